@@ -45,7 +45,7 @@ class BuildRuntime(Command):
         folder = ROOT / "cbackend" if self.editable_mode else Path(self.build_lib or "", "arignote", "cbackend")
         try:
             said = prebuild(folder / "prebuilt")
-        except Exception as error:  # whatever it is: an installation does not fail for it
+        except Exception as error:  # an installation never fails for this
             said = f"nothing was built ahead: {type(error).__name__}: {error}"
         self.announce(said, 2)
 

@@ -84,7 +84,7 @@ _LATER = {
     "from_onnx": ".frontends.onnx", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
-"""Names that few programs need, and their modules, each loaded when the name is first asked for."""
+"""Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
     from .chunked import on_dask

@@ -143,13 +143,13 @@ def run() -> int:
 
 
 def _discard_output() -> None:
-    """Let nothing be left that could fail to be flushed at exit."""
+    """Discard the rest of the output, so that no flush can fail at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _warning_line(message: Warning | str, *_: Any, **__: Any) -> str:
-    """A warning without the line of ours that it points at."""
+    """Return a warning without the line of our code that it points at."""
     return f"{message}\n"
 
 

@@ -1,4 +1,4 @@
-"""`f.bind(...)`: a function with its arguments, for loops that compute with the same arrays again and again."""
+"""`f.bind(...)`: a function bound to its arguments, for loops over the same arrays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Bound:
 
     @property
     def run(self) -> Callable[[], Any]:
-        """The function behind a call: a builtin where that is possible, 40 ns quicker than the call of this object."""
+        """The function that a call runs: a builtin if possible, which is 40 ns faster than a call of this object."""
         return self._call
 
     @property
@@ -55,7 +55,7 @@ class Bound:
 
     @property
     def outputs(self) -> tuple[np.ndarray | None, ...]:
-        """The arrays that hold the results; None for one whose shape only the first call will tell."""
+        """Arrays of the results; None for one whose shape is unknown before the first call."""
         return tuple(self._binding.outputs)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class Bound:
 
 
 def bound(name: str, signature: Signature, executable: Any, arguments: Sequence[Any], out: Any) -> Bound:
-    """The function that `executable` computes bound to arguments; `out` has the form of its results, or is None."""
+    """Return the function of `executable` bound to arguments; `out` has the form of its results, or is None."""
     binding = executable.bind(arguments, None if out is None else as_list(name, signature, out))
     result = shaped(signature, binding.outputs)
 
@@ -85,7 +85,7 @@ def shaped(signature: Signature, results: list[Any]) -> Any:
 
 
 def as_list(name: str, signature: Signature, out: Any) -> list[Any]:
-    """`out`, given in the form of the results, as a list.  Raises TypeError for another form."""
+    """Return `out`, given in the form of the results, as a list.  Raises TypeError for another form."""
     expected = {"one": "an array", "list": "a list of arrays", "dict": f"a dict with the keys {signature.keys}"}
     if signature.form == "one" and isinstance(out, np.ndarray):
         return [out]

@@ -44,7 +44,7 @@ class Verdict:
         return self.rewrite.rule if self.rewrite is not None else ""
 
     def blame(self) -> str:
-        """The first wrong rewrite and how to do without it; without one, the generated C is at fault."""
+        """Text that names the first wrong rewrite and how to exclude it; without one, the generated C is at fault."""
         if self.rewrite is None:
             return "every rewrite is right for these inputs, so the generated code is wrong: please report it"
         promise = f", whose contract is {self.contract}" if self.contract else ""
@@ -185,7 +185,7 @@ def told(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
 
 
 def _backend_difference(f: Function, arrays: Sequence[np.ndarray], states: _States) -> str:
-    """How the compiled function itself differs; empty if it does not.  Shared variables keep their values."""
+    """Return how the compiled function itself differs; empty if it does not.  Shared variables keep their values."""
     if f.backend == "numpy":  # the graph itself, as it was evaluated
         return ""
     kept = [shared.get_value() for shared in f.shared]

@@ -17,7 +17,7 @@ from .graph import FunctionGraph
 from .opt_command import graph_in
 
 LENGTH = 5
-"""The length of axes whose length the graph leaves open, where values are drawn."""
+"""Length of axes of unknown length in random inputs."""
 
 
 def main(source: str, inputs: str | None, mode: str | None, exact: bool) -> int:
@@ -35,7 +35,7 @@ def main(source: str, inputs: str | None, mode: str | None, exact: bool) -> int:
 
 
 def _drawn(graph: FunctionGraph) -> list[np.ndarray]:
-    """Numbers of the types of the inputs: floats around 1, integers below 4; the same every time."""
+    """Return numbers of the types of the inputs: floats around 1, integers below 4; the same every time."""
     rng = np.random.default_rng(0)
     found = []
     for variable in graph.inputs:

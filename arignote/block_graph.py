@@ -34,7 +34,7 @@ Tasks = dict[Any, Any]
 
 @record
 class _Layer:
-    """A layer, as a collection that other layers depend on."""
+    """A layer of the graph, as a collection that other layers depend on."""
 
     name: str
     graph: Any
@@ -53,7 +53,7 @@ class Call:
         self.plan, self.values, self.bounds, self.arity = plan, values, bounds, arity
         self._named = f"{name}-{{}}-{uuid.uuid4().hex}".format
         self.whole = [self._started()]
-        """Layers of one task: `start`, and the last of later whole values."""
+        """Layers of one task: `start`, and the last task of each later whole value."""
         self.blocks: dict[int, _Layer] = {}
         for stage, part in enumerate(plan.program.parts.blocks):
             if part is not None:
@@ -80,14 +80,14 @@ class Call:
         return self._layer("start", made, *arrays)
 
     def _whole(self, key: Any) -> Any:
-        """A length, a value, or the only block of a Dask array."""
+        """Return a length, a value, or the only block of a Dask array."""
         if isinstance(key, Length):
             return self.bounds[-1][1] if key.of is None else np.shape(self.values[key.of])[key.axis]
         value = self.values[key]
         return TaskRef((value.name, *(0,) * value.ndim)) if isinstance(value, da.Array) else value
 
     def _block(self, stage: int) -> _Layer:
-        """A task a block, with the index (block, 0): along other axes, arguments have one block."""
+        """Return one task per block, with the index (block, 0): arguments have one block along other axes."""
         count = len(self.bounds)
         spans = BlockwiseDepDict({(k,): span for k, span in enumerate(self.bounds)}, numblocks=(count,))
         given: list[Any] = [stage, None, spans, (0,)]
@@ -113,7 +113,7 @@ class Call:
         return self._layer(f"block{stage}", layer, *depends)
 
     def _finished(self, stage: int) -> _Layer:
-        """The partial results of a stage combined in a tree, in one dict with what the next head makes of them."""
+        """Return the partial results of a stage combined in a tree, with the values that the next head needs."""
         start, arity = self._refs()[0], self.arity
 
         def made(name: str) -> Tasks:

@@ -1,4 +1,4 @@
-"""The stages of a function over blocks, compiled: a program for workers, and the arguments and results of its tasks."""
+"""Compiled stages of a function over blocks: a program for workers, and the arguments and results of its tasks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .scaleout.stages import Function as Unit
 Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once for the key."""
 Own = Union[Variable, int]
-"""An argument that a block has a slice of, or the earlier stage whose results it reads."""
+"""An argument of which each block has a slice, or the number of an earlier stage whose results are read."""
 
 
 @record
 class Plan:
-    """`whole_inputs`: arguments of `start`, by number.  `own`: for each stage, the arguments that a block has alone.
+    """Stages as tasks.  `whole_inputs`: arguments of `start`, by number.  `own`: per stage, arguments of a block.
     `numbers`: of whole values.  `places`: stage of the block that computes a value, and the place among its results.
     """
 
@@ -83,7 +83,7 @@ class _Planner:
         return Part(self._run(k, unit, "block"), sources)
 
     def _source(self, key: Any, own: dict[Own, int]) -> tuple[Any, ...]:
-        """The place of one argument of a block."""
+        """Return the source of one argument of a block."""
         if isinstance(key, str):
             return BOUND, int(key == STOP)
         if key in self.places:

@@ -1,4 +1,4 @@
-"""Tasks of a function over blocks: they run where the blocks lie, on any worker.
+"""Tasks of a function over blocks, which run on the worker that holds the block.
 
     start      a program and whole values  -->  both, with the values that its first head computes
     block      slices of arguments, whole values  -->  values of one block
@@ -31,7 +31,7 @@ WHOLE, OWN, BOUND = range(3)
 
 @record
 class Concatenation:
-    """The way of split values that become whole."""
+    """The way to combine parts of a split value."""
 
     axis: int
 
@@ -50,7 +50,7 @@ class Part:
 
 @record
 class Combination:
-    """Functions that combine the partial results of a block, places among its results, and numbers of the totals.
+    """Functions that combine the partial results of a block, the indices of its results, and the numbers of the totals.
 
     `is_all`: whether a block has no other results.
     """
@@ -72,12 +72,12 @@ class Parts:
 
     @property
     def backends(self) -> tuple[str, ...]:
-        """The engines that run heads and blocks."""
+        """Names of the engines that run heads and blocks."""
         return tuple(part.run.backend for part in (*self.heads, *self.blocks) if part is not None)  # type: ignore[attr-defined]
 
 
 class Program:
-    """The parts of a function as processes hold them: each receives them once, however many graphs name them.
+    """The parts of a function, which each process receives once, however many graphs use them.
 
     `numpy`, `backends`: the version of NumPy, and the engines of parts, where it was made.
     """
@@ -97,14 +97,14 @@ class Program:
 
     @cached_property
     def parts(self) -> Parts:
-        """The parts, compiled where this process asks first.  Raises RuntimeError where they cannot run alike."""
+        """The parts, compiled at first use.  Raises RuntimeError if this process cannot compute the same results."""
         _require_numpy(self.name, self.numpy)
         parts: Parts = pickle.loads(self.shipped)
         _require_backends(self.name, self.backends, parts.backends)
         return parts
 
     def with_head(self, stage: int, whole: dict[int, Any], before: Mapping[int, Any]) -> dict[int, Any]:
-        """Whole values, and those that the head of a stage computes of them and of earlier ones."""
+        """Return whole values, and those that the head of a stage computes from them."""
         head = self.parts.heads[stage] if stage < len(self.parts.heads) else None
         if head is None:
             return whole
@@ -128,7 +128,7 @@ def _received(digest: bytes, shipped: bytes, name: str, numpy: str, backends: tu
 
 
 def _require_numpy(name: str, wanted: str) -> None:
-    """Raise RuntimeError for another release of NumPy, whose results may differ."""
+    """Raise RuntimeError if this process has another release of NumPy, whose results may differ."""
     if np.__version__.split(".")[:2] != wanted.split(".")[:2]:
         raise RuntimeError(
             f"{name}: worker {_worker()} has NumPy {np.__version__}, the client {wanted}; install the same on all: "
@@ -137,7 +137,7 @@ def _require_numpy(name: str, wanted: str) -> None:
 
 
 def _require_backends(name: str, wanted: Sequence[str], found: Sequence[str]) -> None:
-    """Raise RuntimeError where NumPy runs what C runs on the client, so that results depend on the worker."""
+    """Raise RuntimeError if NumPy runs here what C runs on the client: results would depend on the worker."""
     if any(w == "c" != f for w, f in zip(wanted, found, strict=True)):
         raise RuntimeError(
             f"{name}: worker {_worker()} has no working C compiler, the client has one; install gcc there "
@@ -181,12 +181,12 @@ def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[i
 
 
 def partial(start: Start, stage: int, results: Sequence[Any]) -> list[Any]:
-    """The partial ones of a block's results, in the order of their combination."""
+    """Return the partial results of a block, in the order of their combination."""
     return [results[k] for k in start[0].parts.combinations[stage].places]
 
 
 def combined(start: Start, stage: int, *parts: Sequence[Any]) -> list[Any]:
-    """Several partial results as one."""
+    """Return several partial results combined."""
     return [_total(way, column) for way, *column in zip(start[0].parts.combinations[stage].ways, *parts, strict=True)]
 
 

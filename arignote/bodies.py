@@ -1,4 +1,4 @@
-"""Checks of the Python functions that make the bodies of loops: their parameters, and the forms of their results."""
+"""Checks of the Python functions that build loop bodies: their parameters, and the form of their results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ops.shared import SharedVariable
 from .ops.tensor import as_tensor
 
 _TAKES_ANY = 0x04
-"""The flag of the code of a function that has *arguments."""
+"""Flag in the code of a function with *arguments."""
 
 
 class _Parameters(NamedTuple):
@@ -28,7 +28,7 @@ class _Parameters(NamedTuple):
 
 
 def _parameters(f: Callable[..., Any]) -> _Parameters | None:
-    """None for callables whose code does not say, and for those that take any number of arguments."""
+    """Return the parameters; None for callables without code, and for those with any number of arguments."""
     bound = hasattr(f, "__self__")
     plain = getattr(f, "__func__", f)
     code = getattr(plain, "__code__", None)
@@ -41,7 +41,7 @@ def _parameters(f: Callable[..., Any]) -> _Parameters | None:
 
 
 def require_one_argument(f: Callable[..., Any], role: str) -> None:
-    """Raises TypeError for a function of a while_loop that, as its code says, does not take one argument."""
+    """Raise TypeError for the function of a while_loop that does not take one argument."""
     found = _parameters(f)
     if found is not None and not found.take(1):
         names = ", ".join(found.names)
@@ -49,7 +49,7 @@ def require_one_argument(f: Callable[..., Any], role: str) -> None:
 
 
 def require_arguments(f: Callable[..., Any], given: Sequence[str]) -> None:
-    """Raises TypeError for a function of a scan that, as its code says, does not take the arguments `given`."""
+    """Raise TypeError for the function of a scan that does not take the arguments `given`."""
     found = _parameters(f)
     if found is None or found.take(len(given)):
         return
@@ -73,7 +73,7 @@ class until:  # noqa: N801  # a word of the language, as in Theano
 
 
 def as_condition(value: Any, what: str) -> Any:
-    """The value as a bool scalar.  Raises TypeError for a value of another rank."""
+    """Return the value as a bool scalar.  Raises TypeError for a value of another rank."""
     found = as_tensor(value)
     if found.ndim:
         raise TypeError(f"{what}: expected a scalar, got {describe(found)}; reduce it, as in T.all(x)")
@@ -81,7 +81,7 @@ def as_condition(value: Any, what: str) -> Any:
 
 
 def returned(found: Any) -> tuple[list[Any], dict[SharedVariable, Any], list[Any]]:
-    """The outputs, the updates, and the condition to end in a list, if there is one, among the results of a step.
+    """Return the outputs, the updates, and the end condition (in a list, perhaps empty) among the results of a step.
 
     Theano's forms: an output or a list of them, updates (a dict or a list of pairs), and both in either order, then
     perhaps `until`.
@@ -110,11 +110,11 @@ def _are_updates(part: Any) -> bool:
 
 
 def _as_updates(given: Any) -> dict[SharedVariable, Any]:
-    """Raises TypeError for updates of other variables, ValueError for two of one."""
+    """Raise TypeError for updates of other variables, ValueError for two of one."""
     found: dict[SharedVariable, Any] = {}
     for v, new in given.items() if isinstance(given, Mapping) else given:
         if not isinstance(v, SharedVariable):
-            raise TypeError(f"scan: updates are of shared variables, got one of {shown(v)}")
+            raise TypeError(f"scan: updates must be of shared variables, got one of {shown(v)}")
         if v in found:
             raise ValueError(f"scan: fn gives two updates of {describe(v)}; expected one")
         found[v] = as_tensor(new)

@@ -1,4 +1,4 @@
-"""`python -m arignote cache ...`: how big the cache of compiled code is, what lies in it; verify, trim, clear it.
+"""`python -m arignote cache ...`: size and content of the cache of compiled code; verify, trim, clear it.
 
 `untune` forgets the schedules that `ag.tune` found.
 """
@@ -19,11 +19,11 @@ ACTIONS = {
     "size": "folder and bytes (the default)", "list": "each entry", "verify": "look for damage", "trim": "remove what "
     "was used longest ago, down to the capacity", "clear": "remove everything", "untune": "forget what ag.tune found",
 }  # fmt: skip
-"""The effect of each action."""
+"""Description of each action."""
 
 
 def main(action: str) -> int:
-    """Do one of ACTIONS and print what came of it; 1 if damage was found, else 0."""
+    """Do one of ACTIONS and print the result; return 1 if damage was found, else 0."""
     cache = Cache.open(process_options().cache, key_file=process_options().cache_key)
     if cache.folder.root is None:
         print("There is no cache folder: `python -m arignote doctor` says why.")
@@ -44,7 +44,7 @@ def main(action: str) -> int:
 
 
 def size(cache: Cache) -> str:
-    """Folder, number of entries, bytes, capacity."""
+    """Return folder, number of entries, bytes, capacity."""
     listed = entries(cache)
     libraries, records, schedules = (sum(e.kind is kind for e in listed) for kind in Kind)
     used = sum(entry.size for entry in listed)
@@ -55,7 +55,7 @@ def size(cache: Cache) -> str:
 
 
 def listing(cache: Cache) -> str:
-    """One line an entry, the most recently used first; beside each library its C text has the same name with `.c`."""
+    """Return one line per entry, the most recently used first; beside each library lies its C with the suffix `.c`."""
     lines = [_line(entry) for entry in reversed(entries(cache))]
     return "\n".join([f"{'used':<17}{'size':>10}  entry", *lines, size(cache)])
 
@@ -66,7 +66,7 @@ def _line(entry: EntryInfo) -> str:
 
 
 def _verify(cache: Cache) -> int:
-    """Every checksum, then every library compiled again and compared byte for byte."""
+    """Check every checksum, then compile every library again and compare it byte for byte."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CacheWarning)  # said below, by name
         sound, unsound = verify(cache)

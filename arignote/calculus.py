@@ -1,4 +1,4 @@
-"""Derivatives of expressions, graph to graph: what `ag.grad` and its kin build is an expression like any other.
+"""Derivatives of expressions: `ag.grad` and its relatives return ordinary expressions.
 
 The sweep itself is `ops/backward.py`; here arguments are checked, and what no path leads to is told apart from what
 is zero.
@@ -22,7 +22,7 @@ from .ops.tensor import TensorVariable
 from .scanned import require_unpacked
 
 Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...]]
-"""One variable, a list or a tuple: as the variables are given that derivatives are taken by."""
+"""One variable, a list or a tuple, in the form in which the variables are given."""
 Var = TypeVar("Var", bound=Variable)
 
 
@@ -186,7 +186,7 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
         _require_no_constant(v, "jacobian: wrt")
     if not isinstance(expression, Variable) or expression.type.kind != "f":
         what = describe(expression) if isinstance(expression, Variable) else repr(expression)
-        raise TypeError(f"jacobian: the expression is a real floating-point tensor, got {what}")
+        raise TypeError(f"jacobian: the expression must be a real floating-point tensor, got {what}")
     found = later.vectorizing.jacobian_of(expression, variables)
     if disconnected == "raise":
         _require_connected(variables, found, [expression], "jacobian")
@@ -216,19 +216,19 @@ def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: st
 
 def _require_choice(disconnected: str, what: str) -> None:
     if disconnected not in ("raise", "zero"):
-        raise ValueError(f'{what}: disconnected is "raise" or "zero", got {disconnected!r}')
+        raise ValueError(f'{what}: disconnected must be "raise" or "zero", got {disconnected!r}')
 
 
 def _as_list(given: Any, role: str, what: str) -> list[Variable]:
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     for v in several:
         if not isinstance(v, Variable):
-            raise TypeError(f"{what}: {role} is a variable or a list of them, got {v!r}")
+            raise TypeError(f"{what}: {role} must be a variable or a list of them, got {v!r}")
     return several
 
 
 def _like(given: Any, results: Sequence[Any]) -> Derivatives:
-    """The results as one variable, a tuple or a list: whichever `given` is."""
+    """Return the results in the form of `given`: one variable, a tuple or a list."""
     if isinstance(given, list):
         return list(results)
     return tuple(results) if isinstance(given, tuple) else results[0]
@@ -237,7 +237,7 @@ def _like(given: Any, results: Sequence[Any]) -> Derivatives:
 def _with_zeros(
     found: Sequence[Variable | None], variables: Sequence[Variable], outputs: Sequence[Variable]
 ) -> list[Variable]:
-    """The cotangent of each variable; zeros of its shape for None."""
+    """Return the cotangent of each variable; zeros of its shape for None."""
     return [T.zeros_like(v, _dtype(v, outputs[0])) if g is None else g for v, g in zip(variables, found, strict=True)]
 
 
@@ -265,14 +265,14 @@ def _checked_cost(cost: Any, has_known: bool) -> list[Variable]:
         return []
     require_unpacked(cost, "the cost of grad")
     if not isinstance(cost, Variable):
-        raise TypeError(f"grad: the cost is a scalar variable, got {cost!r}")
+        raise TypeError(f"grad: the cost must be a scalar variable, got {cost!r}")
     if cost.ndim:
         raise TypeError(
-            f"grad: the cost is a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
+            f"grad: the cost must be a scalar, got {describe(cost)}; reduce it, as in cost.sum() or cost.mean(), "
             f"or use ag.vjp with a cotangent of its shape{_built_at(cost)}"
         )
     if cost.type.kind != "f":
-        raise TypeError(f"grad: the cost is a real floating-point scalar, got {describe(cost)}{_built_at(cost)}")
+        raise TypeError(f"grad: the cost must be a real floating-point scalar, got {describe(cost)}{_built_at(cost)}")
     return [cost]
 
 
@@ -281,7 +281,7 @@ def _built_at(variable: Variable) -> str:
 
 
 def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:
-    """One variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
+    """Return one variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
     several = list(given) if isinstance(like, (list, tuple)) else [given]
     if len(several) != len(variables):
         raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")

@@ -1,4 +1,4 @@
-"""Ranges of values for quantization, from histograms of what samples give: `ag.quantize(f, samples, scheme=...)`.
+"""Ranges of values for quantization, from histograms over samples: `ag.quantize(f, samples, scheme=...)`.
 
     minmax       the smallest and the largest value
     percentile   the values that a share of all lies between
@@ -19,7 +19,7 @@ from .record import record
 BINS = 4096
 """Bins of a histogram."""
 LEVELS = 256
-"""Levels of an integer of 8 bits."""
+"""Levels of an 8-bit integer."""
 SHARE = 99.99
 """The percentage of values that the percentile scheme keeps."""
 CANDIDATES = np.geomspace(0.02, 1.0, 120)
@@ -41,7 +41,7 @@ class Histogram:
 
 
 class Observer:
-    """The range and histogram of one value over many samples; two rounds, for the bins follow the range.
+    """Range and histogram of one value over many samples, in two rounds: the bins depend on the range.
 
     Zeros are not counted: every range gives them back exactly.
     """
@@ -113,7 +113,7 @@ def _square_error(h: Histogram, low: float, high: float) -> float:
 
 
 def _divergence(h: Histogram, low: float, high: float) -> float:
-    """The divergence of the histogram as 8 bits give it back from that of the values.
+    """Return the divergence between the histograms of the values before and after rounding to 8 bits.
 
     Values beyond the range count in its outermost bins.  Each level spreads its count over its bins that are not empty.
     """
@@ -188,7 +188,7 @@ def quantized_weights(w: np.ndarray, scales: np.ndarray, axis: int) -> np.ndarra
 
 
 def relative_error(found: Sequence[np.ndarray], exact: Sequence[np.ndarray]) -> float:
-    """The root mean square difference divided by the root mean square of the exact values."""
+    """Return the root mean square difference divided by the root mean square of the exact values."""
     difference = sum(float(np.square(f.astype("float64") - e).sum()) for f, e in zip(found, exact, strict=True))
     size = sum(float(np.square(e.astype("float64")).sum()) for e in exact)
     return float(np.sqrt(difference / size)) if size else float(difference > 0)

@@ -32,7 +32,7 @@ from .record import record
 
 @record(eq=False)
 class Carrier:
-    """A value without some of its channels.  `gone`: their places among `length`; `values`: the number each had."""
+    """A value without some of its channels.  `gone`: their positions among `length`; `values`: the number each had."""
 
     image: Any
     axis: int
@@ -51,7 +51,7 @@ class Carrier:
 
 
 class NotRemovable(ValueError):
-    """An op that reads channels which are to go, and has no form without them."""
+    """An op that reads removed channels and has no form without them."""
 
 
 Made = Union[Carrier, Variable]
@@ -86,7 +86,7 @@ def without_zero_channels(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _made(node: Apply, new: Apply, carried: Carried) -> Sequence[Made]:
-    """The values that take the place of a node's outputs, some without channels."""
+    """Return the values that replace a node's outputs, some without channels."""
     if isinstance(node.op, (Convolution, Dot, MatMul)) and isinstance(node.inputs[1], Constant):
         return [_product(node, new, carried)]
     if not carried:
@@ -155,7 +155,7 @@ def _unchanged(node: Apply, new: Apply, carried: Carried) -> Variable:
 
 
 def _by_channel(node: Apply, new: Apply, carried: Carried, w: np.ndarray) -> Made:
-    """A depthwise convolution, which passes channels on; other groups take none."""
+    """Return a depthwise convolution, which passes channels on; None for other groups."""
     if not carried:
         return new.outputs[0]
     op: Any = node.op
@@ -194,7 +194,7 @@ def _elementwise(node: Apply, new: Apply, carried: Carried) -> Made:
 
 
 def _of_constant(own: Constant, place: int, carrier: Carrier) -> tuple[Variable, np.ndarray]:
-    """A constant operand without the channels, and its part in them."""
+    """Return a constant operand without the channels, and its values in them."""
     if _is_broadcast(own, place):
         return own, own.data
     axis = own.data.ndim + place
@@ -207,7 +207,7 @@ def _is_broadcast(own: Variable, place: int) -> bool:
 
 
 def _one_number(node: Apply, found: np.ndarray, place: int, count: int) -> np.ndarray:
-    """The number of each channel; refused if positions differ."""
+    """Return the number of each channel; raise NotRemovable if positions differ."""
     found = np.asarray(found, "float64")
     if found.ndim < -place:
         return np.broadcast_to(found.reshape(-1)[:1], count)
@@ -251,7 +251,7 @@ def _subtensor(node: Apply, new: Apply, carried: Carried) -> Made:
 
 
 def _padding(node: Apply, new: Apply, carried: Carried) -> Made:
-    """A write of all channels into an array filled with one number: padding."""
+    """Return the padding of an array: a write of all channels into an array filled with one number."""
     base, _, *bounds = node.inputs
     x, op = carried.get(1), node.op
     made = base.owner
@@ -277,7 +277,7 @@ def _padding(node: Apply, new: Apply, carried: Carried) -> Made:
 
 
 def _reshape(node: Apply, new: Apply, carried: Carried) -> Made:
-    """Channels and the axes behind them as one axis."""
+    """Return a reshape that merges channels and later axes."""
     x, own = carried.get(0), node.inputs[0].type.shape
     rest, lengths = own[(x.axis if x else 0) + 1 :], node.inputs[1:]
     if x is None or None in rest or len(lengths) != x.axis + 1:

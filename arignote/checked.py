@@ -1,4 +1,4 @@
-"""Functions of mode DEBUG: each call is compared with the NumPy meaning of the graph as the user built it."""
+"""Functions of mode DEBUG: each call is compared with the NumPy meaning of the user's graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CheckedFunction(Function):
-    """A function whose every call is compared with the NumPy meaning of the graph as the user built it (mode DEBUG)."""
+    """A function whose every call is compared with the NumPy meaning of the user's graph (mode DEBUG)."""
 
     def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
         """Call the function, and compare its results with NumPy's."""
@@ -49,7 +49,7 @@ class CheckedFunction(Function):
         return result
 
     def _as_list(self, result: Any) -> list[Any]:
-        """The values in the result of a call, whatever its form."""
+        """Return the values in the result of a call, whatever its form."""
         if self._signature.form == "one":
             return [result]
         if self._signature.form == "none":
@@ -58,7 +58,7 @@ class CheckedFunction(Function):
 
 
 class _Compared:
-    """The calls of a function that is compared with NumPy, as what is bound."""
+    """The calls of a compared function, in the form that binding expects."""
 
     def __init__(self, function: CheckedFunction) -> None:
         self._function = function

@@ -37,7 +37,7 @@ Bounds = Sequence[tuple[int, int]]
 
 
 def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = False) -> OnDask:
-    """`source` for Dask arrays: it runs block by block where they lie, and returns Dask arrays.
+    """Return `source` as a function of Dask arrays, which runs on each block where it lies and returns Dask arrays.
 
         loss = ag.on_dask(f)(x, y, w).compute()
 
@@ -71,7 +71,7 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = Fal
 
 
 def require_dask(who: str) -> None:
-    """Raise ImportError, naming the extra that brings Dask, where it is missing."""
+    """Raise ImportError, with the extra to install, if Dask is missing."""
     try:
         import dask.array  # noqa: F401
     except ImportError as error:
@@ -162,7 +162,7 @@ class OnDask:
         return self._compiled[axes, key]
 
     def _shapes(self, values: Sequence[Any]) -> list[tuple[int, ...]]:
-        """The shapes of the results: a function of shapes, which reads no element."""
+        """Return the shapes of the results, computed from shapes alone."""
         graph = self._graph
         lengths = self._made(None, "lengths", graph.inputs, [shape_of(o) for o in graph.outputs], "lengths")
         hollow = [_hollow(v.dtype, np.shape(value)) for v, value in zip(graph.inputs, values, strict=True)]
@@ -170,7 +170,7 @@ class OnDask:
 
 
 def _fitting(parameter: Parameter, value: Any) -> Any:
-    """A Dask array that fits, as it is, or the array of another value.  Raises as a call of the function would."""
+    """Return a Dask array that fits as it is, or the array of another value.  Raises as a call of the function."""
     if not is_dask(value):
         return parameter.array(value)
     if any(math.isnan(n) for n in value.shape):
@@ -183,7 +183,7 @@ def _fitting(parameter: Parameter, value: Any) -> Any:
 
 
 def _hollow(dtype: str, shape: Sequence[int]) -> np.ndarray:
-    """An array of one element in memory."""
+    """Return an array with a single element in memory, broadcast to its shape."""
     return np.broadcast_to(np.zeros((), dtype), shape) if shape else np.zeros((), dtype)
 
 

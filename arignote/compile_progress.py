@@ -1,9 +1,9 @@
-"""Progress of a compilation that takes long: one line, from half a second on, in terminals and notebooks.
+"""Progress of a long compilation: one line, shown after half a second in terminals and notebooks.
 
     arignote: compiling step: optimizing: canonicalize, 6 of 27 0.7 s
     arignote: compiling step: compiling 840 lines of C 3.1 s
 
-Nothing is said where nobody looks (neither a terminal nor a notebook's cell), nor under ARIGNOTE_PROGRESS=0.
+Nothing is shown without a terminal or a notebook's cell, nor under ARIGNOTE_PROGRESS=0.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ PATIENCE = 0.5
 _STEP = 0.25
 
 Show = Callable[[str], None]
-"""Shows a line in the place of the last one; an empty one ends it."""
+"""Shows a line in place of the last one; an empty one ends it."""
 
 
 class Progress:
-    """The progress of a compilation; `stage` is for the compiler to say.  A thread shows it again and again."""
+    """Progress of a compilation; the compiler sets `stage`, and a thread refreshes the line."""
 
     name: str
     show: Show
@@ -45,7 +45,7 @@ class Progress:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop, and wipe the line."""
+        """Stop and erase the line."""
         self._done.set()
         self._thread.join()
         if self._shown:
@@ -58,14 +58,14 @@ class Progress:
 
 
 class Silence:
-    """No progress, where nobody looks."""
+    """No progress: the output is no terminal and no notebook."""
 
     stage = ""
 
 
 @contextmanager
 def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]:
-    """The progress of work on `name`, shown if it takes longer than `PATIENCE` and somebody looks."""
+    """Return the progress of work on `name`, shown after `PATIENCE` seconds if a person watches."""
     show = shower(sys.stderr) if process_options().progress and not interpreter_ends() else None
     if show is None:
         yield Silence()
@@ -79,7 +79,7 @@ def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]
 
 
 def shower(stream: TextIO | None) -> Show | None:
-    """The function that shows a line where somebody looks at this stream; None if nobody does."""
+    """Return the function that shows a line on this stream if it is interactive; else None."""
     if stream is None or stream.closed:
         return None
     if type(stream).__module__.startswith("ipykernel."):
@@ -95,7 +95,7 @@ def _in_terminal(stream: TextIO) -> Show:
         try:
             stream.write(line.ljust(width) + "\r")
             stream.flush()
-        except (OSError, ValueError):  # closed, or a pipe that nobody reads any more
+        except (OSError, ValueError):  # closed, or a pipe without a reader
             return
         width = len(line)
 
@@ -103,7 +103,7 @@ def _in_terminal(stream: TextIO) -> Show:
 
 
 def _in_notebook() -> Show:
-    """One output of the cell, made with the first line and updated with every other; at the end it is empty."""
+    """Return a function that shows a line as one output of the cell; the empty last line removes it."""
     from IPython.display import display
 
     first: Any = display  # some versions of IPython have no types here

@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from .why import Answers, Why
 
 NATIVE_AFTER = 64
-"""Calls after which a function gets its entry for small arrays, which takes 50 ms to build, once for a machine."""
+"""Calls after which a function gets its native entry, which takes 50 ms to build once per machine."""
 
 _installing = fork_safe_lock()
 
 
 class Function:
-    """Arrays in, arrays out.  Call it with the inputs by position or by the names of their variables.
+    """Compiled function of arrays.  Call it with the inputs by position or by the names of their variables.
 
     It returns one array, a list, a dict or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
     block by block and returns Dask arrays, as `ag.on_dask` does.
@@ -70,7 +70,7 @@ class Function:
         self._tiers = executable if executable.is_tiered else None
         self.mode = mode
         self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
-        """The run profile; of a function that was compiled without, something false that says how to get one."""
+        """The run profile; without `profile=True` a false value that says how to get one."""
         self.layers: Any = None  # the `Layers` of a function that `ag.quantize` made
         if profile is not None:
             profile.remarks = _Remarked(self)
@@ -87,7 +87,7 @@ class Function:
             self._until_native = NATIVE_AFTER
 
     def _enter_natively(self) -> None:
-        """The entry for small arrays, unless another executable was installed meanwhile."""
+        """Build the native entry, unless another executable was installed meanwhile."""
         plain = self._plain
         path = plain.native()
         with _installing:
@@ -134,7 +134,7 @@ class Function:
         return self._tiers is None or self._tiers.ready
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is `ready`, at most `timeout` seconds; whether it is.
+        """Wait until it is `ready`, at most `timeout` seconds; return whether it is.
 
         Raises what went wrong with the C; calls then go on by NumPy.
         """
@@ -142,7 +142,7 @@ class Function:
 
     @property
     def _at_best(self) -> Any:
-        """The executable in its final form, when it has one."""
+        """Return the executable in its final form, once it has one."""
         if self._tiers is not None:
             self._tiers.join()
         return self._run
@@ -155,7 +155,7 @@ class Function:
 
     @property
     def optimizer_profile(self) -> Any:
-        """Costs and counts of each pass and rule; if the C was in the cache, optimization runs at the first look."""
+        """Costs and counts of each pass and rule; if the C came from the cache, optimization runs at first access."""
         return self._optimization.profile
 
     @property
@@ -179,12 +179,12 @@ class Function:
 
     @property
     def target(self) -> Target:
-        """The machine that it was compiled for."""
+        """The machine that it is compiled for."""
         return self._optimization.target or host()
 
     @property
     def backend(self) -> str:
-        """The engine that runs it: that of its mode, or "numpy" where C was asked for and nothing compiles."""
+        """The engine that runs it: that of its mode, or "numpy" if C was requested and no compiler works."""
         return self._run.backend  # type: ignore[no-any-return]
 
     @property
@@ -220,23 +220,23 @@ class Function:
 
     # --- why it is what it is
     def explain(self, subject: str = "") -> Text:
-        """The way from the user's graph to the engine, as text: what each stage changed, kernels, where the C lies.
+        """Return the way from the user's graph to the engine as text: changes of each stage, kernels, path of the C.
 
         Args:
             subject: "partition" for the engines that run parts of the function, and the estimates that led to them.
         """
         if subject not in ("", "partition"):
-            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or nothing for the whole way')
+            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or None for all stages')
         return Text("\n".join(later.partition.lines(self) if subject else later.explain.explanation(self)))
 
     @cached_property
     def trace(self) -> Trace:
-        """Every rewrite, in order, to be filtered and walked through; see `arignote.trace`."""
+        """Every rewrite, in order, to filter and step through; see `arignote.trace`."""
         return later.trace.Trace(self.unoptimized_graph, self.journal, self.optimizer_profile)
 
     @cached_property
     def remarks(self) -> Remarks:
-        """Missed optimizations, with their reasons and remedies; see `arignote.remarks`."""
+        """Missed optimizations with reasons and fixes; see `arignote.remarks`."""
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
             return later.remarks.remarks_without_c(self.graph, self._run, self.mode.backend)
@@ -248,7 +248,7 @@ class Function:
         return later.why.Answers(self.unoptimized_graph, self.graph, self.trace, self.program, self._at_best.c_file)
 
     def why(self, thing: Any) -> Why:
-        """Where a part of the function comes from: the user's lines, the rules that shaped it, its lines of C.
+        """Return the origin of a part of the function: the user's lines, the rules that shaped it, its lines of C.
 
         Args:
             thing: a variable or node of the user's or of the optimized graph, the number of a line of the C, the name
@@ -260,7 +260,7 @@ class Function:
         return self._answers.about(thing)
 
     def why_not(self, rule: str | Rule) -> Explanation:
-        """Why a rule or an optimizer did not change this function's graph, or where it did.
+        """Explain why a rule or an optimizer did not change this function's graph, or where it did.
 
         It names the nearest node, the first part of the pattern that differs or the condition that failed, the position
         at which the rule ran, and the rewrite that came before it.  Unlike the profile it runs the optimizers again.
@@ -274,14 +274,14 @@ class Function:
         return optdb.explain(rule, self.unoptimized_graph, query)
 
     def debug(self, *args: Any, **kwargs: Any) -> Debug:
-        """One call in slow motion: each named value with shape, range and NaN count, and the first NaN or Inf.
+        """Run one call step by step; return each named value with shape, range and NaN count, and the first NaN or Inf.
 
         NumPy evaluates the graph as it was built; shared variables keep their values.
         """
         return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.bound(args, kwargs)))
 
     def arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        """The arrays that a call with these arguments works on: the inputs, then the values of shared variables.
+        """Return the arrays of a call with these arguments: the inputs, then the values of shared variables.
 
         Raises:
             TypeError, ValueError: an argument does not fit.
@@ -291,15 +291,15 @@ class Function:
         return bound(parameters(self.name, graph, containers, None), containers, arguments)
 
     def results(self, *arguments: Any) -> list[np.ndarray]:
-        """The outputs of one call as a list, in whatever form the function returns them."""
+        """Return the outputs of one call as a list, whatever form the function returns them in."""
         return self._run(*arguments)  # type: ignore[no-any-return]
 
     def schedule(self) -> Schedules:
-        """The schedule of the kernels' loops; an edited copy is an argument `schedule` of `ag.function`."""
+        """Return the schedules of the kernels; pass an edited copy as argument `schedule` to `ag.function`."""
         return later.schedules.schedules_of(self._at_best.kernels)
 
     def report(self, path: str | os.PathLike[str] = "report.html") -> Path:
-        """The file of one HTML page on this function, which needs nothing else, not even a network.
+        """Write one self-contained HTML page on this function and return its path.
 
         It shows both graphs (click a node: its rules, your line, its C), every rewrite, what optimizing and running
         cost, memory, remarks and the C.  Raises OSError if it cannot be written.
@@ -309,7 +309,7 @@ class Function:
     def export(
         self, folder: str | os.PathLike[str], target: Target | str | None = None, compiler: str | None = None
     ) -> Path:
-        """The folder with this function as C that needs no Python: `make` there builds a library and an example.
+        """Write this function as C that needs no Python and return the folder; `make` builds a library and an example.
 
         It holds a header, the generated C, the runtime, and the present values of shared variables; files of an earlier
         export are replaced.  Matrix products run by our own loops, for there is no BLAS.
@@ -329,7 +329,7 @@ class Function:
 
     @property
     def program(self) -> Any:
-        """The steps of the generated C (`cbackend.program.program.Program`); None where NumPy runs the function."""
+        """The steps of the generated C (`cbackend.program.program.Program`); None if NumPy runs the function."""
         return self._at_best.program
 
     def __repr__(self) -> str:
@@ -354,7 +354,7 @@ class Function:
 
 
 class _Remarked:
-    """The remarks on a function, for its profile, which does not keep it alive."""
+    """Source of the remarks on a function for its profile, without a reference that keeps the function alive."""
 
     def __init__(self, function: Function) -> None:
         self._function = weakref.ref(function)

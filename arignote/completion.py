@@ -1,4 +1,4 @@
-"""`%load_ext arignote` in IPython: names and tags of the database are completed inside strings, errors are short.
+"""`%load_ext arignote` in IPython: completion of names and tags of the database inside strings, short errors.
 
     mode.excluding("inpl<Tab>      ag.optdb.query("fast_run -local_m<Tab>      ag.function(..., mode="fast_run -f<Tab>
 
@@ -20,7 +20,7 @@ _CALL = r"""(?x)
 
 
 def names_like(line: str) -> list[str]:
-    """The names and tags that go on with the word at the end of `line`, if that is inside a query."""
+    """Return the names and tags that complete the word at the end of `line`, if it is inside a query."""
     found = re.search(_CALL, line)
     if found is None:
         return []

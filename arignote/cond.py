@@ -1,4 +1,4 @@
-"""Choices that are lazy: `ag.cond` does the work of one branch."""
+"""Lazy choices: `ag.cond` computes only one branch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .ops.tensor import TensorVariable, as_tensor
 
 
 def cond(condition: Any, then: Any, otherwise: Any) -> Any:
-    """`then` if `condition` holds, else `otherwise`; only that one is computed.
+    """Return `then` if `condition` holds, else `otherwise`; only that branch is computed.
 
         ag.cond(n > 0, lambda: total / n, lambda: T.zeros_like(total))
 
@@ -34,7 +34,7 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
     """
     test = as_tensor(condition)
     if test.ndim:
-        raise TypeError(f"cond: the condition is a scalar, got {describe(test)}; T.where chooses by element")
+        raise TypeError(f"cond: the condition must be a scalar, got {describe(test)}; T.where chooses by element")
     test = test if test.dtype == "bool" else T.ne(test, 0)
     one, other = _Branch(then), _Branch(otherwise)
     try:
@@ -49,7 +49,7 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 class _Branch:
-    """The outputs of one branch, and the nodes that were built for it alone."""
+    """The outputs of one branch, and the nodes that were built for it."""
 
     def __init__(self, given: Any) -> None:
         self.marks = marking()
@@ -61,7 +61,7 @@ class _Branch:
         self.form = flatten(given, self.values)
 
     def inner(self, values: Sequence[Variable], outside: dict[Variable, Variable]) -> list[Variable]:
-        """The values written in terms of leaves, which `outside` gives for what they are computed from."""
+        """Return the values over leaves; `outside` maps each leaf to the variable it replaces."""
         everything = toposort(values)
         own = {o for node in everything if self.marks.made(node.origin) for o in node.outputs}
         foreign = {i for node in everything for i in node.inputs}.union(values).difference(own)
@@ -73,7 +73,7 @@ class _Branch:
 
 
 def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
-    """Two values as variables of one dtype and rank."""
+    """Return two values as variables of one dtype and rank."""
     for branch, v in (("then", a), ("otherwise", b)):
         try:
             as_tensor(v)

@@ -1,4 +1,4 @@
-"""`f.debug(...)`: one call in slow motion: every named value with its shape, range and NaNs, and the first NaN or Inf.
+"""`f.debug(...)`: one call step by step: every named value with its shape, range and NaNs, and the first NaN or Inf.
 
 The graph as the user built it is evaluated node by node by NumPy, so each value is the one that he wrote down, whatever
 fusion made of it.  Shared variables keep their values.
@@ -23,7 +23,7 @@ SHOWN = 60
 
 @record
 class Intermediate:
-    """One value of a call.  `low` and `high` are of the finite elements, None if there are none or it is complex."""
+    """One value of a call.  `low` and `high`: over the finite elements; None if there are none or it is complex."""
 
     name: str
     expression: str
@@ -45,7 +45,7 @@ class Intermediate:
 
     @property
     def count(self) -> str:
-        """The number of non-finite elements, as text."""
+        """Return the number of non-finite elements, as text."""
         return f"{self.nans} NaN, {self.infs} Inf of {int(np.prod(self.shape, dtype=np.int64))}"
 
     @property
@@ -56,7 +56,7 @@ class Intermediate:
 
 @record
 class Trouble:
-    """The first value that has a NaN although no operand has, or an Inf although all operands are finite."""
+    """The first value with a NaN whose operands have none, or with an Inf whose operands are finite."""
 
     what: str
     value: Intermediate
@@ -79,7 +79,7 @@ class Trouble:
 
 
 class Debug:
-    """The values of one call.  `d["loss"]` is the array of a named value; `d.values` describes each of them."""
+    """The values of one call: `d["loss"]` is the array of a named value; `d.values` describes each of them."""
 
     def __init__(self, name: str, values: Sequence[Intermediate], arrays: dict[str, np.ndarray], first: Trouble | None):
         self.name = name
@@ -90,7 +90,7 @@ class Debug:
         """The first NaN or Inf, if there was one."""
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The array of a named value.  Raises KeyError, with the names that there are."""
+        """Return the array of a named value.  Raises KeyError with the known names."""
         if name not in self.arrays:
             raise KeyError(f"{name!r}; named values are: {', '.join(self.arrays) or 'none'}")
         return self.arrays[name]
@@ -117,7 +117,7 @@ class Debug:
     __repr__ = __str__
 
     def _verdict(self) -> str:
-        """The first NaN or Inf; without one, what came with them."""
+        """Return the line on the first NaN or Inf; without one, on those that came with the arguments."""
         if self.first is not None:
             return str(self.first)
         came = next((v for v in self.values if v.nans or v.infs), None)
@@ -133,7 +133,7 @@ class Debug:
 
 
 def debugged(name: str, graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> Debug:
-    """The call of `graph` with these arrays, in slow motion."""
+    """Return the values of one call of `graph` with these arrays."""
     known: dict[Variable, np.ndarray] = dict(zip(graph.inputs, arrays, strict=True))
     kept, described = _Names(graph), []
     last_use = {v: node for node in graph.order for v in (*node.outputs, *node.inputs)}
@@ -161,7 +161,7 @@ def debugged(name: str, graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> D
 
 
 class _Names:
-    """The values that a report shows: the user's names, each once, and the outputs."""
+    """The values that a report shows: those the user named, each once, and the outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self._of: dict[Variable, str] = {}
@@ -198,7 +198,7 @@ def _intermediate(variable: Variable, value: np.ndarray, name: str = "") -> Inte
 
 
 def _trouble(node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> Trouble | None:
-    """The message about a node that makes a NaN of none, or an Inf of finite values."""
+    """Return the message on a node that computes a NaN from none, or an Inf from finite values."""
     for what, test, excuse in (("NaN", np.isnan, np.isnan), ("Inf", np.isinf, lambda v: ~np.isfinite(v))):
         bad = next((k for k, r in enumerate(results) if r.dtype.kind in "fc" and test(r).any()), None)
         if bad is None or any(v.dtype.kind in "fc" and excuse(v).any() for v in inputs):

@@ -1,4 +1,4 @@
-"""The changes of one rewrite in the text of a graph: lines with their parts, and which values became one."""
+"""The changes of one rewrite in the text of a graph: removed, changed and added lines, and merged values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .record import record
 
 
 class Line(str):
-    """A line of the text of a graph, with the names of its results, its op, the names that it reads, and its origin."""
+    """A line of the text of a graph: names of its results, op, names that it reads, origin."""
 
     __slots__ = ("op", "origin", "reads", "results")
     results: tuple[str, ...]
@@ -27,13 +27,13 @@ class Line(str):
 
 @record
 class Delta:
-    """The effect of one rewrite on the text of the graph: lines that went, that changed (old, new), and that came."""
+    """The effect of one rewrite on the text: removed lines, changed lines (old, new), added lines."""
 
     removed: tuple[Line, ...] = ()
     changed: tuple[tuple[Line, Line], ...] = ()
     added: tuple[Line, ...] = ()
     equal: tuple[tuple[str, str, str], ...] = ()
-    """Values that became one: the name that stays, the name that goes, the expression of both.
+    """Merged values: the name that stays, the name that goes, the expression of both.
 
     The names are the same where the text had one line for both already: equal constants, and readers of merged values.
     """
@@ -48,16 +48,16 @@ class Delta:
 
     @property
     def lines(self) -> Iterator[Line]:
-        """All lines that it speaks of."""
+        """All lines of the delta."""
         yield from (*self.removed, *(line for pair in self.changed for line in pair), *self.added)
 
     @property
     def in_text(self) -> bool:
-        """Whether any line of the text is another one now."""
+        """Whether any line of the text differs now."""
         return bool(self.removed or self.changed or self.added)
 
     def merges(self) -> list[str]:
-        """A sentence for each two values that became one."""
+        """A sentence for each two merged values."""
         return pages.notebook.merges(self.equal)
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def compact(
     removed: tuple[Line, ...], changed: list[tuple[Line, Line]], added: list[Line],
     equal: list[tuple[str, str, str]], returned: tuple[str, str],
 ) -> Delta:  # fmt: skip
-    """The delta in which a line that went and a line of the same name that came are one that changed."""
+    """Return the delta with removed and added lines of the same name as changed lines."""
     came = {line.partition(":")[0]: line for line in added}
     pairs = [(line, came.pop(line.partition(":")[0])) for line in removed if line.partition(":")[0] in came]
     paired = {old for old, _ in pairs}

@@ -1,4 +1,4 @@
-"""The main job: two classifiers of handwritten digits trained by generated C, and what that cost.
+"""The demonstration: two classifiers of handwritten digits trained by generated C, with times.
 
 `python -m arignote demo` trains multinomial logistic regression and then a multilayer perceptron by minibatch SGD on
 the data in `data/digits.npz`, shows the loss as it goes and as a curve, the accuracy on images that were held back,
@@ -41,7 +41,7 @@ PIXEL = np.float32(0.25)
 """Value of one of the 16 levels of a pixel: images are rows of values from 0 to 4."""
 MOMENTUM = np.float32(0.9)
 MOVES = 0.7
-"""How far an epoch moves an image at most, in pixels, along each axis."""
+"""Largest shift of an image in an epoch, in pixels, along each axis."""
 
 
 class Digits(NamedTuple):
@@ -54,14 +54,14 @@ class Digits(NamedTuple):
 
 
 def load_digits() -> Digits:
-    """The digits that come with the package; the last 360 are the test set."""
+    """Return the digits that come with the package; the last 360 are the test set."""
     with np.load(Path(__file__).parent / "data" / "digits.npz") as file:
         images, labels = file["images"].astype(DTYPE) * PIXEL, file["labels"].astype("int64")
     return Digits(images[:-TEST_IMAGES], labels[:-TEST_IMAGES], images[-TEST_IMAGES:], labels[-TEST_IMAGES:])
 
 
 def moved(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The images, each moved by a random fraction of a pixel (bilinear; what enters at the border is empty)."""
+    """Return the images, each shifted by a random fraction of a pixel (bilinear, with zeros at the border)."""
     padded = np.pad(images.reshape(-1, 8, 8), ((0, 0), (1, 1), (1, 1)))
     for axis in (1, 2):
         way = rng.uniform(-MOVES, MOVES, (len(images), 1, 1)).astype(DTYPE)
@@ -96,7 +96,7 @@ class Model:
 
 
 def parameter(value: np.ndarray, name: str) -> SharedVariable:
-    """A shared variable whose lengths are promised to stay: shapes are then proved equal, and updates are in place."""
+    """Return a shared variable of constant lengths: shapes are then proved equal, and updates are in place."""
     return shared(value.astype(DTYPE), name=name, shape=value.shape)
 
 
@@ -161,7 +161,7 @@ def train(
 
 
 class NumpyPerceptron:
-    """The perceptron's step by hand, as one would write it in NumPy: the yardstick."""
+    """The perceptron's step in hand-written NumPy, for comparison."""
 
     def __init__(self, model: Model) -> None:
         self.parameters = [p.get_value() for p in model.parameters]
@@ -202,7 +202,7 @@ class ByHand(Protocol):
 
 
 def compare_with_numpy(model: Model, digits: Digits, by_hand: ByHand) -> float:
-    """Our time per step over NumPy's, printed with both; the two take turns."""
+    """Print and return our time per step over NumPy's, measured alternately."""
     step, rate = model.train_step(*shared_digits(digits)), np.float32(0.01)
     x, y = digits.train_images[:BATCH], digits.train_labels[:BATCH]
     first, expected = float(step(0, rate)), by_hand.step(x, y, rate)
@@ -233,7 +233,7 @@ print(json.dumps({"import": imported - start, "compile": time.perf_counter() - b
 
 
 def compile_times() -> dict[str, float]:
-    """Seconds to compile the perceptron's step in a new process: with an empty cache, and with the entry on disk."""
+    """Return seconds to compile the perceptron's step in a new process: with an empty cache, and with a full one."""
     times: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "ARIGNOTE_CACHE": cache}
@@ -246,7 +246,7 @@ def compile_times() -> dict[str, float]:
 
 
 def profiles(step: Function, full: bool = False, model: str = "perceptron", command: str = "demo") -> str:
-    """The profiles of optimizing and running the step: two screens, or all of it."""
+    """Return the profiles of optimization and of runs: two screens, or all of it."""
     optimizer, run = step.optimizer_profile, step.profile
     more = "" if full else f"\n\n(the whole profiles, Theano's text among them: python -m arignote {command} --full)"
     return (
@@ -256,7 +256,7 @@ def profiles(step: Function, full: bool = False, model: str = "perceptron", comm
 
 
 def draw(losses: dict[str, list[float]], path: Path) -> None:
-    """Write the losses as a picture; a folder that cannot be written is told, and the demonstration goes on."""
+    """Write the losses as a picture; print a message if that fails."""
     try:
         path.write_text(pages.curves.curves(losses, "training on the digits", "epoch", "mean loss"))
     except OSError as error:

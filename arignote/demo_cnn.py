@@ -1,4 +1,4 @@
-"""A convolutional network trained on handwritten digits, its cost, and its export: `python -m arignote demo cnn`.
+"""A convolutional network trained on handwritten digits, with times and export: `python -m arignote demo cnn`.
 
 A LeNet (LeCun et al. 1998) of two convolutions and two dense layers is trained by minibatch SGD with momentum.  Its
 training images are distorted anew in each epoch.  The demonstration prints the loss as it goes and as a curve, the
@@ -27,15 +27,15 @@ EPOCHS, LEARNING_RATE = 80, 0.07
 ENOUGH = 0.97
 """The accuracy that the network must reach."""
 BRIGHTNESS = np.float32(0.25)
-"""Factor from the numbers of an image, 0 to 4, to those that the network reads, 0 to 1."""
+"""Factor from the pixels of an image, 0 to 4, to the inputs of the network, 0 to 1."""
 SHEAR, SHIFT = 0.15, 0.7
-"""How far a distortion departs from the identity: entries of its matrix, and pixels along each axis."""
+"""Size of a distortion: entries of its matrix beside the identity, and pixels along each axis."""
 MARGIN = 2
 """Empty pixels around an image before it is distorted."""
 
 
 class Form(NamedTuple):
-    """The lengths of a LeNet: images of side x side, square kernels, padding, channels and hidden units."""
+    """Lengths of a LeNet: images of side x side, square kernels, padding, channels and hidden units."""
 
     side: int
     kernel: int
@@ -45,7 +45,7 @@ class Form(NamedTuple):
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of kernels and weights, each with its bias behind it."""
+        """Return the shapes of kernels and weights, each followed by its bias."""
         (few, many), k, side = self.channels, self.kernel, self.side
         for _ in range(2):
             side = (side + 2 * self.padding - k + 1) // 2
@@ -86,7 +86,7 @@ def logits(form: Form, parameters: list[Any], x: Any) -> Any:
 
 
 def distorted(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The images, each through a random affine map of its own (bilinear; what enters at the border is empty)."""
+    """Return the images, each under a random affine map (bilinear, with zeros at the border)."""
     n, side, margin = len(images), 8, ((0, 0), (MARGIN, MARGIN), (MARGIN, MARGIN))
     padded = np.pad(images.reshape(-1, side, side), margin)
     matrix = np.eye(2) + rng.uniform(-SHEAR, SHEAR, (n, 2, 2))
@@ -104,7 +104,7 @@ def distorted(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 class NumpyLenet:
-    """The network's step by hand, as one would write it in NumPy: the yardstick.
+    """The network's step in hand-written NumPy, for comparison.
 
     Convolutions are products with the windows of an image (im2col); the gradient of a pool goes to each position that
     is largest, in equal shares.

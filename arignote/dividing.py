@@ -1,4 +1,4 @@
-"""`ag.tune` of a function that is divided among engines: measures the engines, then divides it again.
+"""`ag.tune` for a function that is divided among engines: measure the engines, then divide again.
 
 The graph is cut into intervals of its order.  Each engine runs the nodes of an interval that it supports, on the values
 that a call gives them; the time is shared among these nodes in proportion to their estimates.
@@ -32,11 +32,11 @@ from .regions import optimized_for
 from .targets.current import using as using_target
 
 INTERVALS = 12
-"""Intervals of a graph that are measured."""
+"""Number of intervals of a graph that are measured."""
 _FEWEST, _MOST = 3, 50
-"""Calls of one measurement, unless a call takes longer than its share of the time."""
+"""Calls per measurement, unless a call exceeds its share of the time."""
 _LEAST_SHARE = 0.02
-"""The part of a measured time that counts at least, after the time of a call that computes nothing."""
+"""Least part of a measured time that counts, after the time of an empty call is subtracted."""
 
 
 @record
@@ -51,7 +51,7 @@ class Measurement:
 
 
 class Division:
-    """The findings of `ag.tune` for a divided function.  `function` is divided by what was measured."""
+    """The findings of `ag.tune` for a divided function.  `function` is divided by the measured times."""
 
     function: Function
     measured: tuple[Measurement, ...]
@@ -64,7 +64,7 @@ class Division:
     ) -> None:
         self.function, self.measured, self.before, self.after = function, tuple(measured), before, after
         self.kept = kept
-        """Whether the cache took the times."""
+        """Whether the times were stored in the cache."""
 
     @property
     def gain(self) -> float:
@@ -97,7 +97,7 @@ def divided(function: Function, inputs: Sequence[Any], seconds: float, keep: boo
 
 
 def graph_to_divide(function: Function) -> FunctionGraph:
-    """The graph of a function as the pass `partition` gets it."""
+    """Return the graph of a function as the pass `partition` gets it."""
     query = function.mode.optimizer
     assert query is not None
     optimizer = optdb.query(query)
@@ -107,7 +107,7 @@ def graph_to_divide(function: Function) -> FunctionGraph:
 
 
 def intervals(graph: FunctionGraph, placement: Placement, sized: Mapping[Apply, Apply]) -> list[list[Apply]]:
-    """The nodes in intervals that take about the same time, by the estimates of the slowest engine for each."""
+    """Return the nodes in intervals of about equal time, by the estimates of the slowest engine for each."""
     weights = []
     for node in graph.order:
         runs = [name for name in placement.engines if not placement.refusal(name, node)]
@@ -126,7 +126,7 @@ def _measured(
     function: Function, graph: FunctionGraph, placement: Placement, arrays: Sequence[np.ndarray], seconds: float,
     times: Times, shown: Progress | Silence,
 ) -> Iterator[Measurement]:  # fmt: skip
-    """Fill `times` and tell of each measurement."""
+    """Fill `times` and print each measurement."""
     values: dict[Variable, np.ndarray] = dict(zip(graph.inputs, arrays, strict=True))
     for node in graph.order:
         operands = [i.data if isinstance(i, Constant) else values[i] for i in node.inputs]
@@ -152,7 +152,7 @@ def _measured(
 
 
 def _sized(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> dict[Apply, Apply]:
-    """Each node with the lengths that it has for these arrays."""
+    """Return each node with the lengths that it has for these arrays."""
     known: dict[Variable, Variable] = {
         i: TensorVariable(i.type.with_shape(a.shape)) for i, a in zip(graph.inputs, arrays, strict=True)
     }
@@ -174,7 +174,7 @@ def _interval_seconds(
 
 
 def _idle_seconds(function: Function, name: str) -> float:
-    """The time of a call that computes nearly nothing."""
+    """Return the time of a nearly empty call."""
     x = TensorVariable(function.graph.outputs[0].type.with_shape(()), name="x")
     zero = np.zeros((), x.type.numpy)
     graph = FunctionGraph([x], [x + x] if zero.dtype.kind != "b" else [x | x])
@@ -203,7 +203,7 @@ def _call_seconds(
 
 
 def _kept(graph: FunctionGraph, placement: Placement, times: Times) -> bool:
-    """Keep the times in the cache; whether the disk took them."""
+    """Store the times in the cache; return whether that succeeded."""
     keeper, left = EngineTimes(placement.threads), dict(times)
     for node in (None, *graph.order):
         for name in placement.engines:

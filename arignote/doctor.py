@@ -1,4 +1,4 @@
-"""`python -m arignote doctor`: what this machine offers, each finding with its state and the command that fixes it."""
+"""`python -m arignote doctor`: a check of this machine: each finding with its state and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .options import process_options, unknown_variables
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _ROOM = 16 << 20
-"""Bytes of free disk that a cache should have: some dozens of functions."""
+"""Least free disk space for a cache, in bytes: some dozens of functions."""
 _OWN_CACHE = 'export ARIGNOTE_CACHE="$HOME/.cache/arignote"  (or another folder of your own)'
 _INSTALL_ANEW = "pip install --force-reinstall --no-deps arignote"
 _INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package, e.g. apt install gcc)"
@@ -39,7 +39,7 @@ _INSTALL_COMPILER = "pip install 'arignote[compiler]'  (or your system's package
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the report: what was looked at, its state (ok, warn, fail), what was found, what would fix it."""
+    """One line of the report: subject, state (ok, warn, fail), finding, fix."""
 
     subject: str
     state: str
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def examine() -> list[Finding]:
-    """Everything there is to say, in the order in which one thing needs the other."""
+    """Return all findings, each after those it depends on."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* is no option and has no effect")  # a finding says it, and the next one
         warnings.simplefilter("ignore", CacheWarning)
@@ -74,7 +74,7 @@ def examine() -> list[Finding]:
 
 
 def versions() -> Iterator[Finding]:
-    """Python and the packages that we stand on."""
+    """Report the versions of Python and of the packages in use."""
     yield Finding("arignote", OK, f"{__version__} on Python {platform.python_version()}, {platform.platform()}")
     for package in ("numpy", "cffi", "threadpoolctl"):
         try:
@@ -84,14 +84,14 @@ def versions() -> Iterator[Finding]:
 
 
 def variables() -> Iterator[Finding]:
-    """The variables of the environment that look like options and are none."""
+    """Report variables of the environment that look like options but are none."""
     for name, meant in unknown_variables(os.environ):
         fix = f"unset {name}" + (f", or set {meant} instead" if meant else "")
         yield Finding("environment", WARN, f"{name} is no option and has no effect", fix)
 
 
 def compiler(found: Search) -> Iterator[Finding]:
-    """The compiler in use, its flags, and the compilers that were tried before it."""
+    """Report the compiler in use, its flags, and the compilers that were tried before it."""
     for attempt in found.attempts:
         if attempt.problem is not None:
             first = attempt.problem.splitlines()[0]
@@ -146,7 +146,7 @@ def prebuilt(found: Search) -> Iterator[Finding]:
 
 
 def processor() -> Finding:
-    """The processor and the vector units that matter to us."""
+    """Report the processor and its vector extensions."""
     known = machine.processor()
     name = known.get("model name") or known.get("CPU part") or known.get("machine") or platform.machine()
     units = [unit for unit in ("sse4_2", "avx2", "fma", "avx512f", "asimd", "sve") if unit in machine.features()]
@@ -154,7 +154,7 @@ def processor() -> Finding:
 
 
 def blas() -> Finding:
-    """The library that multiplies matrices."""
+    """Report the BLAS library."""
     found = find_blas()
     if found is None:
         return Finding("BLAS", WARN, "none: our own loops multiply matrices", "pip install --force-reinstall numpy")

@@ -1,4 +1,4 @@
-"""Times of nodes on engines, found by measuring: kept in the cache for this machine, and read by `partition`.
+"""Measured times of nodes on engines: stored in the cache for this machine, and read by `partition`.
 
 A time belongs to an op, the types of its operands, an engine with its version, a machine and a number of threads.
 Other functions with such nodes use it too.  Without records the estimates of the engines hold.
@@ -22,7 +22,7 @@ from .graph.digest import Unnamed, digest
 from .ops.tensor import TensorVariable
 
 _KEPT = 16
-"""Elements of constants that are part of a signature; longer ones count by their types."""
+"""Most elements of a constant whose values are part of a signature; longer ones count by type."""
 Times = dict[tuple[str, Any], int]
 """Picoseconds by engine and signature."""
 _given: ContextVar[Times | None] = ContextVar("arignote_engine_times", default=None)
@@ -30,7 +30,7 @@ _given: ContextVar[Times | None] = ContextVar("arignote_engine_times", default=N
 
 @contextmanager
 def using(times: Times) -> Iterator[None]:
-    """A block in which these times stand before those of the cache."""
+    """Use these times before those of the cache during the block."""
     token = _given.set(times)
     try:
         yield
@@ -47,7 +47,7 @@ class EngineTimes:
         self._read: dict[tuple[str, Any], int | None] = {}
 
     def __call__(self, engine: Engine, node: Apply | None) -> int | None:
-        """Picoseconds of a node, None of a call that computes nothing; None if nobody measured it here."""
+        """Return picoseconds of a node, or of an empty call for None; None if it was never measured here."""
         key = engine.name, signature(node)
         if key in self._given:
             return self._given[key]
@@ -56,7 +56,7 @@ class EngineTimes:
         return self._read[key]
 
     def keep(self, engine: Engine, node: Apply | None, picoseconds: int) -> bool:
-        """Keep a time; whether the disk took it."""
+        """Store a time; return whether that succeeded."""
         key = self._key(engine, node)
         if key is None:
             return False
@@ -76,7 +76,7 @@ class EngineTimes:
             return None
 
     def _key(self, engine: Engine, node: Apply | None) -> bytes | None:
-        """The key in the cache; None for an op that has no digest."""
+        """Return the key in the cache; None for an op without a digest."""
         try:
             named = digest(alone(node)).hex() if node is not None else "call"
         except Unnamed:
@@ -86,14 +86,14 @@ class EngineTimes:
 
 
 def signature(node: Apply | None) -> Any:
-    """Key of nodes that take the same time: the op, types of operands, and short constants; None of a call."""
+    """Return the key of nodes with equal time: the op, types of operands, and short constants; None: an empty call."""
     if node is None:
         return None
     return node.op, tuple(i.key if _counts(i) else i.type for i in node.inputs)  # type: ignore[attr-defined]
 
 
 def alone(node: Apply) -> FunctionGraph:
-    """The node as a graph, over inputs and its short constants."""
+    """Return the node as a graph over inputs and its short constants."""
     leaves: list[Variable] = [i if _counts(i) else TensorVariable(i.type) for i in node.inputs]
     return FunctionGraph([v for v in leaves if not isinstance(v, Constant)], node.with_inputs(tuple(leaves)).outputs)
 

@@ -1,4 +1,4 @@
-"""Keys of the executable cache: a function that was compiled before runs without optimization or planning.
+"""Keys of the executable cache: a function that was compiled before skips optimization and planning.
 
     graph, query, engine, target, compiler, this package  --key-->  what calls need to know (cbackend/calls/recall.py)
 
@@ -29,7 +29,7 @@ _CODE = (".py", ".c", ".h")
 
 
 def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None = None) -> bytes | None:
-    """The key of the user's `graph` compiled under `mode` for `target`; None if the function is not cacheable.
+    """Return the key of the user's `graph` under `mode` for `target`; None if the function is not cacheable.
 
     `engine`: the name of the engine and everything else that its executables depend on.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .compiled import Function
 
 LINES = 40
-"""Lines of a graph, or of what a stage changed, that are shown; a graph of 100,000 nodes is summarized."""
+"""Most lines of a graph, or of a stage's changes, that are shown."""
 
 
 def explanation(f: Function) -> Iterator[str]:
@@ -51,7 +51,7 @@ def explanation(f: Function) -> Iterator[str]:
 
 
 def stages(trace: Trace) -> Iterator[tuple[str, list[int]]]:
-    """The optimizers that changed something, in order, with the numbers of their rewrites."""
+    """Yield the optimizers that changed something, in order, with the numbers of their rewrites."""
     names = trace.stages()
     for stage, group in groupby(enumerate(names), key=lambda pair: pair[1]):
         yield stage, [number for number, _ in group]

@@ -49,7 +49,7 @@ def exported(
 
 
 def _made_for(function: Function, target: Target | None, compiler: str | None) -> tuple[Program, Builder]:
-    """The program of `function` on a target, None for its own, and what builds it."""
+    """Return the program of `function` for a target (None: its own), and the builder."""
     found = find_toolchain() if compiler is None else None
     program: Program | None = function.program if target is None else None
     if function.mode.backend != "c" or (target is None and (program is None or found is None)):
@@ -64,7 +64,7 @@ def _made_for(function: Function, target: Target | None, compiler: str | None) -
 
 
 def _written(function: Function, path: Path, keys: Sequence[str], program: Program, builder: Builder) -> Path:
-    """The folder `path` with the files of a program of `function`."""
+    """Write the files of a program of `function` to the folder `path`; return it."""
     hosts = _without_c(program)
     if hosts:
         how = next(filter(None, map(how_to_give_c, hosts.values())), "")
@@ -84,7 +84,7 @@ def _written(function: Function, path: Path, keys: Sequence[str], program: Progr
 
 
 def _refuse_lost(path: Path) -> None:
-    """Raise FileNotFoundError if the folder that is to hold `path` does not exist: a part of it may be mistyped."""
+    """Raise FileNotFoundError if the parent folder of `path` does not exist, which suggests a typing error."""
     parent = path.absolute().parent
     if not parent.exists():
         nearest = next(folder for folder in parent.parents if folder.exists())
@@ -95,12 +95,12 @@ def _refuse_lost(path: Path) -> None:
 
 
 def _own_outputs(graph: FunctionGraph) -> Sequence[Variable]:
-    """The outputs that are no updates, which stand behind them."""
+    """Return the outputs that are no updates; updates come before them."""
     return graph.outputs[: len(graph.outputs) - len(graph.updates)]
 
 
 def _without_c(program: Program) -> dict[str, Op]:
-    """The ops that only Python runs, by their names and the user's lines."""
+    """Return the ops that only Python runs, with the user's lines."""
     found: dict[str, Op] = {}
     for part in (program, *program.bodies):
         sites = {step.site for step in part.steps if isinstance(step, Host)}

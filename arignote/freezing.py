@@ -1,4 +1,4 @@
-"""`ag.freeze`: the inference function of a training function, with its weights as constants.
+"""`ag.freeze`: the inference function of a training function, with constant weights.
 
     step = ag.function([x, y], loss, updates=optim.adam(weights, ag.grad(loss, weights)))
     predict = ag.freeze(step, outputs=logits)
@@ -31,7 +31,7 @@ def freeze(
     source: Any, outputs: Any = None, *, inputs: Sequence[Variable] | Variable | None = None,
     storage: str | None = None, remove_channels: bool = False, **options: Any,
 ) -> Function:  # fmt: skip
-    """The inference function of `source`: its outputs from constant weights, without randomness and updates.
+    """Return the inference function of `source`: constant weights, no randomness, no updates.
 
     It computes what the graph of `source` says, with three changes:
 
@@ -73,7 +73,7 @@ def freeze(
 def inference_parts(
     source: Any, outputs: Any, inputs: Any, what: str, options: dict[str, Any]
 ) -> tuple[list[Variable], list[Variable], Any, dict[str, Any]]:
-    """The inputs and inference values of what `freeze` takes, the form of results, and arguments of `ag.function`."""
+    """Return the inputs and inference values of the argument of `freeze`, the form of results, and other arguments."""
     if isinstance(source, Function):
         options = {**settings_of(source), "name": f"{source.name} {what}", **options}
     options.setdefault("name", what)
@@ -84,13 +84,13 @@ def inference_parts(
 
 
 def _storing(storage: Any, mode: Any) -> Mode:
-    """The mode with the pass that stores weights in a format of 16 bits.  Raises ValueError if it cannot have it."""
+    """Return the mode with the pass that stores weights in a format of 16 bits.  Raises ValueError if it cannot."""
     if storage not in FORMATS:
         raise ValueError(f"freeze: storage is {shown(storage)}; expected one of {', '.join(FORMATS)}, or None")
     own: Mode = default_mode() if mode is None else as_mode(mode)
     if own.optimizer is None or own.check:
         why = "runs no optimizer" if own.optimizer is None else "compares each call with unrounded weights"
-        raise ValueError(f"freeze: storage={storage!r} is the work of a pass, and the mode {own.name or own} {why}")
+        raise ValueError(f"freeze: storage={storage!r} needs a pass, but the mode {own.name or own} {why}")
     return own.including(f"store_{storage}")
 
 
@@ -125,7 +125,7 @@ def _is_free(variable: Variable) -> bool:
 
 
 def _parts(source: Any, outputs: Any, inputs: Any) -> tuple[list[Variable], list[Variable], Any]:
-    """The values to compute, the variables that a call may give, and the form of results as a function of them."""
+    """Return the values to compute, the variables that a call may give, and the function that forms results."""
     if isinstance(source, Function):
         given, known = list(source.inputs), source.unoptimized_graph
         found = list(known.outputs[: len(known.outputs) - len(known.updates)])
@@ -155,7 +155,7 @@ def _as_inputs(inputs: Any) -> list[Any]:
 
 
 def _form_of(source: Function) -> Any:
-    """The function that gives a list of results the form in which `source` returns them."""
+    """Return the function that gives a list of results the form in which `source` returns them."""
     signature = source._signature
     if signature.form == "dict":
         return lambda results: dict(zip(signature.keys, results, strict=True))
@@ -180,7 +180,7 @@ def _formed(outputs: Any) -> tuple[list[Variable], Any]:
 
 
 def _require_values(source: Function, outputs: Sequence[Variable]) -> None:
-    """Raises ValueError for an output that the graph of the function does not compute."""
+    """Raise ValueError for an output that the graph of the function does not compute."""
     graph = source.unoptimized_graph
     known = {v for node in graph.order for v in node.outputs}.union(graph.inputs)
     for v in outputs:
@@ -192,7 +192,7 @@ def _require_values(source: Function, outputs: Sequence[Variable]) -> None:
 
 
 def _refuse_draws(graph: FunctionGraph, read: Sequence[SharedVariable]) -> None:
-    """Raises ValueError for a shared variable that each call changes by itself: the state of a random draw."""
+    """Raise ValueError for a shared variable that each call changes by itself: the state of a random draw."""
     for v in read:
         if v.default_update is None:
             continue

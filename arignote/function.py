@@ -40,7 +40,7 @@ from .targets.text import as_target
 __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
 
 DASK = "dask"
-"""Names no engine: engines run the blocks."""
+"""The engine name for Dask: no engine of its own, but calls on blocks."""
 
 
 @record
@@ -53,12 +53,12 @@ class Compilation:
     threads: int | None = None
     debug_info: bool = False
     budget: float | None = None
-    """Seconds until NumPy answers for an engine that is not ready; None: the function waits."""
+    """Seconds until NumPy runs a function whose engine is not ready; None: the function waits."""
     schedules: Mapping[str, Schedule] | None = None
     target: Target | None = None
     """The machine that the code is for; None: this one."""
     on_dask: bool = False
-    """Whether calls run on Dask: the functions of blocks are compiled then, and the whole is not."""
+    """Whether calls run on Dask: the functions of blocks are compiled, the whole is not."""
 
 
 def function(
@@ -133,7 +133,7 @@ def function(
 
 
 def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:
-    """The mode for `ag.function(engine=)`, that of its blocks for "dask".  Raises where there is no such engine."""
+    """Return the mode for `ag.function(engine=)`, that of its blocks for "dask".  Raises for an unknown engine."""
     if engines is not None:
         raise ValueError("function: both engines and engine are given; expected one of them")
     if engine == DASK:
@@ -173,7 +173,7 @@ def _compiled(
 def _request(
     signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, profile: RunProfile | None
 ) -> Request:
-    """The order to an engine.  A function that is observed, or optimized already, is not looked for in a cache."""
+    """Return the request to an engine; an observed or already optimized function is never looked up in a cache."""
     debug_info = mode.check or how.debug_info
     is_plain = not (profile or debug_info or how.schedules is not None or optimization.is_done)
 
@@ -191,7 +191,7 @@ def _request(
 def _executable(
     engine: Engine, graph: FunctionGraph, optimization: Optimization, request: Request, shown: Progress | Silence
 ) -> Any:
-    """The executable of a graph: kept by an earlier process, or optimized and compiled."""
+    """Return the executable of a graph: from the cache, or optimized and compiled."""
     recalled = engine.recall(graph, request, lambda: optimization.graph) if request.key is not None else None
     if recalled is not None:
         return recalled
@@ -205,7 +205,7 @@ def _restored(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
     journal: Sequence[Replacement] = (), *, how: Compilation,
 ) -> Function:  # fmt: skip
-    """The function of a graph that is optimized.  Raises TargetError if this machine does not run its target."""
+    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target."""
     as_target(how.target, runs=mode.backend == "c")
     done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
     return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
@@ -230,7 +230,7 @@ def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function
 
 
 def divided_again(function: Function) -> Function:
-    """The function optimized and divided among its engines anew, by the times that are known now."""
+    """Return the function optimized and divided among its engines again, with the times that are known now."""
     restore, (signature, _, mode, name, _) = function.__reduce__()
     how = replace(restore.keywords["how"], name=name)
     again = Optimization(signature.graph, mode, process_options().strict, optdb, how.target, how.threads)
@@ -238,12 +238,12 @@ def divided_again(function: Function) -> Function:
 
 
 def default_mode() -> Mode:
-    """The mode of functions that name none."""
+    """Return the mode of functions without one."""
     return _mode_of(process_options())
 
 
 def _mode_of(options: Options) -> Mode:
-    """The mode of functions that name none.  Raises ValueError, naming the variable, for one that there is not."""
+    """Return the mode of functions without one.  Raises ValueError, with the variable's name, if it is unknown."""
     try:
         return as_mode(options.mode)
     except ValueError as error:
@@ -251,7 +251,7 @@ def _mode_of(options: Options) -> Mode:
 
 
 def parse(text: str) -> FunctionGraph:
-    """The graph that `text` describes, the inverse of `str(graph)`.
+    """Return the graph that `text` describes, the inverse of `str(graph)`.
 
     Raises:
         ParseError: a ValueError that names the line.

@@ -1,4 +1,4 @@
-"""The decorator form of `function`: a Python function is traced once for each combination of dtypes and ranks."""
+"""`ag.jit`: the decorator form of `function`; traces once for each combination of dtypes and ranks."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .ops.variables import tensor
 from .record.forks import ProcessLock
 
 Structure = Any
-"""None for a leaf, else the type of a container (list, tuple, dict, named tuple) and the structures in it; hashable."""
+"""None for a leaf, else the type of a container (list, tuple, dict, named tuple) and its structures; hashable."""
 
 
 def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """The function with its expression compiled: `@ag.jit` or `@ag.jit(mode=..., profile=...)`.
+    """Compile the expression of a function: `@ag.jit` or `@ag.jit(mode=..., profile=...)`.
 
     Arguments are arrays and numbers, also in nested lists, tuples and dicts; the result has the form that the Python
     function gives it.  The first call for a combination of dtypes and ranks traces the function with symbolic
@@ -44,7 +44,7 @@ def jit(python_function: Callable[..., Any] | None = None, **options: Any) -> An
 
 
 _OPTIONS = function.__code__.co_varnames[2 : function.__code__.co_argcount]
-"""The keywords of `ag.function` that `jit` hands on: all but inputs and outputs."""
+"""The keywords of `ag.function` that `jit` passes on: all but inputs and outputs."""
 
 
 class Jitted:
@@ -115,7 +115,7 @@ class Jitted:
             ) from None
 
     def _names(self, structure: Structure, arrays: list[np.ndarray]) -> list[str]:
-        """The parameters' names where each argument is one array, else x0, x1, ..."""
+        """Return the parameters' names if each argument is one array, else x0, x1, ..."""
         code = getattr(self._function, "__code__", None)
         (_, positional), (_, keywords) = structure[1]
         names = [*(code.co_varnames[: code.co_argcount][: len(positional)] if code else ()), *[k for k, _ in keywords]]
@@ -124,7 +124,7 @@ class Jitted:
 
 
 def flatten(value: Any, leaves: list[Any]) -> Structure:
-    """The structure of nested lists, tuples and dicts; their leaves are appended to `leaves` in order."""
+    """Return the structure of nested lists, tuples and dicts; append their leaves to `leaves` in order."""
     if isinstance(value, (list, tuple)):
         return type(value), tuple(flatten(v, leaves) for v in value)
     if isinstance(value, Mapping):
@@ -134,7 +134,7 @@ def flatten(value: Any, leaves: list[Any]) -> Structure:
 
 
 def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
-    """The nested value of that structure with the next leaves."""
+    """Return the nested value of that structure with the next leaves."""
     if structure is None:
         return next(leaves)
     kind, parts = structure
@@ -145,7 +145,7 @@ def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
 
 
 def in_form(value: Any, structure: Structure) -> list[Any]:
-    """The leaves of a value that has this structure, keys of dicts in its order.
+    """Return the leaves of a value with this structure, keys of dicts in its order.
 
     Raises TypeError or KeyError for a value of another structure.
     """

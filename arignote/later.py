@@ -1,4 +1,4 @@
-"""Modules of this package that tell about functions, each loaded when it is first asked for: `later.why.Answers`.
+"""Lazy imports of modules that describe functions: `later.why.Answers`.
 
 Hardly any program asks, and `import arignote` would take 6 ms longer.
 """

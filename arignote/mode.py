@@ -1,4 +1,4 @@
-"""Modes: which optimizers a function gets and what runs it."""
+"""Modes: the optimizers of a function and the engine that runs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .record import record
 
 
 def as_engines(names: Any, who: str) -> tuple[str, ...]:
-    """The names of engines, each once.
+    """Return the names of engines without duplicates.
 
     Raises TypeError or ValueError for what is no name of an engine.
     """
@@ -73,23 +73,23 @@ class Mode:
         return replace(self, optimizer=getattr(self.optimizer, how)(*what), name="")
 
     def including(self, *tags: str) -> Mode:
-        """This mode with the rules and passes of these tags or names as well."""
+        """Return this mode with more rules and passes, by tags or names."""
         return self._with("including", tags)
 
     def excluding(self, *tags: str) -> Mode:
-        """This mode without the rules and passes of these tags or names."""
+        """Return this mode without the rules and passes of these tags or names."""
         return self._with("excluding", tags)
 
     def requiring(self, *tags: str) -> Mode:
-        """This mode with only those of its rules and passes that have all these tags."""
+        """Return this mode with only those of its rules and passes that have all these tags."""
         return self._with("requiring", tags)
 
     def register(self, *placed: tuple[Any, float]) -> Mode:
-        """This mode with more rules, optimizers or functions of a graph, each given as (what, position)."""
+        """Return this mode with more rules, optimizers or functions of a graph, each given as (object, position)."""
         return self._with("register", placed)
 
     def dividing(self, *engines: str) -> Mode:
-        """This mode with the pass `partition` among these engines.
+        """Return this mode with the pass `partition` among these engines.
 
         C runs the function and calls the other engines, or NumPy where C is not among them.
         """
@@ -99,7 +99,7 @@ class Mode:
         return replace(self, optimizer=query, engines=tuple(engines), backend=backend, name="")
 
     def running_on(self, engine: str, also: tuple[str, ...] = ()) -> Mode:
-        """This mode with another engine.  Raises ValueError for the name of none, with `also` among the known names."""
+        """Return this mode with another engine.  Raises ValueError for an unknown name; `also` adds known ones."""
         require_known(engine, "function", "engine is", also)
         return replace(self, backend=engine, name="")
 
@@ -110,7 +110,7 @@ class Mode:
         return isinstance(query, Query) and "partition" in query.include and "partition" not in query.exclude
 
     def limit(self, changes: int | None) -> Mode:
-        """This mode stopped after the first rewrites of the journal, `changes` of them; None: no limit.
+        """Return this mode limited to the first `changes` rewrites of the journal; None: no limit.
 
         The function computes the same, in the state `f.trace.graph(changes)` of the whole optimization.  Its profile
         says where it stopped, and which rewrite would be next.  `ag.bisect` finds a wrong rewrite by itself; a limit
@@ -133,7 +133,7 @@ MODES = {
 
 
 def as_mode(mode: Any) -> Mode:
-    """The mode that a user named: a Mode, the name of one, a Query, or the text of a query."""
+    """Return the mode that a user named: a Mode, its name, a Query, or the text of a query."""
     if isinstance(mode, Mode):
         return mode
     if isinstance(mode, str) and mode in MODES:

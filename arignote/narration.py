@@ -1,4 +1,4 @@
-"""`ARIGNOTE_DEBUG=1..5`: lines on standard error that tell what is compiled and run; see `options.DEBUG_LEVELS`.
+"""`ARIGNOTE_DEBUG=1..5`: lines on standard error about compilation and calls; see `options.DEBUG_LEVELS`.
 
     level 1    arignote: step: 12 nodes became 4 in 0.011 s, C compiled in 0.142 s, 3 kernels
     level 2    arignote: step: call 1: 0.310 ms
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from .compiled import Function
 
 COMPILED, CALLS, PASSES, PROGRAM, C = 1, 2, 3, 4, 5
-"""The first level that shows something."""
+"""The level from which each kind of line is printed."""
 
 
 def tell(lines: Iterator[str] | Sequence[str]) -> None:
-    """Write lines to standard error; one that is closed takes none, which is no error."""
+    """Write lines to standard error; if it is closed, do nothing."""
     try:
         sys.stderr.write("".join(f"arignote: {line}\n" for line in lines))
         sys.stderr.flush()
@@ -33,7 +33,7 @@ def tell(lines: Iterator[str] | Sequence[str]) -> None:
 
 
 def narrate(function: Function, level: int) -> None:
-    """Tell what compiling a function gave."""
+    """Print the result of compiling a function."""
     tell(_compiled(function))
     if level >= PASSES and function.optimizer_profile is not None:
         tell(_passes(function))
@@ -59,7 +59,7 @@ def _compiled(f: Function) -> Iterator[str]:
 
 
 def _passes(f: Function) -> Iterator[str]:
-    """The passes that changed something, in the order in which they ran."""
+    """Yield the lines of the passes that changed something, in order."""
     order = {id(p): number for number, p in enumerate(f.optimizer_profile.walk())}
     for name, p in sorted(passes(f.optimizer_profile), key=lambda pair: order[id(pair[1])]):
         if p.replacements:
@@ -69,7 +69,7 @@ def _passes(f: Function) -> Iterator[str]:
 
 
 def _program(f: Function) -> Iterator[str]:
-    """The optimized graph, the program and its kernels, each in its text form."""
+    """Yield the optimized graph, the program and its kernels, each in its text form."""
     forms = [str(f.graph)]
     if f.program is not None:
         forms += [program_text(f.program), *(f"{kernel.name} is {kernel}" for kernel in f.program.kernels)]
@@ -77,7 +77,7 @@ def _program(f: Function) -> Iterator[str]:
 
 
 class Narrated:
-    """An executable each call of which is told of, with the kernels that ran and what they cost."""
+    """An executable that prints each call, with the kernels that ran and their times."""
 
     def __init__(self, executable: Any, profile: RunProfile, name: str) -> None:
         self._executable, self._profile, self._name = executable, profile, name
@@ -101,7 +101,7 @@ class Narrated:
                 yield f"{1e6 * took:12.2f} us {rates}  {step.kernel or 'no kernel'}  {text}"
 
     def native(self, other: Any, as_list: bool) -> None:
-        """No entry for small arrays: it would pass this one by."""
+        """None: a native entry would bypass the printing."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._executable, name)

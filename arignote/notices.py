@@ -8,10 +8,10 @@ from typing import Any
 from .graph.provenance import here
 
 _said: dict[Any, Any] = {}
-"""Notices that were issued, by text and line: the filters of `warnings` show each once."""
+"""Notices that were issued, by text and line; the filters of `warnings` show each once."""
 
 
 def notice(text: str) -> None:
-    """Warn that something is not at its best although results are right."""
+    """Warn of a loss of speed or comfort; results are right."""
     file, line = next(iter(here()), ("<unknown>", 1))
     warnings.warn_explicit(f"arignote: {text}", UserWarning, file, line, registry=_said)

@@ -25,7 +25,7 @@ from .trace import Trace
 def main(
     source: str, passes: str, print_changed: bool, timed: bool, stage: str = "graph", begin: str = "graph"
 ) -> int:
-    """Optimizes the graph of a file (`-`: the standard input) by a query and prints a stage of it; the exit code.
+    """Optimize the graph of a file (`-`: standard input) by a query, print a stage of it; return the exit code.
 
     `begin`: the stage of the file: "graph", or "program" or "loops", which no pass goes over.
     """
@@ -86,7 +86,7 @@ def _failed(message: str) -> int:
 
 
 def changes(graph: FunctionGraph, journal: list[Replacement], profile: OptimizerProfile) -> Iterator[str]:
-    """The changes of each pass that changed something, as a difference in stable names, with the rules that fired."""
+    """Yield the changes of each pass that changed something, as a diff with stable names, and the rules that fired."""
     replay = Replay(graph, journal)
     for stage, numbers in stages(Trace(graph, journal, profile)):
         before = replay.lines()

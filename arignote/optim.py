@@ -1,4 +1,4 @@
-"""Rules of gradient descent: parameters and gradients in, updates for `ag.function` out.
+"""Gradient descent: updates for `ag.function` from parameters and gradients.
 
 Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of
 pairs (shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared
@@ -159,7 +159,7 @@ def adamax(
     parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.002, beta1: Any = 0.9, beta2: Any = 0.999,
     epsilon: Any = 1e-8,
 ) -> Updates:  # fmt: skip
-    """Adam with the largest |g|, decaying, in the place of sqrt(v)  (Kingma, Ba 2015, section 7.1)"""
+    """Adam with the largest decayed |g| in place of sqrt(v)  (Kingma, Ba 2015, section 7.1)"""
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
     for p, g in _pairs(parameters, gradients, "adamax", **rates):
@@ -173,7 +173,7 @@ def nadam(
     parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
     epsilon: Any = 1e-8,
 ) -> Updates:  # fmt: skip
-    """Adam that looks one step of momentum ahead  (Dozat 2016, without the schedule of beta1)"""
+    """Adam with Nesterov momentum  (Dozat 2016, without the schedule of beta1)"""
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
     for p, g in _pairs(parameters, gradients, "nadam", **rates):

@@ -1,4 +1,4 @@
-"""The optimization of a graph by a mode: at once, or when somebody looks at the result."""
+"""The optimization of a graph by a mode: at once, or lazily."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Optimization:
     """A graph on its way through the optimizers of a mode.
 
     Optimizing is a matter of the graph, the mode and the database alone.  So a function that the cache knows runs
-    before its graph is optimized, and whoever asks for the optimized graph, the profile or the journal later gets what
+    before its graph is optimized, and a later request for the optimized graph, the profile or the journal gets what
     would have been there; a database that was edited meanwhile is not asked then.
     """
 
@@ -37,7 +37,7 @@ class Optimization:
     ) -> None:  # fmt: skip
         self._unoptimized, self._mode, self._strict, self._database = graph, mode, strict, database
         self.target = target
-        """The machine whose numbers passes ask for; None: this machine."""
+        """The machine whose costs the passes use; None: this machine."""
         self._threads = threads
         self._state = database.state()
         self._lock = ProcessLock()
@@ -48,13 +48,13 @@ class Optimization:
         cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement],
         target: Target | None = None,
     ) -> Optimization:  # fmt: skip
-        """An optimization that has already run."""
+        """Return an optimization that has already run."""
         made = cls(graph, mode, target=target)
         made._result = graph, profile, tuple(journal)
         return made
 
     def run(self) -> Result:
-        """The optimized graph, what each optimizer cost, and every replacement that was made, in order."""
+        """The optimized graph, the profile of each optimizer, and the journal."""
         with self._lock:
             if self._result is None:
                 self._result = self._optimized()
@@ -92,7 +92,7 @@ class Optimization:
 
 
 def _wanted(mode: Mode, database: Any) -> Query | None:
-    """The query of a mode without the passes that its engine does not want, unless the query includes them itself."""
+    """Return the query of a mode without the passes that its engine does not want, unless it includes them itself."""
     query = mode.optimizer
     assert query is None or isinstance(query, Query)
     if query is None:

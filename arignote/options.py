@@ -1,4 +1,4 @@
-"""Options of a process, one frozen value: each field is read from ARIGNOTE_<FIELD> in the environment, once.
+"""Options of a process, one immutable value; each field is read once from ARIGNOTE_<FIELD> in the environment.
 
 The fields are the one table of these variables: `docs/options.md`, and the warning on an unknown one, come from it.
 """
@@ -16,7 +16,7 @@ from .notices import notice
 from .record import later, record
 
 SHORT = 0.05
-"""Seconds that a tiered function waits for its C by default: enough for what lies in the cache."""
+"""Seconds that a tiered function waits for its C by default: enough for a cache hit."""
 PREFIX = "ARIGNOTE_"
 DEBUG_LEVELS = (
     "nothing",
@@ -68,7 +68,7 @@ def _level(name: str, text: str) -> int:
 
 
 def _option(default: Any, read: Callable[[str, str], Any], doc: str) -> Any:
-    """A field with the function that reads it (the first line of its docstring says what it takes) and what it does."""
+    """Return a field with its parser (whose docstring describes the accepted text) and its description."""
     return field(default=default, metadata={"read": read, "doc": doc})
 
 
@@ -97,7 +97,7 @@ class Options:
 
     @classmethod
     def from_environment(cls, environment: dict[str, str] | None = None) -> Options:
-        """The options that the environment sets.  Raises ValueError, naming the variable, for what it cannot read."""
+        """Return the options of the environment.  Raises ValueError, with the variable's name, for unreadable ones."""
         environment = dict(os.environ) if environment is None else environment
         given = {f: environment.get(variable_of(f.name)) for f in fields(cls)}
         found = {f.name: f.metadata["read"](variable_of(f.name), text) for f, text in given.items() if text is not None}
@@ -119,7 +119,7 @@ def variable_of(name: str) -> str:
 
 
 def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that begin as options do and are none, each with the option that was probably meant, or nothing."""
+    """Yield names with the prefix of options that are none, each with the likely option, or nothing."""
     known = {f.name: variable_of(f.name) for f in fields(Options)}
     for name in sorted(names):
         if name.startswith(PREFIX) and name not in known.values():
@@ -128,7 +128,7 @@ def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def warn_of_unknown(names: Iterable[str]) -> None:
-    """Warn of each variable that begins as options do and is none."""
+    """Warn of each variable with the prefix of options that is none."""
     for name, meant in unknown_variables(names):
         notice(f"{name} is no option and has no effect" + (f"; did you mean {meant}?" if meant else ""))
 
@@ -145,7 +145,7 @@ def as_threads(name: str, value: Any, default: int | None = None) -> int | None:
 
 
 def as_budget(tiered: Any, budget: Any, options: Options) -> float | None:
-    """The seconds that a function waits for its C before NumPy runs it; None: however long it takes.
+    """Return the seconds that a function waits for its C before NumPy runs it; None: no limit.
 
     What is None was not said, so that the options decide.  Raises ValueError or TypeError for what is no time.
     """

@@ -1,4 +1,4 @@
-"""`f.explain("partition")`: the engines that run the parts of a function, and the estimates that led to them."""
+"""`f.explain("partition")`: the engines of the parts of a function, and the estimates behind them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The engines of one function as the pass `partition` sees them: what each runs, and prices of nodes and copies.
+"""The engines of one function for the pass `partition`: supported nodes, costs of nodes and copies.
 
-Prices are estimates (engines/estimates.py) until somebody has measured a node with the same op and types here
+Prices are estimates (engines/estimates.py) until a node with the same op and types was measured here
 (engine_times.py).
 """
 
@@ -34,7 +34,7 @@ class Placement:
         return self.estimate(engine, node) if found is None else found
 
     def estimate(self, engine: str, node: Apply) -> int:
-        """Picoseconds of a node by the engine's prices."""
+        """Return picoseconds of a node by the engine's prices."""
         return self._engines[engine].cost(node)
 
     def is_measured(self, engine: str, node: Apply) -> bool:
@@ -47,5 +47,5 @@ class Placement:
         return self._engines[engine].launch if found is None else found
 
     def copy(self, engine: str, count: int) -> int:
-        """Picoseconds of a copy of so many bytes between an engine and the host."""
+        """Return picoseconds of a copy of so many bytes between an engine and the host."""
         return self._engines[engine].copied_byte * count

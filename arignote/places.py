@@ -1,4 +1,4 @@
-"""The user's lines as plain data: file, number, text and enclosing function.  Drawings group nodes by them."""
+"""The user's lines as plain data: file, number, text and enclosing function, by which drawings group nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def places_of(lines: Iterable[SourceLine]) -> dict[str, dict[str, Any]]:
-    """For the text of each line its place; `function` is empty outside of functions and where no source is found."""
+    """Return the place of each line by its text; `function` is empty outside functions and without source."""
     functions: dict[str, list[tuple[int, int, str]]] = {}
     found = {}
     for line in dict.fromkeys(lines):

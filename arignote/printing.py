@@ -34,7 +34,7 @@ def _outputs(thing: Any) -> Sequence[Variable]:
 
 
 def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None) -> None:
-    """Prints a tree: one line a value with op, type and an id; a value met again shows its id only.
+    """Print a tree: one line per value with op, type and an id; a repeated value shows only its id.
 
     Args:
         thing: a variable, a list of them, a FunctionGraph or a compiled function.
@@ -79,7 +79,7 @@ def _label(variable: Variable) -> str:
 
 
 def pprint(thing: Any) -> str:
-    """The expression as one would write it: `exp((x * 2.0) + y)` without needless parentheses.
+    """Return the expression as a user would write it: `exp((x * 2.0) + y)`, without needless parentheses.
 
     A value that is used twice is written twice; an expression that grows beyond 100,000 characters is cut with "...".
     """

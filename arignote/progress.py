@@ -1,4 +1,4 @@
-"""Progress of a loop of the user's: one line in a terminal or a notebook, in the place of the last one.
+"""Progress of a user's loop: one line in a terminal or a notebook, which replaces the last one.
 
     for epoch in (bar := ag.progress(range(400), "training")):
         bar.note(loss=step(epoch))
@@ -24,7 +24,7 @@ _TICKS = "▁▂▃▄▅▆▇█"
 
 
 class Bar(Generic[Item]):
-    """An iterable that shows how far its loop is.  Nothing is shown where nobody looks; items are passed on."""
+    """An iterable that shows the progress of its loop in a terminal or a notebook; items are passed on."""
 
     name: str
 
@@ -57,11 +57,11 @@ class Bar(Generic[Item]):
         return self.total
 
     def note(self, **values: Any) -> None:
-        """Show these values, such as `loss=0.1`, behind the line from now on."""
+        """Show these values, such as `loss=0.1`, at the end of the line from now on."""
         self.notes.update(values)
 
     def line(self) -> str:
-        """The line as it would be shown now."""
+        """Return the present line."""
         seconds = time.perf_counter() - self._begun
         speed = self.done / seconds if seconds > 0 else 0.0
         parts = [f"{self.done:,}" if self.total is None else f"{self.done:,} of {self.total:,}"]
@@ -82,7 +82,7 @@ class Bar(Generic[Item]):
 
 
 def progress(items: Iterable[Item], name: str = "", total: int | None = None) -> Bar[Item]:
-    """The items, with a line that shows how far a loop over them is, how fast, and how long it will take.
+    """Return the items, with a line that shows the loop's progress, speed and remaining time.
 
     Args:
         items: any iterable, such as `range(400)` or a list of minibatches.
@@ -100,7 +100,7 @@ def progress(items: Iterable[Item], name: str = "", total: int | None = None) ->
 
 
 def curve(values: Iterable[float], width: int = 60) -> str:
-    """The values as a line of blocks, `width` at most: each block is the mean of its share of them."""
+    """Return the values as a line of blocks, at most `width`; each block shows the mean of its values."""
     given = [float(value) for value in values]
     if not given:
         return ""

@@ -1,4 +1,4 @@
-"""`ag.prune`: weights set to zero by magnitude, and kept at zero while training goes on.
+"""`ag.prune`: set small weights to zero, and keep them at zero during training.
 
     pruning = ag.prune(weights, 0.8, schedule=(0, 1000))
     step = ag.function([x, y], loss, updates=pruning.updates(optim.adam(weights, ag.grad(loss, weights))))
@@ -27,7 +27,7 @@ Schedule = Union[tuple[int, int], Callable[[int], float], None]
 
 
 BLOCK = 16
-"""Weights of a block: a whole number of vectors of any target that has lanes of 4 or 8 bytes up to 64."""
+"""Weights of a block: whole vectors of any target with lanes of 4 or 8 bytes and up to 64 bytes."""
 
 
 class Group(NamedTuple):
@@ -38,7 +38,7 @@ class Group(NamedTuple):
 
 
 def prune(params: Any, sparsity: float | None = None, structure: str = "element", schedule: Schedule = None) -> Pruning:
-    """The masks that set the smallest weights of each parameter to zero, now or over the steps of a schedule.
+    """Return masks that set the smallest weights of each parameter to zero, now or over the steps of a schedule.
 
     Args:
         params: a shared variable or a list of them.  For channels an entry may be a tuple: weights, then vectors with
@@ -63,7 +63,7 @@ def prune(params: Any, sparsity: float | None = None, structure: str = "element"
 
 
 class Structure(NamedTuple):
-    """The structure of zeros; `keep` of `block` weights in a row for "n:m"."""
+    """Structure of zeros; for "n:m" `keep` of each `block` consecutive weights stay."""
 
     name: str
     sparsity: float
@@ -87,7 +87,7 @@ class Pruning:
         self._follow()
 
     def updates(self, updates: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> list[tuple[SharedVariable, Any]]:
-        """Updates for `ag.function`, with zeros where a weight is pruned; other variables keep theirs."""
+        """Return updates for `ag.function`, with zeros where a weight is pruned; other variables keep theirs."""
         pairs = list(updates.items() if isinstance(updates, Mapping) else updates)
         return [(p, self._kept(p, new)) for p, new in pairs]
 
@@ -99,7 +99,7 @@ class Pruning:
 
     @property
     def sparsity(self) -> float:
-        """The share of pruned weights among those of all parameters, vectors not counted."""
+        """The share of pruned weights among those of all parameters, without vectors."""
         masks = [self.masks[g.weights].get_value(borrow=True) for g in self._groups]
         return 1 - sum(int(m.sum()) for m in masks) / sum(m.size for m in masks)
 
@@ -120,7 +120,7 @@ class Pruning:
         return new if mask is None else T.switch(mask, new, T.constant(0, parameter.dtype))
 
     def _follow(self) -> None:
-        """Give masks and weights the sparsity that is due; it never falls."""
+        """Give masks and weights the sparsity of this step; it never decreases."""
         share = self._due(self.steps)
         if not 0 <= share <= 1:
             raise ValueError(f"prune: the schedule gives {share!r} for step {self.steps}; expected 0 to 1")
@@ -136,7 +136,7 @@ class Pruning:
 
 
 def _masks(group: Group, form: Structure, share: float) -> dict[SharedVariable, np.ndarray]:
-    """The mask of each parameter of a group, by the magnitudes of its weights now."""
+    """Return the mask of each parameter of a group, by the present magnitudes of its weights."""
     value = group.weights.get_value(borrow=True)
     if np.isnan(value).any():
         raise ValueError(f"prune: {describe(group.weights)} has a NaN, so its magnitudes have no order")
@@ -155,14 +155,14 @@ def _masks(group: Group, form: Structure, share: float) -> dict[SharedVariable, 
 
 
 def _largest(magnitudes: np.ndarray, sparsity: float) -> np.ndarray:
-    """True for all but the smallest ones, whose share is `sparsity`, rounded down."""
+    """Return True for all but the smallest ones, whose share is `sparsity`, rounded down."""
     kept = np.ones(magnitudes.shape, bool)
     kept[np.argsort(magnitudes, kind="stable")[: math.floor(sparsity * magnitudes.size + 1e-9)]] = False
     return kept
 
 
 def _block_mask(value: np.ndarray, sparsity: float) -> np.ndarray:
-    """True for all but the blocks of the smallest mean squares; the last block of outputs may be smaller."""
+    """Return True for all but the blocks of the smallest mean squares; the last block of outputs may be smaller."""
     rows = np.moveaxis(np.square(value.astype("float64")), _channel_axis(value), -1)
     firsts = np.arange(0, rows.shape[-1], BLOCK)
     widths = np.diff(np.append(firsts, rows.shape[-1]))
@@ -255,7 +255,7 @@ def _structure(structure: Any, sparsity: Any) -> Structure:
 
 
 def _schedule(schedule: Any) -> Callable[[int], float]:
-    """The share of the sparsity that is due at a step."""
+    """Return the share of the sparsity that a step of the schedule requires."""
     if schedule is None:
         return lambda step: 1.0
     if callable(schedule):

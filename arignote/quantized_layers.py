@@ -14,7 +14,7 @@ from .record import record
 
 @record(eq=False)
 class LayerRow:
-    """One product or convolution: its input's range and scale, its weights' scales, and its error in 8 bits."""
+    """One product or convolution: range and scale of its input, scales of its weights, and its error in 8 bits."""
 
     number: int
     name: str
@@ -55,7 +55,7 @@ class Layers(Sequence[LayerRow]):
         return self._rows[place]
 
     def measure(self, calls: int = 20, rounds: int = 5) -> Layers:
-        """The table with times: each layer as a function of its own on its input from the first sample.
+        """Return the table with times: each layer as a function of its own on its input from the first sample.
 
         The time in 8 bits includes the quantization of the input.
         """
@@ -89,7 +89,7 @@ class Layers(Sequence[LayerRow]):
     __repr__ = __str__
 
     def svg(self) -> str:
-        """The error of each layer as bars; those that stay in float32 are pale."""
+        """Return the error of each layer as bars; those that stay in float32 are pale."""
         rows = [(f"{row.number} {row.name}", row.error, "soft" if row.kept else "mark") for row in self._rows]
         return pages.bars.bars(rows, f"Error of the results with one layer in {self._bits} bits")
 

@@ -28,7 +28,7 @@ from .ops.elementwise import add
 from .ops.indexing import IncSubtensor
 from .ops.tensor import constant
 from .optdb.rules.facts import is_number
-from .optdb.rules.layout import is_padding
+from .optdb.rules.layout_parts import is_padding
 from .quantized_layers import LayerRow, Layers
 from .record import record
 from .record.cached import cached_property
@@ -41,7 +41,7 @@ def quantize(
     keep: Collection[int | str] = (), goal: float | Callable[[Any], bool] | None = None, bias_correction: bool = True,
     weights: str = "int8", block: int = 32, **options: Any,
 ) -> Function:  # fmt: skip
-    """The inference function of `source` with its layers in 8 bits: an ordinary function, with a table in `.layers`.
+    """Return the inference function of `source` with layers in 8 bits: an ordinary function, with a table in `.layers`.
 
     It multiplies integers of 8 bits and adds them in 32 bits; each sum is scaled once, in float32.
 
@@ -117,13 +117,13 @@ class LayerPlan:
         return 1 if isinstance(self.node.op, Convolution) else self.node.out.ndim - 1
 
     def narrowed(self, x: Any) -> Any:
-        """The input rounded to the numbers that uint8 stands for; as it is for weights of 4 bits."""
+        """Return the input rounded to the values that uint8 represents; unchanged for weights of 4 bits."""
         if self.block:
             return x
         return T.dequantize(T.quantize(x, self.scale, self.zero_point), self.scale, self.zero_point)
 
     def widened(self) -> Any:
-        """The numbers that the weights stand for."""
+        """Return the values that the quantized weights represent."""
         if self.block:
             return T.dequantize(constant(self.weights), self.weight_scales, axis=0, block=self.block)
         scales = self.weight_scales.astype("float32").reshape(-1)
@@ -139,7 +139,7 @@ class LayerPlan:
 
 
 def layers_of(graph: FunctionGraph, products: bool = False) -> list[Apply]:
-    """The convolutions and products of float32 with constant weights; `products`: these alone."""
+    """Return the convolutions and products of float32 with constant weights; `products`: only products."""
     return [
         node
         for node in graph.order
@@ -153,7 +153,7 @@ def layers_of(graph: FunctionGraph, products: bool = False) -> list[Apply]:
 def quantized(
     graph: FunctionGraph, plans: Sequence[LayerPlan], kept: Collection[int], editor: GraphEditor
 ) -> FunctionGraph:
-    """The graph with operands rounded to 8 bits at all layers but those kept.
+    """Return the graph with operands rounded to 8 bits at all layers but those kept.
 
     A sum of such an operand and another value reads the rounded numbers too, so that the exact ones need not exist.
     """
@@ -185,14 +185,14 @@ def quantized(
 
 
 def _without_zeros(x: Variable) -> Variable:
-    """The value that is written amid zeros along rows and columns, or x itself: 0 is one of the rounded numbers."""
+    """Return the value that x pads with zeros along rows and columns, or x itself: 0 is a quantized value."""
     write = x.owner
     is_padded = write is not None and isinstance(write.op, IncSubtensor) and is_padding(write)
     return write.inputs[1] if is_padded and is_number(write.inputs[0].owner.inputs[0], 0) else x  # type: ignore[union-attr]
 
 
 def _amid(write: Apply | None, value: Variable) -> Variable:
-    """Another value written as `write` does it."""
+    """Return another value padded as `write` does."""
     assert write is not None
     return Apply(write.op, [write.inputs[0], value, *write.inputs[2:]], write.origin).out
 
@@ -266,7 +266,7 @@ class _Work:
         return LayerPlan(node, name, low, high, scale, zero_point, narrow, scales, axis)
 
     def number_of(self, name: Any) -> int:
-        """The number of a layer that is given by number or name."""
+        """Return the number of a layer that is given by number or name."""
         names = [plan.name for plan in self.plans]
         if isinstance(name, str) and names.count(name) == 1:
             return names.index(name)
@@ -277,7 +277,7 @@ class _Work:
 
     # --- corrections
     def correct(self) -> None:
-        """Give each layer the mean that quantization takes from each channel of its result."""
+        """Give each layer a correction for the mean error of quantization in each channel."""
         changes: list[Any] = []
         for plan in self.plans:
             x, w = plan.node.inputs
@@ -323,7 +323,7 @@ class _Work:
         return [self.error([k]) for k in range(len(self.plans))]
 
     def kept_for(self, goal: Any, kept: set[int], form: Any) -> set[int]:
-        """The layers that stay in float32 until the goal is met."""
+        """Return the layers that stay in float32 so that the goal is met."""
         if goal is None:
             return kept
         is_number = isinstance(goal, (int, float)) and not isinstance(goal, bool)
@@ -373,7 +373,7 @@ def _name(nodes: Sequence[Apply], k: int) -> str:
 
 
 def _calls(samples: Any, variables: Sequence[Variable]) -> list[tuple[Any, ...]]:
-    """The arguments of each call.  Raises TypeError or ValueError for what is no list of them."""
+    """Return the arguments of each call.  Raises TypeError or ValueError for anything but a list of them."""
     if isinstance(samples, (np.ndarray, str, dict)) or not hasattr(samples, "__iter__"):
         raise TypeError(
             f"quantize: samples is {type(samples).__name__}; expected a list with the arguments of a call each, as [x]"

@@ -1,4 +1,4 @@
-"""`ARIGNOTE_TRACE=folder`: every function of a process recorded, without a change to the program."""
+"""`ARIGNOTE_TRACE=folder`: record every function of a process without a change to the program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Recorder:
-    """Writes a file for each function as it is compiled, and at exit once more with what its calls cost.
+    """Writes a file for each function when it is compiled, and again at exit with the profile of its calls.
 
     A folder that takes no files costs one notice, not the program.
     """
@@ -28,7 +28,7 @@ class Recorder:
         self.folder: Path = folder.absolute()
         self._refused = False
         self._files: list[tuple[int, Path, RunProfile]] = []
-        """By whom (the number of the process) and where a function was recorded, and its run profile."""
+        """Process that recorded a function, its file, and its run profile."""
         atexit.register(self.finish)
 
     def add(self, function: Function) -> None:
@@ -40,7 +40,7 @@ class Recorder:
             self._files.append((here, file, function.profile))
 
     def finish(self) -> None:
-        """Write into the files of this process what the calls cost."""
+        """Add the profiles of calls to the files of this process."""
         for process, file, profile in self._files:
             if process == os.getpid() and profile.calls:
                 try:

@@ -1,4 +1,4 @@
-"""A compiled function as plain data, ready for JSON: what reports show and what trace files hold.
+"""A compiled function as plain data for JSON: the content of reports and trace files.
 
     function -> recorded(function) -> pages.page([...])          f.report("report.html")
                                    -> a file of a trace folder    ARIGNOTE_TRACE=folder, then `arignote report folder`
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 FORMAT = "arignote trace"
 VERSION = 1
 MOST_NODES = 2_000
-"""Graphs with more nodes are recorded as the few boxes that a picture of them has."""
+"""Graphs with more nodes are recorded as the few boxes of their drawing."""
 MOST_REWRITES = 2_000
 MOST_C = 400_000
-"""Characters of C."""
+"""Most characters of C."""
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -104,7 +104,7 @@ def _box(box: pages.boxes.Box, title: str) -> dict[str, Any]:
 
 
 def lines_of(function: Function) -> Iterator[SourceLine]:
-    """The user's lines that a record of a function speaks of."""
+    """Yield the user's lines that occur in a record of a function."""
     for graph in (function.unoptimized_graph, function.graph):
         for node in graph.order:
             yield from node.origin
@@ -113,7 +113,7 @@ def lines_of(function: Function) -> Iterator[SourceLine]:
 
 
 def trace_data(trace: Trace) -> dict[str, Any]:
-    """A trace with the parts of each line, of which the states between are drawn."""
+    """Return a trace with the parts of each line, from which the states between are drawn."""
     lines = [*trace.start, *(line for rewrite in trace for line in rewrite.delta.lines)]
     words: dict[Op, tuple[str, str]] = {}
     nodes = {}
@@ -128,7 +128,7 @@ def trace_data(trace: Trace) -> dict[str, Any]:
 
 
 def statements(names: set[str]) -> dict[str, str]:
-    """The statements of the rules of these names, as far as the database knows them."""
+    """Return the statements of the rules of these names, if the database has them."""
     known = {entry.name: entry.object for entry in optdb.entries() if isinstance(entry.object, Rule)}
     return {name: str(known[name]) for name in sorted(names & known.keys())}
 
@@ -155,7 +155,7 @@ def last_call(function: Function) -> LastCall | None:
 
 
 def program_data(program: Program) -> dict[str, Any]:
-    """The steps that do work, and for each buffer its memory and the steps between which it lives."""
+    """Return the steps that do work, and for each buffer its memory and the steps between which it lives."""
     steps = [s for s in program.steps if isinstance(s, (Call, Host, Pack, Finish))]
     place = {id(step): n for n, step in enumerate(steps)}
     works = [said.partition("(")[0] for said in texts(program)]  # v3 = mul+exp
@@ -181,7 +181,7 @@ def _uses(program: Program) -> Iterator[tuple[Any, Buffer]]:
 
 
 def _step(works: Sequence[str], program: Program, step: Call | Host | Pack | Finish) -> dict[str, Any]:
-    """The name and the kind of a step, and the number of its node."""
+    """Return the name and kind of a step, and the number of its node."""
     if isinstance(step, Finish):
         return {"name": f"output {step.output}", "kind": "input", "site": step.site}
     if isinstance(step, Pack):

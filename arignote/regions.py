@@ -1,4 +1,4 @@
-"""Regions compiled: each by its engine, after the passes that this engine wants, and attached to its op.
+"""Compiled regions: each is optimized and compiled for its engine, and attached to its op.
 
     graph of the host with `region` nodes   --DividedEngine-->   executable of the host; its steps call the regions
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class DividedEngine(Around):
-    """The host of a divided graph: `engine`, after it has compiled the regions."""
+    """The host of a divided graph: `engine`, which runs after the regions are compiled."""
 
     def __init__(self, engine: Engine, mode: Mode) -> None:
         super().__init__(engine)
@@ -51,7 +51,7 @@ class DividedEngine(Around):
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
     ) -> Executable | None:
-        return None  # what measured times decide is not kept
+        return None  # a division by measured times is not stored
 
     def compile(self, graph: FunctionGraph, request: Request) -> Executable:
         regions = regions_of(graph)
@@ -79,7 +79,7 @@ class DividedEngine(Around):
 
 
 def optimized_for(engine: str, graph: FunctionGraph, mode: Mode, target: Target | None) -> FunctionGraph:
-    """The graph after the passes that an engine wants; as it is if these make a node that the engine refuses."""
+    """Return the graph after the passes of an engine; unchanged if these make a node that the engine refuses."""
     query = mode.optimizer
     assert isinstance(query, Query)
     own = Mode(query.excluding("partition"), backend=engine)
@@ -88,7 +88,7 @@ def optimized_for(engine: str, graph: FunctionGraph, mode: Mode, target: Target 
 
 
 def _profile(profile: RunProfile, graph: FunctionGraph, runs: Sequence[RegionRun]) -> None:
-    """Let a profile have a row for each region, which counts for itself; C has rows for all nodes."""
+    """Add a row for each region, which counts for itself, to a profile; C has rows for all nodes."""
     nodes = [node for node in graph.order if isinstance(node.op, Region)]
     steps = [
         StepProfile(
@@ -106,7 +106,7 @@ def _profile(profile: RunProfile, graph: FunctionGraph, runs: Sequence[RegionRun
 
 
 class RegionRun:
-    """A compiled region as a function of arrays.  `copies`: what crossed its border; `row`: counters of its profile."""
+    """A compiled region as a function of arrays.  `copies`: bytes that crossed its border; `row`: its counters."""
 
     row: np.ndarray | None = None
 
@@ -133,7 +133,7 @@ class RegionRun:
         return found
 
     def _checked(self, found: Sequence[Any]) -> list[np.ndarray]:
-        """The results.  Raises EngineError for another number, dtype or shape than the graph has."""
+        """Return the results.  Raises EngineError if number, dtypes or shapes differ from the graph's."""
         if len(found) != len(self._types):
             raise self._error(f"returns {len(found)} results; expected {len(self._types)}")
         for k, (value, (dtype, shape)) in enumerate(zip(found, self._types, strict=True)):

@@ -1,4 +1,4 @@
-"""`f.remarks`: what was not done, why, and what would help.
+"""`f.remarks`: missed optimizations, their reasons and fixes.
 
     not fused        two kernels that could have been one, and what kept them apart
     BLAS not used    a product of matrices that no BLAS takes
@@ -7,7 +7,7 @@
     on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
 
-Remarks are read off the optimized graph and the program, when somebody asks: compiling pays nothing for them.
+Remarks are read off the optimized graph and the program, on demand: they add nothing to compile time.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from .replay import word
 from .targets.current import current
 
 SHOWN = 40
-"""Remarks that `str` shows."""
+"""Most remarks that `str` shows."""
 KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python")
 
 
 @record
 class Remark:
-    """One missed chance: `what` it is about, the `reason`, what would help, and the user's lines."""
+    """One missed optimization: `what` it concerns, the `reason`, the fix, and the user's lines."""
 
     kind: str
     what: str
@@ -66,10 +66,10 @@ class Remark:
 
 
 class Remarks(Sequence[Remark]):
-    """The remarks about one function, in the order of its nodes."""
+    """The remarks on one function, in the order of its nodes."""
 
     def __init__(self, remarks: Sequence[Remark], none: str = "") -> None:
-        """`none`: the text of no remarks."""
+        """`none`: the text if there are no remarks."""
         self._remarks = tuple(remarks)
         self._none = none or "nothing to remark: all that could be fused, vectorized and done in place was"
 
@@ -80,7 +80,7 @@ class Remarks(Sequence[Remark]):
         return Remarks(self._remarks[which]) if isinstance(which, slice) else self._remarks[which]
 
     def of(self, kind: str) -> Remarks:
-        """The remarks of one kind, such as "not fused".  Raises ValueError for a kind that there is not."""
+        """Return the remarks of one kind, such as "not fused".  Raises ValueError for an unknown kind."""
         if kind not in KINDS:
             raise ValueError(f"no remark is {kind!r}; expected one of {', '.join(map(repr, KINDS))}")
         return Remarks([r for r in self._remarks if r.kind == kind])
@@ -122,7 +122,7 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
 
 
 def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remarks:
-    """A remark for each node of a device's function that NumPy runs on the host, with the reason of the engine."""
+    """Return a remark for each node of a device's function that NumPy runs on the host, with the engine's reason."""
     where = f"run on the host by NumPy, not by {title(backend)}"
     found = [
         Remark("in Python", f"{node.op.name}, {where}", reason, lines=tuple(map(str, node.origin)))
@@ -132,7 +132,7 @@ def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remark
 
 
 def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Remarks:
-    """The remark on a function that NumPy runs node by node, so that nothing of it is fused or vectorized.
+    """Return the remark on a function that NumPy runs node by node, without fusion or vectors.
 
     `executable`: runs it; of engines other than NumPy nothing is known but the nodes that they leave to the host.
     `asked`: the engine that the mode asks for; if another runs it, no C compiler works, or it refuses the C.
@@ -141,15 +141,15 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
     if hosted is not None:
         return remarks_on_host(hosted, backend)
     if backend != "numpy":
-        return Remarks([], f"nothing to remark: {title(backend)} says nothing of what it does not do")
-    reason = "its mode asks for NumPy" if wanted else "there is no C of it"
+        return Remarks([], f"nothing to remark: {title(backend)} reports no missed optimizations")
+    reason = "its mode asks for NumPy" if wanted else "no C could be compiled"
     mend = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
     nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"
     return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, mend)] if len(graph) else [])
 
 
 class _Texts:
-    """Names of nodes: those of the driver, as in its comments and in the run profile."""
+    """Names of nodes: those of the driver, as in the C comments and in the run profile."""
 
     def __init__(self, graph: FunctionGraph, program: Any) -> None:
         nodes = [site.node for site in program.sites]
@@ -185,7 +185,7 @@ class _Texts:
 
 
 def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
-    """One remark a pair of neighbouring kernels."""
+    """Yield one remark per pair of neighbouring kernels."""
     excluded = "elemwise_fusion" not in ran
     for node in graph.order:
         if not _is_loop(node):
@@ -198,7 +198,7 @@ def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterat
 
 
 def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
-    """The nodes that read a value, directly or through axes moved."""
+    """Yield the nodes that read a value, directly or through a dimshuffle."""
     stack = [value]
     while stack:
         for reader, _ in graph.uses.get(stack.pop(), ()):
@@ -209,7 +209,7 @@ def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
 
 
 def _is_loop(node: Apply) -> bool:
-    """Whether the node is a nest of loops that could hold others."""
+    """Whether the node is a loop nest that could hold others."""
     op = unmarked(node.op)
     return isinstance(op, (Pointwise, Fused, Reduce)) and any(v.ndim for v in (*node.inputs, *node.outputs))
 
@@ -232,7 +232,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
     space = _space(reader)
     if value.ndim < len(space) or any(n == 1 and m != 1 for n, m in zip(dims_of(value), space, strict=False)):
         return (
-            "the result is smaller than the loops of what reads it: it would be computed again for each element there",
+            "the result is smaller than the loops of its reader, which would compute it again for each element",
             "",
         )
     if [str(d) for d in dims_of(value)] != [str(d) for d in space]:
@@ -242,17 +242,17 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         )
     between = _between(node, reader, graph)
     if between is not None:
-        return f"{word(unmarked(between.op))} stands between them and needs the whole of the first", ""
+        return f"{word(unmarked(between.op))} between them needs the whole result of the first", ""
     return "", ""
 
 
 def _space(node: Apply) -> tuple[Any, ...]:
-    """The lengths of the loops of a node: of its largest operand or result."""
+    """Return the lengths of the loops of a node: of its largest operand or result."""
     return dims_of(max((*node.outputs, *node.inputs), key=lambda v: v.ndim))
 
 
 def _between(node: Apply, reader: Apply, graph: FunctionGraph) -> Apply | None:
-    """A node that reads the first and that the second reads, so that they cannot be one."""
+    """Return a node that reads the first and that the second reads, which prevents their fusion."""
     below = {r for o in node.outputs for r, _ in graph.uses.get(o, ()) if r is not None and r is not reader}
     return next((i.owner for i in reader.inputs if i.owner in below), None)
 
@@ -262,7 +262,7 @@ def _size(op: Any) -> int:
 
 
 def _reduced(op: Any) -> set[int]:
-    """The outputs of an op that are known only when its loops are over."""
+    """Return the outputs of an op that are complete only after its loops."""
     if isinstance(op, Fused):
         return set(reduced_outputs(op))
     return {0} if isinstance(op, Reduce) else set()
@@ -280,13 +280,13 @@ def _products(graph: FunctionGraph, texts: _Texts) -> Iterator[Remark]:
             )  # fmt: skip
         elif isinstance(op, Fused) and _is_product(op):
             yield texts.remark(
-                "BLAS not used", node, "a product of two arrays that is summed is written as * and sum",
+                "BLAS not used", node, "a summed product of two arrays is written as * and sum",
                 "write it as a @ b, T.tensordot or T.dot",
             )  # fmt: skip
 
 
 def _is_product(op: Fused) -> bool:
-    """Whether a group sums a product over axes that both factors have, while each has axes of its own."""
+    """Whether a group sums a product over common axes of both factors, each of which has other axes too."""
     for node in op.graph.order:
         if isinstance(node.op, Reduce) and node.op.name == "sum" and node.inputs[0].owner is not None:
             factors = node.inputs[0].owner
@@ -303,7 +303,7 @@ MAY_OVERWRITE = (Pointwise, Fused, Gemm, Gemv, Ger, IncSubtensor)
 
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
-    """Nodes that got memory of their own although an operand has the size and dtype of the result."""
+    """Yield remarks on nodes with memory of their own although an operand has the size and dtype of the result."""
     last = {i: node for node in execution_order(graph) for i in node.inputs}
     for node in graph.order:
         if isinstance(node.op, InPlace) or not isinstance(node.op, MAY_OVERWRITE):
@@ -323,10 +323,10 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
 def _why_kept(
     operand: Variable, node: Apply, graph: FunctionGraph, last: dict[Variable, Apply], texts: _Texts
 ) -> str:
-    """The reason why an operand was not overwritten; empty if that is no missed chance.  Arguments are the caller's."""
+    """Return why an operand was not overwritten; empty if that is no missed optimization, as for arguments."""
     name = texts.of(operand)
     if operand in graph.inputs:
-        return f"{name} is still read after this, or its update is something else"
+        return f"{name} is still read after this, or its update is another value"
     if operand in graph.outputs:
         return f"{name} is an output as well"
     if last.get(operand) is not node:
@@ -352,7 +352,7 @@ def _why_scalar(node: Apply) -> tuple[str, str]:
     dtypes = {v.dtype for v in (*node.inputs, *node.outputs)}
     inside = [n.op for n in op.graph.order] if isinstance(op, Fused) else [op]
     if isinstance(op, ArgReduce):
-        return "the position of an extremum depends on each element before it", ""
+        return "argmax and argmin depend on all earlier elements", ""
     if "float16" in dtypes:
         return "float16 is converted element by element", "compute in float32"
     if any(d.startswith("complex") for d in dtypes):
@@ -376,7 +376,7 @@ def _why_whole(op: Op) -> str:
         return "each element needs the one before it"
     if isinstance(op, AdvancedIncSubtensor):
         return "indices may name one element several times, and the order of writing counts"
-    return "what one element gives is needed for the next one"
+    return "each element needs the result of the one before it"
 
 
 def _host(program: Any, texts: _Texts) -> Iterator[Remark]:

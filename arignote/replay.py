@@ -1,4 +1,4 @@
-"""The rewriting of a graph, played again from the journal: each state between the user's graph and the optimized one.
+"""Replay of a journal: each state between the user's graph and the optimized one.
 
 A `Replay` holds the graph of now as values that know who reads them.  An entry of the journal moves the readers of one
 value to another, so a step costs what it changes, whatever the size of the graph.  Names stay: what takes the place of
@@ -40,7 +40,7 @@ class Value:
 
 
 class Node:
-    """One application of an op in the state; its inputs change where what they read is replaced."""
+    """One application of an op in the state; its inputs change when the values they read are replaced."""
 
     __slots__ = ("inputs", "op", "origin", "outputs")
 
@@ -61,7 +61,7 @@ class Node:
 
     @property
     def expression(self) -> str:
-        """The op with the names of what it reads."""
+        """Return the op with the names of its operands."""
         return f"{word(self.op)}({', '.join(i.name for i in self.inputs)})"
 
 
@@ -76,15 +76,15 @@ class Replay:
         self._of: dict[Variable, Value] = {}
         self._constants: dict[Any, Value] = {}
         self._equal: dict[tuple[Any, ...], dict[Node, None]] = {}
-        """The nodes of now by op and operands; there may be equal ones that nothing has merged yet."""
+        """The current nodes by op and operands; equal ones may exist that nothing has merged yet."""
         self._gone: dict[tuple[Any, ...], Node] = {}
-        """Nodes that the current rule removed: a rule that changes many nodes at once still refers to them."""
+        """Nodes that the current rule removed; a rule that changes many nodes at once still refers to them."""
         self._once: dict[Variable, Value] = {}
         """Values of variables of such nodes at the time of the lookup."""
         self._fresh: list[Node] = []
         self._outputs: list[Value] = []
         self.ancestry: dict[Node, list[tuple[int, tuple[Node, ...]]]] = {}
-        """For each node the rewrites that made it or put it in the place of others, and these others."""
+        """For each node the rewrites that made it or replaced others by it, and these others."""
         for i in graph.inputs:
             self._leaf(i)
         for made in graph.order:  # equal nodes of the user stay apart until a rewrite merges them
@@ -96,11 +96,11 @@ class Replay:
         self._give_names()
 
     def forward(self) -> Delta:
-        """Do the next rewrite; what it changed.  Raises IndexError at the end."""
+        """Apply the next rewrite and return its changes.  Raises IndexError at the end."""
         return self._advance(telling=True)
 
     def _advance(self, telling: bool) -> Delta:
-        """Do the next rewrite.  What it changed is put into words only if somebody wants to hear it."""
+        """Apply the next rewrite; its changes become text only if a caller asks for them."""
         entry = self.journal[self.position]
         if self.position and self.journal[self.position - 1].rule != entry.rule:
             self._gone.clear()
@@ -132,7 +132,7 @@ class Replay:
 
     @staticmethod
     def _texts(pairs: Sequence[tuple[Value, Value]], known: dict[Node, Line]) -> dict[Node, Line]:
-        """`known`, and the lines of the nodes that are to go or to read something else, as they are now."""
+        """Return `known` and the present lines of the nodes that will go or read other values."""
         found = {n: n.line for old, _ in pairs for n, _ in old.readers if n is not None}
         found |= {old.node: old.node.line for old, _ in pairs if old.node is not None}
         return found | known
@@ -145,7 +145,7 @@ class Replay:
             self.ancestry.setdefault(node, []).append((index, olds))
 
     def history(self, node: Node) -> tuple[list[int], set[Node]]:
-        """The numbers of the rewrites that shaped a node, and the nodes that it came from, itself among them."""
+        """Return the numbers of the rewrites that shaped a node, and the nodes it came from, itself included."""
         found, rewrites, stack = {node}, set(), [node]
         while stack:
             for index, olds in self.ancestry.get(stack.pop(), ()):
@@ -155,20 +155,20 @@ class Replay:
         return sorted(rewrites), found
 
     def node_of(self, variable: Variable) -> Node | None:
-        """The node of now that computes a variable of the journal or of a graph; None for a leaf, or what is gone."""
+        """Return the current node of a variable of the journal or of a graph; None for a leaf or a removed node."""
         found = self._found(variable) if variable.owner is not None else None
         return found.node if found is not None else None
 
     @gc_paused
     def goto(self, position: int) -> None:
-        """Play forward to the state after `position` rewrites."""
+        """Apply rewrites up to the state after `position` of them."""
         if not self.position <= position <= len(self.journal):
             raise IndexError(f"state {position}; at {self.position} of {len(self.journal)}")
         while self.position < position:
             self._advance(telling=False)
 
     def _others(self, entry: Replacement, before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
-        """Further replacements: equal nodes that become one, and the other outputs of an op that has several."""
+        """Yield further replacements: equal nodes that become one, and other outputs of an op."""
         if before is after and before.node is not None:  # a merge, of nodes that only the engine can tell apart
             for equal in list(self._equal.get(before.node.key, ())):
                 yield equal.outputs[before.index], after
@@ -185,7 +185,7 @@ class Replay:
                     yield found, output
 
     def _move(self, old: Value, new: Value) -> list[tuple[Value, Value]]:
-        """Let the readers of `old` read `new`, but for those inside what was just made.
+        """Let the readers of `old` read `new`, except for nodes inside the replacement.
 
         What is to be moved next: the outputs of readers that have become equal to other nodes.
         """
@@ -217,7 +217,7 @@ class Replay:
         return list(zip(node.outputs, twin.outputs, strict=True)) if twin is not None and twin is not node else []
 
     def _collect(self, value: Value) -> Iterator[tuple[Node, Line]]:
-        """Drop the node of a value that nobody reads, and what was computed for it alone."""
+        """Remove the node of a value without readers, and the nodes that only it reads."""
         stack = [value.node]
         while stack:
             node = stack.pop()
@@ -258,13 +258,13 @@ class Replay:
         return value
 
     def _value(self, variable: Variable) -> Value:
-        """The value of now that a variable stands for; added if there is none."""
+        """Return the current value of a variable; add it if there is none."""
         for made in toposort([variable], stop_at=self._of):
             self._keep(made, self._node_like(made) or self._added(made))
         return self._of[variable] if variable.owner is not None else self._leaf(variable)
 
     def _found(self, variable: Variable) -> Value | None:
-        """The value of now that a variable stands for, if there is one."""
+        """Return the current value of a variable, if there is one."""
         for made in toposort([variable], stop_at=self._of):
             node = self._node_like(made)
             if node is None:
@@ -273,7 +273,7 @@ class Replay:
         return self._of.get(variable)
 
     def _past(self, variable: Variable) -> Value | None:
-        """Current value of a variable whose nodes the current rule removed; nothing is added."""
+        """Return the current value of a variable whose nodes the current rule removed; nothing is added."""
         for made in toposort([variable], stop_at=ChainMap(self._once, self._of)):
             key = (made.op, *(self._leaf(i) if i.owner is None else self._now(i) for i in made.inputs))
             node = next(iter(self._equal.get(key, ())), None) or self._gone.get(key)
@@ -283,7 +283,7 @@ class Replay:
         return self._now(variable)
 
     def _now(self, variable: Variable) -> Value:
-        """Current value of a variable that was looked up."""
+        """Return the current value of a variable that was looked up."""
         return self._of.get(variable) or _latest(self._once[variable])
 
     def _operands(self, made: Apply) -> list[Value]:
@@ -307,7 +307,7 @@ class Replay:
 
     # --- what is there now
     def _give_names(self) -> list[Node]:
-        """Names for the values that have none; the nodes that are new since the last time."""
+        """Name the values without names; yield the nodes that are new since the last time."""
         fresh, self._fresh = self._fresh, []
         for node in fresh:
             for o in node.outputs:
@@ -316,7 +316,7 @@ class Replay:
         return fresh
 
     def order(self) -> list[Node]:
-        """The nodes of now, inputs before users."""
+        """Return the current nodes, inputs before users."""
         done: dict[Node, None] = {}
         stack = [(o.node, False) for o in reversed(self._outputs)]
         while stack:
@@ -332,17 +332,17 @@ class Replay:
 
     @gc_paused
     def lines(self) -> list[str]:
-        """The text of the current graph, a line a node; a value has the same name in every step."""
+        """Return the text of the current graph, one line per node; names stay the same in every step."""
         return [*(node.line for node in self.order()), self._returned]
 
     @property
     def _returned(self) -> str:
-        """The line of the results."""
+        """Return the line of the results."""
         return f"return {', '.join(o.name for o in self._outputs)}"
 
     @gc_paused
     def graph(self) -> FunctionGraph:
-        """The graph of now."""
+        """Return the current graph."""
         made: dict[Value, Variable] = {}
         for node in self.order():
             inputs = [made[i] if i.leaf is None else i.leaf for i in node.inputs]
@@ -352,25 +352,25 @@ class Replay:
 
 
 def _both(old: Value, new: Value) -> list[tuple[str, str, str]]:
-    """The names of two values that are computed alike, and how; nothing for others."""
+    """Return the names of two equal values and their expression; nothing for others."""
     alike = old.node is not None and new.node is not None and old.node is not new.node and old.node.key == new.node.key
     return [(new.name, old.name, old.node.expression)] if alike and old.node is not None else []
 
 
 def _once(value: Value) -> tuple[str, str, str]:
-    """The name and the expression of a value that stands for equal ones already."""
+    """Return the name and the expression of a value that already stands for equal ones."""
     return value.name, value.name, value.name if value.node is None else value.node.expression
 
 
 def _latest(value: Value) -> Value:
-    """Current replacement of a value."""
+    """Return the current replacement of a value."""
     while value.stand_in is not None:
         value = value.stand_in
     return value
 
 
 def described(variable: Variable) -> str:
-    """A variable in one line: what computes it of what, or its name or value."""
+    """Return a variable in one line: its op and operands, or its name or value."""
     if variable.owner is None:
         data = getattr(variable, "data", None)
         if data is not None:
@@ -381,7 +381,7 @@ def described(variable: Variable) -> str:
 
 
 def word(op: Op) -> str:
-    """The op as it is printed, with the names of what a group computes in the place of its graph."""
+    """Return the op in print; a group by the names of its nodes."""
     if isinstance(op, InPlace):
         return f"inplace{{{word(op.op)}, {', '.join(f'{o} over {i}' for o, i in op.pairs)}}}"
     if isinstance(op, FusedProduct):

@@ -1,4 +1,4 @@
-"""`f.report("report.html")`, and what lies behind `ARIGNOTE_TRACE=folder` and `python -m arignote report`.
+"""`f.report("report.html")`, and the files of `ARIGNOTE_TRACE=folder` for `python -m arignote report`.
 
 recorded(function)  ->  one JSON file a function  ->  records_in(path)  ->  write_report(records, page)
 """
@@ -17,7 +17,7 @@ from .recording import FORMAT, VERSION
 
 
 class TraceError(ValueError):
-    """A file that is no trace, or a damaged one; the message names it and says what is wrong."""
+    """A file that is no trace, or a damaged one; the message names the file and the damage."""
 
 
 def write_report(records: Sequence[dict[str, Any]], path: str | os.PathLike[str], title: str | None = None) -> Path:
@@ -41,7 +41,7 @@ _DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, Arithmet
 
 
 def _refuse_if_damaged(record: dict[str, Any]) -> None:
-    """Raise TraceError for a record of which no page can be drawn."""
+    """Raise TraceError for a record from which no page can be drawn."""
     try:
         pages.page.page([record])
     except _DAMAGE as error:
@@ -65,7 +65,7 @@ def records_in(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def read_record(file: Path) -> dict[str, Any]:
-    """One trace file.  Raises TraceError if it cannot be read, is no JSON, or no trace of a version that we know."""
+    """Return one trace file.  Raises TraceError if it is unreadable, no JSON, or of an unknown version."""
     try:
         record = json.loads(file.read_bytes())
     except OSError as error:
@@ -86,7 +86,7 @@ def read_record(file: Path) -> dict[str, Any]:
 
 # --- the command
 def main(source: str, output: str) -> int:
-    """`python -m arignote report SOURCE`: writes the page; the exit code."""
+    """Run `python -m arignote report SOURCE`: write the page; return the exit code."""
     try:
         records = records_in(source)
     except (TraceError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Optimizing without compiling."""
+"""Optimization without compilation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .graph import FunctionGraph, GraphEditor, graph_of
 
 
 def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
-    """`expression` as the optimizers of `query` leave it.
+    """Return `expression` optimized by `query`.
 
     It is of the same kind: a variable for a variable, a list for a list, a graph for a graph.
 

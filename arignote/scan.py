@@ -1,4 +1,4 @@
-"""Loops of expressions: `ag.scan` goes along sequences as Theano's does, `ag.while_loop` until a condition fails.
+"""Loops of expressions: `ag.scan` along sequences, as in Theano; `ag.while_loop` until a condition fails.
 
 What a step builds is traced once; see ops/scan_ops.py for what it becomes.
 """
@@ -27,7 +27,7 @@ def scan(
     fn: Callable[..., Any], sequences: Any = None, outputs_info: Any = None, non_sequences: Any = None,
     n_steps: Any = None, go_backwards: bool = False, truncate_gradient: int = -1, return_list: bool = False,
 ) -> Scanned:  # fmt: skip
-    """`(outputs, updates)`: what `fn` gives step after step, each output along a new first axis.
+    """Return `(outputs, updates)`: the values of `fn` for each step, each output along a new first axis.
 
         powers, _ = ag.scan(lambda before, x: before * x, outputs_info=T.ones_like(x), non_sequences=x, n_steps=k)
 
@@ -56,7 +56,7 @@ def scan(
     short and a state that changes its shape.  Source of the conventions: `theano.scan`.
     """
     if not callable(fn):
-        raise TypeError(f"scan: fn is a function of variables, got {shown(fn)}")
+        raise TypeError(f"scan: fn must be a function of variables, got {shown(fn)}")
     along = _sequences(_listed(sequences), go_backwards)
     steps = _steps(n_steps, along)
     infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
@@ -97,7 +97,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _called(along: Sequence[_Along], infos: Sequence[_Info | None], others: Sequence[Any]) -> list[str]:
-    """The names of the arguments of fn in messages."""
+    """Return the names of the arguments of fn in messages."""
     slices = [s.name or f"sequence {k}[t]" for k, one in enumerate(along) for s in one.slices]
     before = [
         f"{s.name if s.name != f'outputs[{k}]' else f'the output {k} before'}"
@@ -107,7 +107,7 @@ def _called(along: Sequence[_Along], infos: Sequence[_Info | None], others: Sequ
 
 
 def _unfit(error: UnfitState, loop: str, function: str) -> TypeError:
-    """The error of a loop for a state that changes its type, with the line that returns it and the fix."""
+    """Return the error for a state that changes its type, with the line that returns it and the fix."""
     old, new = error.old, error.new
     fix = f"cast what {function} returns, or begin with a value of that type"
     if old.ndim != new.ndim:
@@ -116,7 +116,7 @@ def _unfit(error: UnfitState, loop: str, function: str) -> TypeError:
 
 
 class _Along(NamedTuple):
-    """A sequence: its rows for each tap, and what stands for one of them in a step."""
+    """A sequence: its rows for each tap, and the variables of one row in a step."""
 
     rows: list[Any]
     slices: list[Variable]
@@ -129,7 +129,7 @@ def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
         source, taps = _with_taps(one, "input", what, [0])
         x = as_tensor(source)
         if not x.ndim:
-            raise TypeError(f"{what}, {describe(x)}, has no axis to go along")
+            raise TypeError(f"{what}, {describe(x)}, has no axis to iterate over")
         low, high = min(0, *taps), max(0, *taps)
         length: Any = lengths_of(x)[0]
         rows = [x if low == high else x[tap - low : T.maximum(length + tap - high, 0)] for tap in taps]
@@ -143,7 +143,7 @@ def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
 
 
 def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any, list[int]]:
-    """The value under `key`, and the taps.  Raises TypeError or ValueError for a dict of another form."""
+    """Return the value under `key`, and the taps.  Raises TypeError or ValueError for a dict of another form."""
     if not isinstance(given, Mapping):
         return given, default
     unknown = [k for k in given if k not in (key, "taps")]
@@ -153,9 +153,9 @@ def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any
     try:
         found = default if taps is None else [operator.index(t) for t in _listed(taps)]
     except TypeError:
-        raise TypeError(f"{what}: taps are integers, got {shown(taps)}") from None
+        raise TypeError(f"{what}: taps must be integers, got {shown(taps)}") from None
     if not found or len(set(found)) < len(found):
-        raise ValueError(f"{what}: taps are distinct integers, at least one; got {shown(taps)}")
+        raise ValueError(f"{what}: taps must be distinct integers, at least one; got {shown(taps)}")
     return given[key], found
 
 
@@ -164,17 +164,17 @@ def _steps(n_steps: Any, along: Sequence[_Along]) -> Any:
     if n_steps is None:
         lengths = [lengths_of(r)[0] for one in along for r in one.rows]
         if not lengths:
-            raise ValueError("scan: nothing says how many steps there are; give sequences or n_steps")
+            raise ValueError("scan: the number of steps is unknown; give sequences or n_steps")
         return reduce(lambda a, b: a if a is b else T.minimum(a, b), lengths)
     steps = as_length(n_steps, "scan: n_steps")
     known = known_length(steps)
     if known is not None and known < 0:
-        raise ValueError(f"scan: n_steps is {known}; expected 0 or more (go_backwards=True turns round)")
+        raise ValueError(f"scan: n_steps is {known}; expected 0 or more (go_backwards=True reverses the sequences)")
     return steps
 
 
 class _Info(NamedTuple):
-    """An output that its next values are made of: its values before the first step, and what stands for them.
+    """An output that its next values depend on: its initial values, and the variables that stand for them.
 
     Both begin with the last one; `wanted`: what fn is given, in the order of the taps.
     """
@@ -198,7 +198,7 @@ def _info(k: int, given: Any) -> _Info | None:
     if initial is None:
         return None
     if max(taps) >= 0:
-        raise ValueError(f"{what}: taps of outputs are negative, got {taps}")
+        raise ValueError(f"{what}: taps of outputs must be negative, got {taps}")
     first = as_tensor(initial)
     depth = -min(taps)
     if taps == [-1]:
@@ -216,13 +216,13 @@ def _info(k: int, given: Any) -> _Info | None:
 
 
 def _moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
-    """The states of draws that were made while `marks` was set."""
+    """Return the states of random draws that were made while `marks` was set."""
     read = dict.fromkeys(i for node in toposort(outputs) if marks.made(node.origin) for i in node.inputs)
     return [v for v in read if isinstance(v, SharedVariable) and v.default_update is not None]
 
 
 class _Body:
-    """The outputs of a step told apart: states, values, and what becomes of shared variables."""
+    """The outputs of a step by kind: states, values, updates of shared variables."""
 
     def __init__(self, outputs: Sequence[Any], updates: Sequence[Any], infos: Sequence[_Info | None]) -> None:
         self.updates = updates
@@ -247,7 +247,7 @@ class _Body:
 
 
 def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
-    """The state after `body` was applied to `initial` again and again, as long as `condition` holds of it.
+    """Return the state after `body` was applied repeatedly to `initial`, as long as `condition` holds.
 
         ag.while_loop(lambda s: s["x"] > 1, lambda s: {"x": s["x"] / 2, "n": s["n"] + 1}, {"x": x, "n": 0})
 
@@ -258,7 +258,7 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     """
     for f, role in ((condition, "condition"), (body, "body")):
         if not callable(f):
-            raise TypeError(f"while_loop: {role} is a function of the state, got {shown(f)}")
+            raise TypeError(f"while_loop: {role} must be a function of the state, got {shown(f)}")
     found: list[Any] = []
     form = flatten(initial, found)
     firsts = [as_tensor(v) for v in found]

@@ -1,4 +1,4 @@
-"""The pair that `ag.scan` gives: a tuple and a dict that say what to do when they are used as a tensor."""
+"""The pair that `ag.scan` returns: a tuple and a dict with helpful errors if they are used as a tensor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .ops.shared import SharedVariable
 
 
 class NotATensor:
-    """Arithmetic, attributes and arrays of tensors: each raises TypeError, or AttributeError, with the fix."""
+    """Arithmetic, attributes and array conversion of tensors: each raises TypeError or AttributeError with the fix."""
 
     _called = "the result of scan"
 
@@ -46,7 +46,7 @@ class NotATensor:
 
 
 def require_unpacked(value: Any, use: str) -> None:
-    """Raises TypeError for the pair that `ag.scan` gives, and for its updates."""
+    """Raise TypeError for the pair that `ag.scan` returns, and for its updates."""
     if isinstance(value, NotATensor):
         value._refuse(use)
 
@@ -74,6 +74,6 @@ class Scanned(NotATensor, _Pair):
 
 
 class Updates(NotATensor, dict[SharedVariable, Variable]):
-    """From the shared variables that the steps update to their values after the last one."""
+    """New values of the shared variables that the steps update, after the last step."""
 
     _called = "the second result of scan, the updates,"

@@ -1,4 +1,4 @@
-"""`f.schedule()`: how the kernels of a function go about their loops, to be read, changed and given back."""
+"""`f.schedule()`: the schedules of a function's kernels, to read, change and pass back."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Schedules(Mapping[str, Schedule]):
         return len(self._schedules)
 
     def changed(self, kernel: str | None = None, /, **choices: Any) -> Schedules:
-        """These schedules with other choices for one kernel, named in full or by a beginning; None: the only one.
+        """Return these schedules with other choices for one kernel, given by name or prefix; None: the only one.
 
         Raises:
             LookupError: there is no such kernel, or there are several.

@@ -1,4 +1,4 @@
-"""`ag.batched`: calls of many threads or tasks with one example each, computed as one call with many.
+"""`ag.batched`: calls of many threads or tasks with one example each, computed together as one batch.
 
     caller --submit--> queue by shapes and dtypes --batch--> one worker --> `ag.vectorize`d function --> futures
 
@@ -32,13 +32,13 @@ from .record.ending import interpreter_ends
 from .record.forks import ProcessLock
 
 _children = ProcessLock()
-"""Held while a child process begins a queue anew."""
+"""Lock held while a child process starts a queue anew."""
 Key = tuple[tuple[str, tuple[int, ...]], ...]
-"""dtype and shape of each argument: equal for calls that one batch can take."""
+"""dtype and shape of each argument: equal for calls that fit into one batch."""
 
 
 def batched(source: Any, *, max_batch: int = 32, max_delay: float = 0.002, max_waiting: int | None = None) -> Batched:
-    """`source` for callers with one example each: their calls are gathered along a new first axis and run as one.
+    """Return `source` for callers with one example each: calls are gathered along a new first axis and run as one.
 
         with ag.batched(predict, max_batch=64) as serve:
             label = serve(image)                      # from any thread; returns what predict(image) returns
@@ -63,7 +63,7 @@ def batched(source: Any, *, max_batch: int = 32, max_delay: float = 0.002, max_w
     if not isinstance(source, Function):
         raise TypeError(f"batched: expected a function that ag.function made, got {shown(source)}")
     if source.unoptimized_graph.updates:
-        raise TypeError(f"batched: {source.name} updates shared variables, and the order of callers is none of theirs")
+        raise TypeError(f"batched: {source.name} updates shared variables; a batch does not keep the order of calls")
     if not source.inputs or not source.unoptimized_graph.outputs:
         raise TypeError(f"batched: {source.name} has no {'outputs' if source.inputs else 'inputs'}")
     most = 16 * max_batch if max_waiting is None and isinstance(max_batch, int) else max_waiting
@@ -83,7 +83,7 @@ def _set(loop: asyncio.AbstractEventLoop, room: asyncio.Event) -> None:
 
 
 def _of_many(source: Function) -> Function:
-    """`source` with a further first axis of each input and output."""
+    """Return `source` with a further first axis of each input and output."""
     known = source.unoptimized_graph
     many = {v: TensorVariable(v.type.with_shape((None, *v.type.shape)), name=v.name) for v in source.inputs}
     outputs = later.vectorizing.vectorized(list(known.outputs), many)
@@ -98,7 +98,7 @@ class _Request:
 
 
 class _Queue:
-    """Requests that wait, and the thread that computes them.  It holds no reference to its `Batched`."""
+    """Waiting requests and the thread that computes them.  It holds no reference to its `Batched`."""
 
     def __init__(self, source: Function, many: Function, max_batch: int, max_delay: float, most: int) -> None:
         self.source, self.many = source, many
@@ -107,7 +107,7 @@ class _Queue:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew, without what a parent process left."""
+        """Start without the requests that a parent process left."""
         self.changed = threading.Condition()
         self.groups: dict[Key, deque[_Request]] = {}
         self.waiting = 0
@@ -119,7 +119,7 @@ class _Queue:
     # --- callers
 
     def put(self, values: tuple[np.ndarray, ...], blocks: bool) -> Future[Any] | None:
-        """The future of a call; None if there is no room and it may not block.  Raises RuntimeError once closed."""
+        """Return the future of a call; None if the queue is full and may not block.  Raises RuntimeError if closed."""
         future: Future[Any] = Future()
         with self.changed:
             while self.waiting >= self.most and not self.closed:
@@ -138,7 +138,7 @@ class _Queue:
         return future
 
     def tell_of_room(self, listener: Callable[[], None]) -> bool:
-        """Call `listener` once when a batch has left; whether there is no room yet."""
+        """Call `listener` once when a batch has left; return whether the queue is still full."""
         with self.changed:
             if self.waiting < self.most or self.closed:
                 return False
@@ -146,7 +146,7 @@ class _Queue:
             return True
 
     def close(self) -> None:
-        """Compute what waits, and end."""
+        """Compute the waiting calls, and end."""
         if self.process != os.getpid():
             return
         with self.changed:
@@ -188,7 +188,7 @@ class _Queue:
         return batch
 
     def next_group(self, now: float) -> tuple[Key | None, float]:
-        """The group to take next and the time to take it: the oldest if it is due, else a full one, else the oldest."""
+        """Return the group to run next and its time: the oldest if it is due, else a full one, else the oldest."""
         oldest = min(self.groups, key=lambda key: self.groups[key][0].arrived, default=None)
         if oldest is None:
             return None, now
@@ -203,7 +203,7 @@ class _Queue:
         )  # fmt: skip
         try:
             results = self.together(batch) if len(batch) > 1 else [self.source(*batch[0].values)]
-        except BaseException:  # whatever ends a call must not end the worker, for which callers wait
+        except BaseException:  # no exception of a call may end the worker, for which callers wait
             for request in batch:
                 self.alone(request)
             return
@@ -211,7 +211,7 @@ class _Queue:
             request.future.set_result(result)
 
     def together(self, batch: list[_Request]) -> list[Any]:
-        """The results of several calls, in the form of the function's."""
+        """Return the results of several calls, in the form of the function's."""
         columns = zip(*(request.values for request in batch), strict=True)
         found = [np.asarray(f) for f in self.many(*map(np.stack, columns))]
         form, keys = self.source._signature.form, self.source._signature.keys
@@ -257,7 +257,7 @@ class Batched:
         return self._queue.largest
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The result for one example; waits for its batch."""
+        """Return the result for one example; wait for its batch."""
         future = self.submit(*args, **kwargs)
         try:
             return future.result()
@@ -266,7 +266,7 @@ class Batched:
             raise
 
     def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
-        """The future of the result for one example.  Blocks while `max_waiting` calls wait.
+        """Return the future of the result for one example.  Blocks while `max_waiting` calls wait.
 
         Raises TypeError or ValueError for arguments that no example has, and RuntimeError after `close`.
         """
@@ -280,7 +280,7 @@ class Batched:
         return found
 
     async def ask(self, *args: Any, **kwargs: Any) -> Any:
-        """The result for one example, for a task of asyncio.  Errors are those of `submit`."""
+        """Return the result for one example, in a task of asyncio.  Errors are those of `submit`."""
         values, queue, loop = self._values(args, kwargs), self._living(), asyncio.get_running_loop()
         while (future := queue.put(values, blocks=False)) is None:
             room = asyncio.Event()
@@ -289,7 +289,7 @@ class Batched:
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Answer the calls that wait, and end the worker.  Later calls raise RuntimeError."""
+        """Answer the waiting calls, and end the worker.  Later calls raise RuntimeError."""
         self._living().close()
 
     def __enter__(self) -> Batched:
@@ -306,7 +306,7 @@ class Batched:
         )
 
     def _living(self) -> _Queue:
-        """The queue, begun anew in a child process."""
+        """The queue; a child process starts it anew."""
         if self._queue.process != os.getpid():
             with _children:
                 if self._queue.process != os.getpid():
@@ -314,7 +314,7 @@ class Batched:
         return self._queue
 
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray, ...]:
-        """Arguments as arrays that nobody else writes.  Raises TypeError, ValueError as a call of the function does."""
+        """Return arguments as arrays that no other code writes.  Raises TypeError or ValueError as a call would."""
         given = self.source._plain.bound(args, kwargs) if kwargs else args
         inputs = self.source.inputs
         if len(given) != len(inputs):

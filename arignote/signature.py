@@ -23,7 +23,7 @@ Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 
 @record
 class Signature:
-    """A closed graph and how calls map on it.
+    """A closed graph, and the mapping of calls to its inputs.
 
     The graph's inputs are the user's, then the shared variables; its outputs are the user's, then the new values of
     updated shared variables.  `form` says how results are handed back: `"one"`, `"list"`, `"dict"` or `"none"`.
@@ -99,7 +99,7 @@ def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
         keys = list(map(str, outputs))
         for position, key in enumerate(keys):
             if key in keys[:position]:
-                raise ValueError(f"function: outputs has the key {key!r} twice, keys being text; expected it once")
+                raise ValueError(f"function: two keys of outputs have the text {key!r}; expected distinct texts")
         return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
     if isinstance(outputs, (list, tuple)):
         return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
@@ -139,7 +139,7 @@ def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
 
 
 def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
-    """The new value of a shared variable, with a check of each length that this promises and the value does not know.
+    """Return the new value of a shared variable, with checks of the promised lengths that it does not know.
 
     Raises TypeError for another dtype or rank, ValueError for another length.
     """
@@ -163,7 +163,7 @@ def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
 
 
 _KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
-"""The kinds of dtype; a value may go to one that is no less."""
+"""Kinds of dtype in increasing order; values convert upwards only."""
 
 
 def _given_value(what: str, value: Any, variable: Variable) -> Variable:
@@ -210,14 +210,14 @@ def _givens(givens: Pairs) -> dict[Variable, Variable]:
 
 
 def _kept(givens: Mapping[Variable, Variable]) -> dict[Variable, Variable]:
-    """The replacements, with checks of the lengths that the replaced variables promise."""
+    """Return the replacements, with checks of the lengths that the replaced variables promise."""
     return {old: as_promised(new, old.type, _given(n, old)) for n, (old, new) in enumerate(givens.items())}
 
 
 def _promises(
     givens: Mapping[Variable, Variable], results: Sequence[Variable], variables: Sequence[Variable]
 ) -> list[tuple[Variable, TensorType, str]]:
-    """The promises that replaced variables make: (replacement, promised type, name).
+    """Return the promises of replaced variables: (replacement, promised type, name).
 
     An expression may rely on a length without reading the variable, so these count as well, unless the replacement is
     computed from what the function does not have.
@@ -234,7 +234,7 @@ def _promises(
 
 
 def _is_computable(value: Variable, given: Collection[Variable]) -> bool:
-    """Whether a value is computed from inputs, shared variables and constants alone."""
+    """Whether a value is computed only from inputs, shared variables and constants."""
     _, read = nodes_and_leaves([value], stop_at=given)
     return all(v in given or isinstance(v, (Constant, SharedVariable)) for v in read)
 
@@ -244,7 +244,7 @@ def _given(position: int, old: Variable) -> str:
 
 
 def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Variable], list[Variable]]:
-    """Inputs that are computed from others become leaves: the call gives their value."""
+    """Return the graph with inputs that were computed from others as leaves: the call gives their values."""
     known = {v: type(v)(v.type, name=v.name) for v in variables if v.owner is not None}
     return ([known.get(v, v) for v in variables], rebuild(results, dict(known))) if known else (variables, results)
 

@@ -1,4 +1,4 @@
-"""The graph of what is exported, as the writers of other formats take it: of a function, a graph or expressions."""
+"""The graph to be exported, for writers of other formats: of a function, a graph or expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .ops.shared import SharedVariable
 def graph_of_source(
     source: Any, inputs: Sequence[Variable] | None, writer: str
 ) -> tuple[str, FunctionGraph, Sequence[str]]:
-    """Name, unoptimized graph and names of outputs of a function, a FunctionGraph, an expression, a list or a dict.
+    """Return name, unoptimized graph and names of outputs of a function, a FunctionGraph, an expression, list or dict.
 
     `inputs`: the inputs of expressions, in order; None: all variables that they read.  The graph of expressions has the
     shared variables that they read as further inputs.  Raises TypeError, naming the `writer`, for anything else.
@@ -36,7 +36,7 @@ def _is_input(variable: Variable) -> bool:
 
 
 def graph_over(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> FunctionGraph:
-    """A graph whose further inputs are the shared variables that it reads."""
+    """Return a graph whose further inputs are the shared variables that it reads."""
     own = [v for v in leaves(outputs) if isinstance(v, SharedVariable)]
     return FunctionGraph([*inputs, *(v for v in own if v not in inputs)], list(outputs))
 

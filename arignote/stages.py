@@ -1,4 +1,4 @@
-"""The stages between an optimized graph and machine code, each as text: what `python -m arignote opt --emit` prints.
+"""The stages between an optimized graph and machine code as text, for `python -m arignote opt --emit`.
 
 graph -> program (steps over arrays) -> loops (kernels in the loop IR) -> c -> asm
 
@@ -79,7 +79,7 @@ def read_program(text: str) -> Program:
 
 
 STARTS: dict[str, Callable[[str, str], str]] = {"program": emitted_program, "loops": emitted_kernels}
-"""The stages beside a graph from which `opt --from` begins."""
+"""The stages besides a graph from which `opt --from` begins."""
 
 
 def _of_program(program: Program, stage: str) -> str:

@@ -1,4 +1,4 @@
-"""`f.trace`: every rewrite that made the optimized graph of the user's, to be counted, filtered and walked through.
+"""`f.trace`: every rewrite between the user's graph and the optimized one, to count, filter and step through.
 
     f.trace[3]                          the fourth rewrite: rule, stage, what stood for what, what changed in the text
     f.trace.filter(rule="local_log1p")  those of a rule; also by stage, by a word of the node, by the user's line
@@ -26,9 +26,9 @@ from .replay import Replay, described
 SHOWN = 100
 """Rewrites that `str` of a trace shows, half of them from the end."""
 LINES = 24
-"""Lines that it shows of each."""
+"""Most lines of each rewrite."""
 LONG = 20_000
-"""Rewrites beyond which they are counted, and only the first are told: to play all again takes seconds."""
+"""Number of rewrites beyond which only the first are replayed: replaying all would take seconds."""
 
 
 @record
@@ -71,7 +71,7 @@ class Trace(Sequence[Rewrite]):
 
     @cached_property
     def every(self) -> tuple[Rewrite, ...]:
-        """All rewrites of the function, whatever this trace shows of them."""
+        """Return all rewrites of the function, whatever part this trace shows."""
         return tuple(self._told(len(self.journal)))
 
     def _told(self, count: int) -> list[Rewrite]:
@@ -93,7 +93,7 @@ class Trace(Sequence[Rewrite]):
         return Rewrite(entry.index, entry.rule, stage, before, after, lines, delta)
 
     def stages(self) -> list[str]:
-        """For each rewrite of the function, the top-level optimizer that made it."""
+        """Return the top-level optimizer of each rewrite of the function."""
         found = list(self._stage_of_each())[: len(self.journal)]
         return found + [""] * (len(self.journal) - len(found))
 
@@ -126,7 +126,7 @@ class Trace(Sequence[Rewrite]):
     def filter(
         self, rule: str | None = None, node: str | None = None, line: int | str | None = None, stage: str | None = None
     ) -> Trace:
-        """The rewrites that fit all that is given.
+        """Return the rewrites that match all given criteria.
 
         Args:
             rule: the name of a rule, or a pattern such as "local_mul*".
@@ -143,9 +143,9 @@ class Trace(Sequence[Rewrite]):
 
     # --- states
     def graph(self, position: int) -> FunctionGraph:
-        """The graph after the first `position` rewrites of the function: 0 is the user's, `len(f.trace)` the last."""
+        """Return the graph after the first `position` rewrites: 0 is the user's, `len(f.trace)` the last."""
         if not 0 <= position <= len(self.journal):
-            raise IndexError(f"there are {len(self.journal)} rewrites; no state is number {position}")
+            raise IndexError(f"there are {len(self.journal)} rewrites; there is no state number {position}")
         replay = Replay(self._graph, self.journal)
         replay.goto(position)
         return replay.graph()
@@ -156,7 +156,7 @@ class Trace(Sequence[Rewrite]):
         return Replay(self._graph, ()).lines()
 
     def stepper(self) -> Stepper:
-        """A place in the rewriting, to step forward and back from; it begins with the user's graph."""
+        """Return a stepper at the user's graph, to move forward and back."""
         return Stepper(self._graph, self.journal, self)
 
     # --- other forms
@@ -186,7 +186,7 @@ class Trace(Sequence[Rewrite]):
         return "\n".join([*lines, "", *shown])
 
     def _long(self) -> Iterator[str]:
-        """The lines of a trace that is too long to be told: counts, and the first rewrites."""
+        """Yield the lines of a trace that is too long to replay: counts, and the first rewrites."""
         yield f"{len(self):,} rewrites"
         counts = Counter(zip(self.stages(), (entry.rule for entry in self.journal), strict=True))
         yield from (f"  {stage}: {n:,} x {rule}" for (stage, rule), n in counts.most_common(SHOWN))
@@ -203,7 +203,7 @@ class Trace(Sequence[Rewrite]):
 
 
 def _shortened(r: Rewrite) -> str:
-    """The text of a rewrite; of one that changed a lot the beginning."""
+    """Return the text of a rewrite, shortened if it changed much."""
     lines = str(r).splitlines()
     left = len(lines) - LINES
     more = [f"  ... {left:,} more lines; print rewrite {r.index} alone"] if left > 0 else []
@@ -237,7 +237,7 @@ class Stepper:
 
     @property
     def rewrite(self) -> Rewrite | None:
-        """The rewrite that led here; None in front of the first."""
+        """The rewrite that led to this state; None for the user's graph."""
         return self._trace.every[self.position - 1] if self.position else None
 
     @property
@@ -247,13 +247,13 @@ class Stepper:
 
     @property
     def lines(self) -> list[str]:
-        """The text of the graph of this state, in names that stay from state to state."""
+        """Return the text of the graph of this state, with names that stay from state to state."""
         return self._replay.lines()
 
     def goto(self, position: int) -> Stepper:
         """Go to the state after `position` rewrites.  Raises IndexError if there are not so many."""
         if not 0 <= position <= len(self.journal):
-            raise IndexError(f"there are {len(self.journal)} rewrites; no state is number {position}")
+            raise IndexError(f"there are {len(self.journal)} rewrites; there is no state number {position}")
         if position < self.position:
             self._replay = Replay(self._start, self.journal)
         self._replay.goto(position)

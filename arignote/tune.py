@@ -1,4 +1,4 @@
-"""`ag.tune(f, inputs)`: schedules that are faster on this processor, found by measuring and kept in the cache."""
+"""`ag.tune(f, inputs)`: faster schedules for this processor, found by measurement and kept in the cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: bool = True) -> Tuning | Division:
-    """Measure how the kernels of a function go about their loops best on these inputs.
+    """Measure which schedules of the function's kernels are fastest on these inputs.
 
     Args:
         function: it stays what it is, and so do its shared variables: calls work on copies of their values.

@@ -1,4 +1,4 @@
-"""Schedules that are faster on this processor, found by measuring: what `tune` does.
+"""The measurements of `ag.tune`: schedules that are faster on this processor.
 
 The kernels that take the most time come first.  One choice after the other is tried: a form of the function is
 compiled with it and called in turns with the best form so far, on the inputs that were given.  What seems to win has to
@@ -31,11 +31,11 @@ from .record import record
 from .schedules import schedules_of
 
 SHARE = 0.03
-"""The share of a function's time from which a kernel is worth trying."""
+"""Least share of a function's time for which a kernel is tuned."""
 GAIN = 1.03
-"""How much faster than the best form so far a form must be, as to the minimum and to the median of all rounds."""
+"""Least speed-up over the best schedule so far, in the minimum and in the median of all rounds."""
 SURE = 0.75
-"""The share of rounds that it must win."""
+"""Share of rounds that a faster schedule must win."""
 _FEWEST_ROUNDS, _ROUNDS, _FINAL_ROUNDS = 3, 7, 21
 _ROUND_SECONDS = 2e-3
 """Minimum duration of one round of calls for a form of the function."""
@@ -43,7 +43,7 @@ _ROUND_SECONDS = 2e-3
 
 @record
 class Tuned:
-    """The finding for one kernel: the schedule to use, and how many times as fast the function is by it."""
+    """The finding for one kernel: the schedule to use, and the speed-up of the function."""
 
     kernel: str
     computes: str
@@ -53,7 +53,7 @@ class Tuned:
 
 
 class Tuning:
-    """The findings of `tune`.  `function` is the function with the winners; later compilations have them as well."""
+    """The findings of `tune`.  `function` uses the best schedules; later compilations use them as well."""
 
     function: Function
     found: tuple[Tuned, ...]
@@ -117,12 +117,12 @@ def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool)
 
 
 def _without_gain(tuned: Tuned, first: Mapping[str, Schedule]) -> Tuned:
-    """The finding for a kernel that keeps its first schedule, since the function is no faster with the winners."""
+    """Return the finding for a kernel that keeps its first schedule, as the winners make the function no faster."""
     return Tuned(tuned.kernel, tuned.computes, first[tuned.kernel], 1.0, tuned.tried)
 
 
 def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float]]:
-    """The kernels that are worth it, the most costly first, and what share of the time that is left each may take."""
+    """Yield the kernels worth tuning, the most costly first, with the share of the remaining time for each."""
     total = sum(seconds.values())
     worth = [k for k in kernels if k.cutting is not None and seconds.get(k.name, 0.0) > SHARE * total]
     worth.sort(key=lambda k: -seconds[k.name])
@@ -133,7 +133,7 @@ def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterato
 def _best_of(
     race: _Race, chosen: Mapping[str, Schedule], kernel: Kernel, end: float, shown: Progress | Silence
 ) -> Tuned:
-    """The best schedule of a kernel that is found in time."""
+    """Return the best schedule of a kernel that is found in time."""
     stage = shown.stage
     name = kernel.default or kernel.name
     first = best = chosen[name]
@@ -157,7 +157,7 @@ def _best_of(
 
 
 def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, Any]]:
-    """Choices that may be faster for a kernel, those first that promise most.  Some may not fit it.
+    """Yield choices that may be faster for a kernel, the most promising first.  Some may not fit it.
 
     `strided`: it may read what is not C-contiguous, so that another order of loops is the first thought.
     """
@@ -188,7 +188,7 @@ def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, An
 
 
 class _Form:
-    """A function under some schedules; its shared variables have containers of their own."""
+    """A function under some schedules, with containers of its own for shared variables."""
 
     def __init__(
         self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None
@@ -233,7 +233,7 @@ class _Race:
         self._forms: dict[tuple[tuple[str, Schedule], ...], _Form | None] = {}
 
     def _form(self, schedules: Mapping[str, Schedule]) -> _Form:
-        """The function under these schedules, which name all of its kernels.  Raises what makes it impossible."""
+        """Return the function under these schedules, which name all its kernels.  Raises if that is impossible."""
         key = tuple(schedules.items())
         if key not in self._forms:
             self._forms[key] = None
@@ -271,7 +271,7 @@ class _Race:
     def _times(
         self, one: Mapping[str, Schedule], other: Mapping[str, Schedule], rounds: int
     ) -> Iterator[tuple[float, float]]:
-        """Seconds a call of both, round by round.  They change places: who comes second finds other caches."""
+        """Yield seconds per call of both, round by round, in alternating order: the second finds warmer caches."""
         forms = self._form(one), self._form(other)
         rounds = rounds if time.perf_counter() < self.end else min(rounds, _FEWEST_ROUNDS)
         calls = max(1, int(_ROUND_SECONDS / max(*(f.seconds(self._arrays, 1) for f in forms), 1e-7)))
@@ -281,7 +281,7 @@ class _Race:
             yield (a, b) if k % 2 else (b, a)
 
     def kernel_seconds(self, schedules: Mapping[str, Schedule]) -> dict[str, float]:
-        """Seconds of each kernel, by the names that kernels have under these schedules."""
+        """Return seconds of each kernel, by its name under these schedules."""
         profile = RunProfile("tune")
         form = _Form(self._function, schedules, profile)
         form.seconds(self._arrays, 5)

@@ -17,7 +17,7 @@ from .ops.tensor import as_tensor
 
 
 def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
-    """The outputs with a new first axis, along which each of `replace`'s keys is a part of its value."""
+    """Return the outputs with a new first axis, along which each key of `replace` is a part of its value."""
     given = {v: as_tensor(value) for v, value in replace.items()}
     if not given:
         raise ValueError("vectorize: replace is empty; expected {variable: one with a new first axis}")
@@ -81,7 +81,7 @@ def jacobian_of(output: Variable, variables: Sequence[Variable]) -> list[Variabl
 
 
 def _unit_tensors(like: Variable) -> Any:
-    """For each element of `like` a tensor of its shape that is 1 there and 0 elsewhere, along a new first axis."""
+    """Return unit tensors of the shape of `like`, one per element of it, along a new first axis."""
     if like.ndim == 1:
         return T.eye(lengths_of(like)[0], dtype=like.dtype)
     lengths = lengths_of(like)
@@ -90,7 +90,7 @@ def _unit_tensors(like: Variable) -> Any:
 
 
 def _unfolded(rows: Any, output: Variable) -> Any:
-    """The first axis, one part an element of `output`, as the axes of `output`."""
+    """Return the first axis, one part per element of `output`, as the axes of `output`."""
     return rows if output.ndim == 1 else T.reshape(rows, (*lengths_of(output), *lengths_of(rows)[1:]))
 
 
@@ -123,7 +123,7 @@ def _require_many(variable: Variable, value: Variable, what: str) -> None:
     fits = value.dtype == variable.dtype and value.ndim == variable.ndim + 1
     if not fits or any(None not in (n, m) and n != m for n, m in zip(shape, variable.type.shape, strict=True)):
         raise TypeError(
-            f"{what}: {describe(value)} does not stand for many of {describe(variable)}: "
+            f"{what}: {describe(value)} does not fit {describe(variable)}: "
             f"expected {variable.dtype} of {variable.ndim + 1} axes"
         )
 

@@ -1,4 +1,4 @@
-"""Expressions of one example made expressions of many, with one operation for all of them."""
+"""Vectorization: expressions of one example become expressions of many, with one operation for all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ops.checks import shown
 
 
 def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
-    """`outputs` for many examples: with a new first axis, along which keys of `replace` are parts of their values.
+    """Return `outputs` for many examples, with a new first axis along which keys of `replace` are parts of values.
 
     `replace` gives for a variable, an input or an intermediate one, a value of its dtype with one more axis in front;
     the length of that axis is the same in all of them (a length of 1 that is known only at run time is broadcast).  The
@@ -38,7 +38,7 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
 
 
 def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
-    """`function`, which builds an expression from variables, as one that is applied to every part along an axis.
+    """Return `function`, which builds an expression, applied to every part along an axis.
 
         vmap(lambda row, w: T.dot(row, w), in_axes=(0, None))(matrix, weights)
 

@@ -1,4 +1,4 @@
-"""`f.why(...)`: where a part of the optimized function comes from: the user's lines, the rules that shaped it, its C.
+"""`f.why(...)`: the origin of a part of the optimized function: the user's lines, rules, lines of C.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Why:
     rewrites: tuple[Rewrite, ...]
     places: tuple[Place, ...]
     untold: int = 0
-    """How many rewrites there were, where they are too many to be played again: `rewrites` is empty then."""
+    """Number of rewrites that were too many to replay; `rewrites` is empty then."""
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -40,7 +40,7 @@ class Why:
 
     @property
     def excluding(self) -> str:
-        """The expression that makes of `mode` one without these rules."""
+        """Return the code that excludes these rules from `mode`."""
         names = ", ".join(f'"{rule}"' for rule in self.rules if rule != "MergeOptimizer")
         return f"mode.excluding({names})" if names else ""
 
@@ -81,7 +81,7 @@ class Why:
 
 
 class Answers:
-    """The records that `why` searches: the rewriting of one function played to its end, and its C."""
+    """The records that `why` searches: the replayed rewriting of one function, and its C."""
 
     start: FunctionGraph
     graph: FunctionGraph
@@ -148,7 +148,7 @@ class Answers:
             yield from node.outputs
 
     def _nodes_for(self, variable: Variable) -> list[Apply]:
-        """The nodes of the optimized graph that a variable of either graph is computed by, or has become part of."""
+        """Return the nodes of the optimized graph that compute a variable of either graph, or contain it."""
         if variable.owner in self.node_of:
             return [variable.owner]
         if variable.owner is None:

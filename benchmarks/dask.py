@@ -8,7 +8,7 @@ regression (mean loss and its gradient) over chunks that lie on the workers, and
 they are read and never all there.  `generation` reads one element of each chunk; `a loop` is the compiled function in
 one task a worker, so that its row has the speed of the machine.  All ways are timed in turn, and the table has the best
 of each.  `share` is the speed of both workers as a part of the sum of their single speeds.  `CPU share` is the same by
-processor time, that of client and scheduler included: the share on processors that nobody else uses.
+processor time, that of client and scheduler included: the share on idle processors.
 """
 
 from __future__ import annotations

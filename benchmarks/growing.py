@@ -108,7 +108,7 @@ def measured(name: str, case: str, nodes: int, memory: bool) -> dict[str, float]
     """Seconds of processor time to build and to rewrite a graph; with `memory` the peak of the bytes that rewriting
     takes beyond it, by tracemalloc, and no times."""
     library = LIBRARIES[name]()
-    for build in CASES.values():  # what is made once in a process is not counted
+    for build in CASES.values():  # work that is done once per process is not counted
         library.rewrite(library.graph(*build(library, 60)))
     start = time.process_time()
     expressions = CASES[case](library, nodes)

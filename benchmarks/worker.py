@@ -77,7 +77,7 @@ class Worker:
 def main() -> None:
     worker = Worker(sys.argv[1])
     answers = sys.stdout
-    sys.stdout = sys.stderr  # what a peer prints must not look like an answer
+    sys.stdout = sys.stderr  # output of a peer must not look like an answer
     for line in sys.stdin:
         verb, _, rest = line.rstrip("\n").partition(" ")
         try:

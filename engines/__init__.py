@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import c as c
-from . import numpy_engine as numpy_engine  # what C falls back on is loaded with the package: files may not open later
+from . import numpy_engine as numpy_engine  # the fallback of C is loaded with the package: files may not open later
 from .engine import Engine, EngineError, Request
 from .registry import engine, names, register, unregister
 

@@ -1,4 +1,4 @@
-"""The C engine: graph -> C -> library, kept in the cache; NumPy where no compiler works, or where it refuses this C."""
+"""The C engine: graph -> C -> library in the cache; NumPy if no compiler works, or if it refuses this C."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CEngine(Engine):
     copied_byte = 0
 
     def cost(self, node: Apply) -> int:
-        """Estimate by the cost model; a host step takes NumPy's time and a call back into Python."""
+        """Return an estimate by the cost model; a host step takes NumPy's time plus a call back into Python."""
         work = estimates.work_of(node)
         return estimates.C.of(work) if not self.refusal(node) else estimates.NUMPY.of(work) + self.launch
 
@@ -47,7 +47,7 @@ class CEngine(Engine):
         head_start()
 
     def compiling(self) -> AbstractContextManager[None]:
-        """Block in which a known compiler waits for its text."""
+        """Keep a known compiler waiting for its text during the block."""
         return head_start().prestarted_compiler()
 
     def recall(
@@ -95,7 +95,7 @@ class CEngine(Engine):
 
 
 def _keywords(request: Request) -> dict[str, Any]:
-    """The request as the keywords of `compile_graph`."""
+    """Return the request as keywords of `compile_graph`."""
     return {
         "name": request.name, "shared": request.containers, "profile": request.profile,
         "allow_input_downcast": request.downcast, "threads": request.threads, "debug_info": request.debug_info,

@@ -1,4 +1,4 @@
-"""The C compiler of this process: found once, begun early, with the cache that keeps its work."""
+"""The C compiler of this process: found once, started early, with the cache of its output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def process_cache() -> Cache:
 
 @lru_cache(maxsize=1)
 def head_start() -> HeadStart:
-    """The search for the compiler of this process, begun but not waited for."""
+    """Return the search for the compiler of this process, started but not waited for."""
     try:
         text = core_source()
     except CompileError:  # the first compilation reports it
@@ -31,7 +31,7 @@ def head_start() -> HeadStart:
 
 
 def _tell_of(refused: Attempt | None, toolchain: Toolchain | None) -> None:
-    """Give a notice of the compiler that the variable CC names in vain."""
+    """Warn of a compiler that the variable CC names and that does not work."""
     if refused is not None:
         problem = str(refused.problem).splitlines()[0]
         instead = f" {shlex.join(toolchain.command)} compiles instead." if toolchain else ""
@@ -43,7 +43,7 @@ _finding = fork_safe_lock()
 
 @lru_cache(maxsize=1)
 def find_toolchain() -> Toolchain | None:
-    """The compiler of this process, or None, with one notice, if there is none that works."""
+    """Return the compiler of this process, or None, with one notice, if none works."""
     with _finding:
         known, result = head_start().known, head_start().search()
     found = result.toolchain

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
-"""Tags of passes that pay only where nodes become loops in C and calls of a BLAS."""
+"""Tags of passes that pay only if nodes become loops in C and calls of a BLAS."""
 
 
 class EngineError(RuntimeError):
@@ -38,46 +38,46 @@ class EngineError(RuntimeError):
 
 @record(eq=False)
 class Request:
-    """A function to be compiled, apart from its graph."""
+    """A function to be compiled: all but its graph."""
 
     name: str
-    """The function's, as messages say it."""
+    """The name of the function in messages."""
     containers: Sequence[Any]
-    """For each input of the graph the container of its value, or None for an argument of the call."""
+    """The container of each input of the graph, or None for an argument of the call."""
     downcast: bool | None = None
-    """Whether arguments of a wider dtype are cast; None: Python numbers alone."""
+    """Whether arguments of a wider dtype are cast; None: only Python numbers."""
     threads: int | None = None
     """Threads of a call; None: as many as the process has processors."""
     profile: RunProfile | None = None
     """Receives the cost of each call."""
     debug_info: bool = False
-    """Whether debuggers are told the user's lines."""
+    """Whether debuggers see the user's lines."""
     schedules: Mapping[str, Schedule] | None = None
     """Schedules of kernels by name, for engines with kernels."""
     strict: bool = False
-    """Whether an engine that fails raises, rather than leaving the function to another."""
+    """Whether a failing engine raises instead of passing the function to another one."""
     key: Callable[[str], bytes | None] | None = None
     """Key of this function in a cache of executables, from text that identifies the engine; see `Engine.recall`.
 
     None, and a key of None: the executable must not be kept.
     """
     target: Target | None = None
-    """The machine that the code is for; None: this one."""
+    """The machine to compile for; None: this one."""
 
 
 class Engine:
-    """An implementation that runs graphs.  Stateless as to functions, and safe in threads."""
+    """An implementation that runs graphs; stateless and thread-safe."""
 
     name = ""
     """The name for `Mode(backend=...)`."""
     unwanted: tuple[str, ...] = FOR_C
     """Tags and names that a query leaves out for this engine, unless it includes them itself."""
     hosts_refused = False
-    """Whether nodes with a `refusal` run all the same, by NumPy, as steps of the function."""
+    """Whether NumPy runs nodes with a `refusal` as steps of the function."""
     stage = "compiling"
-    """The stage that a progress line shows."""
+    """The stage in the progress line."""
     own_errors: tuple[type[Exception], ...] = (EngineError,)
-    """Exceptions of `compile` whose messages name the function already; all others become an `EngineError`."""
+    """Exceptions of `compile` whose messages already name the function; all others become an `EngineError`."""
 
     def compile(self, graph: FunctionGraph, request: Request) -> Executable:
         """The executable of an optimized graph."""
@@ -92,26 +92,26 @@ class Engine:
         return ""
 
     def supports(self, node: Apply) -> bool:
-        """Whether a function of this engine runs a node, if only as a step by NumPy."""
+        """Whether a function of this engine runs a node, even if only as a step by NumPy."""
         return self.hosts_refused or not self.refusal(node)
 
     # --- prices for `partition`, in picoseconds
     launch: int = 20_000_000
-    """A call of a region of this engine from another engine."""
+    """Picoseconds of a call of a region of this engine from another engine."""
     copied_byte: int = 100
-    """A byte of a value that goes to a region of this engine, or comes from it."""
+    """Picoseconds per byte of a value that enters or leaves a region of this engine."""
 
     def cost(self, node: Apply) -> int:
-        """An estimate of the time of a supported node: by default that of NumPy."""
+        """Return an estimate of the time of a supported node: by default that of NumPy."""
         found: int = import_module(".estimates", __package__).numpy_cost(node)
         return found
 
     def identity(self) -> str:
-        """The engine and its version, under which measured times are remembered."""
+        """Return the engine and its version, under which measured times are stored."""
         return self.name
 
     def prepare(self) -> None:
-        """Begin work that depends on no graph.  A function of this engine is about to be optimized."""
+        """Begin work that depends on no graph; a function of this engine will be optimized next."""
 
     def compiling(self) -> AbstractContextManager[None]:
         """Block in which one function is optimized and compiled."""
@@ -120,7 +120,7 @@ class Engine:
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
     ) -> Executable | None:
-        """Executable that an earlier process kept under the key of the request; None if there is none.
+        """Return the executable that an earlier process stored under the key of the request; None if there is none.
 
         `graph` is not optimized yet; `optimized` optimizes it.
         """
@@ -131,7 +131,7 @@ class Engine:
 
 
 class Around(Engine):
-    """An engine that compiles by another one, in its own way; in all else it is the other one."""
+    """An engine that wraps another one: it compiles in its own way and delegates the rest."""
 
     own_errors: tuple[type[Exception], ...] = (Exception,)
 

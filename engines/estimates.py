@@ -1,4 +1,4 @@
-"""Estimates of the time that a node takes on an engine, in picoseconds: what `partition` knows before it has measured.
+"""Estimates of the time of a node on an engine, in picoseconds, for `partition` before measurements.
 
     work_of(node)              the kind of work, operations and bytes of a node
     Prices(...).of(work)       picoseconds on an engine with these prices
@@ -48,36 +48,36 @@ class Work:
     bytes: int
     dtype: str
     steps: int = 1
-    """Nodes that it consists of: those of a loop count once a step."""
+    """Nodes that run, those of a loop once per step."""
 
 
 @record
 class Prices:
-    """Prices of an engine in picoseconds."""
+    """Costs on an engine in picoseconds."""
 
     node: int
-    """A node, whatever it computes."""
+    """Cost of any node."""
     byte: float
-    """A byte that a node reads or writes."""
+    """Cost per byte that a node reads or writes."""
     elementwise: float = 1.0
-    """Elementwise operations, beside the cost model."""
+    """Cost of elementwise operations, besides the cost model."""
     product: float = 10.0
-    """A float32 operation of a product of matrices; float64 takes twice as long."""
+    """Cost of a float32 operation of a matrix product; float64 takes twice as long."""
     window: float = 10.0
-    """The same of a convolution."""
+    """Cost of a float32 operation of a convolution."""
     half: float = 5.0
-    """The same of float16, in products and convolutions."""
+    """Cost of a float16 operation in products and convolutions."""
     small: float = 10.0
-    """An operation on integers of 8 bits, in products and convolutions."""
+    """Cost of an operation on 8-bit integers in products and convolutions."""
     integer: float = 400.0
-    """An operation on other integers there."""
+    """Cost of an operation on other integers there."""
     cubic: float = 100.0
-    """An operation of a factorization or the solution of a system."""
+    """Cost of an operation of a factorization or the solution of a system."""
     sorting: float = 300.0
-    """A comparison of a sort."""
+    """Cost of a comparison of a sort."""
 
     def of(self, work: Work) -> int:
-        """The time of some work."""
+        """Return the time of some work."""
         return int(work.steps * self.node + self.byte * work.bytes + work.operations * self._operation(work)) + 1
 
     def _operation(self, work: Work) -> float:
@@ -95,7 +95,7 @@ class Prices:
 
 
 def work_of(node: Apply) -> Work:
-    """The work of a node."""
+    """Return the work of a node."""
     moved = bytes_of([v for v in (*node.inputs, *node.outputs) if not (isinstance(v, Constant) and v.ndim == 0)])
     kind, operations, dtype = _operations(node)
     bodies = list(subgraphs(node.op).values())
@@ -108,7 +108,7 @@ def work_of(node: Apply) -> Work:
 
 
 def _steps(node: Apply) -> int:
-    """How often the graphs inside of a node run."""
+    """Return how often the inner graphs of a node run."""
     if not isinstance(node.op, Scan):
         return 1
     count = node.inputs[0]
@@ -116,7 +116,7 @@ def _steps(node: Apply) -> int:
 
 
 def _operations(node: Apply) -> tuple[str, float, str]:
-    """The kind of a node, its operations, and the dtype that they work on."""
+    """Return the kind of a node, its operations, and the dtype that they work on."""
     op, out = node.op, node.outputs[0]
     first = node.inputs[0] if node.inputs else out
     largest = max([size(v) for v in (*node.inputs, *node.outputs)], default=1)
@@ -144,5 +144,5 @@ ONNXRUNTIME = Prices(node=3_000_000, byte=80, elementwise=3.0, half=6.0, small=6
 
 
 def numpy_cost(node: Apply) -> int:
-    """The time of a node that NumPy runs."""
+    """Return the time of a node that NumPy runs."""
     return NUMPY.of(work_of(node))

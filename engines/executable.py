@@ -1,4 +1,4 @@
-"""Executables: compiled graphs as callables, and the base of those that run a function of arrays from Python.
+"""Executables: compiled graphs as callables, and the base class of those that run a Python function of arrays.
 
 Arguments are checked, shared values read and updated, and results copied here, once for all engines but C, whose entry
 does it (cbackend/calls/).
@@ -67,7 +67,7 @@ class Executable(Protocol):
 
 
 class CheckedExecutable:
-    """An executable around `run`, a function from arrays of the types of a graph's inputs to those of its outputs.
+    """An executable around `run`, whose results are checked against the types of the graph's outputs.
 
     `run` must leave its arguments alone; it may return them, or views of them.
     """
@@ -100,15 +100,15 @@ class CheckedExecutable:
         return self._locked_call(*arguments)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
-        """This executable bound to arrays; see cbackend/calls/binding.py."""
+        """Bind this executable to arrays; see cbackend/calls/binding.py."""
         return bind_plain(self.name, self.graph, self.containers, self, arguments, out)
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
-        """None: there is no entry in C."""
+        """None: there is no native entry."""
         return None
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
-        """None: there is no entry in C."""
+        """None: there is no native entry."""
         return None
 
     def _call(self, *arguments: Any) -> list[np.ndarray]:
@@ -122,7 +122,7 @@ class CheckedExecutable:
         return [r for k, r in enumerate(results) if k not in updated]
 
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """Copies of the results of `run`.  Raises EngineError if they are not of the types of the outputs."""
+        """Return copies of the results of `run`.  Raises EngineError if their types are not those of the outputs."""
         with np.errstate(all="ignore"):  # as in C
             found, outputs = self.run(*arrays), self.graph.outputs
         if not isinstance(found, (list, tuple)) or len(found) != len(outputs):
@@ -146,12 +146,12 @@ class CheckedExecutable:
         return array
 
     def _owned(self, value: Any) -> np.ndarray:
-        """A result as an array in C order that shares memory with nothing."""
+        """Return a result as an array in C order with memory of its own."""
         return np.array(value, order="C")
 
     @cached_property
     def _lengths(self) -> list[Any]:
-        """For each output the programs of its lengths; None for one that only its elements tell."""
+        """Return the programs of the lengths of each output; None for one that depends on elements."""
         return output_lengths(self.graph)
 
     def _error(self, said: str) -> EngineError:

@@ -1,4 +1,4 @@
-"""NumPy's engine: each node evaluated by its meaning.  It runs every graph, and C falls back on it."""
+"""NumPy's engine: evaluates each node by its meaning.  It runs every graph; the C engine falls back on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines by name: those built in, those that a program registers, and those that installed packages offer.
+"""Engines by name: built-in, registered by a program, or offered by installed packages.
 
 A package offers an engine by an entry point, which is looked at only when its name is asked for:
 
@@ -17,18 +17,18 @@ from ..record import later
 from .engine import Engine, EngineError, Request
 
 GROUP = "arignote.engines"
-"""The group of entry points."""
+"""The group of entry points of packages."""
 _BUILT_IN = {
     "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
     "opencl": (".opencl.engine", "OpenCLEngine"), "cuda": (".cuda.engine", "CudaEngine"),
 }  # fmt: skip
-"""Module and class of each engine of this package, loaded when it is first asked for."""
+"""Module and class of each built-in engine, loaded when it is first used."""
 _registered: dict[str, Engine] = {}
 
 
 def register(engine: Engine) -> Engine:
-    """Let `Mode(backend=engine.name)` take this engine; returns it.
+    """Make `Mode(backend=engine.name)` use this engine; return it.
 
     Raises:
         TypeError: it is no Engine, or has no name.
@@ -49,7 +49,7 @@ def register(engine: Engine) -> Engine:
 
 
 def unregister(name: str) -> Engine:
-    """Remove a registered engine; returns it.  Compiled functions keep it.
+    """Remove a registered engine; return it.  Compiled functions keep it.
 
     Raises:
         ValueError: none is registered under this name, or it is built in.
@@ -62,7 +62,7 @@ def unregister(name: str) -> Engine:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all engines that are known without a look at installed packages."""
+    """Return the names of all engines that are known without searching installed packages."""
     return (*_BUILT_IN, *_registered)
 
 
@@ -91,7 +91,7 @@ def engine(name: str) -> Engine:
 
 
 def tiered(engine: Engine, budget: float) -> Engine:
-    """The engine as a tiered one: NumPy runs a function that is not compiled within `budget` seconds, until it is."""
+    """Return the engine as a tiered one: NumPy runs a function that takes more than `budget` seconds to compile."""
     if engine.name == "numpy":
         return engine
     made: Engine = import_module(".tiered", __package__).TieredEngine(engine, budget)
@@ -99,7 +99,7 @@ def tiered(engine: Engine, budget: float) -> Engine:
 
 
 def require_known(name: Any, who: str = "engine", what: str = "backend is", also: tuple[str, ...] = ()) -> None:
-    """Register the engine of an installed package if that is the name of one.  `also`: other names for the message.
+    """Register the engine of an installed package if it has this name.  `also`: other names for the message.
 
     Raises:
         ValueError: no engine has this name.
@@ -117,13 +117,13 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is", also
 
 
 def title(name: str) -> str:
-    """The engine as sentences call it."""
+    """Return the name of the engine in sentences."""
     known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime", "opencl": "OpenCL", "cuda": "CUDA"}
     return known.get(name, f"engine {name!r}")
 
 
 def run_by_numpy(graph: FunctionGraph, request: Request) -> Any:
-    """The executable of a graph that another engine leaves to NumPy."""
+    """Return the executable of a graph that another engine leaves to NumPy."""
     return _built_in("numpy").compile(graph, request)
 
 

@@ -2,7 +2,7 @@
 
 An op says by `views()` which outputs are windows on the memory of an input and by `destroys()` which outputs are
 written over an input.  The values that are windows on one another are a *family*, named by its *root*, the value that
-all of them look at. Whoever overwrites one member overwrites all, so
+all of them look at. A node that overwrites one member overwrites all, so
 
     - a family is overwritten at most once, never if its root is a constant or a member is an output of the graph;
     - every other reader of the family runs before its destroyer;

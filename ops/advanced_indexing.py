@@ -30,18 +30,18 @@ from .tensor import TensorOp
 
 
 def joint_position(spec: Spec) -> int:
-    """The axis of the result where the joint axes of arrays and integers begin."""
+    """Return the axis of the result where the joint axes of arrays and integers begin."""
     pointed = [k for k, entry in enumerate(spec) if entry[0] != "s"]
     return pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
 
 
 def _pointers(spec: Spec, indices: Sequence[object]) -> list[int]:
-    """The positions among `indices` of arrays and integers, which are no bounds of slices."""
+    """Return the positions among `indices` of arrays and integers, which are no bounds of slices."""
     return [k for k in entries(spec, range(len(indices))) if not isinstance(k, slice)]
 
 
 def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
-    """The lengths of the result: the joint axes among those of the slices, then the axes that are whole."""
+    """Return the lengths of the result: the joint axes among those of the slices, then the whole axes."""
     before = joint_position(spec)
     return (*sliced[:before], *joint, *sliced[before:], *rest)
 
@@ -90,7 +90,7 @@ class AdvancedSubtensor(TensorOp):
 
 @record(repr=False)
 class AdvancedIncSubtensor(TensorOp):
-    """`advanced_inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or put there if `set`.
+    """`advanced_inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or written there if `set`.
 
     An element that is indexed several times receives every addition, and keeps the last value that is set.  `y` has
     the dtype of `x` and broadcasts to `x[...]`.
@@ -122,5 +122,5 @@ class AdvancedIncSubtensor(TensorOp):
         return (inputs[0],)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        """Where a position is set several times, each of the values is given the derivative of that position."""
+        """Return cotangents; if a position is set several times, each value gets the derivative of that position."""
         return vjp_of_write(self, AdvancedSubtensor(self.spec), node, cotangents[0])

@@ -1,4 +1,4 @@
-"""NumPy's further ways to lay out tensors: higher ranks, columns and rows, turns, grids, positions in triangles."""
+"""NumPy's functions on layout: higher ranks, columns and rows, rotations, grids, triangle indices."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def column_stack(arrays: Sequence[TensorLike]) -> TensorVariable:
 
 
 def dstack(arrays: Sequence[TensorLike]) -> TensorVariable:
-    """The arrays behind one another, along the third axis; see `atleast_3d`."""
+    """The arrays concatenated along the third axis; see `atleast_3d`."""
     return concatenate([atleast_3d(x) for x in several("dstack", arrays)], axis=2)
 
 
@@ -107,7 +107,7 @@ def flipud(x: TensorLike) -> TensorVariable:
 
 
 def rot90(x: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> TensorVariable:
-    """`x` turned `k` times by a right angle, from the first of `axes` to the second."""
+    """`x` rotated `k` times by 90 degrees, from the first of `axes` towards the second."""
     x = as_tensor(x)
     a, b = normalize_axes(axes, x.ndim, "rot90")
     if k % 2 == 0:
@@ -128,12 +128,12 @@ concat = concatenate
 
 
 def meshgrid(*vectors: TensorLike, indexing: str = "xy", sparse: bool = False) -> tuple[TensorVariable, ...]:
-    """The coordinates of a grid: of vectors of lengths m and n, matrices (n, m), or (m, n) with the indexing "ij".
+    """The coordinates of a grid over vectors of lengths m and n: matrices (n, m), or (m, n) for the indexing "ij".
 
     `sparse`: with axes of length 1 where a coordinate does not change.
     """
     if indexing not in ("xy", "ij"):
-        raise ValueError(f'meshgrid: indexing is "xy" or "ij", got {indexing!r}')
+        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", got {indexing!r}')
     rank, found = len(vectors), []
     for k, x in enumerate(vectors):
         place = 1 - k if indexing == "xy" and k < 2 <= rank else k
@@ -171,7 +171,7 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
     """
     rest, found = as_tensor(indices), []
     if rest.type.kind not in "iu":
-        raise TypeError(f"unravel_index: indices are integers, got {describe(rest)}")
+        raise TypeError(f"unravel_index: indices must be integers, got {describe(rest)}")
     rest = T.cast(rest, "int64")
     for length in reversed(as_lengths(shape, "unravel_index")):
         found.append(rest % length)
@@ -266,5 +266,5 @@ def compress(condition: TensorLike, x: TensorLike, axis: int | None = None) -> T
     """The parts of `x` along `axis` (of the flattened x for None) where the vector `condition` is not zero."""
     condition = as_tensor(condition)
     if condition.ndim != 1:
-        raise ValueError(f"compress: condition is a vector, got {describe(condition)}")
+        raise ValueError(f"compress: condition must be a vector, got {describe(condition)}")
     return T.take(x, T.nonzero(condition)[0], axis)

@@ -14,7 +14,7 @@ from .fused import GraphOp
 
 @record(repr=False)
 class Assembled(GraphOp):
-    """The function `graph` as one op: joins, writes to what is filled with one value, and what computes their parts."""
+    """The function `graph` as one op: joins, writes to filled arrays, and the nodes that compute their parts."""
 
     name = "assembled"
 

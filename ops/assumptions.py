@@ -45,7 +45,7 @@ CHECKS: dict[str, Callable[[np.ndarray], bool]] = {
     "positive_definite": _positive_definite,
     "orthogonal": _orthogonal,
 }
-"""The properties that can be promised of square matrices, and whether one has them.
+"""The properties that can be promised of square matrices, each with its test.
 
 "symmetric": equal to the transpose; "positive_definite": Hermitian (symmetric, if real) with positive eigenvalues;
 "orthogonal": its columns are orthonormal (complex: unitary).

@@ -40,7 +40,7 @@ class Attention(TensorOp):
     name = "attention"
 
     def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        """q, k, v and the scale; the mask and its fill; the numbers added."""
+        """Return q, k, v and the scale; the mask and its fill; the addend of the scores."""
         masked = 6 if self.mask else 4
         return list(inputs[:4]), list(inputs[4:masked]), list(inputs[masked:])
 
@@ -61,7 +61,7 @@ class Attention(TensorOp):
         return (self.meaning(*inputs).type,)
 
     def meaning(self, *inputs: Variable) -> Variable:
-        """The same value out of the ops that users write."""
+        """Return the same value in ops that users write."""
         (q, k, v, scale), masks, added = self.parts([as_tensor(i) for i in inputs])
         scores: Variable = T.mul(MatMul()(q, k), scale)
         if masks:

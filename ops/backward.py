@@ -23,7 +23,7 @@ def pull_back(
     known: Mapping[Variable, Variable] | None = None,
     stop_at: Collection[Variable] = (),
 ) -> list[Variable | None]:
-    """The cotangent of each variable of `wrt`, None where nothing flows back to it.
+    """Return the cotangent of each variable of `wrt`; None where nothing flows back to it.
 
     `cotangents` gives one entry an output (None: zero), of the shape and dtype of the output.  Nothing passes through
     the variables `constant`; those of `known` have the cotangent given there, whatever their users send back; what is
@@ -54,7 +54,7 @@ def pull_back(
 def pull_back_to(
     inputs: Sequence[Variable], outputs: Sequence[Variable], cotangents: Sequence[Variable | None]
 ) -> list[Variable | None]:
-    """The vjp of an op that means `outputs` over `inputs`: a cotangent for each place among the inputs.
+    """Return the vjp of an op with the meaning `outputs` over `inputs`: one cotangent per input.
 
     An input may be given twice (the first place gets the sum) and may be computed from another one (which gets no part
     of its cotangent here).
@@ -65,12 +65,12 @@ def pull_back_to(
 
 
 def _moves(v: Variable) -> bool:
-    """Whether a value moves by a little: a number that is no integer, or that stands for one (see quantized.py)."""
+    """Whether a value can change by a little: a number that is no integer, or an integer that represents one."""
     return v.type.kind in "fc" or (v.owner is not None and getattr(v.owner.op, "straight_through", False))
 
 
 def _dependents(order: Sequence[Apply], sources: Sequence[Variable]) -> set[Variable]:
-    """The sources and what is computed from them."""
+    """Return the sources and all variables computed from them."""
     found = set(sources)
     for node in order:
         if any(i in found for i in node.inputs):

@@ -66,7 +66,7 @@ from .unbroadcasting import SumTo
 
 @gc_paused
 def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
-    """The outputs for all the examples that `given` has in place of its keys, along a new first axis.
+    """Return the outputs for all the examples that `given` has in place of its keys, along a new first axis.
 
     Raises NoBatch, naming the op and its line, where an op has no form for many examples: where the lengths of a
     result would differ from one to the next.
@@ -83,13 +83,13 @@ def _pointwise(node: Apply, inputs: list[Variable], flags: Flags, examples: Exam
 
 
 def _batched_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """Ops on the last axes of their first input; what else they take is the same for all examples."""
+    """Apply an op on the last axes of its first input; its other inputs are the same for all examples."""
     require_shared(flags[1:], "its second operand")
     return node.op(*inputs)
 
 
 def _broadcast_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """Ops on the last axes of their inputs, whose leading ones are the same."""
+    """Apply an op on the last axes of its inputs, whose leading axes are equal."""
     return node.op(*all_broadcast(inputs, flags, examples))
 
 
@@ -99,7 +99,7 @@ def _by_phase(node: Apply, inputs: list[Variable], flags: Flags, examples: Examp
 
 
 def _aligned_op(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """Ops on the last two axes of their inputs, whose leading ones broadcast."""
+    """Apply an op on the last two axes of its inputs, whose leading axes broadcast."""
     ndim = max(i.ndim for i in node.inputs)
     return node.op(*(aligned(i, f, old.ndim, ndim) for i, f, old in zip(inputs, flags, node.inputs, strict=True)))
 
@@ -195,17 +195,17 @@ class _Indexed:
         """The number of joint axes of arrays and integers."""
         self.place = joint_position(op.spec) if pointers else 0
         self.part = x.ndim - len(pointers) + self.joint
-        """The number of axes of what is read or written."""
+        """The number of axes of the part that is read or written."""
         self.own = [i.ndim for i in old]
         self.pointers = pointers
 
     @property
     def by_examples(self) -> bool:
-        """Whether the positions differ from example to example."""
+        """Whether the positions differ between examples."""
         return any(self.flags)
 
     def with_arrays(self) -> tuple[tuple[str, ...], list[Variable]]:
-        """The spec with every integer an array, and the indices, those of examples aligned."""
+        """Return the spec with integers as arrays, and the indices, those of examples aligned."""
         spec = tuple("a" if entry == "i" else entry for entry in self.spec)
         return spec, [
             aligned(i, f, own, self.joint) if k in self.pointers else i
@@ -213,20 +213,20 @@ class _Indexed:
         ]
 
     def whole(self) -> tuple[tuple[str, ...], list[Variable]]:
-        """The spec and indices where all examples are indexed alike: their axis is taken whole."""
+        """Return spec and indices if all examples have the same index: their axis is taken whole."""
         return ("s000", *self.spec), self.indices
 
     def one_by_one(self, examples: Examples) -> tuple[tuple[str, ...], list[Variable]]:
-        """The spec and indices where each example, of a tensor that has their axis, is indexed in its own way."""
+        """Return spec and indices if each example, along its axis of a tensor, has an index of its own."""
         spec, indices = self.with_arrays()
         return ("a", *spec), [examples.numbers(self.joint), *indices]
 
     def behind_joint(self) -> bool:
-        """Whether NumPy puts the joint axes before that of the examples, where this is taken whole."""
+        """Whether NumPy puts the joint axes before that of the examples, if this is taken whole."""
         return len(self.pointers) > 0 and joint_position(("s000", *self.spec)) == 0
 
     def order(self) -> tuple[int, ...]:
-        """Axes (examples, joint, the others) in the order in which one example has them."""
+        """Axes (examples, joint, the others) in their order in one example."""
         joint, others = range(1, 1 + self.joint), range(1 + self.joint, 1 + self.part)
         return (0, *others[: self.place], *joint, *others[self.place :])
 

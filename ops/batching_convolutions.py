@@ -1,4 +1,4 @@
-"""Convolutions of many examples: these are further images, or further groups."""
+"""Convolutions of many examples, as further images or further groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .lengths import known_length
 
 
 def convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """Examples of images are more images; those of kernels are groups, or all by all if their number is not known."""
+    """Apply a convolution: examples of images are more images, those of kernels groups; else all pairs are computed."""
     op, (x, w) = node.op, inputs
     assert isinstance(op, Convolution)
     if not flags[1]:
@@ -49,5 +49,5 @@ def _number(n: int) -> Variable:
 
 
 def _of_same(x: Variable, first: int, second: int) -> Any:
-    """The part of `x`, which has the axis of the examples twice, that belongs to one example; the axis in front."""
+    """Return the diagonal of `x`, which has the axis of the examples twice, with that axis in front."""
     return T.moveaxis(T.diagonal(x, 0, first, second), -1, 0)

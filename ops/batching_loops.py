@@ -13,7 +13,7 @@ from .tensor import TensorVariable
 
 
 def scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """One loop for all examples: they take the same steps."""
+    """Return one loop for all examples, which take the same steps."""
     op = node.op
     assert isinstance(op, Scan)
     require_shared(flags[:1], "the number of steps")
@@ -54,7 +54,7 @@ def scan(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
 
 
 def _varied(op: Scan, flags: Flags) -> set[Variable]:
-    """The values of a body that differ from example to example."""
+    """Return the values of a body that differ between examples."""
     body, states = op.graph, op.states
     found = {i for i, f in zip(body.inputs, flags, strict=True) if f}
     while True:
@@ -68,7 +68,7 @@ def _varied(op: Scan, flags: Flags) -> set[Variable]:
 
 
 def cond(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    """One choice for all examples; where it differs from one to the next both branches are computed."""
+    """Return one choice for all examples; if the condition differs between them, compute both branches."""
     op = node.op
     assert isinstance(op, Cond)
     leaves = [_leaf(outer.type, inner) for outer, inner in zip(inputs[1:], op.then.inputs, strict=True)]

@@ -29,7 +29,7 @@ from .tensor import TensorOp
 
 DTYPES = ("float32", "uint16")
 ALL_ZERO = 255
-"""The least exponent of zeros."""
+"""Least exponent of a matrix of zeros."""
 
 
 @record
@@ -80,7 +80,7 @@ class PackedBfloatDot(TensorOp):
 
     @property
     def size(self) -> int:
-        """The numbers of all panels, and the least exponent."""
+        """Number of elements of all panels, plus one for the least exponent."""
         return self.width * self.words * 2 + 1
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -103,7 +103,7 @@ class PackedBfloatDot(TensorOp):
 
     # --- the order of gemm/bfloats.c
     def packed(self, w: np.ndarray) -> np.ndarray:
-        """The bits of a matrix in panels, zeros behind the last row and column, and the least exponent."""
+        """Return the bits of a matrix in panels, zeros after the last row and column, and the least exponent."""
         filled = np.zeros((2 * self.words, self.width), "uint16")
         filled[: self.rows, : self.columns] = w
         pairs = filled.reshape(self.words, 2, self.width).swapaxes(1, 2)
@@ -111,7 +111,7 @@ class PackedBfloatDot(TensorOp):
         return np.concatenate([*panels, [least_exponent(w)]]).astype("uint16")
 
     def dense(self, w: np.ndarray) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the matrix of `packed`."""
         found, at = np.zeros((self.words, self.width, 2), "uint16"), 0
         for columns in self._panels():
             part = found[:, columns]
@@ -125,11 +125,11 @@ class PackedBfloatDot(TensorOp):
 
 
 def as_bfloat16(x: np.ndarray) -> np.ndarray:
-    """Float32 numbers rounded to bfloat16, or those of given bits."""
+    """Return float32 numbers rounded to bfloat16, or the numbers of given bits."""
     return widened(x if x.dtype == np.uint16 else to_bfloat16(x))
 
 
 def least_exponent(bits: np.ndarray) -> int:
-    """The least biased exponent of numbers that are not zero; 0 if one is below the least normal number."""
+    """Return the least biased exponent of nonzero numbers; 0 if one is subnormal."""
     magnitudes = bits & 0x7FFF
     return int(magnitudes[magnitudes != 0].min(initial=ALL_ZERO << 7)) >> 7

@@ -38,7 +38,7 @@ def _require_one_dtype(name: str, inputs: Sequence[Variable]) -> str:
 
 
 def require_inner(name: str, a: Variable, b: Variable, axis_a: int, axis_b: int) -> None:
-    """Raises ValueError unless the axes that are summed over may be of one length."""
+    """Raise ValueError unless the summed axes may have the same length."""
     n, m = a.type.shape[axis_a], b.type.shape[axis_b]
     if n is not None and m is not None and n != m:
         raise ValueError(
@@ -51,7 +51,7 @@ def _conj(x: Variable) -> Variable:
 
 
 def _adjoint(x: Variable) -> Variable:
-    """The conjugate of `x` with its last two axes interchanged."""
+    """Return the conjugate of `x` with its last two axes interchanged."""
     n = x.ndim
     return _conj(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
 
@@ -128,7 +128,7 @@ class MatMul(TensorOp):
 
 
 def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
-    """The static lengths of the axes before the last two.  Raises ValueError where they cannot agree."""
+    """Return the static lengths of the axes before the last two.  Raises ValueError if they cannot agree."""
     n = max(a.ndim, b.ndim) - 2
     rows = [(1,) * (n + 2 - x.ndim) + x.type.shape[:-2] for x in (a, b)]
     joint: list[int | None] = []
@@ -144,16 +144,16 @@ def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
 
 
 class BlasOp(TensorOp):
-    """The base of the BLAS ops: `meaning` says in other ops what is computed, and gives the derivative."""
+    """Base of the BLAS ops: `meaning` expresses the result in other ops, and gives the derivative."""
 
     ranks: ClassVar[tuple[int, ...]]
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
-        """The same value out of the ops that users write."""
+        """Return the same value in ops that users write."""
         raise NotImplementedError
 
     def check(self, inputs: tuple[Variable, ...]) -> str:
-        """The dtype of the operands.  Raises TypeError for a wrong number, rank or dtype of them."""
+        """Return the dtype of the operands.  Raises TypeError for a wrong number, rank or dtype."""
         require_count(self.name, inputs, len(self.ranks))
         for i, rank in zip(inputs, self.ranks, strict=True):
             if len(i.type.shape) != rank:
@@ -168,7 +168,7 @@ class BlasOp(TensorOp):
 
 
 def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tuple[int | None, ...]:
-    """The static shape of a sum of `target` and a product of shape `product`.  Raises ValueError if they differ."""
+    """Return the static shape of `target` plus a product of shape `product`.  Raises ValueError if they differ."""
     shape = target.type.shape
     if any(None not in (n, m) and n != m for n, m in zip(shape, product, strict=True)):
         raise ValueError(f"{name}: {describe(target)} is added to a product of shape {product}")
@@ -176,7 +176,7 @@ def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tup
 
 
 def _scaled_sum(beta: np.ndarray, target: np.ndarray, alpha: np.ndarray, product: np.ndarray, name: str) -> np.ndarray:
-    """beta * target + alpha * product, without reading `target` where beta is 0."""
+    """Return beta * target + alpha * product, without reading `target` where beta is 0."""
     if target.shape != product.shape:
         raise ValueError(f"{name}: shape {target.shape} is added to a product of shape {product.shape}")
     product = alpha * product

@@ -1,4 +1,4 @@
-"""Images whose channels lie in blocks as wide as a vector, and convolutions on them: the layout NCHWc.
+"""Images with channels in blocks as wide as a vector, and convolutions on them: the layout NCHWc.
 
     to_blocks{size}(x)          images, channels, rows, columns  -->  images, blocks, rows, columns, channels of a block
     from_blocks{channels}(x)    the way back; channels behind the last one are left out, others perhaps shuffled
@@ -39,10 +39,10 @@ from .weights import (
 from .windows import Lengths, Numbers, Windowed
 
 IN_BLOCKS = (0, 1, 3, 4, 2)
-"""The axes of split channels in the order of blocks; `OF_BLOCKS` is the way back."""
+"""Order of axes that puts split channels into blocks; `OF_BLOCKS` is its inverse."""
 OF_BLOCKS = (0, 1, 4, 2, 3)
-IN_TURN = (0, 2, 1, 3, 4)
-"""The axes of channels in groups, one channel of each group in turn."""
+SWAP_GROUPS = (0, 2, 1, 3, 4)
+"""Order of axes that transposes groups and channels within a group: the shuffle of ShuffleNet."""
 MOST_LISTED = 2048
 """The most channels of a convolution by groups: the number of that name in gemm/grouped.c."""
 POSITIONS = (2, 3)
@@ -59,7 +59,7 @@ def _require_rank(op: TensorOp, inputs: tuple[Variable, ...], rank: int) -> Tens
 
 @record(repr=False)
 class ToBlocks(TensorOp):
-    """`to_blocks(x)`: channels in blocks of `size`, the last one filled up with zeros."""
+    """`to_blocks(x)`: channels in blocks of `size`, the last one padded with zeros."""
 
     size: int
     name = "to_blocks"
@@ -78,7 +78,7 @@ class ToBlocks(TensorOp):
         return ((n, dims.floordiv(dims.add(channels, self.size - 1), self.size), *positions, self.size),)
 
     def expand(self, x: Variable) -> Variable:
-        """The same by padding, `reshape` and `dimshuffle`."""
+        """Return the same by padding, `reshape` and `dimshuffle`."""
         n, channels, *positions = lengths_of(x)
         known = x.type.shape[1]
         if known is None or known % self.size:
@@ -93,7 +93,7 @@ class ToBlocks(TensorOp):
 
 @record(repr=False)
 class FromBlocks(TensorOp):
-    """`from_blocks(x)`: the first `channels` channels, side by side with rows and columns behind them.
+    """`from_blocks(x)`: the first `channels` channels in the layout NCHW.
 
     `shuffle`: these stand in so many groups, of which the result takes one channel each in turn (a channel shuffle).
     """
@@ -124,7 +124,7 @@ class FromBlocks(TensorOp):
         return ((n, self.channels, *positions),)
 
     def expand(self, x: Variable) -> Variable:
-        """The same by `dimshuffle`, `reshape` and a slice."""
+        """Return the same by `dimshuffle`, `reshape` and a slice."""
         n, blocks, *positions, size = lengths_of(x)
         whole = reshape(DimShuffle(OF_BLOCKS)(x), (n, T.mul(blocks, size), *positions))
         *_, lanes = x.type.shape
@@ -132,14 +132,14 @@ class FromBlocks(TensorOp):
         if self.shuffle == 1:
             return found
         groups = reshape(found, (n, self.shuffle, self.channels // self.shuffle, *positions))
-        return reshape(DimShuffle(IN_TURN)(groups), (n, self.channels, *positions))
+        return reshape(DimShuffle(SWAP_GROUPS)(groups), (n, self.channels, *positions))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)
 
 
 def in_blocks(x: np.ndarray, size: int) -> np.ndarray:
-    """The channels of NumPy's x in blocks."""
+    """Return the channels of NumPy's x in blocks."""
     n, channels, *positions = x.shape
     blocks = -(-channels // size)
     filled = np.zeros((n, blocks * size, *positions), x.dtype)
@@ -148,7 +148,7 @@ def in_blocks(x: np.ndarray, size: int) -> np.ndarray:
 
 
 def of_blocks(x: np.ndarray, channels: int) -> np.ndarray:
-    """The way back."""
+    """Return the channels of NumPy's blocks x in the layout NCHW."""
     n, blocks, *positions, size = x.shape
     return np.ascontiguousarray(x.transpose(OF_BLOCKS).reshape(n, blocks * size, *positions)[:, :channels])
 
@@ -158,7 +158,7 @@ Pads = tuple[tuple[int, int], ...]
 
 @record(repr=False)
 class BlockedConvolution(Windowed):
-    """`blocked_convolution(x, w, b)`: the windows of x amid zeros times kernels, and a number an output.
+    """`blocked_convolution(x, w, b)`: the convolution of zero-padded x, plus a bias per output channel.
 
     x: images, channels, rows, columns, or in blocks.  w: the kernels of a convolution, or, where `weights` is their
     shape, a vector in the order of `pack`.  b: a number an output, with zeros up to a whole block.  The result is in
@@ -181,7 +181,7 @@ class BlockedConvolution(Windowed):
     name = "blocked_convolution"
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
-        """The shape of the kernels: outputs, channels of each, rows, columns."""
+        """Return the shape of the kernels: outputs, channels of each, rows, columns."""
         return self.weights or w.type.shape
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -199,7 +199,7 @@ class BlockedConvolution(Windowed):
         return (TensorType(x.dtype, (x.type.shape[0], blocks, *counts, self.size)),)
 
     def _around(self, shape: Sequence[int | None]) -> Lengths:
-        """The shape of x with the zeros around it, without the axis of blocks."""
+        """Return the shape of x with its padding, without the axis of blocks."""
         lengths = [None if n is None else n + sum(p) for n, p in zip(shape[2:4], self.padding, strict=True)]
         return (shape[0], shape[1], *lengths)
 
@@ -223,7 +223,7 @@ class BlockedConvolution(Windowed):
         return (in_blocks(y + b[: w.shape[0], None, None], self.size),)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a convolution on channels that are side by side."""
+        """Return the same by a convolution in the layout NCHW."""
         x, w, b = inputs
         if self.weights:
             w = self._kernels_of(w, x.ndim == 5)
@@ -238,13 +238,13 @@ class BlockedConvolution(Windowed):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def is_listed(self, weights: Sequence[int], in_blocks: bool) -> bool:
-        """Whether groups do not fill blocks of outputs and, `in_blocks`, of x; gemm/grouped.c computes these."""
+        """Whether gemm/grouped.c computes the groups: outputs or, for x `in_blocks`, channels are not whole blocks."""
         outputs, channels = weights[0] // self.groups, weights[1]
         parted = outputs % self.size != 0 or (in_blocks and channels % self.size != 0)
         return self.groups > 1 and (parted or self.shuffle > 1)
 
     def packed(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
-        """Kernels as a vector in the order in which the C reads them; `in_blocks`: x is."""
+        """Return kernels as a vector in the order in which the C reads them; `in_blocks`: x is."""
         if self.tile:
             return pack_tiles(w, self.size, self.panel, self.tile)
         if self.is_listed(w.shape, in_blocks):
@@ -254,7 +254,7 @@ class BlockedConvolution(Windowed):
         return pack(w, self.size, self.panel, in_blocks, self.own)
 
     def _unpacked(self, w: np.ndarray, in_blocks: bool) -> np.ndarray:
-        """The way back to kernels, or to what they are for tiles."""
+        """Return the kernels, or their transforms for tiles, of a packed vector."""
         if self.tile:
             return unpack_tiles(w, self.weights, self.size, self.panel, self.tile)
         if self.is_listed(self.weights, in_blocks):
@@ -264,7 +264,7 @@ class BlockedConvolution(Windowed):
         return unpack(w, self.weights, self.size, self.panel, in_blocks, self.own)
 
     def _kernels_of(self, w: Variable, in_blocks: bool) -> TensorVariable:
-        """The kernels of a variable: each number by its place in the vector."""
+        """Return the kernels of a packed variable, as a gather of its elements."""
         places = self._unpacked(np.arange(w.type.shape[0] or 0, dtype="int64"), in_blocks)
         found = T.take(w, constant(places))
         if not self.tile:

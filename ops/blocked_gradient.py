@@ -22,14 +22,14 @@ from .tensor import TensorVariable, constant
 from .windows import Numbers, Windowed
 
 PORTIONED = 16
-"""So many tasks are worth sharing: images are divided where channels and outputs make fewer."""
+"""Number of tasks that is worth sharing: images are divided if channels and outputs make fewer."""
 PANEL = 3
-"""Blocks of outputs of a task."""
+"""Blocks of outputs per task."""
 
 
 @record(repr=False)
 class BlockedKernelGradient(Windowed):
-    """The cotangent of the kernels of `blocked_convolution(x, w, b)`, where that of its result is g.
+    """The cotangent of the kernels of `blocked_convolution(x, w, b)` for the cotangent g of its result.
 
     x: images, channels, rows, columns, or in blocks.  g: in blocks.  `padding`: zeros around x.  `weights`: the shape
     of the result: outputs, channels, rows, columns.
@@ -69,7 +69,7 @@ class BlockedKernelGradient(Windowed):
         return plain.evaluate(np.pad(x, ((0, 0), (0, 0), *self.padding)), of_blocks(g, self.weights[0]), *lengths)
 
     def expand(self, inputs: Sequence[Variable]) -> TensorVariable:
-        """The same of channels that are side by side."""
+        """Return the same in the layout NCHW."""
         x, g = inputs
         x = FromBlocks(self.weights[1])(x) if x.ndim == 5 else x
         around, lengths = T.pad(x, ((0, 0), (0, 0), *self.padding)), (constant(n, "int64") for n in self.weights[2:])
@@ -80,7 +80,7 @@ class BlockedKernelGradient(Windowed):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def portions(self, block: int, size: int) -> int:
-        """How many parts of the images have sums of their own, where x has blocks of `block` channels, g of `size`."""
+        """Return the number of portions of images with partial sums; x has blocks of `block` channels, g of `size`."""
         outputs, channels = self.weights[:2]
         tasks = -(-channels // block) * -(-outputs // size // PANEL)
         return -(-PORTIONED // tasks) if tasks else 1

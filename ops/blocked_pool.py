@@ -1,4 +1,4 @@
-"""Pooling of channels in blocks: the largest number, or the sum, of every window of each channel, amid no copy.
+"""Pooling of channels in blocks: the maximum or sum of every window of each channel, without a padded copy.
 
     max_pool{kernel=(k, l, 1)}(pad(x, -inf))   -->   blocked_pool{padding}(x)
 
@@ -23,7 +23,7 @@ from .windows import Lengths, Numbers, Windowed
 
 @record(repr=False)
 class BlockedPool(Windowed):
-    """`blocked_pool(x)`: the largest number of each window of x amid `padding` numbers, NaN if there is one.
+    """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  What stands
     around x counts as -infinity, or as zeros of a sum.  Numbers are taken row by row.
@@ -45,7 +45,7 @@ class BlockedPool(Windowed):
         return (x.type.with_shape((n, blocks, *self.positions(self._around(x.type.shape), self.kernel), size)),)
 
     def _around(self, shape: Sequence[int | None]) -> Lengths:
-        """The rows and columns of x with the padding."""
+        """Return the rows and columns of x with the padding."""
         return tuple(None if n is None else n + sum(p) for n, p in zip(shape[2:4], self.padding, strict=True))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -55,7 +55,7 @@ class BlockedPool(Windowed):
 
     @property
     def _plain(self) -> MaxPool | SumPool:
-        """The same without padding, of axes of which the last one has windows of one number."""
+        """Return the same pool without padding, over a last axis with windows of length 1."""
         kind = SumPool if self.sums else MaxPool
         return kind((*self.kernel, 1), (*self.stride, 1), (*self.dilation, 1))
 
@@ -64,7 +64,7 @@ class BlockedPool(Windowed):
         return self._plain.evaluate(np.pad(values[0], pads, constant_values=0 if self.sums else -np.inf))
 
     def expand(self, x: Variable) -> Variable:
-        """The same by a padded copy."""
+        """Return the same by a padded copy."""
         pads = ((0, 0), (0, 0), *self.padding, (0, 0))
         return self._plain(T.pad(x, pads, constant_values=0.0 if self.sums else -np.inf))
 

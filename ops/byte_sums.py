@@ -1,4 +1,4 @@
-"""Products and convolutions of integers of 8 bits, summed in 32 bits without error.
+"""Products and convolutions of 8-bit integers, summed exactly in 32 bits.
 
     byte_product(a, b)                                             a @ b in int32
     byte_convolution{...}(x, w, start, totals, scale, bias)        what becomes of the sums of windows of x times w:
@@ -43,7 +43,7 @@ WORD = 4
 
 @record(repr=False)
 class ByteProduct(TensorOp):
-    """`byte_product(a, b)`: matrices of int8 or uint8, each of its own, multiplied in int32; leading axes broadcast."""
+    """`byte_product(a, b)`: matrices of int8 or uint8, each its own, multiplied in int32; leading axes broadcast."""
 
     name = "byte_product"
 
@@ -66,7 +66,7 @@ class ByteProduct(TensorOp):
         return T.MatMul().dims(node, inputs)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a product of matrices of int32."""
+        """Return the same by a matrix product of int32."""
         a, b = (cast(v, "int32") for v in inputs)
         return T.matmul(a, b)
 
@@ -76,7 +76,7 @@ class ByteProduct(TensorOp):
 
 @record(repr=False)
 class ByteConvolution(Windowed):
-    """`byte_convolution(x, w, start, totals, scale, bias[, more])`: see above.
+    """`byte_convolution(x, w, start, totals, scale, bias[, more])`: see the module.
 
     x: images, channels, rows, columns, of int8 or uint8, or in blocks of a multiple of 4 channels; `around` lies beyond
     its borders.  w: int8 kernels, or, where `weights` is their shape, a vector in the order of `packed`.  start, totals
@@ -103,7 +103,7 @@ class ByteConvolution(Windowed):
     name = "byte_convolution"
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
-        """The shape of the kernels: outputs, channels of each, rows, columns."""
+        """Return the shape of the kernels: outputs, channels of each, rows, columns."""
         return self.weights or w.type.shape
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -152,7 +152,7 @@ class ByteConvolution(Windowed):
     def finished(
         self, sums: np.ndarray, start: np.ndarray, scale: np.ndarray, bias: np.ndarray, more: Sequence[np.ndarray]
     ) -> np.ndarray:
-        """The result that sums become."""
+        """Return the result computed from the sums."""
         along = (slice(None), None, None)
         whole: np.ndarray = (sums + start[along]).astype("int32")
         if self.out == "int32":
@@ -169,7 +169,7 @@ class ByteConvolution(Windowed):
         return (np.rint(held).astype("int32") + self.zero).astype(self.out)  # type: ignore[no-any-return]
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a convolution of int32 on channels that are side by side, and elementwise ops."""
+        """Return the same by an int32 convolution in the layout NCHW, and elementwise ops."""
         x, w, start, _, scale, bias, *more = inputs
         if self.weights:
             places = self.unpacked(np.arange(w.type.shape[0] or 0, dtype="int64"), x.type.shape[4] or WORD)
@@ -201,7 +201,7 @@ class ByteConvolution(Windowed):
 
     # --- weights in the order of gemm/bytes.c
     def packed(self, w: np.ndarray, block: int) -> np.ndarray:
-        """Kernels as a vector: panels, blocks of `block` channels, rows, columns, words, outputs, channels of a word.
+        """Return kernels as a vector: panels, channel blocks, rows, columns, words, outputs, channels of a word.
 
         `own`: blocks, rows, columns, channels.  Zeros fill the last blocks.
         """
@@ -223,7 +223,7 @@ class ByteConvolution(Windowed):
         return np.concatenate(found)
 
     def unpacked(self, w: np.ndarray, block: int) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the kernels of `packed`."""
         outputs, channels, *kernel = self.weights
         whole = -(-outputs // self.size) * self.size
         if self.own:

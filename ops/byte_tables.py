@@ -1,4 +1,4 @@
-"""Functions of integers of 8 bits as tables of 256 numbers.
+"""Functions of 8-bit integers as tables of 256 numbers.
 
     look_up(q, table)                   table[q as a byte without a sign]
     byte_softmax{...}(q, exponents)     softmax along the last axis, in 8 bits:
@@ -24,13 +24,13 @@ from .checks import describe, require_count
 from .tensor import TensorOp
 
 ENTRIES = 256
-"""The numbers of 8 bits."""
+"""Number of values of 8 bits."""
 FRACTION = 39
-"""Bits behind the point of what is summed; 1 and these fill five bytes."""
+"""Fractional bits of the summands; 1 and these fill five bytes."""
 
 
 class _ByTable(TensorOp):
-    """Base of both: bytes, and a table of a number for each of them."""
+    """Base of both ops: bytes, and a table with a number for each value of them."""
 
     tables: ClassVar[tuple[str, ...]]
 
@@ -49,7 +49,7 @@ class _ByTable(TensorOp):
 
 @record(repr=False)
 class LookUp(_ByTable):
-    """`look_up(q, table)`: the entry of each byte; those of negative numbers are the last 128."""
+    """`look_up(q, table)`: the entry of each byte; negative numbers have the last 128 entries."""
 
     name = "look_up"
     tables = BYTES
@@ -65,7 +65,7 @@ class LookUp(_ByTable):
 
 @record(repr=False)
 class ByteSoftmax(_ByTable):
-    """`byte_softmax(q, exponents)`: see above.  exponents: exp of 0, -1, ... -255 times the scale of q, in float32."""
+    """`byte_softmax(q, exponents)`: see the module.  exponents: exp(-k * scale) for k from 0 to 255, in float32."""
 
     out: str
     scale: float

@@ -14,7 +14,7 @@ from ..record import record
 
 
 class Binding(IntEnum):
-    """The precedence levels of C, strongest first.
+    """Precedence levels of C, strongest first.
 
     An operand that binds less strongly than its place asks for is put in parentheses.  Bit operations, `&&` and `||`
     ask for more than C needs, because compilers warn of mixtures.
@@ -35,14 +35,14 @@ class Binding(IntEnum):
 
 @record
 class Form:
-    """C text with `{0}`, `{1}`, ... for operands, its binding, and the weakest binding that each operand may have."""
+    """C text with gaps `{0}`, `{1}`, ... for operands, its precedence, and the weakest one each operand may have."""
 
     text: str
     binding: Binding = Binding.ATOM
     operands: tuple[Binding, ...] = (Binding.TOP, Binding.TOP, Binding.TOP)
 
     def filled(self, **words: str) -> Form:
-        """The form with words such as `{T}` put in; the gaps of the operands stay."""
+        """Return the form with words such as `{T}` filled in; the gaps of the operands stay."""
         text = self.text
         for word, value in words.items():
             text = text.replace("{" + word + "}", value)
@@ -50,32 +50,32 @@ class Form:
 
 
 def call(name: str, arity: int = 1) -> Form:
-    """name(a, ...)"""
+    """Return the form name(a, ...)."""
     return Form(f"{name}({', '.join(f'{{{k}}}' for k in range(arity))})", operands=(Binding.TOP,) * arity)
 
 
 def helper(name: str, arity: int = 1) -> Form:
-    """A call of the helper `ag_name_{T}` of the C backend."""
+    """Return a call of the helper `ag_name_{T}` of the C backend."""
     return call(f"ag_{name}_{{T}}", arity)
 
 
 def library(name: str, arity: int = 1) -> Form:
-    """A call of a function of the C library, whose name ends in f for float32."""
+    """Return a call of a function of the C library, whose name ends in f for float32."""
     return call(f"{name}{{f}}", arity)
 
 
 def infix(sign: str, binding: Binding, left: Binding | None = None, right: Binding = Binding.UNARY) -> Form:
-    """a sign b, grouping to the left."""
+    """Return the form a sign b, left-associative."""
     return Form(f"{{0}} {sign} {{1}}", binding, (binding if left is None else left, right))
 
 
 def prefix(sign: str) -> Form:
-    """sign a"""
+    """Return the form sign a."""
     return Form(f"{sign}{{0}}", Binding.UNARY, (Binding.ATOM,))
 
 
 def template(text: str, binding: Binding) -> Form:
-    """A text in which operands must be atoms."""
+    """Return a text in which operands must be atoms."""
     return Form(text, binding, (Binding.ATOM,) * 3)
 
 
@@ -92,7 +92,7 @@ ITSELF = Form("{0}", Binding.ATOM, (Binding.ATOM,))
 
 @record
 class UserC:
-    """C of an op from outside: an expression or the body of a function for each kind, and functions that it calls."""
+    """C of a user's op: an expression or a function body per kind of dtype, and functions that it calls."""
 
     operands: tuple[str, ...]
     """The names of the operands in C."""

@@ -20,7 +20,7 @@ from .typing import DTypeLike, TensorLike
 
 @record(repr=False)
 class Cast(Pointwise):
-    """The input converted to another dtype, with NumPy's `astype`; complex numbers do not become real ones by it."""
+    """The input converted to another dtype by NumPy's `astype`; a complex number does not become a real one."""
 
     dtype: str
     name: ClassVar[str] = "cast"  # type: ignore[misc]

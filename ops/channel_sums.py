@@ -1,4 +1,4 @@
-"""Sums of channels in blocks and of the channels beside them, as local response normalization needs them.
+"""Sums of neighbouring channels in blocks, as in local response normalization.
 
     channel_sums{channels, before, behind}(x)[c]  =  x[c - before] + ... + x[c] + ... + x[c + behind]
 
@@ -22,7 +22,7 @@ from .tensor import TensorOp
 
 @record(repr=False)
 class ChannelSums(TensorOp):
-    """The sum of each channel of x, its `before` channels before it and its `behind` ones behind it.
+    """The sum of each channel of x with the `before` channels before it and the `behind` ones after it.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `channels`: how many there are;
     lanes behind the last one hold any numbers, in x and in the result.
@@ -35,7 +35,7 @@ class ChannelSums(TensorOp):
 
     def __post_init__(self) -> None:
         if min(self.before, self.behind) < 0 or self.channels < 1:
-            raise ValueError(f"{self.name}: counts of channels are not negative, got {self.parameters()}")
+            raise ValueError(f"{self.name}: counts of channels must not be negative, got {self.parameters()}")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -59,7 +59,7 @@ class ChannelSums(TensorOp):
         return (in_blocks(total, x.shape[4]),)
 
     def expand(self, x: Variable) -> Variable:
-        """The same by slices of padded channels that are side by side."""
+        """Return the same by slices of padded channels in the layout NCHW."""
         around = T.pad(FromBlocks(self.channels)(x), ((0, 0), (self.before, self.behind), (0, 0), (0, 0)))
         parts = [around[:, k : k + self.channels] for k in range(self.before + self.behind + 1)]
         size = x.type.shape[4]

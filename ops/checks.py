@@ -15,7 +15,7 @@ Named = TypeVar("Named", bound=Variable)
 
 
 def describe(variable: Variable) -> str:
-    """The operand as errors name it: the user's name, or the op it comes from, and its type."""
+    """Return the operand as errors name it: the user's name, or the op it comes from, and its type."""
     if variable.name:
         return f"{variable.name} ({variable.type})"
     if variable.owner is not None:
@@ -27,7 +27,7 @@ def describe(variable: Variable) -> str:
 
 
 def shown(value: Any) -> str:
-    """A Python value as errors show it: on one line, cut where it is long."""
+    """Return a Python value as errors show it: on one line, shortened if it is long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -59,18 +59,18 @@ def large_integers_as(dtype: np.dtype, array: np.ndarray) -> np.ndarray:
 
 
 def unpacked(value: Any) -> Any:
-    """An array, or a constant, as the Python number or the list that it holds; anything else as it is."""
+    """Return an array or a constant as the Python number or list that it holds; anything else as it is."""
     if isinstance(value, Constant):
         value = value.data
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def normalize_axis(axis: Any, ndim: int, what: str) -> int:
-    """`axis` counted from the front.  Raises TypeError if it is no integer, AxisError if there is no such axis."""
+    """Return `axis` counted from the front.  Raises TypeError for no integer, AxisError if there is no such axis."""
     try:
         number = operator.index(unpacked(axis))
     except TypeError:
-        raise TypeError(f"{what}: an axis is an integer known when the graph is built, got {axis!r}") from None
+        raise TypeError(f"{what}: an axis must be an integer known when the graph is built, got {axis!r}") from None
     if not -ndim <= number < ndim:
         accepted = f"expected an axis from {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
         raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}; {accepted}")
@@ -78,7 +78,7 @@ def normalize_axis(axis: Any, ndim: int, what: str) -> int:
 
 
 def normalize_axes(axes: Any, ndim: int, what: str) -> tuple[int, ...]:
-    """One axis or several, counted from the front, in the order given.  Raises ValueError for an axis given twice."""
+    """Return one axis or several, counted from the front, in order.  Raises ValueError for an axis given twice."""
     single = isinstance(axes, Variable) or not isinstance(axes, Iterable) or getattr(axes, "ndim", 1) == 0
     several = (axes,) if single else tuple(axes)
     found = tuple(normalize_axis(axis, ndim, what) for axis in several)
@@ -100,7 +100,7 @@ def require_index_scalar(name: str, variable: Variable, role: str) -> None:
 
 
 def require_keepdims(keepdims: object, where: str) -> None:
-    """Refuse what is not plainly true or false.
+    """Raise TypeError unless `keepdims` is a bool.
 
     Raises TypeError that names the function `where`, the argument and what it got.
     """
@@ -109,13 +109,13 @@ def require_keepdims(keepdims: object, where: str) -> None:
 
 
 def one_or_several(arguments: tuple[Any, ...]) -> Any:
-    """The argument of `x.reshape(shape)`, or all those of `x.reshape(n, m)`."""
+    """Return the argument of `x.reshape(shape)`, or all those of `x.reshape(n, m)`."""
     return arguments[0] if len(arguments) == 1 else arguments
 
 
 def named(x: Named, name: Any) -> Named:
-    """`x`, which is new, called `name`.  Raises TypeError for a name that is no text."""
+    """Return `x`, which is new, with this name.  Raises TypeError for a name that is no text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
+        raise TypeError(f"the name of a variable must be a str, got {shown(name)}")
     x.name = name
     return x

@@ -1,4 +1,4 @@
-"""Digests of Python functions: equal if they compute the same by the same code and values, in every process.
+"""Digests of Python functions: equal for equal code and equal values it reads, in every process.
 
 A function is known by its bytecode, its constants, its defaults, and the values that it reads from closures and
 globals.  Modules are known by name and version.  A function that reads anything else has no digest.
@@ -18,11 +18,11 @@ _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
 
 
 class _Unknown(Exception):
-    """A value that text does not tell from others."""
+    """A value that text does not identify."""
 
 
 def code_digest(function: Any) -> str | None:
-    """The digest of a function; None if it reads a value that has none."""
+    """Return the digest of a function; None if it reads a value without a digest."""
     found = hashlib.sha256()
     try:
         for part in _parts(function, set()):
@@ -76,13 +76,13 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
 
 
 def _names(code: CodeType) -> set[str]:
-    """The names that a code reads, of globals and attributes, with those of the functions inside it."""
+    """Return the names of globals and attributes that a code reads, with those of inner functions."""
     inside = [c for c in code.co_consts if isinstance(c, CodeType)]
     return set(code.co_names).union(*map(_names, inside))
 
 
 def _named(value: Any) -> str:
-    """A module by its version, or a member of a module that has one."""
+    """Return a module with its version, or a member of a module with a version."""
     if isinstance(value, ModuleType):
         return f"module {value.__name__} {_version(value.__name__)}"
     name = str(getattr(value, "__name__", ""))

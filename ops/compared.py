@@ -1,4 +1,4 @@
-"""The result of `x == y` and `x != y`: the truth value of an identity test, which is no tensor."""
+"""The result of `x == y` and `x != y`: whether both are the same variable; it is no tensor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .checks import shown
 
 
 class Compared:
-    """Whether two things are one variable (for `!=`, two).  Used as an array, it is an error that names `T.eq`."""
+    """Whether two things are one variable (for `!=`: two).  Use as an array raises an error that names `T.eq`."""
 
     __slots__ = ("_operands", "_same", "_symbol")
 
@@ -40,7 +40,7 @@ class Compared:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = __len__ = __iter__ = _refuse
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # what Python and NumPy ask of any object
+        if name.startswith("__"):  # names that Python and NumPy look up on any object
             raise AttributeError(name)
         raise AttributeError(f"a truth value has no {name}: {self._message()}")
 
@@ -49,7 +49,7 @@ _NUMBERS = (Variable, int, float, complex, list, tuple)
 
 
 def compared(symbol: str, x: Variable, other: object) -> Any:
-    """The result of `x == other` or `x != other`; NotImplemented for what is no operand."""
+    """Return the result of `x == other` or `x != other`; NotImplemented if `other` is no operand."""
     if x is other:
         return symbol == "=="
     return Compared(symbol, x, other) if isinstance(other, _NUMBERS) else NotImplemented

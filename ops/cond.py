@@ -38,9 +38,9 @@ class Cond(TensorOp):
                 raise TypeError(f"cond takes {len(graph.inputs) + 1} inputs, got {len(inputs)}")
             for given, inner in zip(inputs[1:], graph.inputs, strict=True):
                 if not given.type.refines(inner.type):
-                    raise TypeError(f"cond: a branch takes {inner.type} where it is given {describe(given)}")
+                    raise TypeError(f"cond: a branch expects {inner.type}, got {describe(given)}")
         if inputs[0].ndim or inputs[0].dtype != "bool":
-            raise TypeError(f"cond: the condition is a bool scalar, got {describe(inputs[0])}")
+            raise TypeError(f"cond: the condition must be a bool scalar, got {describe(inputs[0])}")
         if len(self.then.outputs) != len(self.otherwise.outputs):
             raise TypeError(f"cond: {len(self.then.outputs)} values or {len(self.otherwise.outputs)}")
         return tuple(_joint(a, b) for a, b in zip(self.then.outputs, self.otherwise.outputs, strict=True))
@@ -86,7 +86,7 @@ class Cond(TensorOp):
 
 
 def _joint(a: Variable, b: Variable) -> TensorType:
-    """The type of a value that comes from either branch.  Raises TypeError if there is none."""
+    """Return the type of a value from either branch.  Raises TypeError if there is none."""
     if a.dtype != b.dtype or a.ndim != b.ndim:
         raise TypeError(f"cond: {describe(a)} or {describe(b)}: expected one dtype and one rank")
     return a.type.with_shape(tuple(m if m == n else None for m, n in zip(a.type.shape, b.type.shape, strict=True)))

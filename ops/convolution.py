@@ -34,7 +34,7 @@ from .windows import MOST, Lengths, Numbers, Windowed, no_window, numbers_an_axi
 
 @record(repr=False)
 class Convolving(Windowed):
-    """The base of both ops: `stride` and `dilation` have a number for each axis of positions."""
+    """Base of both ops: `stride` and `dilation` have a number per axis of positions."""
 
     stride: Numbers
     dilation: Numbers
@@ -46,10 +46,10 @@ class Convolving(Windowed):
             raise ValueError(f"{self.name} takes a stride and a dilation an axis, got {self.stride}, {self.dilation}")
         numbers = (*self.stride, *self.dilation, self.groups)
         if min(numbers) < 1 or max(numbers) > MOST:
-            raise ValueError(f"{self.name}: stride, dilation and groups are 1 to {MOST}, got {self.parameters()}")
+            raise ValueError(f"{self.name}: stride, dilation and groups must be 1 to {MOST}, got {self.parameters()}")
 
     def check(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
-        """The first two inputs.  Raises TypeError for another rank or dtype."""
+        """Return the first two inputs.  Raises TypeError for another rank or dtype."""
         if len(inputs) < 2:
             raise TypeError(f"{self.name} takes x and {self.second}, got {len(inputs)} inputs")
         rank = len(self.stride) + 2
@@ -61,13 +61,13 @@ class Convolving(Windowed):
         return inputs[0], inputs[1]
 
     def by_groups(self, x: np.ndarray, kernel: Numbers) -> np.ndarray:
-        """All windows of x: (images, groups, channels of a group, *kernel, *positions), a view."""
+        """Return all windows of x: (images, groups, channels of a group, *kernel, *positions), a view."""
         images, channels, *lengths = x.shape
         return self.windows(x.reshape(images, self.groups, channels // self.groups, *lengths), kernel)
 
 
 def _wide(x: np.ndarray) -> np.ndarray:
-    """float16 as float32, in which it is multiplied and added."""
+    """Return float16 as float32, the dtype of its products and sums."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
@@ -131,7 +131,7 @@ class Convolution(Convolving):
 
 @record(repr=False)
 class KernelGradient(Convolving):
-    """`kernel_gradient(x, g, *lengths)`: the cotangent of the kernels of a convolution, whose lengths are given."""
+    """`kernel_gradient(x, g, *lengths)`: the cotangent of the kernels, of the given lengths, of a convolution."""
 
     name = "kernel_gradient"
     second = "g"
@@ -190,7 +190,7 @@ def _conj(x: Variable) -> Variable:
 
 
 def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> TensorVariable:
-    """The cotangent of `x` where that of `op(x, w)` is `g`: a convolution of g with the kernels of w turned around.
+    """Return the cotangent of `x` for the cotangent `g` of `op(x, w)`: g convolved with the flipped kernels.
 
     Of `x` the lengths are read alone.  With a stride, every phase of x has kernels of its own; where dilations or
     unknown kernels forbid that, g is spread out over zeros.
@@ -214,7 +214,7 @@ def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> Te
 
 
 def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: Numbers) -> TensorVariable:
-    """x[r + s m] meets the kernels' positions r + s t alone, in a convolution of g without stride."""
+    """Return the gradient for a stride: x[r + s m] depends only on kernel positions r + s t, without stride in g."""
     ones, lengths, own = (1,) * len(op.stride), lengths_of(x), lengths_of(g)
     images, channels = own[0], lengths[1]
     result = T.zeros((images, channels, *lengths[2:]), g.dtype)
@@ -233,7 +233,7 @@ def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: 
 
 
 def _phase_length(length: Variable, phase: int, stride: int) -> TensorVariable:
-    """How many of `length` positions are phase + a multiple of the stride: of one that is there, rounded up."""
+    """Return how many of `length` positions are phase + a multiple of the stride."""
     known = known_length(length)
     if known is not None:
         return constant(len(range(phase, known, stride)), "int64")
@@ -241,7 +241,7 @@ def _phase_length(length: Variable, phase: int, stride: int) -> TensorVariable:
 
 
 def turned_around(op: Convolution, w: Variable) -> TensorVariable:
-    """The kernels from outputs to channels: (channels, outputs / groups, positions from last to first)."""
+    """Return the kernels flipped and transposed to map outputs to channels: (channels, outputs / groups, positions)."""
     rank = w.ndim
     flipped = w[(slice(None),) * 2 + (slice(None, None, -1),) * (rank - 2)]  # type: ignore[index]
     if op.groups == 1:
@@ -350,11 +350,11 @@ def _require_operands(name: str, axes: int, x: Variable, w: Variable, groups: in
 
 
 def _around(name: str, padding: Any, w: Variable, stride: Numbers, dilation: Numbers) -> list[tuple[Any, Any]]:
-    """How much is put before and after each axis of positions."""
+    """Return how much is padded before and after each axis of positions."""
     axes = len(stride)
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise ValueError(f'{name}: padding is a number, pairs, "same" or "valid", got {padding!r}')
+            raise ValueError(f'{name}: padding must be a number, pairs, "same" or "valid", got {padding!r}')
         if padding == "valid":
             return [(0, 0)] * axes
         if max(stride) > 1:
@@ -381,7 +381,7 @@ def _halves(total: Variable) -> tuple[Any, Any]:
 def _as_bias(name: str, bias: Variable, w: Variable) -> TensorVariable:
     n, outputs = bias.type.shape[0] if bias.ndim == 1 else -1, w.type.shape[0]
     if bias.ndim != 1:
-        raise TypeError(f"{name}: bias is a vector, a number for each output, got {describe(bias)}")
+        raise TypeError(f"{name}: bias must be a vector, a number for each output, got {describe(bias)}")
     if n is not None and outputs is not None and n != outputs:
         raise ValueError(f"{name}: bias has {n} elements, expected {outputs}, one an output of {describe(w)}")
     return DimShuffle((0, *"x" * (w.ndim - 2)))(bias)

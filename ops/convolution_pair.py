@@ -1,4 +1,4 @@
-"""Two convolutions in blocks as one op, where the second one has a kernel for each channel, or is a pool.
+"""Two convolutions in blocks as one op; the second one is a depthwise convolution or a pool.
 
     depthwise(relu(pointwise(x, w), v))   -->   convolution_pair{pointwise then relu, depthwise}(x, w, ..., v, ...)
 
@@ -29,14 +29,14 @@ class ConvolutionPair(TensorOp):
     name = "convolution_pair"
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
-        """The results of both, node by node.  TypeError for too few inputs."""
+        """Return the results of both, node by node.  Raises TypeError for too few inputs."""
         if len(inputs) < self.takes:
             raise TypeError(f"{self.name} takes at least {self.takes} inputs, got {len(inputs)}")
         amid = Apply(self.first, inputs[: self.takes]).out
         return amid, Apply(self.second, (amid, *inputs[self.takes :])).out
 
     def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The result as two nodes."""
+        """Return the result as two nodes."""
         return [self.split(inputs)[1]]
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -56,7 +56,7 @@ class ConvolutionPair(TensorOp):
 
 
 def bounds_of(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
-    """The inputs at which a graph cuts the first one off, from below and from above; None if it does something else."""
+    """Return the inputs that clip the first one from below and above; None if the graph does anything else."""
     found: list[int | None] = [None, None]
     value = graph.inputs[0]
     for node in graph.order:

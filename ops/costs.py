@@ -1,4 +1,4 @@
-"""The cost of elementwise nodes on the current target; the model is `targets/costs.py`."""
+"""Costs of elementwise nodes on the current target; the model is in `targets/costs.py`."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from ..targets.current import current
 
 
 def element(node: Apply) -> float:
-    """Picoseconds an element of the result of an elementwise node; other nodes count as one addition."""
+    """Return picoseconds per element of the result of an elementwise node; other nodes count as one addition."""
     op = node.op
     return current().costs.elementwise(op.name, float(getattr(op, "cost", 1)), node.outputs[0].type.dtype)
 
 
 def additions(node: Apply) -> int:
-    """The additions that take as long as an element of the result of an elementwise node."""
+    """Return the additions that take as long as an element of the result of an elementwise node."""
     op = node.op
     return current().costs.additions(op.name, float(getattr(op, "cost", 1)), node.outputs[0].type.dtype)
 
 
 def work(node: Apply) -> float:
-    """The same for each byte of the result."""
+    """Return the same per byte of the result."""
     return element(node) / ITEMS[node.outputs[0].type.dtype]
 
 
 def lengths(variable: Variable) -> list[int]:
-    """The lengths of a value, with an estimate for those that are not known."""
+    """Return the lengths of a value, with estimates for unknown ones."""
     return [d if isinstance(d, int) else UNKNOWN_LENGTH for d in dims_of(variable)]
 
 
 def size(variable: Variable) -> int:
-    """The number of elements, estimated in the same way."""
+    """Return the estimated number of elements."""
     return math.prod(lengths(variable))
 
 
 def bytes_of(variables: Iterable[Variable]) -> int:
-    """The bytes of some values together, estimated in the same way."""
+    """Return the estimated bytes of several values."""
     return sum(size(v) * ITEMS[v.dtype] for v in variables)

@@ -170,7 +170,7 @@ def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[TensorVa
     The bin is computed, and corrected by one where rounding misses what the edges say, as in NumPy.
     """
     if bins < 1:
-        raise ValueError(f"histogram: bins is positive, got {bins}")
+        raise ValueError(f"histogram: bins must be positive, got {bins}")
     low, high = (T.min(x), T.max(x)) if ends is None else map(as_tensor, ends)
     weak = ends is not None and all(isinstance(v, (int, float)) for v in ends)
     dtype = result_type([x.dtype, *([float] if weak else [low.dtype, high.dtype])])

@@ -272,7 +272,7 @@ def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, Tenso
         try:
             ends.append(as_tensor(end))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{what}: {name} is a number or a tensor, got {shown(end)}") from None
+            raise type(error)(f"{what}: {name} must be a number or a tensor, got {shown(end)}") from None
         if ends[-1].type.kind == "b":
             ends[-1] = T.cast(ends[-1], "int64")
     weak = [weak_type(given) or end.dtype for given, end in zip((start, stop), ends, strict=True)]
@@ -284,9 +284,9 @@ def _number(what: str, num: Any) -> Variable:
     try:
         count = as_length(num, what)
     except TypeError:
-        raise TypeError(f"{what}: num is an integer or an integer scalar, got {shown(num)}") from None
+        raise TypeError(f"{what}: num must be an integer or an integer scalar, got {shown(num)}") from None
     if isinstance(count, Constant) and count.data < 0:
-        raise ValueError(f"{what}: num is not negative, got {int(count.data)}")
+        raise ValueError(f"{what}: num must not be negative, got {int(count.data)}")
     return count
 
 

@@ -18,7 +18,7 @@ from .tensor import TensorOp, TensorVariable, as_tensor
 from .typing import DTypeLike, TensorLike
 
 CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
-"""The running folds by their printed name: the elementwise op that each one folds."""
+"""The elementwise op that each running fold applies, by printed name."""
 _NAMES = {op: name for name, op in CUMULATIVE.items()}
 
 

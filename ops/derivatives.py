@@ -1,4 +1,4 @@
-"""Derivatives of elementwise ops: the sweep over a record's row, and formulas that several rows share.
+"""Derivatives of elementwise ops: a record's row applied to a node, and formulas that several rows share.
 
 A row has one entry an operand: a function of the cotangent g, the result y and the operands (in the dtypes that the
 op computes in) that gives the cotangent of that operand; None where the derivative is zero wherever it is defined.
@@ -33,7 +33,7 @@ TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 def refuse_order(n: Any) -> Any:
     if _counts(n):
         return None
-    raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which counts; make it an integer")
+    raise NoGradient(f"polygamma has no derivative by its order, {describe(n)}, which is discrete; make it an integer")
 
 
 def _counts(n: Any) -> bool:
@@ -43,7 +43,7 @@ def _counts(n: Any) -> bool:
 
 
 def one_more(n: Any) -> Any:
-    """n + 1; computed as an integer where `n` was one, so that it is still known to count."""
+    """Return n + 1; computed as an integer if `n` is a cast one."""
     if isinstance(n, Constant):
         return T.constant(n.data + 1)
     if n.type.kind == "f" and _counts(n):
@@ -52,7 +52,7 @@ def one_more(n: Any) -> Any:
 
 
 def finite(x: Any) -> Any:
-    """`x`, the largest number of its dtype in the place of an infinity.
+    """Return `x` with the largest finite number of its dtype in place of an infinity.
 
     For functions that have reached their limit there: the factor x of a further derivative would give 0 * inf.
     """
@@ -69,7 +69,7 @@ def _both_zero(a: Any, b: Any) -> Any:
 
 
 def is_flat(a: Any, b: Any) -> Any:
-    """True where a ** b is 0 around b though log(a) is infinite: 0 ** b, inf ** -b, and also 0 ** 0."""
+    """Return True where a ** b is 0 around b though log(a) is infinite: 0 ** b, inf ** -b, and also 0 ** 0."""
     zero = T.logical_and(T.eq(a, 0), T.ge(b, 0))
     if a.type.kind != "f" or b.type.kind != "f":
         return zero if b.type.kind != "c" else T.eq(a, 0)
@@ -145,7 +145,7 @@ def of_mul(g: Any, y: Any, inputs: Sequence[Any]) -> list[Any]:
 
 
 def of_extremum(g: Any, y: Any, inputs: Sequence[Any]) -> list[Any]:
-    """Operands that reach the extremum share g equally."""
+    """Return cotangents: operands that reach the extremum share g equally."""
     if len(inputs) == 2:
         a, b = inputs
         tie = T.eq(a, b)
@@ -176,7 +176,7 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
 
 
 def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:
-    """The derivatives of the op's record, before shapes and dtypes are made those of the operands; None for zero."""
+    """Return the derivatives of the op's record, before they get shapes and dtypes of the operands; None for zero."""
     op: Any = node.op
     y, holomorphic = node.out, any(i.type.kind == "c" for i in inputs)
     if holomorphic and op.not_holomorphic:
@@ -198,7 +198,7 @@ def _through_conj(needed: bool, g: Any, row: Callable[[Any], Sequence[Any]]) -> 
 
 
 def _conform(cotangent: Any, operand: Variable) -> Variable:
-    """The cotangent in the dtype and shape of the operand."""
+    """Return the cotangent in the dtype and shape of the operand."""
     if cotangent.type.kind == "c" and operand.type.kind == "f":
         cotangent = T.real(cotangent)
     return T.cast(T.unbroadcast(cotangent, operand), operand.dtype)

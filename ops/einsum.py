@@ -29,9 +29,9 @@ from .typing import TensorLike
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32
-"""The length that the search for a good order takes for one that only the run shows."""
+"""Length assumed for unknown ones in the search for a good order."""
 _OPTIMAL = 5
-"""Up to so many operands every order is looked at."""
+"""Most operands for which every order is tried."""
 
 
 @record(eq=False)
@@ -60,7 +60,7 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
     Raises ValueError for subscripts that do not fit the operands.
     """
     if not isinstance(subscripts, str):
-        raise TypeError(f'einsum: subscripts are text as in "ij,jk->ik", got {subscripts!r}')
+        raise TypeError(f'einsum: subscripts must be text as in "ij,jk->ik", got {subscripts!r}')
     values = in_joint_dtype(operands)
     left, right = _parsed(subscripts, values)
     named = [Term(v, letters) for v, letters in zip(values, left, strict=True)]
@@ -169,7 +169,7 @@ def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tup
 
 
 def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
-    """The operand without what it has alone: repeated letters, letters nobody else has, axes of 1 that broadcast."""
+    """Return the operand without repeated letters, letters of no other term, and axes of 1 that broadcast."""
     value, letters = term.value, term.letters
     for c in dict.fromkeys(letters):
         while letters.count(c) > 1:
@@ -184,7 +184,7 @@ def _reduced(term: Term, right: str, others: Sequence[Term]) -> Term:
 
 
 def _square(value: Any, first: int, second: int, letter: str) -> Any:
-    """`value`, whose axes `first` and `second` must have one length, as an index that is repeated says."""
+    """Return `value` with the diagonal of two axes of equal length, for a repeated index."""
     n, m = value.type.shape[first], value.type.shape[second]
     if dims_of(value)[first] == dims_of(value)[second]:
         return value
@@ -199,7 +199,7 @@ def _square(value: Any, first: int, second: int, letter: str) -> Any:
 
 
 def _summed(term: Term, kept: Collection[str]) -> Term:
-    """The operand summed over the letters that are not kept, in its own dtype."""
+    """Return the operand summed over the letters that are not kept, in its own dtype."""
     axes = tuple(k for k, c in enumerate(term.letters) if c not in kept)
     if not axes:
         return term
@@ -212,7 +212,7 @@ def _summed(term: Term, kept: Collection[str]) -> Term:
 
 
 def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:
-    """The product of two operands, summed over the letters that nobody wants."""
+    """Return the product of two operands, summed over the letters that are no longer used."""
     a, b = _summed(a, {*wanted, *b.letters}), _summed(b, {*wanted, *a.letters})
     shared = [c for c in a.letters if c in b.letters]
     batch = "".join(c for c in shared if c in wanted)

@@ -42,7 +42,7 @@ _defined: dict[str, ElementwiseRecord] = {}
 
 
 def define(op: ElementwiseRecord) -> ElementwiseRecord:
-    """Take in an op from outside the package, as the latest of its name."""
+    """Register an op from outside the package, as the latest of its name."""
     _defined.pop(op.symbol, None)
     _defined[op.symbol] = op
     return op
@@ -64,7 +64,7 @@ def by_symbol(symbol: str) -> ElementwiseRecord | None:
 
 
 def blamed(said: str) -> str | None:
-    """The text of an error for a compiler's message about the C of a user's op; None for messages about other C."""
+    """Return the error text for a compiler's message about the C of a user's op; None for messages about other C."""
     for line in said.splitlines():
         place, _, complaint = line.partition(": ")
         where, _, rest = place.partition(" of ")

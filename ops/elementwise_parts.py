@@ -26,7 +26,7 @@ __all__ = [
 
 
 class _Angle(Elementwise):
-    """`angle` is called as in NumPy: in degrees if asked for."""
+    """`angle`, which NumPy also computes in degrees."""
 
     def __call__(self, z: TensorLike, deg: bool = False) -> TensorVariable:
         found = super().__call__(z)
@@ -34,7 +34,7 @@ class _Angle(Elementwise):
 
 
 class _Clip(Elementwise):
-    """`clip` is called as in NumPy: a bound may be None or left out."""
+    """`clip`, whose bounds may be None or left out, as in NumPy."""
 
     def __call__(  # type: ignore[override]
         self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any

@@ -1,4 +1,4 @@
-"""Helpers of the batching rules: the axis of the examples, which stands in front, and how rules are applied.
+"""Helpers of the batching rules: the axis of the examples, which stands in front, and the application of rules.
 
 The rules stand in batching.py; a rule may apply them to a graph inside its op.
 """
@@ -29,20 +29,20 @@ class Examples:
         self.length = length
 
     def broadcast(self, x: Variable) -> Any:
-        """`x` once an example."""
+        """Return `x` repeated for each example."""
         return BroadcastTo()(x, self.length, *lengths_of(x))
 
     def numbers(self, ndim: int) -> Any:
-        """0, 1, 2, ... along the axis of the examples, and `ndim` axes of length 1."""
+        """Return 0, 1, 2, ... along the axis of the examples, with `ndim` axes of length 1."""
         return DimShuffle((0, *"x" * ndim))(arange(self.length))
 
 
 Rule = Callable[[Apply, "list[Variable]", Flags, Examples], Any]
-"""The results of a node for all examples, from inputs of which those that are flagged have the new axis."""
+"""Returns the results of a node for all examples, from inputs of which flagged ones have the new axis."""
 
 
 def carried_by(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> list[Variable]:
-    """The outputs for all the examples that `given` has in place of its keys, along a new first axis."""
+    """Return the outputs for all the examples that `given` has in place of its keys, along a new first axis."""
     first = next(iter(given.values()))
     examples = Examples(lengths_of(first)[0])
     images = dict(given)
@@ -83,7 +83,7 @@ def _length(node: Apply, x: Variable) -> Any:
 
 
 def aligned(x: Variable, has_axis: bool, own: int, ndim: int) -> Any:
-    """`x`, which has `own` axes an example, with axes of length 1 so that it has `ndim`; the examples' stays in front.
+    """Return `x`, with `own` axes per example, extended to rank `ndim` by axes of length 1 after the examples' axis.
 
     Without the examples' axis nothing need be done: axes are aligned at the end.
     """
@@ -107,12 +107,12 @@ def moved(x: Variable, axis: int) -> Any:
 
 
 def merged(x: Variable, axis: int) -> Any:
-    """`x` with `axis` and the next one made one."""
+    """Return `x` with `axis` and the next one merged."""
     own = lengths_of(x)
     return T.reshape(x, (*own[:axis], T.mul(own[axis], own[axis + 1]), *own[axis + 2 :]))
 
 
 def split(x: Any, axis: int, length: Variable) -> Any:
-    """The inverse: `axis` made one of `length` and a next one."""
+    """Return the inverse of `merged`: `axis` split into one of `length` and a next one."""
     own = lengths_of(x)
     return T.reshape(x, (*own[:axis], length, T.floor_div(own[axis], length), *own[axis + 1 :]))

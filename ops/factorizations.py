@@ -72,7 +72,7 @@ class QR(MatrixOp):
 
     def __post_init__(self) -> None:
         if self.mode not in ("reduced", "complete", "r"):
-            raise ValueError(f'qr: the mode is "reduced", "complete" or "r", got {self.mode!r}')
+            raise ValueError(f'qr: the mode must be "reduced", "complete" or "r", got {self.mode!r}')
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.matrices(inputs)

@@ -1,4 +1,4 @@
-"""Sums of integers scaled without floats, as TensorFlow Lite does it: a multiplier of 31 bits and a shift.
+"""Integer sums scaled without floats, as in TensorFlow Lite: a 31-bit multiplier and a shift.
 
     rounded(high(x * 2^max(shift, 0) * multiplier) / 2^max(-shift, 0))
 
@@ -29,7 +29,7 @@ BITS = 31
 
 
 def fixed_point(scale: float) -> tuple[int, int]:
-    """The multiplier, from 2^30 to 2^31 - 1, and the shift that stand for a positive number: m * 2^(shift - 31)."""
+    """Return the multiplier, from 2^30 to 2^31 - 1, and the shift of a positive number: m * 2^(shift - 31)."""
     mantissa, shift = math.frexp(scale)
     multiplier = math.floor(mantissa * (1 << BITS) + 0.5)
     if multiplier == 1 << BITS:
@@ -79,14 +79,14 @@ class Requantize(Broadcasting):
 
 
 def _high(x: Any, multiplier: Any, left: Any) -> Any:
-    """x * 2^left, in int32, times the multiplier, over 2^31, rounded."""
+    """Return x * 2^left, in int32, times the multiplier, over 2^31, rounded."""
     wide = T.cast(T.cast(T.left_shift(T.cast(x, "int64"), left), "int32"), "int64")
     product = T.add(T.mul(wide, multiplier), constant(1 << (BITS - 1), "int64"))
     return T.right_shift(product, constant(BITS, "int64"))
 
 
 def _divided(x: Any, right: Any) -> Any:
-    """x over 2^right, halves away from 0."""
+    """Return x over 2^right, halves rounded away from 0."""
     one = constant(1, "int64")
     mask = T.sub(T.left_shift(one, right), one)
     threshold = T.add(T.right_shift(mask, one), T.cast(T.lt(x, 0), "int64"))
@@ -123,7 +123,7 @@ def requantize(
 
 
 def _along(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Multipliers and shifts that broadcast to the sums."""
+    """Return multipliers and shifts that broadcast to the sums."""
     pairs = np.array([fixed_point(float(s)) for s in scale.reshape(-1)], "int64").reshape(-1, 2)
     if scale.ndim == 0:
         return pairs[0, 0], pairs[0, 1]

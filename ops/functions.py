@@ -152,7 +152,7 @@ def isneginf(x: TensorLike) -> TensorVariable:
 
 
 def _as_real(what: str, x: TensorLike) -> TensorVariable:
-    """`x` as a variable.  Raises TypeError for complex numbers, whose infinities have no sign."""
+    """Return `x` as a variable.  Raises TypeError for complex numbers, whose infinities have no sign."""
     x = as_tensor(x)
     if x.type.kind == "c":
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
@@ -224,7 +224,7 @@ def logaddexp2(a: TensorLike, b: TensorLike) -> TensorVariable:
 
 
 def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[TensorVariable]:
-    """The operands in the dtypes that `op`, which computes in floats, converts them to."""
+    """Return the operands in the dtypes to which `op`, which computes in floats, converts them."""
     operands = e.operands(op, values)
     if any(x.type.kind == "c" for x in operands):
         raise TypeError(f"{what} takes real numbers, got {', '.join(dict.fromkeys(map(describe, operands)))}")

@@ -1,4 +1,4 @@
-"""Ops made of ops: a group that becomes one kernel, and an op that may overwrite its inputs.
+"""Ops made of ops: a fused group, which becomes one kernel, and an op that may overwrite its inputs.
 
 `Fused` comes from the fusion optimizers, `InPlace` from the in-place optimizers; both mean exactly what is inside them.
 """
@@ -25,11 +25,11 @@ class GraphOp(TensorOp):
     graph: FunctionGraph
 
     def over(self, node: Apply) -> list[Apply]:
-        """The nodes of the graph built over the inputs of `node`, in order."""
+        """Return the nodes of the graph built over the inputs of `node`, in order."""
         return toposort(self.expand(node.inputs), stop_at=node.inputs)
 
     def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The outputs of the graph built over `inputs`, node by node."""
+        """Return the outputs of the graph built over `inputs`, node by node."""
         return rebuild(self.graph.outputs, dict(zip(self.graph.inputs, inputs, strict=True)))
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -75,7 +75,7 @@ class Fused(GraphOp):
 
 
 def _mentions(dim: Dim, inside: set[Variable]) -> bool:
-    """Whether `dim` speaks of one of the variables `inside` a graph: all uses of the op would share it."""
+    """Whether `dim` contains one of the variables `inside` a graph, which all uses of the op would share."""
     stack: list[object] = [dim]
     while stack:
         part = stack.pop()
@@ -89,7 +89,7 @@ def _mentions(dim: Dim, inside: set[Variable]) -> bool:
 
 @record(repr=False)
 class InPlace(TensorOp):
-    """`op` with leave to write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
+    """`op`, which may write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
 
     op: Op
     pairs: tuple[tuple[int, int], ...]
@@ -117,7 +117,7 @@ class InPlace(TensorOp):
         return self.op.views()
 
     def destroys(self) -> dict[int, int]:
-        """The inputs that are overwritten: output index -> input index."""
+        """Return the inputs that are overwritten: output index -> input index."""
         return dict(self.pairs)
 
     @property
@@ -130,5 +130,5 @@ class InPlace(TensorOp):
 
 
 def unmarked(op: Op) -> Any:
-    """The op itself, without the leave to write in place."""
+    """Return the op itself, without the right to write in place."""
     return op.op if isinstance(op, InPlace) else op

@@ -1,4 +1,4 @@
-"""A product of matrices with the elementwise group that reads it, as one op: `fused_product{product, graph}(...)`.
+"""A matrix product with its epilogue, the elementwise group that reads it, as one op.
 
     relu(a @ b + c)   -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
 
@@ -21,7 +21,7 @@ from .tensor import TensorOp
 
 @record(repr=False)
 class FusedProduct(TensorOp):
-    """`graph` of a product and of further values, as one op.
+    """A product and the group `graph` of it and further values, as one op.
 
     The inputs are those of `product`, then those of `graph` but the first, which stands for the output of `product`.
     The outputs are those of `graph`.
@@ -33,18 +33,18 @@ class FusedProduct(TensorOp):
 
     @property
     def group(self) -> Fused:
-        """The elementwise group that follows the product."""
+        """The elementwise group after the product."""
         return Fused(self.graph)
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, tuple[Variable, ...]]:
-        """The product over `inputs`, as a variable, and the other inputs of the group.  TypeError for too few."""
+        """Return the product over `inputs`, and the other inputs of the group.  Raises TypeError for too few."""
         count = len(inputs) - len(self.graph.inputs) + 1
         if count < 1:
             raise TypeError(f"fused_product takes {len(self.graph.inputs)} inputs or more, got {len(inputs)}")
         return Apply(self.product, inputs[:count]).out, tuple(inputs[count:])
 
     def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The outputs of the product and the graph built over `inputs`, node by node."""
+        """Return the outputs of the product and the graph built over `inputs`, node by node."""
         product, others = self.split(inputs)
         return self.group.expand((product, *others))
 

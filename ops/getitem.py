@@ -24,7 +24,7 @@ from .typing import TensorLike
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
 _OF_THE_MASK = object()
-"""Stands for the axes after the first that a mask selects from."""
+"""Mark of the axes after the first that a mask selects from."""
 
 
 def getitem(x: Variable, key: Any) -> TensorVariable:
@@ -58,14 +58,14 @@ def _advanced(x: Variable, items: Sequence[Any]) -> TensorVariable:
 
 
 def _with_new_axes(x: Variable, items: Sequence[Any]) -> TensorVariable:
-    """`x`, whose axes are those of the slices among `items` and further ones, with new axes where None stands."""
+    """Return `x`, indexed by the slices among `items`, with new axes in the positions of None."""
     own = iter(range(x.ndim))
     order: list[int | str] = ["x" if i is None else next(own) for i in items if i is None or isinstance(i, slice)]
     return DimShuffle((*order, *own))(x)
 
 
 def _expanded(x: Variable, key: tuple[Any, ...]) -> tuple[Variable, list[TensorVariable]]:
-    """`x` of the lengths of constant masks, and one item an axis (None for new axes).
+    """Return `x` with the lengths of constant masks, and one item per axis (None for new axes).
 
     `...` is written out, masks and lists are arrays of integers.
     """
@@ -95,7 +95,7 @@ def _is_mask(item: Any) -> bool:
 
 
 def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Variable:
-    """`x`, which must have the lengths of a constant mask along the axes, from `axis` on, that it selects from.
+    """Return `x` with a check that the axes, from `axis` on, that a constant mask selects from have its lengths.
 
     NumPy accepts a mask of length 0 along any axis.  Raises IndexError for a length that is known to be another one.
     """
@@ -113,7 +113,7 @@ def _of_mask_lengths(x: Variable, axis: int, mask: Any) -> Variable:
 
 
 def _positions(x: Variable, axis: int, mask: Any) -> Sequence[TensorVariable]:
-    """Where `mask`, which selects from the axes of `x` from `axis` on, is true: int64 vectors, one an axis."""
+    """Return where `mask` is true, along the axes of `x` from `axis` on: int64 vectors, one per axis."""
     if isinstance(mask, np.ndarray):
         return [constant(positions, "int64") for positions in mask.nonzero()]
     found = T.Nonzero()(mask, *lengths_of(x)[axis : axis + mask.ndim])
@@ -121,7 +121,7 @@ def _positions(x: Variable, axis: int, mask: Any) -> Sequence[TensorVariable]:
 
 
 def _converted(item: Any) -> Any:
-    """The value of `item`: itself, a variable, or a mask, which is an array if it is constant."""
+    """Return the value of `item`: itself, a variable, or a mask, which is an array if it is constant."""
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
     if isinstance(item, (list, tuple)) and any(isinstance(i, Variable) for i in item):
@@ -148,7 +148,7 @@ def _integers(index: Variable) -> Variable:
 
 
 def _spec_of(items: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
-    """The spec and the index inputs of items without None; whole slices at the end are left out."""
+    """Return the spec and the index inputs of items without None; whole slices at the end are left out."""
     spec: list[str] = []
     inputs: list[Variable] = []
     for item in items:
@@ -201,14 +201,14 @@ def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
 
 
 def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> TensorVariable:
-    """`y`, aligned at the right with what `dimshuffle(order)` makes of a part of rank `ndim`, laid out as that part."""
+    """Return `y`, broadcast like the result of `dimshuffle(order)` on a part of rank `ndim`, laid out as that part."""
     missing = len(order) - y.ndim
     places = [order.index(axis) - missing if axis in order else -1 for axis in range(ndim)]
     return DimShuffle(tuple(k if k >= 0 else "x" for k in places))(y)
 
 
 def _as_source(what: str, value: Any, x: Variable) -> Variable:
-    """`value` in the dtype of `x`."""
+    """Return `value` in the dtype of `x`."""
     weak = weak_type(value)
     if weak is not None and x.type.kind in _HOLD[weak]:
         return constant(value, x.dtype)
@@ -238,10 +238,10 @@ def take(x: TensorLike, indices: TensorLike, axis: int | None = None, mode: str 
         x, axis = x if x.ndim == 1 else flatten(x), 0
     axis = normalize_axis(axis, x.ndim, "take")
     if mode not in (None, "raise", "clip", "wrap"):
-        raise ValueError(f'take: mode is "raise", "clip" or "wrap", got {mode!r}')
+        raise ValueError(f'take: mode must be "raise", "clip" or "wrap", got {mode!r}')
     positions = as_tensor(indices)
     if positions.type.kind not in "biu" and not _is_empty_list(indices):
-        raise TypeError(f"take: indices are integers, got {describe(positions)}")
+        raise TypeError(f"take: indices must be integers, got {describe(positions)}")
     positions = with_dtype(positions, "int64")
     if mode not in (None, "raise"):
         n = lengths_of(x)[axis]
@@ -250,7 +250,7 @@ def take(x: TensorLike, indices: TensorLike, axis: int | None = None, mode: str 
 
 
 def _is_empty_list(indices: Any) -> bool:
-    """Whether the indices are a list without elements, which has no dtype to be wrong."""
+    """Whether the indices are a list without elements, which has no dtype."""
     return isinstance(indices, (list, tuple)) and not len(indices)
 
 

@@ -29,12 +29,12 @@ Spec = tuple[str, ...]
 
 
 def count_inputs(spec: Spec) -> int:
-    """The number of inputs that the entries of `spec` take."""
+    """Return the number of inputs of the entries of `spec`."""
     return sum(entry[1:].count("1") if entry[0] == "s" else 1 for entry in spec)
 
 
 def entries(spec: Spec, values: Sequence[Any]) -> list[Any]:
-    """The entries of an index: for each entry its value, or a slice of its values."""
+    """Return the entries of an index: each the value, or a slice of values."""
     rest: Iterator[Any] = iter(values)
     return [
         slice(*(next(rest) if flag == "1" else None for flag in entry[1:])) if entry[0] == "s" else next(rest)
@@ -43,7 +43,7 @@ def entries(spec: Spec, values: Sequence[Any]) -> list[Any]:
 
 
 def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]) -> None:
-    """Raises TypeError for a wrong number or dtype of index inputs, IndexError where no element can be meant."""
+    """Raise TypeError for a wrong number or dtype of index inputs, IndexError if no element can be meant."""
     if len(indices) != count_inputs(spec):
         raise TypeError(f"{name}{list(spec)} takes {count_inputs(spec)} indices, got {len(indices)}")
     if len(spec) > x.ndim:
@@ -62,7 +62,7 @@ def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]
 
 
 def _check_in_range(x: Variable, axis: int, index: Variable) -> None:
-    """Raises IndexError for a constant index that is certainly not a position on `axis`."""
+    """Raise IndexError for a constant index that is certainly out of range on `axis`."""
     length = x.type.shape[axis]
     if length is None or not isinstance(index, Constant):
         return
@@ -72,7 +72,7 @@ def _check_in_range(x: Variable, axis: int, index: Variable) -> None:
 
 
 def sliced_dims(spec: Spec, indices: Sequence[Variable], shape: Sequence[Dim]) -> list[Dim | None]:
-    """The lengths of the sliced axes of a tensor of lengths `shape`; None where the algebra cannot say."""
+    """Return the lengths of the sliced axes of a tensor of lengths `shape`; None where the algebra cannot tell."""
     found = []
     for axis, index in enumerate(entries(spec, indices)):
         if not isinstance(index, slice):
@@ -85,13 +85,13 @@ def sliced_dims(spec: Spec, indices: Sequence[Variable], shape: Sequence[Dim]) -
 
 
 def sliced_lengths(spec: Spec, x: Variable, indices: Sequence[Variable]) -> list[int | None]:
-    """The static lengths of the sliced axes."""
+    """Return the static lengths of the sliced axes."""
     found = sliced_dims(spec, indices, opaque_dims(x))
     return [n if isinstance(n, int) else None for n in found]
 
 
 def concrete(value: Any) -> Any:
-    """The Python index for an array: scalars as ints, slices of ints."""
+    """Return the Python index for an array: scalars as ints, slices of ints."""
     if isinstance(value, slice):
         return slice(*(None if b is None else int(b) for b in (value.start, value.stop, value.step)))
     return value if value is None or value.ndim else int(value)
@@ -140,7 +140,7 @@ class Subtensor(TensorOp):
 
 @record(repr=False)
 class IncSubtensor(TensorOp):
-    """`inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or put there if `set`.
+    """`inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or written there if `set`.
 
     `y` has the dtype of `x` and broadcasts to `x[...]`.
     """
@@ -176,7 +176,7 @@ class IncSubtensor(TensorOp):
 
 
 def vjp_of_write(op: Any, read: TensorOp, node: Apply, g: Variable | None) -> Sequence[Variable | None]:
-    """The cotangents of `op(x, y, *indices)`, which sets or adds `y` where `read(x, *indices)` reads."""
+    """Return the cotangents of `op(x, y, *indices)`, which sets or adds `y` where `read(x, *indices)` reads."""
     _, y, *indices = node.inputs
     if g is None:
         return [None] * len(node.inputs)

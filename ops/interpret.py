@@ -19,7 +19,7 @@ _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError
 
 
 def interpret(graph: FunctionGraph, values: Sequence[np.ndarray], name: str = "") -> list[np.ndarray]:
-    """The outputs of `graph` for arrays of the types of its inputs, which are not changed (nor checked).
+    """Return the outputs of `graph` for arrays of the types of its inputs, which are neither changed nor checked.
 
     An output may be an input array itself, or a view of one.  `name`: the function that messages begin with.
     """
@@ -56,7 +56,7 @@ def _require_values(given: Any) -> None:
 def default_updates(
     results: Sequence[Variable], given: Mapping[Any, Any], as_update: Callable[[Any, Any], Variable]
 ) -> dict[Any, Variable]:
-    """The updates that shared variables bring along, those that such updates read as well; none for those `given`.
+    """Return the default updates of shared variables, those read by updates as well; none for those `given`.
 
     `as_update`: the variable for what a shared variable has as its `default_update`.
     """
@@ -71,7 +71,7 @@ def default_updates(
 
 
 def evaluate_and_update(result: Variable, given: Mapping[Variable, Any]) -> np.ndarray:
-    """The value of `result`; shared variables that it reads move on by their default updates, as after a call.
+    """Return the value of `result`, and apply the default updates of shared variables that it reads.
 
     Raises what `evaluate` raises, and TypeError or ValueError for a new value that does not fit its shared variable;
     then none of them changes.
@@ -98,7 +98,7 @@ def leaves_of(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> list[Varia
 def run(
     nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, np.ndarray], name: str = ""
 ) -> list[np.ndarray]:
-    """The values of `outputs`, once `nodes` are evaluated in order; `known` holds the others' and is used up.
+    """Return the values of `outputs` after evaluating `nodes` in order; `known` holds the other values and is consumed.
 
     A value is dropped after its last use, so that no more is held at once than has to be.
     """
@@ -118,7 +118,7 @@ def run(
 
 
 def evaluate_node(node: Apply, inputs: Sequence[np.ndarray], name: str = "") -> Sequence[np.ndarray]:
-    """The outputs of one node.  An error says in which op it happened, of what, and shows the user's line."""
+    """Return the outputs of one node.  An error names the op, its operands and the user's line."""
     try:
         return node.op.evaluate(*inputs)
     except _PLAIN_ERRORS as error:
@@ -130,7 +130,7 @@ def evaluate_node(node: Apply, inputs: Sequence[np.ndarray], name: str = "") -> 
 
 
 def _guilty(error: Exception, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
-    """The operands to point at: an array and what indexes it, those that do not broadcast, or the only array."""
+    """Return the operands to point at: an array and its index, those that do not broadcast, or the only array."""
     if isinstance(error, IndexError):
         return tuple(k for k, v in enumerate(inputs) if k == 0 or v.dtype.kind in "iu")
     if not isinstance(error, ValueError) or isinstance(error, np.linalg.LinAlgError):
@@ -140,7 +140,7 @@ def _guilty(error: Exception, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:
 
 
 def _same_kind(error: Exception, message: str) -> Exception:
-    """An error that the same `except` clauses catch, with another message."""
+    """Return an error with another message that the same `except` clauses catch."""
     try:
         return type(error)(message)
     except TypeError:  # a class with a constructor of its own
@@ -173,7 +173,7 @@ def fitted(value: Any, variable: Variable) -> np.ndarray:
 
 
 def _as_array(value: Any, variable: Variable) -> np.ndarray:
-    """The value as an array that some tensor can hold.  Raises TypeError where there is none."""
+    """Return the value as an array that a tensor can hold.  Raises TypeError if there is none."""
     if isinstance(value, Variable):
         raise TypeError(f"{describe(variable)} was given the symbolic {value!r}; give its value")
     if is_masked(value):

@@ -21,7 +21,7 @@ from .typing import DTypeLike, ShapeLike, TensorLike
 
 @record(repr=False)
 class Join(TensorOp):
-    """Tensors of one dtype and rank laid one after the other along `axis`; their other lengths are the same."""
+    """Tensors of one dtype and rank concatenated along `axis`; their other lengths are equal."""
 
     axis: int
     name = "join"
@@ -39,7 +39,7 @@ class Join(TensorOp):
         return (first.type.with_shape(shape),)
 
     def _joint(self, axis: int, inputs: Sequence[Variable]) -> int | None:
-        """The static length of one axis of the result.  Raises ValueError where the inputs differ."""
+        """Return the static length of one axis of the result.  Raises ValueError if the inputs differ."""
         lengths = [i.type.shape[axis] for i in inputs]
         if axis == self.axis:
             return None if None in lengths else sum(n or 0 for n in lengths)
@@ -71,7 +71,7 @@ class Join(TensorOp):
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
-    """Pieces of `x` of these lengths, one after the other along `axis`."""
+    """Return pieces of `x` of these lengths, one after the other along `axis`."""
     pieces: list[Variable] = []
     start: Variable | None = None
     for length in lengths:
@@ -156,7 +156,7 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Tensor
     axis = normalize_axis(axis, x.ndim, "split")
     if isinstance(indices_or_sections, (str, Variable)) or np.ndim(indices_or_sections) > 1:
         raise TypeError(
-            "split: indices_or_sections is an integer or a list of indices, known when the graph is built, "
+            "split: indices_or_sections must be an integer or a list of indices, known when the graph is built, "
             f"got {shown(indices_or_sections)}"
         )
     cuts = unpacked(indices_or_sections)
@@ -185,7 +185,7 @@ def tile(x: TensorLike, reps: ShapeLike, ndim: int | None = None) -> TensorVaria
     unknown = isinstance(reps, Variable) and reps.ndim == 1 and reps.type.shape[0] is None
     counts = [_not_negative(n, "tile") for n in as_lengths(reps, "tile", ndim if unknown else None, "reps")]
     if ndim is not None and ndim < max(x.ndim, len(counts)):
-        raise ValueError(f"tile: ndim is at least {max(x.ndim, len(counts))} for {describe(x)}, got {ndim!r}")
+        raise ValueError(f"tile: ndim must be at least {max(x.ndim, len(counts))} for {describe(x)}, got {ndim!r}")
     ndim = max(x.ndim, len(counts), ndim or 0)
     own = [constant(1, "int64")] * (ndim - x.ndim) + list(lengths_of(x))
     counts = [constant(1, "int64")] * (ndim - len(counts)) + counts
@@ -198,7 +198,7 @@ def _not_negative(count: Any, what: str) -> Variable:
     """The int64 scalar for a count.  Raises ValueError if it is known and negative, TypeError if it is no integer."""
     found = as_length(count, what)
     if isinstance(found, Constant) and found.data < 0:
-        raise ValueError(f"{what}: a count is not negative, got {int(found.data)}")
+        raise ValueError(f"{what}: a count must not be negative, got {int(found.data)}")
     return found
 
 
@@ -241,7 +241,7 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     axis = normalize_axis(axis, x.ndim, "repeat")
     counts = as_tensor(repeats)
     if counts.type.kind not in "biu" or counts.ndim > 1:
-        raise TypeError(f"repeat: repeats is an integer or a vector of integers, got {shown(repeats)}")
+        raise TypeError(f"repeat: repeats must be an integer or a vector of integers, got {shown(repeats)}")
     if counts.ndim and counts.type.shape[0] != 1:
         whole = constant(counts.data, "int64") if isinstance(counts, Constant) else with_dtype(counts, "int64")
         return T.take(x, _positions(x, axis, whole), axis)
@@ -255,7 +255,7 @@ def _only(counts: Any) -> Any:
 
 
 def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
-    """The source indices along `axis`, each repeated `counts` times; a vector."""
+    """Return the source indices along `axis`, each repeated `counts` times, as a vector."""
     length, given = x.type.shape[axis], counts.type.shape[0]
     if None not in (length, given) and length != given:
         raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")

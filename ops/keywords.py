@@ -1,4 +1,4 @@
-"""NumPy's keywords: its names of our functions' arguments, and its options that leave the values as they are.
+"""NumPy's keywords: its argument names for our functions, and its options that do not change values.
 
     T.median(a=x, out=None)          median(x)
     T.add(x1=a, x2=b)                add(a, b)
@@ -17,7 +17,7 @@ from .checks import shown
 
 
 def _table(rows: Mapping[str, str]) -> dict[str, list[str]]:
-    """Function -> the keys of the rows that it stands in."""
+    """Return function -> the keys of its rows."""
     found: dict[str, list[str]] = {}
     for key, functions in rows.items():
         for function in functions.split():
@@ -93,7 +93,7 @@ ACCEPTED: dict[str, tuple[Any, ...]] = {
     "full": (False,), "cov": (False,), "mode": (None, "raise"), "return_indices": (False,),
     "edge_order": (1,), "hermitian": (False,),
 }  # fmt: skip
-"""The values of an option that a graph can do nothing else for; None alone where there is no entry."""
+"""The values of an option that a graph accepts without effect; only None where there is no entry."""
 _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
@@ -103,14 +103,14 @@ UFUNCS = frozenset(["fabs", "modf", "positive", *(name for name in FIRST if FIRS
 
 
 def with_numpys_keywords(namespace: dict[str, Any], prefix: str) -> None:
-    """Let the functions of a namespace take NumPy's keywords; `prefix` goes before their names in the tables."""
+    """Let the functions of a namespace accept NumPy's keywords; `prefix` is that of their names in the tables."""
     for name, function in list(namespace.items()):
         if isinstance(function, FunctionType):
             namespace[name] = accepting_numpys(prefix + name, function)
 
 
 def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
-    """`function`, which also takes the keywords that NumPy's function `name` has; itself if it has no others."""
+    """Return `function` with the keywords of NumPy's function `name`; itself if that has no others."""
     own = function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
     names = {key: place for place, table in enumerate(_NAMES) for key in table.get(name, ()) if key not in own}
     options = {key: _accepted(key) for key in OPTIONS.get(name, ()) if key not in own}
@@ -137,7 +137,7 @@ def _accepted(option: str) -> tuple[Any, ...]:
 
 
 def without(name: str, options: Mapping[str, Sequence[Any]], keywords: dict[str, Any]) -> dict[str, Any]:
-    """The keywords less the options.  Raises TypeError for a value of an option that asks for more than a graph has."""
+    """Return the keywords without options.  Raises TypeError for an option value that has an effect."""
     for option in keywords.keys() & options.keys():
         given, accepted = keywords[option], options[option]
         if not any(given is value or (isinstance(given, str | int) and given == value) for value in accepted):
@@ -152,7 +152,7 @@ def without(name: str, options: Mapping[str, Sequence[Any]], keywords: dict[str,
 def placed(
     name: str, arguments: tuple[Any, ...], names: Mapping[str, int], own: Sequence[str], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments given by NumPy's names put in their places, or under the names of our function."""
+    """Return arguments given by NumPy's names in their positions, or under the names of our function."""
     given = sorted((names[key], key) for key in keywords.keys() & names.keys())
     rest = {key: value for key, value in keywords.items() if key not in names}
     for place, key in given:

@@ -10,10 +10,10 @@ from ..graph import Constant, Variable, toposort
 LARGEST = 40
 """Nodes of an expression that is shown as a formula."""
 _LONGEST = 600
-"""Characters; a value that is used twice is written twice."""
+"""Most characters; a value that is used twice is written twice."""
 
 _SUM, _PRODUCT, _PREFIX, _POWER, _ATOM = 1, 2, 3, 4, 5
-"""Precedence of an expression."""
+"""Precedence levels of an expression."""
 Written = tuple[str, int]
 
 _SIGNS = {

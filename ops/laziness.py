@@ -21,14 +21,14 @@ Region = Union[tuple[Apply, int], None]
 
 
 def made_lazy(graph: FunctionGraph) -> FunctionGraph:
-    """The graph with all work in the branch that needs it, inside of loops too; itself where there is nothing to do."""
+    """Return the graph with work moved into the only branch that needs it, in loops too; unchanged if there is none."""
     if not any(isinstance(op, (Cond, Scan)) for op in graph.ops):
         return graph
     return _Regions(with_bodies(graph, made_lazy)).moved()
 
 
 def with_bodies(graph: FunctionGraph, change: Callable[[FunctionGraph], FunctionGraph]) -> FunctionGraph:
-    """The graph with `change` done to the graphs inside of its loops and choices; itself if all stay what they are."""
+    """Return the graph with `change` applied to the inner graphs of loops and choices; itself if nothing changes."""
     ops: dict[Op, Op] = {op: _with_inner(op, change) for op in graph.ops if isinstance(op, (Cond, Scan))}
     if all(new is op for op, new in ops.items()):
         return graph
@@ -50,13 +50,13 @@ def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph]) -> Op:
 
 
 class _Regions:
-    """In which branch each node of a graph is needed: the innermost one that all its readers lie in."""
+    """The innermost branch in which each node of a graph is needed: the one of all its readers."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
         self.of: dict[Apply, Region] = {}
         self.depth: dict[Apply, int] = {}
-        """How many branches deep a node lies."""
+        """Number of branches around each node."""
         self.members: dict[tuple[Apply, int], list[Apply]] = {}
         for node in reversed(graph.order):
             found = [self._asked_from(*use) for o in node.outputs for use in graph.uses.get(o, ())]
@@ -79,7 +79,7 @@ class _Regions:
         return self.of[reader]
 
     def _joint(self, a: Region, b: Region) -> Region:
-        """The innermost region that both lie in."""
+        """Return the innermost region that contains both."""
         while a != b:
             if a is None or b is None:
                 return None
@@ -92,7 +92,7 @@ class _Regions:
         return a
 
     def moved(self) -> FunctionGraph:
-        """The graph with each node in its region."""
+        """Return the graph with each node in its region."""
         if not self.members:
             return self.graph
         known: dict[Variable, Variable] = {i: i for i in self.graph.inputs}
@@ -103,7 +103,7 @@ class _Regions:
         return FunctionGraph(self.graph.inputs, outputs, self.graph.updates)
 
     def _build(self, node: Apply, known: dict[Variable, Variable]) -> None:
-        """The node in a region whose values so far are `known`, with its own branches filled."""
+        """Return the node in a region with the values `known`, with its own branches filled."""
         if not isinstance(node.op, Cond) or not any((node, n) in self.members for n in (0, 1)):
             known.update(zip(node.outputs, node.over(known).outputs, strict=True))
             return
@@ -116,7 +116,7 @@ class _Regions:
             known[old] = new
 
     def _branch(self, node: Apply, number: int, taken: dict[Variable, Variable]) -> list[Variable]:
-        """The values of a branch with its members inside, over leaves that `taken` gives for what lies outside."""
+        """Return the values of a branch with its members inside, over leaves that `taken` returns for outer values."""
         graph = node.op.branches[number]  # type: ignore[attr-defined]
         members = self.members.get((node, number), [])[::-1]
         inside = {o for member in members for o in member.outputs}
@@ -132,7 +132,7 @@ class _Regions:
         return rebuild(graph.outputs, dict(used))
 
     def _needs(self, node: Apply, number: int, members: Sequence[Apply]) -> list[Variable]:
-        """The values that a branch reads: its operands, and those of its members and of choices inside."""
+        """Return the values that a branch reads: its operands, and those of its members and inner choices."""
         graph = node.op.branches[number]  # type: ignore[attr-defined]
         found = [v for v, i in zip(node.inputs[1:], graph.inputs, strict=True) if i in graph.uses]
         stack = list(members)

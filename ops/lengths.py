@@ -1,4 +1,4 @@
-"""Lengths as values: the shape of a tensor in a graph, and the way between int64 scalars and the Dims of graph/dims.py.
+"""Lengths as values: shapes in a graph, and conversion between int64 scalars and the Dims of graph/dims.py.
 
     tensor_to_dim: scalar variable -> Dim       what a length given by the user proves about a shape
     dim_to_tensor: Dim -> scalar variable       how a length that is known symbolically is computed at run time
@@ -123,7 +123,7 @@ def as_lengths(shape: ShapeLike, what: str, ndim: int | None = None, role: str =
     known (the rank would not be).
     """
     if ndim is not None and (isinstance(ndim, bool) or not isinstance(ndim, (int, np.integer)) or ndim < 0):
-        raise TypeError(f"{what}: ndim is the number of lengths, an int, got {ndim!r}")
+        raise TypeError(f"{what}: ndim must be the number of lengths, an int, got {ndim!r}")
     if isinstance(shape, Variable) and shape.ndim == 1:
         found = tuple(as_length(n, what) for n in _elements(shape, what, ndim))
     else:
@@ -155,19 +155,19 @@ def _elements(vector: Any, what: str, ndim: int | None) -> Sequence[TensorVariab
 
 
 def shows_its_elements(vector: Variable) -> bool:
-    """Whether each element is known by itself: of a constant, of a shape, of a vector made of scalars."""
+    """Whether each element is known separately: of a constant, of a shape, of a vector made of scalars."""
     made = vector.owner is not None and isinstance(vector.owner.op, (Shape, MakeVector))
     return made or isinstance(vector, Constant)
 
 
 def plus(a: Variable, b: Variable) -> TensorVariable:
-    """The sum of two lengths, a constant if both are."""
+    """Return the sum of two lengths, a constant if both are."""
     both = isinstance(a, Constant) and isinstance(b, Constant)
     return constant(a.data + b.data, "int64") if both else T.add(a, b)  # type: ignore[attr-defined]
 
 
 def minus(a: Variable, b: Variable) -> TensorVariable:
-    """The difference of two lengths, a constant if both are."""
+    """Return the difference of two lengths, a constant if both are."""
     both = isinstance(a, Constant) and isinstance(b, Constant)
     return constant(a.data - b.data, "int64") if both else T.sub(a, b)  # type: ignore[attr-defined]
 
@@ -178,11 +178,11 @@ _SEEN_THROUGH: dict[str, Callable[[Dim, Dim], Dim]] = {
     "add": dims.add, "sub": dims.sub, "mul": dims.mul, "maximum": dims.maximum, "minimum": dims.minimum,
 }  # fmt: skip
 _DEPTH = 8
-"""How many ops deep a length is looked into: deeper ones prove nothing, and a chain of 100,000 ops stays cheap."""
+"""Most ops that the analysis of a length descends into, so that a chain of 100,000 ops takes little time."""
 
 
 def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
-    """The Dim that an integer scalar stands for: `x.shape[0] + 1` is one more than the length of x's first axis."""
+    """Return the Dim of an integer scalar: `x.shape[0] + 1` is one more than the length of x's first axis."""
     node = scalar.owner
     if node is None or depth == 0 or scalar.type.kind not in "iu":
         return dims.value(scalar)
@@ -201,7 +201,7 @@ def tensor_to_dim(scalar: Variable, depth: int = _DEPTH) -> Dim:
     if name == "floor_div" and isinstance(divisor := tensor_to_dim(node.inputs[1], 0), int) and divisor > 0:
         return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), divisor)
     if name == "right_shift" and isinstance(places := tensor_to_dim(node.inputs[1], 0), int) and 0 <= places < 63:
-        return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), 1 << places)  # what rules make of a division
+        return dims.floordiv(tensor_to_dim(node.inputs[0], depth - 1), 1 << places)  # as rules write a division
     combine = _SEEN_THROUGH.get(name)
     if combine is None:
         return dims.value(scalar)

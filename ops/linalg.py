@@ -70,7 +70,7 @@ def solve_triangular(
     read.  The shapes are those of `solve`.  A run raises LinAlgError for a zero on the diagonal.
     """
     if trans not in (0, 1, 2):
-        raise ValueError(f"solve_triangular: trans is 0, 1 or 2, got {trans!r}")
+        raise ValueError(f"solve_triangular: trans must be 0, 1 or 2, got {trans!r}")
     if trans:
         a = (transposed if trans == 1 else adjoint)(as_matrices(a, "solve_triangular"))
         lower = not lower
@@ -80,7 +80,7 @@ def solve_triangular(
 def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> TensorVariable:
     a, b = as_matrices(a, op.name), as_tensor(b)
     if b.ndim == 0:
-        raise TypeError(f"{op.name}: the right side is a vector or matrices, got {describe(b)}")
+        raise TypeError(f"{op.name}: the right side must be a vector or matrices, got {describe(b)}")
     columns = as_matrices(expand_dims(b, 1) if b.ndim == 1 else b, op.name)
     dtype = result_type([a.dtype, columns.dtype])
     x = op(with_dtype(a, dtype), with_dtype(columns, dtype))
@@ -171,7 +171,7 @@ def _product(lengths: Sequence[Variable]) -> TensorVariable:
 
 def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
     if uplo not in ("L", "U"):
-        raise ValueError(f'{what}: UPLO is "L" or "U", got {uplo!r}')
+        raise ValueError(f'{what}: UPLO must be "L" or "U", got {uplo!r}')
     a = as_matrices(a, what)
     return a if uplo == "L" else adjoint(a)
 
@@ -204,7 +204,7 @@ def matrix_power(a: TensorLike, n: int) -> TensorVariable:
     """The product of `n` equal square matrices, of -n inverses for a negative n; `n` is an integer known now."""
     a = as_tensor(a)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"matrix_power: n is an integer known when the graph is built, got {shown(n)}")
+        raise TypeError(f"matrix_power: n must be an integer known when the graph is built, got {shown(n)}")
     if a.ndim < 2:
         raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
     if n == 0:
@@ -269,7 +269,7 @@ def lstsq(
 
 
 def _precision(a: Any) -> TensorVariable:
-    """As many units in the last place of 1 as the matrices have rows, or columns if these are more."""
+    """Return eps times the number of rows or columns of the matrices, whichever is larger."""
     rows, columns = T.lengths_of(a)[-2:]
     eps = float(np.finfo(real_dtype(a.dtype)).eps)
     return T.cast(T.maximum(rows, columns) * eps, real_dtype(a.dtype))
@@ -345,7 +345,7 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVari
     if ord is None or ord == 2:
         return T.sqrt(T.sum(_squares(x), axis, keepdims=keepdims))
     if not isinstance(ord, (int, float, np.number)):
-        raise ValueError(f"norm: ord is a number, inf or -inf for vectors, got {ord!r}")
+        raise ValueError(f"norm: ord must be a number, inf or -inf for vectors, got {ord!r}")
     size = T.abs(x)
     if abs(ord) == np.inf:
         return (T.max if ord > 0 else T.min)(size, axis, keepdims=keepdims)
@@ -368,7 +368,7 @@ def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -
         sums = T.sum(T.abs(x), summed)
         result = (T.max if ord > 0 else T.min)(sums, axis=kept - (kept > summed))
     else:
-        raise ValueError(f'norm: ord is "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
+        raise ValueError(f'norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
     return expand_dims(result, tuple(sorted(axes))) if keepdims else result
 
 

@@ -1,4 +1,4 @@
-"""Products with weights of 4 bits, two of which are one byte of memory: `nibble_product(x, w, scale[, zero])`.
+"""Products with weights of 4 bits, two per byte of memory: `nibble_product(x, w, scale[, zero])`.
 
     y[..., n] = sum over blocks b of scale[n, b] * (sum over k in b of x[..., k] * (w[n, k] - zero[n, b]))
 
@@ -22,15 +22,15 @@ from .shape import DimShuffle
 from .tensor import TensorOp, constant
 
 TILE = 8
-"""Vectors of outputs whose weights lie side by side."""
+"""Vectors of outputs per tile."""
 OCTET = 8
-"""Weights of one word."""
+"""Weights per word."""
 LEAST, MOST = -8, 7
 
 
 @record(repr=False)
 class NibbleProduct(TensorOp):
-    """`nibble_product(x, w, scale[, zero])`: rows of float32 by a matrix of 4 bits, laid for vectors of `lanes`."""
+    """`nibble_product(x, w, scale[, zero])`: rows of float32 times a 4-bit matrix, packed for vectors of `lanes`."""
 
     outputs: int
     depth: int
@@ -78,7 +78,7 @@ class NibbleProduct(TensorOp):
         return (y,)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a product with weights of float32."""
+        """Return the same by a product with float32 weights."""
         x, w, scale, *zero = inputs
         shape = (self.outputs, self.depth)
         nibbles = self.unpacked_from(np.arange(self.lanes_in_all * self.blocks * self.block))
@@ -95,20 +95,20 @@ class NibbleProduct(TensorOp):
 
     # --- the order of gemm/nibbles.c
     def packed(self, w: np.ndarray) -> np.ndarray:
-        """Weights, outputs by depth, from -8 to 7, as bytes; zeros fill the last block and the last vector."""
+        """Return weights, outputs by depth, from -8 to 7, as bytes; zeros fill the last block and the last vector."""
         filled = np.zeros((self.lanes_in_all, self.blocks * self.block), "uint8")
         filled[: self.outputs, : self.depth] = w.astype("int16") - LEAST
         nibbles = self._tiles(filled.reshape(self.lanes_in_all, -1, OCTET))
         return nibbles[0::2] | nibbles[1::2] << 4  # type: ignore[no-any-return]
 
     def along(self, scales: np.ndarray) -> np.ndarray:
-        """Numbers, outputs by blocks, in order."""
+        """Return numbers, outputs by blocks, in the packed order."""
         filled = np.zeros((self.lanes_in_all, self.blocks), scales.dtype)
         filled[: self.outputs] = scales
         return self._tiles(filled[:, :, None])
 
     def unpacked(self, w: np.ndarray) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the weights of `packed`."""
         nibbles = np.stack([w & 15, w >> 4], axis=1).reshape(-1).astype("int8") + LEAST
         return self.unpacked_from(nibbles)
 
@@ -116,16 +116,16 @@ class NibbleProduct(TensorOp):
         return self._rows(nibbles, self.blocks * self.block // OCTET, OCTET)[: self.outputs, : self.depth]
 
     def in_order(self, scales: np.ndarray) -> np.ndarray:
-        """The way back from `along`."""
+        """Return the numbers of `along`."""
         return self._rows(scales, self.blocks, 1)[: self.outputs]
 
     def _tiles(self, a: np.ndarray) -> np.ndarray:
-        """Outputs, groups, each: tiles of outputs apart, and in a tile groups, outputs, each."""
+        """Return (outputs, groups, each) as tiles of outputs, and within a tile groups, outputs, each."""
         tiles = range(0, self.lanes_in_all, TILE * self.lanes)
         return np.concatenate([a[t : t + TILE * self.lanes].swapaxes(0, 1).reshape(-1) for t in tiles])
 
     def _rows(self, a: np.ndarray, groups: int, each: int) -> np.ndarray:
-        """The way back from `_tiles`: outputs by numbers."""
+        """Return the inverse of `_tiles`: outputs by numbers."""
         found, first = [], 0
         for t in range(0, self.lanes_in_all, TILE * self.lanes):
             width = min(TILE * self.lanes, self.lanes_in_all - t)

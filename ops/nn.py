@@ -70,7 +70,7 @@ class AlongAxis(TensorOp):
 
 
 def _finite_top(x: np.ndarray, axis: int) -> np.ndarray:
-    """The largest number along `axis`, which is kept; an infinite one is cut to the largest or least number."""
+    """Return the maximum along `axis`, which is kept; an infinite one is replaced by the largest finite number."""
     largest = np.finfo(x.dtype).max
     return np.asarray(np.clip(x.max(axis=axis, keepdims=True, initial=-np.inf), -largest, largest))
 
@@ -156,7 +156,7 @@ def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorV
 
 
 def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
-    """The op along one axis; along several made one, the last, and then laid out as `x` is."""
+    """Return the op along one axis; several axes are merged into the last one and restored afterwards."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
     if len(axes) == 1:
         return kind(axes[0])(x)
@@ -267,7 +267,7 @@ def _by_channel(
     given = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
     for name, v in given.items():
         if as_tensor(v).ndim != 1:
-            raise TypeError(f"batch_norm: {name} is a vector, an element a channel, got {describe(as_tensor(v))}")
+            raise TypeError(f"batch_norm: {name} must be a vector, an element a channel, got {describe(as_tensor(v))}")
     scale, shift, centre, spread = (DimShuffle(order)(as_tensor(v)) for v in given.values())
     return _normalized(x, scale, shift, centre, spread, eps)
 
@@ -302,7 +302,7 @@ def embedding(indices: TensorLike, weights: TensorLike) -> TensorVariable:
     """
     indices, weights = as_tensor(indices), as_tensor(weights)
     if indices.type.kind not in "iu":
-        raise TypeError(f"embedding: the indices are integers, got {describe(indices)}")
+        raise TypeError(f"embedding: the indices must be integers, got {describe(indices)}")
     return weights[indices]
 
 
@@ -334,14 +334,14 @@ def _crossentropy(name: str, given: Variable, logs: Variable, targets: Variable)
         return T.neg(T.sum(T.mul(_target(targets, logs), logs), axis=-1))
     if targets.ndim != logs.ndim - 1 or targets.type.kind not in "iu":
         raise TypeError(
-            f"{name}: targets are integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
+            f"{name}: targets must be integer labels of rank {logs.ndim - 1} or a distribution of rank {logs.ndim} "
             f"for {describe(given)}, got {describe(targets)}"
         )
     return T.neg(_picked(logs, targets))
 
 
 def _picked(x: Any, labels: Variable) -> Any:
-    """The element of the last axis of `x` that the label names, for each label."""
+    """Return the element of the last axis of `x` at each label."""
     if x.ndim == 1:
         return x[labels]
     if x.ndim == 2:

@@ -1,4 +1,4 @@
-"""NumPy's functions that leave NaN out: each is the function without `nan` of elements that take the NaNs' place."""
+"""NumPy's functions that ignore NaN, such as `nansum`: the plain function with NaNs replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands made ready for an op that takes one dtype: Python values become constants, mixed dtypes their joint one."""
+"""Preparation of operands: Python values become constants, mixed dtypes their joint dtype."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def with_dtype(x: Variable, dtype: str) -> TensorVariable:
 
 
 def several(what: str, arrays: Any) -> list[TensorLike]:
-    """The operands that are given as one list or tuple, or as an array or tensor along whose first axis they lie.
+    """Return the operands of a list or tuple, or along the first axis of an array or tensor.
 
     Raises TypeError for anything else, a tensor of unknown length among it.
     """

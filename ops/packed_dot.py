@@ -30,7 +30,7 @@ class PackedDot(TensorOp):
 
     @property
     def size(self) -> int:
-        """The numbers of all panels, zeros behind the last column included."""
+        """Number of elements of all panels, with zeros after the last column."""
         return self.rows * -(-self.columns // self.lanes) * self.lanes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

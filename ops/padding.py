@@ -1,4 +1,4 @@
-"""NumPy's `pad`: more elements around a tensor, computed from those at its ends.
+"""NumPy's `pad`: more elements around a tensor, computed from its outer elements.
 
 Axis after axis is padded, each with what the axes before it became: a `join` of two borders and the tensor (or the
 elements of the tensor that the index says), so gradients, C and batching are those of the ops that it is made of.
@@ -71,22 +71,22 @@ def pad(x: TensorLike, pad_width: Any, mode: str = "constant", **options: Any) -
 
 
 def _option_of(mode: Any, options: Mapping[str, Any]) -> str:
-    """The option that the mode takes.  Raises TypeError or ValueError for another mode and for other options."""
+    """Return the option of the mode.  Raises TypeError or ValueError for unknown modes and options."""
     modes = ", ".join(map(repr, _OPTIONS))
     if callable(mode):
         raise TypeError(
-            f"pad: mode is one of {modes}, got the function {getattr(mode, '__name__', mode)!s}, which fills an array "
+            f"pad: mode must be one of {modes}, got the function {getattr(mode, '__name__', mode)!s}, which writes "
             "in place; T.concatenate of parts makes any border"
         )
     if not isinstance(mode, str) or mode not in _OPTIONS:
-        raise ValueError(f"pad: mode is one of {modes}, got {mode!r}")
+        raise ValueError(f"pad: mode must be one of {modes}, got {mode!r}")
     option = _OPTIONS[mode]
     for name in options:
         if name != option:
             takes = f"takes {option}" if option else "takes no option"
             raise (ValueError if name in _OPTIONS.values() else TypeError)(f"pad: mode {mode!r} {takes}, got {name}")
     if options.get("reflect_type", "even") not in ("even", "odd"):
-        raise ValueError(f'pad: reflect_type is "even" or "odd", got {options["reflect_type"]!r}')
+        raise ValueError(f'pad: reflect_type must be "even" or "odd", got {options["reflect_type"]!r}')
     return option
 
 
@@ -94,7 +94,7 @@ def _option_of(mode: Any, options: Mapping[str, Any]) -> str:
 
 
 def _by_axis(widths: Any, ndim: int) -> Any:
-    """The widths; where they are given as {axis: width}, a pair an axis."""
+    """Return the widths as one pair per axis if they are given as {axis: width}."""
     if not isinstance(widths, Mapping):
         return widths
     pairs: list[Any] = [(0, 0)] * ndim
@@ -104,7 +104,7 @@ def _by_axis(widths: Any, ndim: int) -> Any:
 
 
 def _pairs(name: str, given: Any, ndim: int) -> list[Pair]:
-    """One (before, after) an axis: `given` broadcast to (ndim, 2), as NumPy does it.  Raises ValueError if it does not.
+    """Return one (before, after) per axis: `given` broadcast to (ndim, 2).  Raises ValueError if it does not broadcast.
     """
     rows = _unpacked(given)
     if not isinstance(rows, list):
@@ -116,13 +116,13 @@ def _pairs(name: str, given: Any, ndim: int) -> list[Pair]:
     pairs = [tuple(row) * (2 if len(row) == 1 else 1) if isinstance(row, list) else (row, row) for row in rows]
     if len(pairs) not in (1, ndim) or any(len(pair) != 2 or isinstance(pair[0], list) for pair in pairs):
         raise ValueError(
-            f"pad: {name} is a number, a pair (before, after) or a pair for each of {ndim} axes, got {shown(given)}"
+            f"pad: {name} must be a number, a pair (before, after) or {ndim} such pairs, got {shown(given)}"
         )
     return pairs * ndim if len(pairs) == 1 else pairs
 
 
 def _unpacked(given: Any) -> Any:
-    """Sequences, arrays and tensors of known lengths as nested lists; what is a scalar as it is."""
+    """Return sequences, arrays and tensors of known lengths as nested lists; scalars as they are."""
     if isinstance(given, (Constant, np.ndarray)):
         return (given.data if isinstance(given, Constant) else given).tolist()
     if isinstance(given, Variable) and given.ndim and None not in given.type.shape:
@@ -133,7 +133,7 @@ def _unpacked(given: Any) -> Any:
 def _width(n: Any) -> Variable:
     width = as_length(n, "pad")
     if isinstance(width, Constant) and width.data < 0:
-        raise ValueError(f"pad: pad_width is not negative, got {int(width.data)}")
+        raise ValueError(f"pad: pad_width must not be negative, got {int(width.data)}")
     return width
 
 
@@ -145,7 +145,7 @@ def _is_zero(width: Variable) -> bool:
 
 
 def _with_numbers(x: Any, widths: Sequence[Width], values: Any) -> TensorVariable:
-    """`x` with numbers around it: one for all of them, or one a side."""
+    """Return `x` padded with numbers: one for all sides, or one per side."""
     if not isinstance(_unpacked(values), list):
         number = with_dtype(as_tensor(values), x.dtype)
         own = lengths_of(x)
@@ -158,7 +158,7 @@ def _with_numbers(x: Any, widths: Sequence[Width], values: Any) -> TensorVariabl
 
 
 def _joined(x: Any, axis: int, width: Width, values: Sequence[Any]) -> TensorVariable:
-    """`x` between two borders along `axis`, each filled with a value that broadcasts to it."""
+    """Return `x` between two borders along `axis`, each filled with a value that broadcasts to it."""
     own = lengths_of(x)
     before, after = (
         None if _is_zero(n) else Alloc()(value, *own[:axis], n, *own[axis + 1 :])
@@ -176,7 +176,7 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 
 
 def _with_ramps(x: Any, axis: int, width: Width, ends: Pair) -> TensorVariable:
-    """`x` between two rows of even steps, from the ends given to its own."""
+    """Return `x` between two linear ramps from the given ends to its own."""
     edges = T.take(x, 0, axis), T.take(x, minus(lengths_of(x)[axis], constant(1, "int64")), axis)
     before, after = (
         None if _is_zero(n) else T.linspace(end, edge, n, endpoint=False, dtype=x.dtype, axis=axis)
@@ -189,14 +189,14 @@ _STATISTICS = {"maximum": "max", "mean": "mean", "median": "median", "minimum": 
 
 
 def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -> TensorVariable:
-    """`x` between two borders filled with a statistic of the elements at its ends."""
+    """Return `x` between two borders filled with a statistic of its outer elements."""
     n, chunks = lengths_of(x)[axis], [x, x]
     for side, count in enumerate(counts):
         if count is None:
             continue
         length = as_length(count, "pad")
         if isinstance(length, Constant) and length.data < (mode in ("maximum", "minimum")):
-            raise ValueError(f"pad: stat_length is positive for mode {mode!r}, got {shown(count)}")
+            raise ValueError(f"pad: stat_length must be positive for mode {mode!r}, got {shown(count)}")
         chunks[side] = _part(x, axis, T.maximum(T.sub(n, length), 0), None) if side else _part(x, axis, None, length)
     found = [getattr(T, _STATISTICS[mode])(chunk, axis=axis, keepdims=True) for chunk in chunks]
     if x.type.kind in "iu":
@@ -208,7 +208,7 @@ def _with_statistics(x: Any, axis: int, width: Width, mode: str, counts: Pair) -
 
 
 def _places(n: Variable, width: Width) -> TensorVariable:
-    """The places along an axis of length n and its borders, 0 being the first of the axis."""
+    """Return the indices along an axis of length n and its borders; 0 is the first of the axis."""
     before, after = width
     if isinstance(before, Constant) and isinstance(after, Constant):
         return arange(constant(-before.data, "int64"), plus(n, after))
@@ -233,7 +233,7 @@ def _wrapped(k: Any, n: Any) -> TensorVariable:
 _SOURCES: dict[str, Callable[[Any, Any], Any]] = {
     "edge": lambda k, n: T.clip(k, 0, n - 1), "reflect": _reflected, "symmetric": _symmetric, "wrap": _wrapped,
 }  # fmt: skip
-"""For each mode, where along an axis of length n the element at place k comes from, 0 being the first of `x`."""
+"""For each mode, the source index along an axis of length n of the element at index k; 0 is the first of `x`."""
 
 
 def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> TensorVariable:
@@ -246,10 +246,10 @@ def _with_odd_reflections(x: Any, axis: int, width: Width, with_end: int) -> Ten
 
 
 def _odd_reflection(x: Any, axis: int, width: Variable, with_end: int) -> TensorVariable:
-    """The `width` elements before `x` along `axis`, the nearest first: twice the first element less those behind it.
+    """Return the `width` elements before `x` along `axis`, the nearest first: twice the first element minus later ones.
 
-    Those behind the last element are its point reflection in turn: over each period of two lengths they rise by twice
-    the difference of the ends.
+    Positions beyond the last element reflect about it in turn: each period of two lengths adds twice the difference of
+    the ends.
     """
     n: Any = lengths_of(x)[axis]
     first, last = _part(x, axis, None, 1), _part(x, axis, T.sub(n, 1), None)

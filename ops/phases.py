@@ -1,4 +1,4 @@
-"""Values that differ between training and inference: `by_phase`, and the running averages that go with them.
+"""Values that differ between training and inference: `by_phase`, and running averages.
 
     y = by_phase(dropped, x)           dropped in every function; x in the function that `ag.freeze` makes of it
 
@@ -70,7 +70,7 @@ def by_phase(
 
 
 def running_updates(expressions: Any) -> list[tuple[SharedVariable, TensorVariable]]:
-    """The updates of running averages that `expressions` bring along: pairs (shared variable, new value).
+    """Return the updates of running averages in `expressions`: pairs (shared variable, new value).
 
     They are those of `T.nn.batch_norm(..., running=...)` and `T.nn.by_phase(..., updates=...)`, to be added to those
     of an optimizer: `updates=optim.sgd(...) + T.nn.running_updates(loss)`.  Raises TypeError for what is no variable or

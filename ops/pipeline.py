@@ -1,4 +1,4 @@
-"""Ops of which each reads parts of what earlier ones compute, as one: `pipeline{graph}(...)`.
+"""Pipeline: ops that read parts of each other's results, as one op: `pipeline{graph}(...)`.
 
     b = blur(x); y = 2 * b[1:-1] - b[2:]   -->   pipeline{fn(x, ...) -> ...}(x, ...)
 
@@ -15,7 +15,7 @@ from .indexing import Subtensor
 from .shape import DimShuffle
 
 VIEWS = (Subtensor, DimShuffle)
-"""Ops that stand between stages: parts of a result, and axes of length 1 behind its own."""
+"""Ops between stages: slices of a result, and new axes after its own."""
 
 
 @record(repr=False)
@@ -28,5 +28,5 @@ class Pipeline(GraphOp):
         return tuple(o.type for o in self.expand(inputs))  # bounds that are constants say how long a part is
 
     def stages(self, node: Apply) -> list[Apply]:
-        """The stages of `node`, an application of this op, over its inputs, without the views between them."""
+        """Return the stages of `node`, an application of this op, over its inputs, without the views between them."""
         return [made for made in self.over(node) if not isinstance(made.op, VIEWS)]

@@ -39,11 +39,11 @@ class Broadcasting(TensorOp):
     not_holomorphic: str = ""
     """Why there is no derivative for complex operands."""
     real_slopes: bool = False
-    """Whether it is linear, with a row that multiplies g by real numbers only: it need not be conjugated."""
+    """Whether it is linear with real slopes, so that g need not be conjugated."""
     advice: str = ""
-    """Alternative that the error for a refused dtype suggests."""
+    """Alternative that the error for an unsupported dtype suggests."""
     explains: ClassVar[bool] = False
-    """Whether the error of `loop` says more than a list of the dtypes that are taken."""
+    """Whether the error of `loop` says more than a list of supported dtypes."""
     same_as: int | None = None
     """The operand that is the result: nothing is computed."""
     fixed: tuple[str, int] | None = None
@@ -64,7 +64,7 @@ class Broadcasting(TensorOp):
         except (TypeError, ValueError):
             pass
         self._check(inputs)  # the same again, slowly, for a message that names the operands
-        raise AssertionError(f"{self} is refused without a reason")
+        raise AssertionError(f"{self} refuses an operand without a reason")
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (broadcast_dims(inputs),)
@@ -73,7 +73,7 @@ class Broadcasting(TensorOp):
         """Raises TypeError unless the op takes `count` operands."""
 
     def add_derivative(self) -> str:
-        """Where a derivative that is missing would stand, for errors."""
+        """Return how to add a missing derivative, for errors."""
         return f"add derivative= to the record of {self.name} in ops/elementwise_*.py"
 
     def _check(self, inputs: tuple[Variable, ...]) -> None:
@@ -97,7 +97,7 @@ def _infer(op: Broadcasting, types: tuple[TensorType, ...]) -> tuple[TensorType,
 
 
 def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
-    """NumPy's joint shape of these; an unknown length stays unknown beside 1 and agrees with any other.
+    """Return NumPy's joint shape; an unknown length stays unknown beside 1 and agrees with any other.
 
     Raises ValueError where two known lengths differ and neither is 1.
     """
@@ -129,7 +129,7 @@ def _check_lengths(op: Broadcasting, inputs: Sequence[Variable]) -> None:
 
 
 def _refused(op: Broadcasting, operands: Sequence[Any], error: TypeError) -> TypeError:
-    """The error for dtypes that `op` does not take."""
+    """Return the error for dtypes that `op` does not support."""
     got = ", ".join(describe(o) if isinstance(o, Variable) else repr(o) for o in operands)
     if op.explains:
         return TypeError(f"{op.name} does not take {got}: {error}")
@@ -141,7 +141,7 @@ _KINDS = {"bool": "bool", "integer": "int64", "unsigned": "uint64", "float": "fl
 
 
 def _accepted(op: Broadcasting, count: int) -> str:
-    """The kinds of dtype that `op` takes, as text; operands of one kind are all that is tried."""
+    """Return the kinds of dtype that `op` supports, as text, tested with operands of one kind."""
     taken = []
     for kind, example in _KINDS.items():
         try:
@@ -182,7 +182,7 @@ class ElementwiseRecord(Broadcasting):
     involution: bool = False
     """op(op(x)) is x."""
     cost: int = 1
-    """In additions."""
+    """Cost in additions."""
     compares: bool = False
     """Whether it is one of the six comparisons."""
     fallible: bool = False  # type: ignore[misc]
@@ -210,13 +210,13 @@ class ElementwiseRecord(Broadcasting):
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
     defined_at: str = ""
-    """The user's line, of an op from outside."""
+    """The user's line that defined the op."""
     __signature__: ClassVar[CallSignature] = CallSignature()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "symbol", self.symbol or self.name)
         call = self.usage or usage(self.name, self.operands, self.arity)
-        object.__setattr__(self, "__doc__", f"{call}\n\n{self.meaning or self.function.__doc__}")  # what `help` shows
+        object.__setattr__(self, "__doc__", f"{call}\n\n{self.meaning or self.function.__doc__}")  # for `help`
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         return _loop(self, dtypes)
@@ -271,7 +271,7 @@ def named(name: str) -> Elementwise:
 
 
 def operands(op: ElementwiseRecord, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-    """The inputs as variables; a Python number becomes a constant of the dtype the others give it (NEP 50).
+    """Return the inputs as variables; a Python number becomes a constant of the dtype of the others (NEP 50).
 
     Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
     NumPy does), and TypeError for what no array can be made of.
@@ -316,11 +316,11 @@ def _scalar(op: ElementwiseRecord, value: Any, dtype: str, operands: Sequence[An
 
 _numbers: dict[tuple[str, bytes], TensorConstant] = {}
 MOST_NUMBERS = 10_000
-"""Constants that are kept; a program that makes ever new ones could else fill the memory."""
+"""Most constants that are cached."""
 
 
 def scalar_constant(value: complex, dtype: str) -> TensorConstant:
-    """The constant that a Python number is as `dtype`: one object for all who write it, so that none need be merged.
+    """Return the constant of a Python number as `dtype`: the same object for equal numbers, which need no merging.
 
     Raises OverflowError for an integer that the dtype cannot hold.
     """

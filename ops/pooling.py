@@ -1,4 +1,4 @@
-"""Pooling: the largest number, or the sum, of every window.  The functions pad; the ops know nothing of padding.
+"""Pooling: the maximum or sum of every window.  The functions pad; the ops do not.
 
     MaxPool(kernel, stride, dilation)(x)      over the last axes of x, as many as the kernel has
     SumPool(kernel, stride, dilation)(x)
@@ -30,7 +30,7 @@ from .windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
 
 @record(repr=False)
 class Pool(Windowed):
-    """The base of both ops: windows of `kernel` positions that lie `dilation` apart, `stride` from one to the next."""
+    """Base of both ops: windows of `kernel` positions, `dilation` apart, that move by `stride`."""
 
     kernel: Numbers
     stride: Numbers
@@ -41,7 +41,7 @@ class Pool(Windowed):
             raise ValueError(f"{self.name}: kernel, stride, dilation have a number an axis, got {self.parameters()}")
         numbers = (*self.kernel, *self.stride, *self.dilation)
         if min(numbers) < 1 or max(numbers) > MOST:
-            raise ValueError(f"{self.name}: kernel, stride and dilation are 1 to {MOST}, got {self.parameters()}")
+            raise ValueError(f"{self.name}: kernel, stride and dilation must be 1 to {MOST}, got {self.parameters()}")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -58,17 +58,17 @@ class Pool(Windowed):
 
     @property
     def within(self) -> Numbers:
-        """Numbers of the axes within a window, of the view that `windows` gives."""
+        """Return the numbers of the axes within a window, in the view of `windows`."""
         rank = len(self.kernel)
         return tuple(range(-2 * rank, -rank))
 
     def taps(self, x: Any) -> Iterator[tuple[TensorVariable, tuple[slice, ...]]]:
-        """For each position in a window its slice of x, and that in the brackets of x."""
+        """Yield for each position in a window its slice of x, and its index text."""
         for place in self.places(lengths_of(self(x))):
             yield x[place], place
 
     def places(self, lengths: Sequence[Any]) -> Iterator[tuple[slice, ...]]:
-        """For each position in a window the brackets of x for it; `lengths`: those of the result of pooling."""
+        """Yield for each position in a window the index of x; `lengths`: those of the result of pooling."""
         front = (slice(None),) * (len(lengths) - len(self.kernel))
         counts = lengths[len(front) :]
         for position in itertools.product(*map(range, self.kernel)):
@@ -98,7 +98,7 @@ class MaxPool(Pool):
 
 @record(repr=False)
 class MaxPoolGradient(Pool):
-    """`max_pool_gradient(x, y, g)`: each number of g, in equal shares, where x is y, the largest of its window.
+    """`max_pool_gradient(x, y, g)`: each number of g divided equally among the maxima of its window in x.
 
     Nothing goes to a window whose largest number is NaN.
     """
@@ -107,7 +107,7 @@ class MaxPoolGradient(Pool):
 
     @property
     def overlaps(self) -> bool:
-        """Whether some number may belong to several windows."""
+        """Whether an element may belong to several windows."""
         numbers = zip(self.kernel, self.stride, self.dilation, strict=True)
         return any(dilation * (kernel - 1) >= stride for kernel, stride, dilation in numbers)
 
@@ -141,7 +141,7 @@ class MaxPoolGradient(Pool):
         return (back,)
 
     def meaning(self, x: Any, y: Any, g: Any) -> TensorVariable:
-        """The same in other ops, window position by window position."""
+        """Return the same in other ops, window position by window position."""
         places = list(self.places(lengths_of(y)))
         reached = [T.eq(x[place], y) for place in places]
         share = T.true_div(g, _how_many(reached, g.dtype))
@@ -151,7 +151,7 @@ class MaxPoolGradient(Pool):
         return back
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        """It is linear in g, and constant in x and y almost everywhere."""
+        """Return cotangents: the op is linear in g, and constant in x and y almost everywhere."""
         k: Any = cotangents[0]
         x, y = map(as_tensor, node.inputs[:2])
         if k is None:
@@ -164,7 +164,7 @@ class MaxPoolGradient(Pool):
 
 
 def _how_many(reached: Sequence[Variable], dtype: str) -> Any:
-    """How many positions of each window are its largest."""
+    """Return how many positions of each window are its maximum."""
     flags = [T.cast(r, dtype) for r in reached]
     return flags[0] if len(flags) == 1 else T.add(*flags)
 
@@ -232,7 +232,7 @@ def _as_float(x: Variable) -> Variable:
 
 
 class _Window:
-    """The arguments of a pooling function, checked, and what they mean for x."""
+    """The checked arguments of a pooling function, and their effect on x."""
 
     def __init__(
         self, name: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
@@ -240,7 +240,7 @@ class _Window:
         x = as_tensor(x)
         if x.ndim != 4 or x.type.kind not in "iuf":
             form = "real numbers of rank 4, (images, channels, height, width)"
-            raise TypeError(f"{name}: x is {form}, got {describe(x)}")
+            raise TypeError(f"{name}: x must be {form}, got {describe(x)}")
         self.x, self.name = x, name
         self.kernel = numbers_an_axis(kernel, 2, name, "kernel")
         self.stride = self.kernel if stride is None else numbers_an_axis(stride, 2, name, "stride")
@@ -248,17 +248,18 @@ class _Window:
         self.dilation = numbers_an_axis(dilation, 2, name, "dilation")
         for k, p in zip(self.kernel, self.padding, strict=True):
             if 2 * p > k:
-                raise ValueError(f"{name}: padding is at most half of the kernel, got {self.padding} for {self.kernel}")
+                given = f"got {self.padding} for {self.kernel}"
+                raise ValueError(f"{name}: padding must be at most half of the kernel, {given}")
         self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
         self.behind = [self._behind(axis) if ceil_mode else p for axis, p in enumerate(self.padding)]
-        """How much is put behind the last position of each axis."""
+        """Padding after the last position of each axis."""
         for axis, length in enumerate(x.type.shape[2:]):
             if length is not None and self.extents[axis] > length + self.padding[axis] + self.behind[axis]:
                 why = no_window(axis + 2, self.kernel[axis], self.extents[axis], length + 2 * self.padding[axis])
                 raise ValueError(f"{name}: {why}: x is {describe(x)}")
 
     def _behind(self, axis: int) -> Any:
-        """The padding, and as much as a last window needs that begins before the padding behind."""
+        """Return the padding, extended for a last window that begins before the end."""
         p, s, extent, length = self.padding[axis], self.stride[axis], self.extents[axis], self.x.type.shape[2 + axis]
         if length is not None:
             count = min((length + 2 * p - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
@@ -275,7 +276,7 @@ class _Window:
         return T.pad(self.x, ((0, 0), (0, 0), *around), constant_values=constant(value, self.x.dtype))
 
     def pooled(self, kind: type[Pool], x: TensorLike) -> TensorVariable:
-        """Windows that are large and lie side by side are axes; others that are large are pooled axis by axis."""
+        """Pool large windows without overlap as axes, and other large windows axis by axis."""
         if math.prod(self.kernel) <= MOST_TAPS:
             return kind(self.kernel, self.stride, self.dilation)(x)
         if self.kernel == self.stride and max(self.dilation) == 1:
@@ -284,7 +285,7 @@ class _Window:
         return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
 
     def counted(self, with_padding: bool) -> TensorVariable:
-        """The divisors of an average pool: one number, or a matrix with the positions of each window."""
+        """Return the divisors of an average pool: one number, or a matrix with the counts of each window."""
         exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
         if exact and (with_padding or max(self.padding) == 0):
             return constant(math.prod(self.kernel), self.x.dtype)

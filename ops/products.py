@@ -1,4 +1,4 @@
-"""NumPy's products as users call them: mixed dtypes, ranks and axes brought to the form that the ops of `blas` take."""
+"""NumPy's products as users call them: mixed dtypes, ranks and axes, converted for the ops of `blas`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def matmul(
 
 
 def _operands(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike) -> tuple[TensorVariable, TensorVariable]:
-    """Both in their joint dtype, or in the one that is asked for."""
+    """Return both in their joint dtype, or in the requested one."""
     if out_dtype is None:
         a, b = in_joint_dtype((a, b))
         return a, b
@@ -83,7 +83,7 @@ def _operands(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike) -> 
 
 
 def _within_kind(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike, dtype: DTypeLike) -> str:
-    """`dtype`, to which NumPy's casting "same_kind" takes both operands."""
+    """Return `dtype` if NumPy's casting "same_kind" converts both operands to it."""
     found = dtype_name(dtype)
     if out_dtype is not None and dtype_name(out_dtype) != found:
         raise TypeError(f"{what}: out_dtype is {dtype_name(out_dtype)} and dtype is {found}; give one of them")
@@ -94,9 +94,9 @@ def _within_kind(what: str, a: TensorLike, b: TensorLike, out_dtype: DTypeLike, 
 
 
 def with_room(what: str, a: TensorVariable, b: Variable, axes: Sequence[int], dtype: str) -> TensorVariable:
-    """`a`, whose lengths along `axes` are how many products of it and b are added.
+    """Return `a`, checked: int32 holds its products with `b` summed along `axes`, if both are 8-bit integers.
 
-    If that is not known yet, each run checks that integers of 8 bits cannot leave int32.
+    Unknown lengths are checked in each run.
 
     Raises:
         ValueError: they can.

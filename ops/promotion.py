@@ -47,14 +47,14 @@ def by_ufunc(ufunc: np.ufunc) -> Rule:
 
 
 def unsigned_words(dtypes: tuple[Operand, ...]) -> Loop:
-    """Operands of 64 bits without sign, and a result like them: what makes random bits takes nothing else."""
+    """Return uint64 operands and result, as for random bits, which accept nothing else."""
     if any(d not in ("uint64", int) for d in dtypes):
         raise TypeError("expected uint64")
     return ("uint64",) * len(dtypes), "uint64"
 
 
 def bits_of_bfloat16(dtypes: tuple[Operand, ...]) -> Loop:
-    """An operand of 16 bits without sign, and a float32 result."""
+    """Return a uint16 operand and a float32 result."""
     if any(d not in ("uint16", int) for d in dtypes):
         raise TypeError("expected uint16")
     return ("uint16",), "float32"
@@ -128,7 +128,7 @@ def name_of(dtype: np.dtype) -> str:
 
 
 def comparable_scalar(value: int, dtype: str) -> np.ndarray:
-    """An array scalar that compares with any value of the integer `dtype` as the Python integer `value` does."""
+    """Return an array scalar that compares with any value of the integer `dtype` as the Python integer `value` does."""
     for candidate in (dtype, "int64", "uint64"):
         limits = np.iinfo(candidate)
         if limits.min <= value <= limits.max:

@@ -1,4 +1,4 @@
-"""Medians and quantiles: what stands at a place of the sorted elements."""
+"""Medians and quantiles: elements by position in sorted order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .typing import Axis, TensorLike
 def as_lines(
     what: str, x: Variable, axis: Axis, keepdims: bool
 ) -> tuple[Variable, Callable[[TensorVariable], TensorVariable]]:
-    """`x` with the axes that `axis` names made one, the last; what gives a result its dropped axes for `keepdims`."""
+    """Return `x` with `axis` merged into the last axis, and the function that restores dropped axes for `keepdims`."""
     everything = tuple(range(x.ndim))
     axes = everything if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, f"{what} of {describe(x)}")))
     kept = [k for k in everything if k not in axes]
@@ -52,7 +52,7 @@ def middle(low: TensorLike, high: TensorLike) -> TensorVariable:
 
 
 def _elements_at(lines: Any, places: Any) -> TensorVariable:
-    """The elements that sorting would put at `places` of the last axis: the axes of `places`, then the others."""
+    """Return the elements at `places` of the sorted last axis: the axes of `places`, then the others."""
     found = T.moveaxis(OrderStatistics()(lines, T.ravel(places)), -1, 0)
     return T.reshape(found, (*T.lengths_of(places), *T.lengths_of(found)[1:]))
 
@@ -119,11 +119,11 @@ def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int)
     """The shares as a tensor, and the dtype of the result."""
     require_keepdims(keepdims, what)
     if method not in _METHODS:
-        raise ValueError(f"{what}: method is one of {', '.join(_METHODS)}, got {method!r}")
+        raise ValueError(f"{what}: method must be one of {', '.join(_METHODS)}, got {method!r}")
     weak = isinstance(q, (int, float))
     share = as_tensor(q)
     if isinstance(share, Constant) and not ((share.data >= 0) & (share.data <= whole)).all():
-        raise ValueError(f"{what}: q is from 0 to {whole}, got {q!r}")
+        raise ValueError(f"{what}: q must be from 0 to {whole}, got {q!r}")
     if x.type.kind not in "iuf":
         raise TypeError(f"{what} takes real numbers, got {describe(x)}")
     return share, x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])

@@ -1,4 +1,4 @@
-"""Numbers in few bits: what stands for them, scales and zero points, and the way there and back.
+"""Quantization: integers of few bits with scales and zero points, and conversion in both directions.
 
     quantize(x, scale, zero_point)      rint(x / scale) + zero_point, between the least and the largest integer
     dequantize(q, scale, zero_point)    (q - zero_point) * scale
@@ -29,12 +29,12 @@ from .typing import DTypeLike, TensorLike
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
 NIBBLES = {"int4": ("int8", -8, 7), "uint4": ("uint8", 0, 15)}
-"""Numbers of 4 bits: the dtype that holds one of them, the least and the largest."""
+"""4-bit dtypes: the dtype that stores one number, the least and the largest."""
 FLOATS = ("float16", "float32", "float64")
 
 
 def _wide(number: str, integer: str) -> str:
-    """The dtype in which zero points are added: it holds all numbers of both."""
+    """Return the dtype in which zero points are added: it holds all numbers of both."""
     return "float64" if number == "float64" or integer.endswith("32") else "float32"
 
 
@@ -47,12 +47,12 @@ def ends_of(dtype: str) -> tuple[int, int]:
 
 
 def held_in(dtype: str) -> str:
-    """The dtype of tensors of such integers."""
+    """Return the dtype of tensors that store such integers."""
     return NIBBLES[dtype][0] if dtype in NIBBLES else dtype
 
 
 class _Scaled(Broadcasting):
-    """Base of both ways: a tensor, its scale and its zero point, which broadcast to it."""
+    """Base of both directions: a tensor, its scale and its zero point, which broadcast to it."""
 
     straight_through: ClassVar[bool] = True
 
@@ -71,7 +71,7 @@ class _Scaled(Broadcasting):
 
 @record(repr=False)
 class Quantize(_Scaled):
-    """`quantize(x, scale, zero_point)`: integers of `dtype`, which is that of the zero point; one of 4 bits takes 8."""
+    """`quantize(x, scale, zero_point)`: integers of `dtype`, that of the zero point; 4-bit ones take 8 bits."""
 
     dtype: str
     name: ClassVar[str] = "quantize"  # type: ignore[misc]
@@ -256,16 +256,16 @@ def _zeros(what: str, zero: Any, dtype: str) -> TensorVariable:
 
 
 def _pair(what: str, scale: TensorVariable, zero: TensorVariable) -> tuple[TensorVariable, TensorVariable]:
-    """Both.  Raises ValueError for vectors whose lengths are known to differ."""
+    """Return scale and zero point.  Raises ValueError for vectors of different known lengths."""
     if scale.ndim == zero.ndim == 1 and None not in (n := scale.type.shape[0], m := zero.type.shape[0]) and n != m:
-        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected as many of both")
+        raise ValueError(f"{what}: scale has {n} numbers and zero_point has {m}; expected equal numbers of both")
     return scale, zero
 
 
 def _beside(
     what: str, role: str, v: TensorVariable, x: Variable, axis: int | None, block: int | None
 ) -> TensorVariable:
-    """A scalar as it is; a vector along its axis of x; numbers of blocks as those of their positions."""
+    """Return a scalar as it is; a vector along its axis of x; block values repeated for their positions."""
     if v.ndim == 0:
         return v
     if block is not None:
@@ -282,7 +282,7 @@ def _beside(
 def _of_blocks(
     what: str, role: str, v: TensorVariable, x: Variable, axis: int | None, block: int
 ) -> TensorVariable:
-    """The number of each block for all of its positions along the axis."""
+    """Return the value of each block for all of its positions along the axis."""
     if not isinstance(block, int) or block < 1 or axis is None:
         raise ValueError(f"{what}: block must be a positive integer with axis= given, got {block!r} and axis={axis}")
     axis = normalize_axis(axis, x.ndim, what)
@@ -297,7 +297,7 @@ def _of_blocks(
 
 
 def spread(v: Variable, x: Variable, axis: int, block: int) -> TensorVariable:
-    """The numbers of blocks along an axis, each for the positions of its block in x."""
+    """Return block values along an axis, each repeated for the positions of its block in x."""
     length = x.type.shape[axis]
     if isinstance(v, Constant) and length is not None:
         wide = np.repeat(v.data, block, axis=axis)

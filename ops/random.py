@@ -50,9 +50,9 @@ class RandomStream:
     def seed(self, seed: int) -> None:
         """Begin anew, draws that were made before too.  Raises TypeError or ValueError for what is no integer >= 0."""
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-            raise TypeError(f"RandomStream: the seed is an integer, got {seed!r}")
+            raise TypeError(f"RandomStream: the seed must be an integer, got {seed!r}")
         if not 0 <= seed < 2**64:
-            raise ValueError(f"RandomStream: the seed is at least 0 and less than 2**64, got {seed}")
+            raise ValueError(f"RandomStream: the seed must be at least 0 and less than 2**64, got {seed}")
         self._seed = int(seed)
         for number, state in enumerate(self.states):
             state.set_value(self._first(number))
@@ -161,7 +161,7 @@ class RandomStream:
         name = dtype_name(dtype)
         low, high = (_integer(v, "integers") for v in (low, high))
         if np.dtype(name).kind not in "iu":
-            raise TypeError(f"integers: the dtype is one of integers, got {name}")
+            raise TypeError(f"integers: the dtype must be one of integers, got {name}")
         (bits,) = self._bits(_lengths(size, (low, high)), 1)
         return T.cast(low + T.cast(bits % T.cast(T.maximum(high - low, 1), "uint64"), "int64"), name)
 
@@ -184,7 +184,7 @@ class RandomStream:
         x = as_tensor(a)
         count = _integer(a, "choice") if not x.ndim else lengths_of(x)[0]
         if not replace and size is not None and len(_lengths(size, ())) != 1:
-            raise ValueError(f"choice: size is an integer where nothing may be taken twice, got {shown(size)}")
+            raise ValueError(f"choice: size must be an integer where nothing may be taken twice, got {shown(size)}")
         if p is not None:
             _require_shares(as_tensor(p), count)
             places = self._weighted(T.cast(as_tensor(p), "float64"), size, replace)
@@ -245,7 +245,7 @@ def _parameters(values: Sequence[Any], dtype: Any) -> list[TensorVariable]:
     found = [as_tensor(v) for v in values]
     for v in found:
         if v.type.kind == "c":
-            raise TypeError(f"the parameters of a distribution are real, got {describe(v)}")
+            raise TypeError(f"the parameters of a distribution must be real, got {describe(v)}")
     return [constant(v.data, name) if isinstance(v, Constant) else with_dtype(v, name) for v in found]
 
 
@@ -253,16 +253,16 @@ def probability(what: str, p: TensorLike) -> TensorVariable:
     """`p` as a variable.  Raises TypeError for what is no real number, ValueError for one known not to be in [0, 1]."""
     found = as_tensor(p)
     if found.type.kind == "c":
-        raise TypeError(f"{what}: p is a real number, got {describe(found)}")
+        raise TypeError(f"{what}: p must be a real number, got {describe(found)}")
     if isinstance(found, Constant) and not ((found.data >= 0) & (found.data <= 1)).all():
-        raise ValueError(f"{what}: p is from 0 to 1, got {shown(p)}")
+        raise ValueError(f"{what}: p must be from 0 to 1, got {shown(p)}")
     return found
 
 
 def _require_shares(p: Variable, count: Variable) -> None:
     """Raises TypeError or ValueError unless `p` is a vector of `count` elements, as far as is known."""
     if p.ndim != 1:
-        raise TypeError(f"choice: p is a vector, as long as a, got {describe(p)}")
+        raise TypeError(f"choice: p must be a vector, as long as a, got {describe(p)}")
     n, expected = p.type.shape[0], known_length(count)
     if None not in (n, expected) and n != expected:
         raise ValueError(f"choice: p has {n} elements, expected {expected}, one for each of a")
@@ -270,7 +270,7 @@ def _require_shares(p: Variable, count: Variable) -> None:
 
 def _require_scale(what: str, scale: Variable) -> None:
     if isinstance(scale, Constant) and (scale.data < 0).any():
-        raise ValueError(f"{what}: scale is not negative, got {shown(scale.data.tolist())}")
+        raise ValueError(f"{what}: scale must not be negative, got {shown(scale.data.tolist())}")
 
 
 def _integer(value: Any, what: str) -> TensorVariable:

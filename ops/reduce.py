@@ -48,7 +48,7 @@ class Reduce(TensorOp):
         if self.scalar not in _NAMES:
             raise TypeError(f"no reduction folds {self.scalar}; expected one of {', '.join(op.name for op in _NAMES)}")
         if tuple(sorted(set(self.axis))) != self.axis or builtins.any(a < 0 for a in self.axis):
-            raise ValueError(f"{self.name}: axes are sorted, not negative and given once, got {self.axis}")
+            raise ValueError(f"{self.name}: axes must be sorted, not negative and given once, got {self.axis}")
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -56,7 +56,7 @@ class Reduce(TensorOp):
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
-        """max and min of no elements raise ValueError."""
+        """Whether it may raise: max and min of no elements do."""
         return self.scalar is maximum or self.scalar is minimum
 
     def parameters(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _product_of_others(x: Any, axes: tuple[int, ...]) -> TensorVariable:
-    """For each element the product of the others: the quotient by it, with zeros and infinities set apart.
+    """Return for each element the product of the others: a quotient, with zeros and infinities handled separately.
 
     The zeros appear as their sum, which is 0 but has derivatives, so second derivatives are right as well.
     """
@@ -233,14 +233,14 @@ def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
 
 
 def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> TensorVariable:
-    """A sum or product in `dtype`: operands are converted before, a result that was widened is converted back."""
+    """Return a sum or product in `dtype`: operands are converted before, a widened result is converted back."""
     if dtype is None:
         return _reduce(name, x, axis, keepdims)
     return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
 
 
 def chosen(x: TensorLike, where: TensorLike | None, other: float, what: str) -> TensorLike:
-    """`x` with `other` where `where`, which broadcasts to it, does not hold; `x` itself for None."""
+    """Return `x` with `other` where the mask `where` does not hold; `x` itself for None."""
     if where is None:
         return x
     x, mask = as_tensor(x), as_tensor(where)
@@ -292,17 +292,17 @@ def min(
 
 
 def _first(initial: Any, dtype: str) -> TensorVariable:
-    """The initial value of a reduction in its dtype.  Raises OverflowError for a number that the dtype cannot hold."""
+    """Return the initial value of a reduction in its dtype.  Raises OverflowError if the dtype cannot hold it."""
     if isinstance(initial, (int, float)) and numpy_dtype(dtype).kind in "iu":
         return T.constant(int(initial), dtype)
     return with_dtype(as_tensor(initial), dtype)
 
 
 def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any:
-    """`x` with `initial` as a further element along each axis, and where `where` does not hold."""
+    """Return `x` with `initial` as a further element along each axis, and where `where` does not hold."""
     if initial is None:
         if where is not True:
-            raise ValueError(f"{what}: where needs an initial value, for where no element counts")
+            raise ValueError(f"{what}: where needs an initial value, for rows without a selected element")
         return x
     x = as_tensor(x)
     initial = _first(initial, x.dtype)

@@ -1,4 +1,4 @@
-"""Work along rows: a graph whose reductions along the last axis are read again inside, in passes over one row.
+"""Row passes: a graph whose reductions along the last axis are read again inside, as passes over one row.
 
     x - max(x)            pass 0: the maximum                     pass 1: the difference
     softmax(x) * w        pass 0: the maximum; pass 1: exponentials, which are kept, and their sum; pass 2: the product
@@ -31,7 +31,7 @@ from .tensor import TensorVariable, constant
 
 @record(repr=False)
 class Top(AlongAxis):
-    """The largest number along `axis`, which is reduced: NaN are passed over, and of nothing it is -inf."""
+    """The maximum along `axis`, which is reduced: NaN is ignored, and the maximum of nothing is -inf."""
 
     name = "top"
 
@@ -47,14 +47,14 @@ class Top(AlongAxis):
 
 
 def reduced_axes(op: Op) -> tuple[int, ...] | None:
-    """The axes that an op folds; None if it is no reduction whose result passes of rows can read."""
+    """Return the axes that an op folds; None if row passes cannot read its result."""
     if isinstance(op, Reduce):
         return op.axis
     return (op.axis,) if isinstance(op, Top) else None
 
 
 def is_row_graph(graph: FunctionGraph) -> bool:
-    """Whether something in the graph looks at a row more than once, or is a part of what does."""
+    """Whether the graph has an op of the softmax family, or a node that reads the result of a row reduction."""
     reduced = {node.out for node in graph.order if reduced_axes(node.op) is not None}
     return any(isinstance(n.op, AlongAxis) or not reduced.isdisjoint(n.inputs) for n in graph.order)
 
@@ -64,7 +64,7 @@ def is_row_graph(graph: FunctionGraph) -> bool:
 
 @lru_cache(maxsize=256)
 def opened(graph: FunctionGraph) -> FunctionGraph:
-    """`graph` over the same inputs, with softmax, log_softmax and logsumexp as reductions and what they make of them.
+    """Return `graph` with softmax, log_softmax and logsumexp expanded to reductions and elementwise ops.
 
     float16 is computed in float32 and rounded once.
     """
@@ -72,7 +72,7 @@ def opened(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variable]]:
-    """The opened graph, and what stands in it for the values of `graph` that are not in it."""
+    """Return the expanded graph, and its values for values of `graph` that are not in it."""
     known: dict[Variable, Variable] = {}
     for node in graph.order:
         if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
@@ -88,7 +88,7 @@ def _opened(graph: FunctionGraph) -> tuple[FunctionGraph, dict[Variable, Variabl
 
 
 def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Variable, Variable]:
-    """Let `known` name one value for all that are computed alike, such as the maximum that two of the family take."""
+    """Map equal values of `known` to one, such as the maximum of two ops of the softmax family."""
     made: dict[tuple[Op, tuple[object, ...]], Variable] = {}
     images: dict[Variable, Variable] = {}
     for node in graph.order:
@@ -131,7 +131,7 @@ def _composition(op: AlongAxis, given: Any) -> TensorVariable:
 
 @record
 class Waiting:
-    """A value that waits in the memory of output `slot` from the pass that computes it to the last one that reads it.
+    """A value that is kept in the memory of output `slot` from the pass that computes it to its last reader.
 
     `slot` is None if no output can hold it: it is computed again.
     """
@@ -182,7 +182,7 @@ def row_plan(graph: FunctionGraph) -> RowPlan:
 
 
 def reduced_axes_of(value: Variable) -> tuple[int, ...] | None:
-    """The axes that are folded to make `value`; None if it is not the result of a reduction."""
+    """Return the axes that are folded to compute `value`; None if it is not the result of a reduction."""
     return None if value.owner is None else reduced_axes(value.owner.op)
 
 
@@ -199,7 +199,7 @@ def _is_row(value: Variable, rank: int) -> bool:
 
 
 def _in_row(value: Variable, rank: int) -> Iterator[Variable]:
-    """The operands of `value` that are whole rows too, element for element."""
+    """Yield the operands of `value` that are whole rows of the same length."""
     if value.owner is not None and isinstance(value.owner.op, Pointwise):
         yield from (i for i in value.owner.inputs if i.owner is not None and _is_row(i, rank))
 
@@ -207,7 +207,7 @@ def _in_row(value: Variable, rank: int) -> Iterator[Variable]:
 def _read_again(
     graph: FunctionGraph, rank: int, folded: Sequence[Sequence[Variable]], written: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Variable, int, int]]:
-    """(value, first pass, last pass) of costly rows that are read in a later pass than the one that computes them."""
+    """Yield (value, first pass, last pass) of costly rows that a later pass reads."""
     costly, enough = set[Variable](), current().costs.again_byte
     for node in graph.order:
         is_costly = work(node) >= enough or any(i in costly for i in _in_row(node.out, rank))
@@ -234,7 +234,7 @@ def _read_again(
 def _placed(
     graph: FunctionGraph, written: Sequence[Sequence[int]], values: Sequence[tuple[Variable, int, int]]
 ) -> Iterator[Waiting]:
-    """Each value with the output in whose memory it waits: itself if it is one, or one that is written later."""
+    """Yield each value with the output whose memory holds it: itself, or one that is written later."""
     final = {k: p for p, outputs in enumerate(written) for k in outputs}
     taken: dict[int, list[tuple[int, int]]] = {}
     for value, since, until in sorted(values, key=lambda v: (v[1], v[2])):
@@ -255,7 +255,7 @@ def _placed(
 
 
 def with_waiting(graph: FunctionGraph) -> FunctionGraph:
-    """A row graph with outputs for the costly values that wait for a later pass and fit the memory of no other output.
+    """Return a row graph with outputs for costly values that a later pass reads and no other output can hold.
 
     What waits inside of a softmax lies in the memory of its result.
     """

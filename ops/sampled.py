@@ -1,4 +1,4 @@
-"""Functions given by samples, polynomials by coefficients: differences, integrals, values between, convolutions."""
+"""Functions given by samples, and polynomials: differences, integrals, interpolation, convolutions."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def diff(
     """
     x = as_tensor(x)
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"diff: n is an integer known when the graph is built, got {shown(n)}")
+        raise TypeError(f"diff: n must be an integer known when the graph is built, got {shown(n)}")
     if n < 0:
-        raise ValueError(f"diff: n is 0 or more, got {n}")
+        raise ValueError(f"diff: n must be 0 or more, got {n}")
     place = normalize_axis(axis, x.ndim, f"diff of {describe(x)}")
     ends = [None if v is None else _as_end(as_tensor(v), x, place) for v in (prepend, append)]
     if n and (ends[0] is not None or ends[1] is not None):
@@ -46,7 +46,7 @@ def diff(
 
 
 def _as_end(end: Any, x: Any, axis: int) -> TensorVariable:
-    """A scalar broadcast to the shape of `x` but for one element along `axis`."""
+    """Return a scalar `end` broadcast to the shape of `x` with length 1 along `axis`; others unchanged."""
     lengths = [1 if k == axis else n for k, n in enumerate(lengths_of(x))]
     return end if end.ndim else T.broadcast_to(end, lengths)
 
@@ -104,7 +104,7 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
 
 
 def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
-    """The slopes along the last axis, which is put in the place of `axis`."""
+    """Return the slopes along the last axis, moved to `axis`."""
     rise = f[..., 1:] - f[..., :-1]
     if step.ndim:
         h = step[1:] - step[:-1]
@@ -159,7 +159,7 @@ def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
     p, x = as_tensor(p), as_tensor(x)
     count = p.type.shape[0] if p.ndim == 1 else None
     if p.ndim != 1:
-        raise ValueError(f"polyval: the coefficients are a vector, got {describe(p)}")
+        raise ValueError(f"polyval: the coefficients must be a vector, got {describe(p)}")
     if count is None:
         p, x = in_joint_dtype((p, x))
         powers = T.arange(lengths_of(p)[0])[::-1]
@@ -209,7 +209,7 @@ def _vectors(what: str, a: Any, v: Any) -> tuple[TensorVariable, TensorVariable]
 
 def _convolved(what: str, a: Any, v: Any, mode: str) -> TensorVariable:
     if mode not in ("full", "same", "valid"):
-        raise ValueError(f'{what}: mode is "full", "same" or "valid", got {mode!r}')
+        raise ValueError(f'{what}: mode must be "full", "same" or "valid", got {mode!r}')
     if a.dtype == "bool":  # sums of bools are `or`
         return T.ne(_convolved(what, T.cast(a, "int64"), T.cast(v, "int64"), mode), 0)
     n: Any = lengths_of(a)[0]

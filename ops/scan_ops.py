@@ -1,11 +1,11 @@
-"""Loops as ops: a body, which is a graph, applied step after step to a state.
+"""Loops as ops: a body graph, applied step by step to a state.
 
     scan{graph, sequences=s, traced=(...), until=..., truncate=...}(n, *sequences, *states, *others)
 
 The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
 gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  What the op
 gives is, for each state, all that it became (a trace, along a new first axis) or only the last of it, and each value of
-the step along a new first axis.  `while_loop` is a scan without traces whose number of steps nobody knows before.
+the step along a new first axis.  `while_loop` is a scan without traces whose number of steps is unknown before.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ENDLESS = 2**63 - 1
 """The number of steps of a loop that only its condition ends."""
 
 Length = tuple[int, int] | int | None
-"""A length that a body makes: a number, (input, axis) of the body, or unknown."""
+"""A length of a body's result: a number, (input, axis) of the body, or unknown."""
 
 
 @record(repr=False)
 class Scan(TensorOp):
-    """`graph` applied n times, or until it says so.  Equal loops are equal ops.
+    """`graph` applied n times, or until its condition holds.  Equal loops are equal ops.
 
     The graph's inputs are slices of the `sequences`, the states, the others; its outputs the next states, the values of
     a step, and with `until` the condition to end.  `traced`: for each state whether all its values are wanted, or only
@@ -53,12 +53,12 @@ class Scan(TensorOp):
     # --- the parts
     @property
     def states(self) -> slice:
-        """Where the states stand among the inputs of the body."""
+        """Positions of the states among the inputs of the body."""
         return slice(self.sequences, self.sequences + len(self.traced))
 
     @property
     def values(self) -> slice:
-        """Where the values of a step stand among the outputs of the body."""
+        """Positions of the values of a step among the outputs of the body."""
         return slice(len(self.traced), len(self.graph.outputs) - self.until)
 
     def parts(self, node: Apply) -> tuple[Variable, Sequence[Variable], Sequence[Variable], Sequence[Variable]]:
@@ -76,10 +76,10 @@ class Scan(TensorOp):
             kind = given.type
             if k < self.sequences:
                 if not kind.shape:
-                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to go along")
+                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to iterate over")
                 kind = kind.with_shape(kind.shape[1:])
             if not kind.refines(inner.type):
-                raise TypeError(f"{self.name}: the body takes {inner.type} where it is given {describe(given)}")
+                raise TypeError(f"{self.name}: the body expects {inner.type}, got {describe(given)}")
         for state, new in zip(body.inputs[self.states], body.outputs, strict=False):
             if not new.type.refines(state.type):
                 raise TypeError(f"{self.name}: the state {_called(state)} becomes {new.type} in a step")
@@ -146,13 +146,13 @@ class Scan(TensorOp):
         return f"{self.name}: sequence {sequence} has {length} elements for {n} steps"
 
     def changed(self, output: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
-        """The message about a state, or another output of the body, that changes its shape."""
+        """Return the message on a state or output of the body that changes its shape."""
         states = self.graph.inputs[self.states]
         name = f"the state {_called(states[output])}" if output < len(states) else f"value {output - len(states)}"
         return f"{self.name}: {name} of shape {before} becomes one of shape {after} in step {step}"
 
     def _empty_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
-        """The shapes of what a body gives, were it run: a length that only a run tells is 0."""
+        """Return the shapes of a body's results; lengths known only at run time are 0."""
         shapes = [v.shape[1:] if k < self.sequences else v.shape for k, v in enumerate(values)]
         lengths = lengths_of_body(self.graph)
         found = [tuple(_outer(length, shapes) or 0 for length in row) for row in lengths]
@@ -166,13 +166,13 @@ class Scan(TensorOp):
 
 @record(repr=False)
 class While(Scan):
-    """A scan that its condition alone ends, of which the last states are all there is."""
+    """A scan that only its condition ends, and whose results are the last states."""
 
     name = "while_loop"
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         raise NoGradient(
-            "a while_loop keeps no states to go back through. Use ag.scan with n_steps, and ag.until for a condition"
+            "a while_loop keeps no states for a backward pass. Use ag.scan with n_steps, and ag.until for a condition"
         )
 
 
@@ -181,7 +181,7 @@ def _called(state: Variable) -> str:
 
 
 def _joint(a: TensorType, b: TensorType) -> TensorType:
-    """The type with the lengths that both know."""
+    """Return the type with the lengths that both know."""
     return a.with_shape(tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)))
 
 
@@ -194,7 +194,7 @@ def _array(rows: list[np.ndarray], shape: tuple[int, ...], like: Variable) -> np
 
 
 def lengths_of_body(graph: FunctionGraph) -> list[tuple[Length, ...]]:
-    """The lengths of the outputs of a body, as far as they are numbers or those of its inputs."""
+    """Return the lengths of the outputs of a body, as far as they are numbers or lengths of its inputs."""
     place = {i: k for k, i in enumerate(graph.inputs)}
     return [tuple(_length(dim, place) for dim in dims_of(o)) for o in graph.outputs]
 
@@ -208,7 +208,7 @@ def _length(dim: Dim, place: Mapping[Variable, int]) -> Length:
 
 
 def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
-    """A length of a body in terms of what it is given; None if it is not known."""
+    """Return a length of a body in terms of its operands; None if it is not known."""
     return shapes[length[0]][length[1]] if isinstance(length, tuple) else length
 
 
@@ -216,7 +216,7 @@ def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
 
 
 class UnfitState(TypeError):
-    """A state that becomes one of another type in a step."""
+    """A state whose type changes in a step."""
 
     def __init__(self, old: Variable, new: Variable) -> None:
         super().__init__(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
@@ -226,7 +226,7 @@ class UnfitState(TypeError):
 def fitted_body(
     inputs: Sequence[Variable], outputs: Sequence[Variable], states: slice
 ) -> tuple[list[Variable], list[Variable]]:
-    """The body with states of types that hold in every step: of a length that a step does not keep nothing is known.
+    """Return the body with state types that hold in every step: lengths that a step changes are unknown.
 
     Output k is the next value of state k.  Raises UnfitState for a state that becomes one of another dtype or rank, or
     of another known length.
@@ -248,7 +248,7 @@ def fitted_body(
 
 
 def closed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> tuple[FunctionGraph, list[Variable]]:
-    """The graph from `inputs` to `outputs`, and what it takes besides: whatever does not depend on the inputs.
+    """Return the graph from `inputs` to `outputs`, and the outer values it reads, which do not depend on the inputs.
 
     What is taken stays outside of the graph and is computed there, once; constants stay inside.
     """
@@ -272,7 +272,7 @@ def closed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> tuple[Fun
 
 
 class Backward:
-    """The gradient of a scan: another one, from the last step to the first.
+    """The gradient of a scan: another scan, from the last step to the first.
 
     Its states are the cotangents of the states, and the sums of those of what is the same in every step; it goes along
     the states that the first one went through (`forward` gives them all).
@@ -347,16 +347,16 @@ class Backward:
         ]
 
     def _before(self, k: int) -> Any:
-        """The values of state `k` that the steps began with."""
+        """Return the values of state `k` at the start of the steps."""
         return T.concatenate([T.expand_dims(self.firsts[k], 0), self.forward.outputs[k][:-1]])  # type: ignore[index]
 
     def _reversed(self, rows: Any) -> Any:
-        """The rows from the last step on, as many as the gradient goes through."""
+        """Return the rows from the last step on, as many as the gradient visits."""
         found = rows[: self.steps][::-1]
         return found if self.whole else found[: self.count]
 
     def _of_sequence(self, sequence: Any, rows: Any) -> Any:
-        """The cotangent of a sequence, of which the steps may have read a part."""
+        """Return the cotangent of a sequence, of which the steps may have read a part."""
         if self.whole and dims_of(sequence)[0] == tensor_to_dim(self.steps):
             return rows[::-1]
         return T.set_subtensor(T.zeros_like(sequence)[self.steps - self.count : self.steps], rows[::-1])

@@ -10,15 +10,15 @@ import numpy as np
 
 _SAMPLE = 1 << 13
 LONG = 4 * _SAMPLE
-"""Shorter rows are partitioned as a whole: their sample would be a large part of them."""
+"""Length up to which rows are partitioned as a whole, as their sample would be a large part of them."""
 _DEVIATIONS = 4.0
-"""The half width of a bracket, in standard deviations of the place of an element in the sample."""
+"""Half width of a bracket, in standard deviations of an element's rank in the sample."""
 _NEAR = 1 << 10
-"""Places closer than the row's length divided by this share a bracket."""
+"""Elements within the row's length divided by this share a bracket."""
 
 
 def select(x: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The elements of the last axis that sorting would put at `places`, in their order; NaNs are last."""
+    """Return the elements at `places` of the sorted last axis, in their order; NaNs are last."""
     n = x.shape[-1]
     wanted = np.unique(places % n)
     if n < LONG or x.dtype.kind not in "iuf":
@@ -30,7 +30,7 @@ def select(x: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _partitioned(x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """`x` with the elements at the ascending places `wanted` of the last axis where sorting would put them.
+    """Return `x` partitioned: sorted elements at the ascending places `wanted` of the last axis.
 
     One place after the other, the middle one first: NumPy has vector instructions for one place, not for several.
     """
@@ -54,7 +54,7 @@ def _of_row(x: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def _of_group(x: np.ndarray, sample: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The elements at neighbouring places; all of `x` is partitioned where the bracket misses them."""
+    """Return the elements at neighbouring places; if the bracket misses them, all of `x` is partitioned."""
     share, margin = sample.size / x.size, _DEVIATIONS * np.sqrt(sample.size) / 2
     low = sample[max(int(places[0] * share - margin), 0)]
     high = sample[min(int(places[-1] * share + margin), sample.size - 1)]

@@ -1,4 +1,4 @@
-"""Axes rearranged: ops that change how elements are addressed, never which elements there are.
+"""Ops on axes: they change how elements are addressed, never which elements there are.
 
 `DimShuffle`, `BroadcastTo` and (where the memory allows) `Reshape` give views, as in NumPy.
 """
@@ -128,7 +128,7 @@ class Reshape(TensorOp):
 
 
 def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
-    """`wanted` with a single unknown length worked out from the number of elements of `x`, which is known."""
+    """Return `wanted` with its single unknown length computed from the known number of elements of `x`."""
     total = math.prod(n or 0 for n in x.type.shape)
     known = math.prod(n for n in wanted if n is not None)
     unknown = wanted.count(None)
@@ -265,14 +265,14 @@ def _is_several(shape: Any) -> bool:
 
 
 def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[TensorVariable]:
-    """The elements of a computed vector as lengths, the one that turns out to be -1 worked out."""
+    """Return the elements of a computed vector as lengths, a -1 among them computed."""
     others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
     missing = T.floor_div(_product(1, lengths_of(x)), others)
     return [T.switch(T.eq(n, -1), missing, n) for n in wanted]
 
 
 def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
-    """The number of elements of `x` divided by the other lengths; lengths that stand on both sides cancel."""
+    """Return the number of elements of `x` divided by the other lengths; equal lengths cancel."""
     divisor, rest = 1, []
     own: list[tuple[Dim, int]] = [(dim, axis) for axis, dim in enumerate(dims_of(x))]
     for n in others:
@@ -318,7 +318,7 @@ def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
     """`x` with its last axes made one, so that `ndim` axes are left (Theano's `flatten`; NumPy's for ndim=1)."""
     x = as_tensor(x)
     if not isinstance(ndim, (int, np.integer)) or isinstance(ndim, bool):
-        raise TypeError(f"flatten: ndim is the number of axes that are left, an int, got {ndim!r}")
+        raise TypeError(f"flatten: ndim must be the number of axes that are left, an int, got {ndim!r}")
     if ndim < 1 or ndim > max(x.ndim, 1):
         raise ValueError(f"flatten: {describe(x)} cannot be given {ndim} axes")
     return reshape(x, (-1,)) if ndim == 1 else as_tensor(axes_made_one(x, range(int(ndim) - 1, x.ndim)))

@@ -1,7 +1,7 @@
 """Shared variables: leaves that keep a value between calls, which functions read and `updates` replace.
 
 The value lies in a `Container`.  Reading and replacing it are single assignments, so threads see the old or the new
-array and never a half of each; whoever computes a new value from the old one in two threads must order them himself.
+array and never a half of each; a program that updates a value in two threads must order them itself.
 """
 
 from __future__ import annotations

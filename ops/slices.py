@@ -1,4 +1,4 @@
-"""How long a slice is, in the algebra of Dims: x[1:][:-1] has the length of x less 2, whatever that is.
+"""Lengths of slices in the algebra of Dims: x[1:][:-1] is 2 shorter than x, whatever its length.
 
 The rule is Python's: bounds beyond the end are cut off, negative ones count from the end.  Where the sign of a bound
 is not known when the graph is built nothing is said (None).
@@ -29,7 +29,7 @@ def slice_dim(length: Dim, start: Dim | None, stop: Dim | None, step: Dim | None
 
 
 def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
-    """The number of positions from `lower` (None: the first) to before `upper` (None: the end)."""
+    """Return the number of positions from `lower` (None: the first) up to `upper` (None: the end), exclusive."""
     from_front = lower is None or not_negative(lower)
     to_back = upper is None or _negative(upper)
     if from_front and to_back:  # neither bound needs to be cut off: what they leave is negative if they cross
@@ -42,7 +42,7 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
 
 
 def _cut_off(bound: Dim, length: Dim) -> Dim | None:
-    """`bound` as a position between 0 and `length`; None if its sign is not known."""
+    """Return `bound` as a position between 0 and `length`; None if its sign is not known."""
     if not_negative(bound):
         return lesser(bound, length)
     return greater(dims.add(length, bound), 0) if _negative(bound) else None
@@ -60,11 +60,11 @@ Linear = tuple[dict[Any, int], int]
 
 
 _LOOKED_INTO = 64
-"""How many parts of a sum are told apart: a chain of 100,000 slices stays linear."""
+"""Most parts of a sum that are distinguished, so that a chain of 100,000 slices takes linear time."""
 
 
 def linear(dim: Dim) -> Linear:
-    """`dim` as a sum of symbols that are no sums themselves."""
+    """Return `dim` as a sum of symbols that are no sums themselves."""
     terms: dict[Any, int] = {}
     constant, stack, seen = 0, [(dim, 1)], 0
     while stack:
@@ -86,7 +86,7 @@ def linear(dim: Dim) -> Linear:
 
 
 def difference(a: Dim, b: Dim) -> Dim:
-    """a - b with what cancels left out: (a + b) - a is b."""
+    """Return a - b with common terms cancelled: (a + b) - a is b."""
     if isinstance(b, int):
         return dims.add(a, -b)
     (left, m), (right, n) = linear(a), linear(b)

@@ -46,11 +46,11 @@ class System(MatrixOp):
         return ((*broadcast_dims([a[:-2], b[:-2]]), b[-2], b[-1]),)
 
     def adjoint_system(self, a: Variable, g: Variable) -> TensorVariable:
-        """x with a^H @ x = g."""
+        """Return x with a^H @ x = g."""
         raise NotImplementedError
 
     def read(self, g: Variable) -> Variable:
-        """The part of a cotangent of `a` that belongs to elements that are read."""
+        """Return the part of a cotangent of `a` that belongs to elements which are read."""
         return g
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -184,7 +184,7 @@ class PseudoInverse(MatrixOp):
         a, rcond = inputs
         self.matrices((a,))
         if rcond.ndim or rcond.type.kind != "f":
-            raise TypeError(f"pinv: rcond is a real scalar, got {rcond.type}")
+            raise TypeError(f"pinv: rcond must be a real scalar, got {rcond.type}")
         *batch, m, n = a.type.shape
         return (a.type.with_shape((*batch, n, m)),)
 

@@ -80,7 +80,7 @@ class ArgSort(Sorting):
 
 @record(repr=False)
 class OrderStatistics(TensorOp):
-    """`order_statistics(x, k)`: the elements that sorting the last axis would put at its places `k`, an int64 vector.
+    """`order_statistics(x, k)`: the elements at positions `k`, an int64 vector, of the sorted last axis.
 
     In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
     a place that the axis lacks.
@@ -100,7 +100,7 @@ class OrderStatistics(TensorOp):
         x, k = values
         n = x.shape[-1]
         if k.size and not (k.min() >= -n and k.max() < n):
-            raise IndexError(f"no places {k} among {n} elements")
+            raise IndexError(f"positions {k} are out of range for {n} elements")
         return (select(x, k) if k.size else x[..., :0],)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -152,7 +152,7 @@ class SearchSorted(TensorOp):
 
     def __post_init__(self) -> None:
         if self.side not in ("left", "right"):
-            raise ValueError(f'searchsorted: side is "left" or "right", got {self.side!r}')
+            raise ValueError(f'searchsorted: side must be "left" or "right", got {self.side!r}')
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -208,7 +208,7 @@ class Unique(TensorOp):
 
 
 def _distinct(ascending: np.ndarray) -> np.ndarray:
-    """The elements that differ from the one before them; the first one of the NaNs at the end."""
+    """Return the elements that differ from the one before them; of several NaNs at the end, the first."""
     if not ascending.size:
         return ascending
     new = np.empty(ascending.shape, np.bool_)
@@ -281,7 +281,7 @@ def _along(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
 
 def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
-        raise ValueError(f'{what}: kind is "quicksort", "heapsort", "mergesort" or "stable", got {kind!r}')
+        raise ValueError(f'{what}: kind must be "quicksort", "heapsort", "mergesort" or "stable", got {kind!r}')
     if kind is not None and stable is not None:
         raise ValueError(f"{what}: kind and stable say the same thing; give one of them")
     return bool(stable) or kind in ("mergesort", "stable")

@@ -1,4 +1,4 @@
-"""A product with a constant matrix of many zeros along the sum: `sparse_columns(x, w, starts, places)`.
+"""A product with a constant matrix of many zeros along the summed axis: `sparse_columns(x, w, starts, places)`.
 
     dot(x, w)   -->   sparse_columns{k, n, lanes}(x, the blocks of w that are not all zero, starts, places)
 
@@ -59,7 +59,7 @@ class SparseColumns(TensorOp):
         return (TensorType("float32", (*x.type.shape[:-1], self.columns)),)
 
     def _require_fitting(self, starts: Variable, places: Variable) -> None:
-        """C reads where these numbers say."""
+        """Raise ValueError unless the indices are in range: C reads at these positions."""
         if not isinstance(starts, Constant) or not isinstance(places, Constant):
             return
         ends, blocks = starts.data, places.data
@@ -80,7 +80,7 @@ class SparseColumns(TensorOp):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a dense product; starts and places are constants."""
+        """Return the same by a dense product; starts and places are constants."""
         x, w, starts, places = inputs
         if not isinstance(starts, Constant) or not isinstance(places, Constant):
             raise TypeError(f"{self.name} has a derivative only for constant starts and places")
@@ -91,13 +91,13 @@ class SparseColumns(TensorOp):
 
     # --- the order of gemm/sparse_columns.c
     def blocked(self, w: np.ndarray) -> np.ndarray:
-        """The blocks of a matrix: blocks along the sum, columns, lanes; zeros behind the last row."""
+        """Return the blocks of a matrix: (blocks along the sum, columns, lanes), zeros after the last row."""
         filled = np.zeros((self.blocks * self.lanes, self.columns), w.dtype)
         filled[: self.rows] = w
         return filled.reshape(self.blocks, self.lanes, self.columns).swapaxes(1, 2)
 
     def packed(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The blocks of a matrix that are not all zero, starts and places."""
+        """Return the nonzero blocks of a matrix, their starts and places."""
         blocks, each = self.blocked(w), DEPTH // self.lanes
         stored = (blocks != 0).any(2)
         found, places, counts = [], [], [np.zeros(1, "int64")]
@@ -111,7 +111,7 @@ class SparseColumns(TensorOp):
         return np.concatenate(found), starts.astype("int32"), np.concatenate(places).astype("int32")
 
     def dense(self, w: np.ndarray, starts: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the dense matrix of `packed`."""
         found = np.zeros((self.blocks, self.columns, self.lanes), w.dtype)
         found[places, self._column_of(starts)] = w.reshape(-1, self.lanes)
         return found.swapaxes(1, 2).reshape(self.blocks * self.lanes, self.columns)[: self.rows]

@@ -55,7 +55,7 @@ class SparseDot(TensorOp):
         return (TensorType(x.dtype, (*x.type.shape[:-1], self.columns)),)
 
     def _require_fitting(self, starts: Variable, places: Variable) -> None:
-        """C reads where these numbers say."""
+        """Raise ValueError unless the indices are in range: C reads at these positions."""
         if not isinstance(starts, Constant) or not isinstance(places, Constant):
             return
         ends, rows = starts.data, places.data
@@ -76,7 +76,7 @@ class SparseDot(TensorOp):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a dense product; starts and places are constants."""
+        """Return the same by a dense product; starts and places are constants."""
         x, w, starts, places = inputs
         if not isinstance(starts, Constant) or not isinstance(places, Constant):
             raise TypeError(f"{self.name} has a derivative only for constant starts and places")
@@ -87,7 +87,7 @@ class SparseDot(TensorOp):
 
     # --- the order of gemm/sparse.c
     def packed(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The vectors of a matrix that are not all zero, starts and places; zeros behind the last column."""
+        """Return the nonzero vectors of a matrix, starts and places; zeros after the last column."""
         filled = np.zeros((self.rows, self.panels * self.lanes), w.dtype)
         filled[:, : self.columns] = w
         vectors = filled.reshape(self.rows, self.panels, self.lanes).swapaxes(0, 1)
@@ -96,7 +96,7 @@ class SparseDot(TensorOp):
         return vectors[stored].reshape(-1), starts.astype("int32"), np.nonzero(stored)[1].astype("int32")
 
     def dense(self, w: np.ndarray, starts: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the dense matrix of `packed`."""
         found = np.zeros((self.rows, self.panels, self.lanes), w.dtype)
         found[places, self._panel_of(starts)] = w.reshape(-1, self.lanes)
         return found.reshape(self.rows, self.panels * self.lanes)[:, : self.columns]

@@ -1,4 +1,4 @@
-"""The NumPy meaning of functions that NumPy lacks: erf, gamma and their kin, stable forms of the logistic family.
+"""The NumPy meaning of functions that NumPy lacks: erf, the gamma family, stable logistic functions.
 
 Each takes one array of float16, float32 or float64 and gives one of the same dtype; specials are those of C99 (gamma
 family) or the limits of the function.
@@ -16,7 +16,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 
 
 def _computed_in(narrowest: str) -> Callable[[Function], Function]:
-    """A decorator: the function is computed in `narrowest` or a wider dtype, and rounded once at the end."""
+    """Return a decorator: the function is computed in `narrowest` or a wider dtype, and rounded once at the end."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)

@@ -54,7 +54,7 @@ class SpecifyShape(FirstOperand):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *lengths = inputs
         if len(lengths) != x.ndim:
-            raise TypeError(f"{self.name}: {describe(x)} has {x.ndim} axes, {len(lengths)} lengths are given")
+            raise TypeError(f"{self.name}: {describe(x)} has {x.ndim} axes, got {len(lengths)} lengths")
         for n in lengths:
             require_index_scalar(self.name, n, "a length")
         # No error for lengths that are known to differ: a rewrite may learn them, and the run raises.
@@ -135,7 +135,7 @@ def conflict(kind: TensorType, promised: TensorType) -> str:
 
 
 def as_promised(value: Variable, promised: TensorType, subject: str) -> TensorVariable:
-    """`value` of dtype and rank as promised, with a check of each promised length that it does not know."""
+    """Return `value` in the promised dtype and rank, with checks of the promised lengths that it does not know."""
     if value.type.refines(promised):
         return value  # type: ignore[return-value]  # see as_tensor
     own = lengths_of(value)

@@ -15,7 +15,7 @@ from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
 _ACCUMULATOR = {"float16": "float32"}
-"""Where sums are divided in a wider dtype, and means are summed in it."""
+"""Accumulator dtypes: sums are divided, and means summed, in a wider dtype."""
 
 
 def mean(
@@ -70,7 +70,7 @@ def var(
 def degrees(what: str, ddof: float, correction: float | None) -> float:
     """`ddof` by either of its names.  Raises ValueError where both are given."""
     if ddof is None:
-        raise TypeError(f"{what}: ddof is a number, got None")
+        raise TypeError(f"{what}: ddof must be a number, got None")
     if correction is None:
         return ddof
     if ddof != 0:
@@ -92,7 +92,7 @@ def squared_modulus(x: Variable) -> TensorVariable:
 def require_inexact(what: str, dtype: DTypeLike) -> None:
     """Raises TypeError for a dtype, if one is given, of bools or integers, which deviations are not."""
     if dtype is not None and dtype_name(dtype).startswith(("bool", "int", "uint")):
-        raise TypeError(f"{what}: dtype is one of floats or complex numbers, got {dtype_name(dtype)}")
+        raise TypeError(f"{what}: dtype must be one of floats or complex numbers, got {dtype_name(dtype)}")
 
 
 def std(
@@ -136,7 +136,7 @@ def average(
     axes = normalize_axes(tuple(range(x.ndim)) if axis is None else axis, x.ndim, f"average of {describe(x)}")
     if w.ndim != x.ndim:
         if w.ndim != 1 or len(axes) != 1:
-            raise TypeError(f"average: the weights have the shape of {describe(x)}, or are a vector along one axis, "
+            raise TypeError(f"average: the weights must have the shape of {describe(x)} or be a vector along one axis, "
                             f"got {describe(w)}")  # fmt: skip
         w = T.reshape(w, [-1 if k == axes[0] else 1 for k in range(x.ndim)])
     dtype = result_type([x.dtype, w.dtype, *(["float64"] if x.type.kind not in "fc" else [])])

@@ -244,7 +244,7 @@ class TensorVariable(Variable):
         if form: raise self._without(f"digits to print as {form!r}", "x.eval({...})")
         return str(self)
     def __contains__(self, value: TensorLike) -> bool:
-        raise self._without("members to look through", "T.any(T.eq(x, value))")
+        raise self._without("members to search", "T.any(T.eq(x, value))")
     def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
     def __len__(self) -> int: return self._known_length("x.shape[0]")
 
@@ -337,7 +337,7 @@ def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None
     of ragged lengths and OverflowError for a Python integer that `dtype` cannot hold.
     """
     if isinstance(value, Variable):
-        raise TypeError(f"a constant has a value, the symbolic {value!r} has none; T.stop_gradient(x) is one to grad")
+        raise TypeError(f"expected a value, got the symbolic {value!r}; T.stop_gradient(x) holds x constant in grad")
     if is_masked(value):
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     if dtype is not None and type(value) in _NUMBERS_OF_PYTHON:

@@ -25,10 +25,10 @@ from .checks import describe, require_count
 from .tensor import TensorOp, constant
 
 GROUP, KEPT, BLOCK = 4, 2, 16
-"""Numbers of a group, those of them that are stored, and numbers of a block, whose places are one word."""
+"""Numbers per group, stored numbers per group, and numbers per block, whose places fill one word."""
 STORED = BLOCK // GROUP * KEPT
 SHIFTS = BLOCK // GROUP * np.arange(STORED, dtype="uint32").reshape(1, 1, -1, 1)
-"""Bits in front of each place of a word."""
+"""Bit offset of each place in a word."""
 
 
 @record(repr=False)
@@ -73,7 +73,7 @@ class TwoOfFour(TensorOp):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
-        """The same by a dense product; places are constant."""
+        """Return the same by a dense product; places are constant."""
         x, w, places = inputs
         if not isinstance(places, Constant):
             raise TypeError(f"{self.name} has a derivative only for constant places")
@@ -85,7 +85,7 @@ class TwoOfFour(TensorOp):
 
     # --- the order of gemm/two_of_four.c
     def packed(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Two numbers of each four of a matrix, and their places."""
+        """Return two of each four numbers of a matrix, and their places."""
         filled = np.zeros((self.blocks * BLOCK, self.panels * self.lanes), w.dtype)
         filled[: self.rows, : self.columns] = w
         groups = filled.reshape(self.blocks, BLOCK // GROUP, GROUP, self.panels, self.lanes)
@@ -96,7 +96,7 @@ class TwoOfFour(TensorOp):
         return self._by_number(stored).reshape(-1), words.reshape(-1).view("int32")
 
     def dense(self, w: np.ndarray, places: np.ndarray) -> np.ndarray:
-        """The way back from `packed`."""
+        """Return the dense matrix of `packed`."""
         found = np.zeros((self.blocks * BLOCK, self.panels * self.lanes), w.dtype)
         rows, columns = self._where(places)
         found[rows, columns] = w.reshape(rows.shape)

@@ -74,7 +74,7 @@ def unbroadcast(cotangent: Variable, like: Variable) -> Variable:
 
 
 def broadcast_axes(wide: Variable, narrow: Variable) -> tuple[list[int], bool]:
-    """The axes of `wide` along which `narrow` was certainly broadcast to it; whether it was along no other."""
+    """Return the axes of `wide` along which `narrow` was certainly broadcast, and whether it was along no other."""
     narrow_dims, wide_dims = dims_of(narrow), dims_of(wide)
     added = len(wide_dims) - len(narrow_dims)
     broadcast, certain = list(range(added)), True

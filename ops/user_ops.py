@@ -37,7 +37,7 @@ _FLOATS = ("float16", "float32", "float64")
 _FACTS = ("commutative", "associative", "idempotent", "unit", "zero", "involution")
 
 class _UserOp(ElementwiseRecord):
-    """The part that all ops from outside share."""
+    """The part that all users' ops share."""
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (result,) = super().evaluate(*values)
@@ -114,7 +114,7 @@ def elementwise_op(
 
 
 def _with_symbol(op: ElementwiseRecord, loops: Sequence[Loop]) -> ElementwiseRecord:
-    """The op with the symbol that tells its C and its meaning from those of others."""
+    """Return the op with a symbol that identifies its C and its meaning."""
     facts = [(f.name, getattr(op, f.name)) for f in fields(op) if f.name in (*_FACTS, "cost", "arity")]
     meaning = code_digest(op.function)
     said = repr((op.name, loops, facts, op.source, meaning))
@@ -195,7 +195,7 @@ def _by_loops(loops: tuple[Loop, ...], dtypes: tuple[Operand, ...]) -> Loop:
     for operands, result in loops:
         if all(np.can_cast(have, want) for have, want in zip(given, operands, strict=True)):  # type: ignore[arg-type]
             return operands, result
-    raise TypeError(f"expected what fits {' or '.join(', '.join(operands) for operands, _ in loops)}")
+    raise TypeError(f"expected operands that fit {' or '.join(', '.join(operands) for operands, _ in loops)}")
 
 
 def _row(name: str, derivative: Derivative | None, arity: int) -> Row | None:

@@ -62,7 +62,7 @@ def _is_dtype(dtype: Any) -> bool:
 def require_name(name: Any) -> None:
     """Raises TypeError for a name that is neither None nor text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is a str, got {shown(name)}")
+        raise TypeError(f"the name of a variable must be a str, got {shown(name)}")
 
 
 def known_shape(shape: Any) -> tuple[int | None, ...]:
@@ -74,7 +74,7 @@ def _several(shape: Any) -> Sequence[Any]:
     shape = unpacked(shape)
     if isinstance(shape, (str, bytes, Variable)) or not hasattr(shape, "__iter__"):
         raise TypeError(
-            f"a shape is a tuple with one length an axis, None where it is not known, as in shape=(None, 3), "
+            f"a shape must be a tuple with one length an axis, None where it is not known, as in shape=(None, 3), "
             f"got {shown(shape)}"
         )
     return tuple(shape)
@@ -86,9 +86,9 @@ def _length(n: Any) -> int:
     except TypeError:
         length = None
     if length is None or isinstance(n, bool):
-        raise TypeError(f"a length is an int, or None where it is not known, got {n!r}")
+        raise TypeError(f"a length must be an int, or None where it is not known, got {n!r}")
     if length < 0:
-        raise ValueError(f"a length is not negative, got {length}")
+        raise ValueError(f"a length must not be negative, got {length}")
     return length
 
 

@@ -22,11 +22,11 @@ import numpy as np
 from .windows import Numbers
 
 EVEN = 16
-"""So few panels of weights are an even number, so that two threads have equal shares."""
+"""Most panels of weights for which an even number is made, so that two threads have equal shares."""
 
 
 def panels_of(blocks: int, panel: int) -> list[int]:
-    """The widths of panels, each of at most `panel` blocks; `even_panels` and `begin_of` in gemm/arithmetic.c agree."""
+    """Return the widths of panels, each of at most `panel` blocks; gemm/arithmetic.c computes the same."""
     count = -(-blocks // panel)
     if 1 < count < EVEN:
         count = min(blocks, count + count % 2)
@@ -34,7 +34,7 @@ def panels_of(blocks: int, panel: int) -> list[int]:
 
 
 def _parts(shape: Numbers, size: int, panel: int, in_blocks: bool) -> Iterator[tuple[slice, slice]]:
-    """The outputs and the channels of each part of the weights, in their order."""
+    """Yield the outputs and the channels of each part of the weights, in their order."""
     outputs, channels = shape[:2]
     block, first = size if in_blocks else 1, 0
     whole = channels // block * block
@@ -66,7 +66,7 @@ def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np
 
 
 def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool, own: bool) -> np.ndarray:
-    """The way back from `pack` to kernels of this shape."""
+    """Return the kernels of this shape of `pack`."""
     outputs, _, *kernel = shape
     whole = -(-outputs // size) * size
     if own:
@@ -85,7 +85,7 @@ def unpack(w: np.ndarray, shape: Numbers, size: int, panel: int, in_blocks: bool
 
 
 def shuffled(channels: int, groups: int) -> np.ndarray:
-    """The channel at each place after a channel shuffle of so many groups.  `channels // groups` undo it."""
+    """Return the channel at each place after a channel shuffle of this many groups.  `channels // groups` undoes it."""
     return np.arange(channels).reshape(groups, -1).T.reshape(-1)
 
 
@@ -95,13 +95,13 @@ def pack_groups(w: np.ndarray, groups: int, size: int, panel: int, in_blocks: bo
 
 
 def unpack_groups(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: int, in_blocks: bool) -> np.ndarray:
-    """The way back from `pack_groups`."""
+    """Return the kernels of `pack_groups`."""
     each = (shape[0] // groups, *shape[1:])
     return np.concatenate([unpack(part, each, size, panel, in_blocks, False) for part in np.split(w, groups)])
 
 
 def _lanes(outputs: int, groups: int, size: int, panel: int) -> Iterator[tuple[slice, int, int]]:
-    """The outputs of each panel of each listed group, the lane of the first one, and all lanes of the panel."""
+    """Yield the outputs of each panel of each listed group, the lane of the first one, and all lanes of the panel."""
     for begin in range(0, outputs, outputs // groups):
         end = begin + outputs // groups
         first, touched = begin // size, -(-end // size) - begin // size
@@ -124,7 +124,7 @@ def pack_listed(w: np.ndarray, groups: int, size: int, panel: int) -> np.ndarray
 
 
 def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: int) -> np.ndarray:
-    """The way back from `pack_listed` to kernels of this shape."""
+    """Return the kernels of this shape of `pack_listed`."""
     outputs, channels, *kernel = shape
     found, at = np.zeros(shape, w.dtype), 0
     for rows, lane, lanes in _lanes(outputs, groups, size, panel):
@@ -142,7 +142,7 @@ DEPTH = 448
 
 
 def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:
-    """Rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
+    """Yield rows and columns of each panel, and its width: two vectors, or one if that holds the last columns."""
     depth = -(-rows // -(-rows // DEPTH)) if rows else 1
     for row in range(0, rows, depth):
         for column in range(0, columns, 2 * lanes):
@@ -162,7 +162,7 @@ def pack_panels(w: np.ndarray, lanes: int) -> np.ndarray:
 
 
 def unpack_panels(panels: np.ndarray, rows: int, columns: int, lanes: int) -> np.ndarray:
-    """The way back from `pack_panels` to a matrix of this shape."""
+    """Return the matrix of this shape of `pack_panels`."""
     found, at = np.empty((rows, columns), panels.dtype), 0
     for down, across, width in _panels(rows, columns, lanes):
         count = (down.stop - down.start) * width
@@ -180,16 +180,16 @@ GROWN = {
         [1 / 24, -1 / 12, 1 / 6], [0, 0, 1],
     ]),
 }  # fmt: skip
-"""G for each tile: polynomials of degree 2 at 0, 1, -1, (2, -2,) and infinity."""
+"""The matrix G of each tile size: polynomials of degree 2 at 0, 1, -1, (2, -2,) and infinity."""
 
 
 def tiles_across(length: int, tile: int) -> int:
-    """How many tiles cover `length` outputs."""
+    """Return how many tiles cover `length` outputs."""
     return -(-length // tile)
 
 
 def spread(tile: int) -> np.ndarray:
-    """The way back from G: a left inverse."""
+    """Return a left inverse of G."""
     found: np.ndarray = np.linalg.pinv(GROWN[tile])
     return found
 
@@ -216,7 +216,7 @@ def unpack_tiles(w: np.ndarray, shape: Numbers, size: int, panel: int, tile: int
 
 
 def kernels_of_tiles(grown: np.ndarray, tile: int) -> np.ndarray:
-    """The kernels of 3 x 3 whose G w G' this is."""
+    """Return the 3 x 3 kernels with this G w G'."""
     back = spread(tile)
     found = np.einsum("ai,bj,ijoc->ocab", back, back, grown.astype("float64"), optimize=True)
     return found.astype(grown.dtype)  # type: ignore[no-any-return]

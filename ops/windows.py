@@ -1,4 +1,4 @@
-"""Windows of a tensor: how many there are along its last axes, and a view of them.
+"""Windows of a tensor: their number along its last axes, and a view of them.
 
     along one axis: position p of window j is element  j stride + p dilation
 
@@ -20,7 +20,7 @@ from .tensor import TensorOp
 Numbers = tuple[int, ...]
 Lengths = tuple["int | None", ...]
 MOST = 2**31 - 1
-"""The largest stride, dilation, kernel or padding: nothing that is computed with them overflows."""
+"""Largest stride, dilation, kernel or padding, so that nothing computed from them overflows."""
 
 
 class Windowed(TensorOp):
@@ -33,7 +33,7 @@ class Windowed(TensorOp):
     dilation: Numbers
 
     def positions(self, shape: Sequence[int | None], kernel: Sequence[int | None]) -> Lengths:
-        """How many windows there are along each axis, None if it is not known.  Raises ValueError where none is."""
+        """Return the number of windows along each axis, None if unknown.  Raises ValueError where there is none."""
         front = len(shape) - len(self.stride)
         counts: list[int | None] = []
         for axis, (length, k) in enumerate(zip(shape[front:], kernel, strict=True)):
@@ -47,7 +47,7 @@ class Windowed(TensorOp):
         return tuple(counts)
 
     def position_dims(self, lengths: Sequence[Dim], kernel: Sequence[Dim]) -> tuple[Dim, ...]:
-        """The same, as far as lengths are known by name."""
+        """Return the same as symbolic lengths."""
         found = []
         for length, k, stride, dilation in zip(lengths, kernel, self.stride, self.dilation, strict=True):
             extent = dims.add(dims.mul(k, dilation), 1 - dilation)
@@ -55,7 +55,7 @@ class Windowed(TensorOp):
         return tuple(found)
 
     def windows(self, x: np.ndarray, kernel: Numbers) -> np.ndarray:
-        """All windows of x: (*axes in front, *kernel, *positions), a view."""
+        """Return all windows of x: (*axes in front, *kernel, *positions), a view."""
         front = x.ndim - len(kernel)
         counts = self.positions(x.shape, kernel)
         within = [d * s for d, s in zip(self.dilation, x.strides[front:], strict=True)]
@@ -65,7 +65,7 @@ class Windowed(TensorOp):
 
 
 def no_window(axis: int, kernel: int, extent: int, length: int) -> str:
-    """Why there is no window along an axis."""
+    """Return why there is no window along an axis."""
     if kernel < 1:
         return f"the kernel has no positions on axis {axis}"
     return f"the kernel extends over {extent} positions of axis {axis}, the padded input has {length}"
@@ -79,10 +79,10 @@ def numbers_an_axis(value: Any, axes: int, name: str, role: str, least: int = 1)
         found = tuple(map(operator.index, several))
     except TypeError:
         kinds = "an integer" if axes == 1 else f"an integer or {axes} of them"
-        raise TypeError(f"{name}: {role} is {kinds}, known when the graph is built, got {shown(value)}") from None
+        raise TypeError(f"{name}: {role} must be {kinds}, known when the graph is built, got {shown(value)}") from None
     if len(found) != axes:
         raise ValueError(f"{name}: {role} has one number for each of {axes} axes, got {shown(value)}")
     if min(found) < least or max(found) > MOST:
         bound = f"{least} or more" if min(found) < least else f"at most {MOST}"
-        raise ValueError(f"{name}: {role} is {bound}, got {shown(value)}")
+        raise ValueError(f"{name}: {role} must be {bound}, got {shown(value)}")
     return found

@@ -207,7 +207,7 @@ class Applier:
         return None
 
     def _taken(self, rule: Rule, node: Apply, proposal: Proposal) -> tuple[Outputs, list[Apply]] | None:
-        """The change that is proposed, and the nodes made for it, if it fits and the editor accepts it."""
+        """Return the proposed change and the nodes made for it, if it fits and the editor accepts it."""
         outputs = self._fitted(rule, node, proposal)
         if outputs is None:
             return None
@@ -279,7 +279,7 @@ def node_key(node: Apply) -> tuple[Any, ...]:
 
 
 def fresh_nodes(outputs: Outputs, known: Collection[Apply]) -> list[Apply]:
-    """The nodes of a proposal that are not known yet, inputs before users."""
+    """Return the new nodes of a proposal, inputs before users."""
     if len(outputs) == 1 and outputs[0] is not None:  # most proposals are one new node on known values
         top = outputs[0].owner
         if top is None or top in known:

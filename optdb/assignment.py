@@ -86,7 +86,7 @@ def _cheapest_alone(problem: Problem) -> list[int]:
 
 
 def _swapped(problem: Problem, labels: list[int], nodes: range) -> list[int]:
-    """`labels`, changed until no cut among `nodes` between two engines improves them."""
+    """Return `labels`, improved until no cut among `nodes` between two engines reduces the cost."""
     engines = range(problem.engines)
     pairs = [(a, b) for a in engines for b in engines if a < b]
     best = problem.energy(labels, nodes)
@@ -129,7 +129,7 @@ def _relabel(labels: list[int], changes: Mapping[int, int]) -> None:
 def _add_value(
     net: Network, problem: Problem, labels: Sequence[int], value: Value, number: dict[int, int], pair: tuple[int, int]
 ) -> None:
-    """The copies of a value: a node that stands with `a` (or `b`) as soon as one reader does, priced once."""
+    """Add the copies of a value to the cut: one copy, paid as soon as one reader is on the other engine."""
     free = [number[r] for r in value.readers if r in number]
     fixed = {problem.label(r, labels) for r in value.readers if r not in number}
     producer = number.get(value.producer)
@@ -147,7 +147,7 @@ def _add_value(
 
 
 def _wanted(net: Network, readers: Sequence[int], source: bool) -> int:
-    """A node on one side of the cut whenever a reader is."""
+    """Return a node that is on one side of the cut if a reader is."""
     if len(readers) == 1:
         return readers[0]
     made = net.add_node()
@@ -157,7 +157,7 @@ def _wanted(net: Network, readers: Sequence[int], source: bool) -> int:
 
 
 def _pay(net: Network, producer: int | None, wanted: int | None, price: int, source: bool) -> None:
-    """Let the cut cost `price` where the value is wanted on a side (None: always) and its producer is not there."""
+    """Make the cut cost `price` if the value is read on a side (None: always) and its producer is on the other."""
     if producer is None and wanted is not None:  # it is held by a third engine
         net.terminal(wanted, *((0, price) if source else (price, 0)))
     elif producer is not None and wanted is None:

@@ -56,7 +56,7 @@ def conformed(
     elif how is not None:
         value = _number(after, before, how)
     else:
-        raise ReplacementRefused(f"the result is the number {after!r}, and nothing says how constants are made")
+        raise ReplacementRefused(f"the result is the number {after!r}, but no op makes constants here")
     if how is None:
         return value
     if value.type == before.type and (None not in value.type.shape or same_shape(value, before)):
@@ -101,7 +101,7 @@ def _extent(v: Variable) -> int:
 
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:
-    """The number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
+    """Return the number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
     try:
         return how.constant(after, before.dtype)
     except (TypeError, ValueError, OverflowError) as error:

@@ -15,10 +15,12 @@ from __future__ import annotations
 from ..record import record
 
 RELAXABLE = ("nan", "inf", "signed zero", "overflow", "underflow", "rounding", "domain", "errors")
-"""Names that `relaxes` takes.  `rounding`: results may differ by more than a few ulp, as in sums of other order, whose
-partial sums may also overflow where the others do not; `domain`: arguments where the original is not defined;
-`errors`: a run that failed may now succeed.  That lengths which must agree do is taken for granted, since proofs on
-shapes hold for runs that succeed."""
+"""Names that `relaxes` takes.
+
+`rounding`: results may differ by more than a few ulp, as sums of another order do; partial sums may also overflow.
+`domain`: arguments where the original is not defined.  `errors`: a run that failed may now succeed.  Lengths that must
+agree are assumed to agree, since proofs on shapes hold for runs that succeed.
+"""
 
 
 @record(slots=True)

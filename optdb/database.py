@@ -51,11 +51,11 @@ class Database:
         self.shown_queries: tuple[str, ...] = ()
         """Queries whose answers the form of a notebook shows."""
         self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
-        """Gives names that are no entries, with what says what became of them; queries may include and exclude them."""
+        """Function that returns names of no entries, each with an explanation; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
         self._edits = 0
         self._content: tuple[int, State] = (-1, ())
-        """The members in order, as `state` compares them, after how many edits."""
+        """Number of edits, and the members in order, as `state` compares them."""
         self._answers: dict[tuple[Query, str, bool], tuple[State, Any]] = {}
         """Answers of the latest queries, with the state of the database at that time."""
         self._tags: set[str] = set()
@@ -130,7 +130,7 @@ class Database:
         return self
 
     def unregister(self: Self, name: str) -> Self:
-        """This database without the entry of a name or path ("canonicalize/my_rule"); a name goes wherever it stands.
+        """Remove the entry of a name or path ("canonicalize/my_rule"); a name is removed everywhere.
 
         What was registered and is removed again leaves a database that equals the one before: see `state`.  Raises
         UnknownNameError for a name that is not there.
@@ -188,7 +188,7 @@ class Database:
         if not found:
             raise unknown(name, {e.name for e in self.entries()}, f"entry of {self._label()}")
         if any(e.object is not found[0].object for e in found):
-            raise KeyError(f"{name!r} is several things: {', '.join(e.path for e in found)}; use one of these paths")
+            raise KeyError(f"{name!r} names several entries; use one of {', '.join(e.path for e in found)}")
         return found[0].object
 
     def __contains__(self, name: object) -> bool:
@@ -286,7 +286,7 @@ class Database:
     def _taken(
         self, query: Query, entries: Sequence[Entry], around: frozenset[str], settings: Settings
     ) -> list[tuple[Entry, Any]]:
-        """The selected entries with their objects; for a container, its optimizer."""
+        """Return the selected entries with their objects; for a container, its optimizer."""
         found = []
         for entry in entries:
             if past_cutoff(entry, query) or refusal(entry, query, around):
@@ -337,7 +337,7 @@ class Database:
         entries = self._entries()
         self._check(query, entries)
         if query.extra and not self.has_positions:
-            raise ValueError(f"{self._label()}: the query brings along optimizers, and there are no positions here")
+            raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
         return with_extra(entries, query, self._label()) if query.extra else entries
 
     # --- checks

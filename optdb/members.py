@@ -52,7 +52,7 @@ def checked_position(label: str, name: str, position: Any, has_positions: bool) 
     if position is None:
         return None
     if not has_positions:
-        raise ValueError(f"{label}: {name!r} is given a position; the order here is that of registration")
+        raise ValueError(f"{label}: {name!r} has a position, but this database is ordered by registration")
     if isinstance(position, bool) or not isinstance(position, (int, float)):
         raise TypeError(f"{label}: the position of {name!r} is {position!r}; expected a number")
     if math.isnan(position):
@@ -73,7 +73,7 @@ def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: s
     `tags`: all tags of the members, and perhaps more.
     """
     if new.name.split() != [new.name] or not MARKS.isdisjoint(new.name):
-        raise ValueError(f"{label}: {new.name!r} cannot be a name: a query could not spell it")
+        raise ValueError(f"{label}: {new.name!r} cannot be a name, since no query can contain it")
     tagged = members.values() if new.name in tags else ()  # seldom: not all pairs are compared
     clashing = [members[tag] for tag in sorted(members.keys() & new.tags)]
     clashing += [old for old in tagged if new.name in old.tags]

@@ -173,7 +173,7 @@ def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
 def _placed(pair: Any) -> tuple[Any, float]:
     """(what, position) as it was given.  Raises TypeError or ValueError for what is no such pair."""
     if not isinstance(pair, tuple) or len(pair) != 2 or isinstance(pair[1], bool):
-        raise TypeError(f"Query: {pair!r} cannot be run besides; expected (rule or optimizer or function, position)")
+        raise TypeError(f"Query: {pair!r} is no extra entry; expected (rule or optimizer or function, position)")
     what, position = pair
     if not isinstance(position, (int, float)) or math.isnan(position):
         raise ValueError(f"Query: the position of {_name_of(what)} is {position!r}; expected a number")

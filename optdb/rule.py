@@ -172,7 +172,7 @@ def rule(
                 f"rule {name!r}: the {side} asks for {', '.join(loose)}; the left side {before} binds "
                 f"{', '.join(known) or 'no names'}"
             )
-    if not {p.name for p in before.walk() if isinstance(p, Wild)} <= {*wanted}:  # what is dropped raises nothing
+    if not {p.name for p in before.walk() if isinstance(p, Wild)} <= {*wanted}:  # dropped operands no longer raise
         contract |= relaxes("errors")
     return PatternRule(
         name=_checked(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
@@ -260,7 +260,7 @@ _MARKS = frozenset("+-&,:()<")
 
 def _checked(name: str) -> str:
     if name.split() != [name] or not _MARKS.isdisjoint(name):
-        raise ValueError(f"{name!r} cannot name a rule: a query could not spell it")
+        raise ValueError(f"{name!r} cannot name a rule, since no query can contain it")
     return name
 
 

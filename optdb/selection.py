@@ -66,7 +66,7 @@ def with_extra(entries: Sequence[Entry], query: Query, label: str) -> list[Entry
 def _extra_entry(obj: Any, position: float, label: str) -> Entry:
     if not isinstance(obj, (Rule, Optimizer)):
         if not callable(obj) or isinstance(obj, type):
-            raise TypeError(f"{label}: the query brings along {obj!r}; expected a rule, an optimizer or a function")
+            raise TypeError(f"{label}: extra entry {obj!r} in the query; expected a rule, an optimizer or a function")
         obj = FromFunctionOptimizer(name=obj.__name__, function=obj)
     name = obj.name or type(obj).__name__
     return Entry(

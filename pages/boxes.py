@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from ..record import record
 
 _MOST_INPUTS = 4
-"""Of a folded box: bands read from nearly all bands above; the nearest tell enough."""
+"""Most inputs of a folded box; groups of rows read nearly all groups above, and the nearest tell enough."""
 
 
 @record
@@ -38,7 +38,7 @@ class Folded:
     boxes: tuple[Box, ...]
     box_of: tuple[int, ...]
     rows: tuple[int, ...] | None = None
-    """Where rows are banded, the band of each box."""
+    """The group of rows of each box, if rows are grouped."""
 
 
 def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
@@ -60,7 +60,7 @@ def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
 
 
 def folded(boxes: Sequence[Box], limit: int = 120) -> Folded:
-    """At most about `limit` boxes: as they are if they are few; else chains become one box each; else rows are banded.
+    """Return at most about `limit` boxes: unchanged if few; else with chains folded; else with rows grouped.
 
     A chain is a run of boxes each of which reads but the one before it and is read by but the one after it.  A band is
     some neighbouring rows, with one box for each kind of op in it; the edges inside a band are not shown.
@@ -77,7 +77,7 @@ def folded(boxes: Sequence[Box], limit: int = 120) -> Folded:
 
 
 def _chains(boxes: Sequence[Box]) -> list[int]:
-    """For each box the first box of its chain."""
+    """Return the first box of the chain of each box."""
     users = Counter(i for box in boxes for i in set(box.inputs))
     first = list(range(len(boxes)))
     for k, box in enumerate(boxes):
@@ -89,7 +89,7 @@ def _chains(boxes: Sequence[Box]) -> list[int]:
 
 
 def _bands(boxes: Sequence[Box], limit: int) -> tuple[list[int], list[int]]:
-    """For each box its band, and the first box of its kind in it."""
+    """Return the group of rows of each box, and the first box of its kind in it."""
     rows = layers_of([box.inputs for box in boxes])
     kinds = len({box.kind for box in boxes})
     height = max(1, -(-(max(rows) + 1) * kinds // limit))
@@ -99,7 +99,7 @@ def _bands(boxes: Sequence[Box], limit: int) -> tuple[list[int], list[int]]:
 
 
 def _grouped(boxes: Sequence[Box], group: Sequence[int], rows: Sequence[int]) -> Folded:
-    """The drawing with one box a group, where edges go from earlier rows of groups to later ones only."""
+    """Return the drawing with one box per group; edges go only from earlier to later groups of rows."""
     members: dict[int, list[int]] = {}
     for k, g in enumerate(group):
         members.setdefault(g, []).append(k)

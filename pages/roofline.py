@@ -1,4 +1,4 @@
-"""How near each kernel comes to the machine's peaks: GFLOP/s over arithmetic intensity, both logarithmic.
+"""Roofline plot: GFLOP/s of each kernel over arithmetic intensity, both logarithmic, below the machine's peaks.
 
 The roof is min(peak, bandwidth x intensity) (Williams, Waterman and Patterson, "Roofline", 2009).
 """
@@ -19,7 +19,7 @@ _LIST, _LINE = 320.0, 18.0
 """Width of the list beside the plot, height of its lines."""
 
 Room = tuple[float, float, float, float]
-"""Left, top, right, bottom of what is taken."""
+"""Left, top, right, bottom of an occupied rectangle."""
 
 
 @record

@@ -17,10 +17,10 @@ WORTH = 5.0
 SLOW = 0.5
 """Less than this part of the roofline is slow."""
 SMALL = 100_000
-"""Bytes a run below which a kernel is too short for its bandwidth to mean anything."""
+"""Bytes per run below which the bandwidth of a kernel is meaningless."""
 
 MOST_OVERHEAD = 200.0
-"""Microseconds around the nodes of a call: where more goes by, another program had the processor."""
+"""Most microseconds around the nodes of a call: beyond, another program had the processor."""
 
 
 def advice(profile: RunProfile) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The answer of functions without a run profile."""
+"""Placeholder for the run profile of a function without one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class NotProfiled:
-    """The placeholder for the run profile of a function without one: it is false, and says how to get one."""
+    """The run profile of a function without one: it is false, and says how to get one."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -135,7 +135,7 @@ class RunProfile:
 
     `seconds` is the time in calls, `step_seconds` that of the nodes; what is between them is the entry: checks,
     outputs, and the driver.  `calls` are those that gave results.  The C counts by itself; Python looks at the counters
-    when somebody asks.
+    on demand.
     """
 
     compile_seconds: float

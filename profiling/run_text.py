@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NODE, _KERNEL, _LINE = 28, 18, 26
 """Columns: with those of the figures, rows are at most 140 wide."""
 _ENGINE, _LESS = 11, 16
-"""The column of engines, and what others give up for it and for copies."""
+"""The column of engines, and the width that other columns give up for it and for copies."""
 TOP = 8
 """Op classes and lines that are shown."""
 STEPS = 40

@@ -46,7 +46,7 @@ def record(
     def recorded(cls: Any) -> Any:
         own = set(vars(cls))
         if "__eq__" in own and vars(cls).get("__hash__") is None:
-            own.discard("__hash__")  # Python put None there because of __eq__; nobody asked for it
+            own.discard("__hash__")  # Python put None there because of __eq__
         cls.__doc__ = cls.__doc__ or cls.__name__  # else `dataclass` looks for a signature: slower than all the rest
         cls = dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
         methods = _methods(cls, eq, repr, slots)
@@ -71,7 +71,7 @@ def _methods(cls: type, eq: bool, repr: bool, slots: bool) -> dict[str, Any]:
     elif eq:
         methods["__eq__"] = _equality([f.name for f in given if f.compare])
         methods["__hash__"] = _hash([f.name for f in given if (f.compare if f.hash is None else f.hash)])
-    if slots:  # what `pickle` does by itself assigns to the fields
+    if slots:  # the default of `pickle` assigns to the fields
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     return methods
 

@@ -1,7 +1,7 @@
 """`cached_property`: an attribute that is computed on first access.
 
 That of the standard library held a lock for each class until Python 3.12: threads that compile waited for each other,
-and a child forked while one of them was inside waited for ever, since nobody was left to open the lock.  This one has
+and a child forked while one of them was inside waited for ever, as no thread was left to open the lock.  This one has
 none.  Two threads that ask at once may both compute the value; it is the same, for what it comes from never changes.
 """
 

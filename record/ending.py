@@ -1,6 +1,6 @@
 """Shutdown of the interpreter, when no thread may begin and nothing is measured.
 
-Since Python 3.12 a thread that begins in an atexit callback is a RuntimeError; before, nobody waits for it.
+Since Python 3.12 a thread that begins in an atexit callback is a RuntimeError; before, it is not waited for.
 """
 
 from __future__ import annotations

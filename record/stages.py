@@ -3,7 +3,7 @@
     with told(show):          show("optimizing: canonicalize, 3 of 19"), show("compiling 840 lines of C") ...
         compile()
 
-Where nobody listens, a report costs one look at a variable of the thread.
+Without a listener a report costs one look at a variable of the thread.
 """
 
 from __future__ import annotations

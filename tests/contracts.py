@@ -101,7 +101,7 @@ def farther_from_truth(output, at, before, after):
     if any(math.isnan(v) for v in values):
         return math.isnan(after) != math.isnan(before) or not (math.isnan(after) or _close(output, after, before))
     truth = true_value(output, at)
-    if infinite and (truth is None or math.isnan(after)):  # what was a number stays, unless the limit is no real number
+    if infinite and (truth is None or math.isnan(after)):  # a number stays one, unless the limit is no real number
         return not math.isnan(before) and true_value(output, _near_infinity(at, values)) is not None
     if truth is None:  # not a real number
         return not math.isnan(after)

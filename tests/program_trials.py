@@ -185,7 +185,7 @@ def smaller(program: Program) -> Iterator[Program]:
     if len(program.outputs) > 1:
         for k in range(len(program.outputs)):
             yield replace(program, outputs=program.outputs[:k] + program.outputs[k + 1 :])
-    for name, _, operands in program.steps:  # what is computed from it takes its operand instead
+    for name, _, operands in program.steps:  # its readers take its operand instead
         for operand in operands:
             yield _renamed(program, name, operand)
     for k, i in enumerate(program.inputs):

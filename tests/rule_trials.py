@@ -390,7 +390,7 @@ def nearer_in_arrays(before, arrays, want, got, scale):
             finite = all(np.isfinite(a).all() for a in arrays)
             return near | rounding | free | (np.isinf(want) & ~np.isnan(got) & finite)
         error, old = (np.abs(v.astype(object) - truth) for v in (got, want))
-        # What was no number need not become one to the last digits: exponentials lose as many as their argument has.
+        # A result that was no number need not be exact: exponentials lose as many digits as their argument has.
         part = np.where(np.isfinite(want), SLACK_OF_SUMS * eps, eps**0.5)
         slack = part * np.maximum(true_summands(before, arrays), 1.0)
         better = np.isfinite(want) & np.array(error <= old, dtype=bool)

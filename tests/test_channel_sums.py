@@ -100,7 +100,7 @@ def test_wrong_operands():
         ChannelSums(8, 1, 1)(T.matrix("m"))
     with pytest.raises(ValueError, match="10 channels do not fill 2 blocks of 4"):
         ChannelSums(10, 1, 1)(T.tensor("x", "float32", (1, 2, 3, 3, 4)))
-    with pytest.raises(ValueError, match="channel_sums: counts of channels are not negative"):
+    with pytest.raises(ValueError, match="channel_sums: counts of channels must not be negative"):
         ChannelSums(8, -1, 1)
     open_ended = T.tensor("x", "float32", (None, None, None, None, 4))
     with pytest.raises(ValueError, match=r"channel_sums|from_blocks|axis 1"):

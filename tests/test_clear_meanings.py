@@ -134,9 +134,9 @@ def test_repeats_of_the_wrong_number():
             ag.function([v], T.repeat(v, counts), mode="NUMPY")(np.arange(3.0))
     with pytest.raises(ValueError, match=r"repeat: 2 counts for axis 0 of x \(float64\[3\]\), whose length is 3"):
         T.repeat(T.vector("x", shape=(3,)), [1, 2])
-    with pytest.raises(ValueError, match="repeat: a count is not negative, got -1"):
+    with pytest.raises(ValueError, match="repeat: a count must not be negative, got -1"):
         T.repeat(v, -1)
-    with pytest.raises(TypeError, match=r"repeat: repeats is an integer or a vector of integers, got 1\.5"):
+    with pytest.raises(TypeError, match=r"repeat: repeats must be an integer or a vector of integers, got 1\.5"):
         T.repeat(v, 1.5)
     with pytest.raises(NoBatch, match="repeated_positions"):
         ag.vmap(lambda c: T.repeat(v, c))(T.lmatrix("c"))
@@ -156,7 +156,7 @@ def test_tiles_of_the_run():
         ag.function([m, k], y)(x, [2, 1])
     with pytest.raises(ValueError, match=r"tile: the number of elements of k .* ndim=2"):
         T.tile(m, k)
-    with pytest.raises(ValueError, match=r"tile: ndim is at least 2 for m .*, got 1"):
+    with pytest.raises(ValueError, match=r"tile: ndim must be at least 2 for m .*, got 1"):
         T.tile(m, (1, 2), ndim=1)
 
 
@@ -181,7 +181,7 @@ def test_shapes_of_the_run():
             f(x, shape)
     with pytest.raises(ValueError, match=r"reshape: ndim is 3, and 2 lengths are given"):
         T.reshape(m, (3, 4), ndim=3)
-    with pytest.raises(TypeError, match=r"reshape: ndim is the number of lengths, an int, got 'two'"):
+    with pytest.raises(TypeError, match=r"reshape: ndim must be the number of lengths, an int, got 'two'"):
         T.reshape(m, k, ndim="two")
 
 
@@ -210,7 +210,7 @@ def test_modes_of_take(mode):
 
 
 def test_what_take_refuses():
-    with pytest.raises(ValueError, match='take: mode is "raise", "clip" or "wrap", got \'cilp\''):
+    with pytest.raises(ValueError, match='take: mode must be "raise", "clip" or "wrap", got \'cilp\''):
         T.take(v, 0, mode="cilp")
     for indices in (1.5, None, slice(2)):
         with pytest.raises(TypeError):
@@ -304,9 +304,9 @@ def test_linspace_of_a_number_of_the_run():
     assert_gradient(lambda a, b: T.linspace(a, b, 4, axis=-1) ** 2, first, last)
     many = ag.vmap(lambda p, q: T.linspace(p, q, 3))(a, b)
     np.testing.assert_allclose(many.eval({a: first, b: last}), np.linspace(first, last, 3, axis=1), rtol=1e-14)
-    with pytest.raises(ValueError, match="linspace: num is not negative, got -1"):
+    with pytest.raises(ValueError, match="linspace: num must not be negative, got -1"):
         T.linspace(0, 1, -1)
-    with pytest.raises(TypeError, match=r"linspace: num is an integer or an integer scalar, got 2\.5"):
+    with pytest.raises(TypeError, match=r"linspace: num must be an integer or an integer scalar, got 2\.5"):
         T.linspace(0, 1, 2.5)
     with pytest.raises(np.exceptions.AxisError, match="linspace: axis 3"):
         T.linspace(a, b, 3, axis=3)
@@ -342,7 +342,7 @@ def test_methods():
         assert (found.dtype, found.shape) == (numpys.dtype, np.shape(numpys))
     assert m.copy(name="again").name == "again"
     assert m.copy().name is None
-    with pytest.raises(TypeError, match="the name of a variable is a str, got 3"):
+    with pytest.raises(TypeError, match="the name of a variable must be a str, got 3"):
         m.copy(name=3)
-    with pytest.raises(TypeError, match="flatten: ndim is the number of axes that are left, an int, got 'C'"):
+    with pytest.raises(TypeError, match="flatten: ndim must be the number of axes that are left, an int, got 'C'"):
         m.flatten("C")

@@ -160,7 +160,7 @@ def test_pickled(mode):
 
 def test_what_is_refused():
     c, x = T.scalar("c"), T.vector("x")
-    with pytest.raises(TypeError, match="cond: the condition is a scalar, got x"):
+    with pytest.raises(TypeError, match="cond: the condition must be a scalar, got x"):
         ag.cond(x, x, x)
     with pytest.raises(TypeError, match="different forms"):
         ag.cond(c, [x, x], x)

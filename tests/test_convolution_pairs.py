@@ -1,4 +1,4 @@
-"""A convolution and the kernel for each channel behind it as one op: values, bits, borders, and what stays apart."""
+"""A convolution and the kernel for each channel behind it as one op: values, bits, borders, and what stays unfused."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from arignote.ops.convolution_pair import ConvolutionPair
 
 RNG = np.random.default_rng(17)
 conv = T.nn.conv2d
-APART = "fast_run -convolution_pairs"
+UNFUSED = "fast_run -convolution_pairs"
 
 
 def numbers(*shape, dtype="float32"):
@@ -29,14 +29,14 @@ def check(build, value, known=True):
     """
     x = T.tensor("x", value.dtype, (None, value.shape[1], None, None))
     y = build(x)
-    apart = ag.function([x], y, mode=APART, threads=1)(value)
+    unfused = ag.function([x], y, mode=UNFUSED, threads=1)(value)
     for threads in (1, 2, 3):
         f = ag.function([x], y, threads=threads)
         assert pairs_of(f) == 1 or not known
-        np.testing.assert_array_equal(f(value), apart)
+        np.testing.assert_array_equal(f(value), unfused)
     plain = ag.function([x], y, mode="NUMPY")(value)
     scale = np.abs(plain).max(initial=1.0)
-    np.testing.assert_allclose(apart, plain, rtol=0, atol=scale * (4e-6 if value.dtype == "float32" else 1e-14))
+    np.testing.assert_allclose(unfused, plain, rtol=0, atol=scale * (4e-6 if value.dtype == "float32" else 1e-14))
 
 
 @settings(max_examples=40, deadline=None)
@@ -77,8 +77,8 @@ def test_nan_and_infinity_reach_the_windows_that_meet_them():
     value[0, 1, 3, 5], value[0, 2, 30, 39] = np.nan, np.inf
     x = T.tensor("x", "float32", value.shape)
     y = T.clip(conv(T.nn.relu(conv(x, w)), own, padding=1, groups=16), 0, 6)
-    found, apart = ag.function([x], y)(value), ag.function([x], y, mode=APART)(value)
-    np.testing.assert_array_equal(found, apart)
+    found, unfused = ag.function([x], y)(value), ag.function([x], y, mode=UNFUSED)(value)
+    np.testing.assert_array_equal(found, unfused)
     assert np.isnan(found[0, :, 2:5, 4:7]).all() and np.isfinite(found[0, :, :, 10:30]).all()
 
 
@@ -89,7 +89,7 @@ def test_what_others_read_is_stored():
     second = T.nn.relu(conv(first, own, padding=1, groups=16))
     f = ag.function([x], [first, second])
     assert not pairs_of(f)
-    assert not pairs_of(ag.function([x], T.nn.relu(conv(second, own, padding=1, groups=16)), mode=APART))
+    assert not pairs_of(ag.function([x], T.nn.relu(conv(second, own, padding=1, groups=16)), mode=UNFUSED))
     value = numbers(1, 8, 20, 20)
     plain = ag.function([x], [first, second], mode="NUMPY")(value)
     for got, expected in zip(f(value), plain, strict=True):

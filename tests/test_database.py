@@ -125,9 +125,9 @@ def test_the_order_of_a_walk_is_an_option():
         (lambda db: db.register("new", MergeOptimizer(), "late", position=2), ["tag 'late'", "'new'", __file__]),
         (lambda db: db.add_tags("late", "early"), ["tag 'early'", "'late'"]),
         (lambda db: db.register("new", MergeOptimizer(), position=math.nan), ["'new'", "nan"]),
-        (lambda db: db["canonicalize"].register("new", LOG, position=3), ["'new'", "order here"]),
-        (lambda db: db.register("a b", MergeOptimizer(), position=3), ["'a b'", "spell"]),
-        (lambda db: db.register("-a", MergeOptimizer(), position=3), ["'-a'", "spell"]),
+        (lambda db: db["canonicalize"].register("new", LOG, position=3), ["'new'", "ordered by registration"]),
+        (lambda db: db.register("a b", MergeOptimizer(), position=3), ["'a b'", "no query can contain"]),
+        (lambda db: db.register("-a", MergeOptimizer(), position=3), ["'-a'", "no query can contain"]),
     ],
 )
 def test_what_would_be_ambiguous_is_refused(register, words):

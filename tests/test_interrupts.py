@@ -44,7 +44,7 @@ x = T.matrix("x")
 heavy = lambda v: repeated(lambda u: T.exp(T.sin(u)), v, 80)
 """
 
-LATENCY = {  # what takes seconds, and the shape of its argument
+LATENCY = {  # functions that take seconds, with the shape of the argument
     "elementwise": ("heavy(x)", "(3000, 2000)"),
     "transposed": ("heavy(x.T)", "(3000, 2000)"),
     "full sum": ("T.sum(heavy(x))", "(3000, 2000)"),

@@ -112,7 +112,7 @@ BUILDING = {
     "Python integer too large": (lambda: T.bvector("b") + 300, OverflowError, ["300", "int8", "b (int8[?])"]),
     "bits of floats": (lambda: x & y, TypeError, ["bitwise_and", "x (float64[?])", "integer"]),
     # --- gradients
-    "grad of a vector": (lambda: ag.grad(x * 2, x), TypeError, ["cost is a scalar", "float64[?]", "sum()", HERE]),
+    "grad of a vector": (lambda: ag.grad(x * 2, x), TypeError, ["cost must be a scalar", "float64[?]", "sum()", HERE]),
     "grad, disconnected": (lambda: ag.grad(x.sum(), y), ValueError, ["y (float64[?])", "disconnected", '"zero"']),
     "product of a Hessian by integers": (
         lambda: ag.hvp((k * 1.5).sum(), k, k), TypeError, ["hvp: wrt", "k (int64[?])", "astype"],

@@ -33,21 +33,21 @@ def nothing(*arguments):
 
 
 NO_NUMBER = "expected a number or an array of numbers, got"
-AXIS = "an axis is an integer known when the graph is built, got"
+AXIS = "an axis must be an integer known when the graph is built, got"
 LENGTH = "expected an integer or an integer scalar, got"
 LIST = "expected a list or tuple of tensors, as in T."
 ROWS = {
     # --- inputs
-    "name": (lambda: T.vector(3), TypeError, "the name of a variable is a str, got 3"),
+    "name": (lambda: T.vector(3), TypeError, "the name of a variable must be a str, got 3"),
     "dtype for the name": (lambda: T.vector("float32"), TypeError, "vector: 'float32', a dtype, .* dtype='float32'"),
     "shape for the dtype": (
         lambda: T.matrix("m", (3, 4)), TypeError, r"matrix: \(3, 4\) is not a dtype.* shape=\(3, 4\)",
     ),
     "misspelt dtype": (lambda: T.vector("x", "flaot32"), TypeError, "vector: 'flaot32'.* did you mean float32"),
     "length for the shape": (
-        lambda: T.matrix("m", shape=3), TypeError, r"a shape is a tuple .* shape=\(None, 3\), got 3",
+        lambda: T.matrix("m", shape=3), TypeError, r"a shape must be a tuple .* shape=\(None, 3\), got 3",
     ),
-    "length of text": (lambda: T.tensor("float32", ("a",)), TypeError, "a length is an int, or None .*, got 'a'"),
+    "length of text": (lambda: T.tensor("float32", ("a",)), TypeError, "a length must be an int, or None .*, got 'a'"),
     "variable for the dtype": (lambda: x.astype(y), TypeError, "astype: y: .* is not a dtype; .* write x.dtype"),
     # --- values
     "no number": (lambda: T.outer(x, None), TypeError, f"outer: b: {NO_NUMBER} None"),
@@ -72,9 +72,9 @@ ROWS = {
     "keepdims": (lambda: m.sum(0, keepdims="yes"), TypeError, "sum: keepdims must be True or False, got 'yes'"),
     "squeeze": (lambda: three.squeeze(0), ValueError, r"squeeze: axis 0 of three .* has length 3, expected 1"),
     "shifts": (lambda: T.roll(m, (1, 2, 3), (0, 1)), ValueError, r"roll: shift is \(1, 2, 3\), expected one number"),
-    "parts": (lambda: T.split(x, i), TypeError, "split: indices_or_sections is .*, got i: int64"),
-    "differences": (lambda: T.diff(x, "a"), TypeError, "diff: n is an integer .*, got 'a'"),
-    "a power": (lambda: T.linalg.matrix_power(m, i), TypeError, "matrix_power: n is an integer .*, got i: int64"),
+    "parts": (lambda: T.split(x, i), TypeError, "split: indices_or_sections must be .*, got i: int64"),
+    "differences": (lambda: T.diff(x, "a"), TypeError, "diff: n must be an integer .*, got 'a'"),
+    "a power": (lambda: T.linalg.matrix_power(m, i), TypeError, "matrix_power: n must be an integer .*, got i: int64"),
     # --- lists of tensors
     "concatenate, no list": (lambda: T.concatenate(x, y), TypeError, rf"concatenate: {LIST}concatenate\(.*, got x \("),
     "stack, no list": (lambda: T.stack(x, y), TypeError, rf"stack: {LIST}stack\(\[x, y\]\), got x \("),
@@ -89,7 +89,7 @@ ROWS = {
     ),
     "concatenate, scalars": (lambda: T.concatenate([s, s]), ValueError, "concatenate: s .* has no axis; T.stack"),
     # --- einsum
-    "einsum, no text": (lambda: T.einsum(x, y), TypeError, "einsum: subscripts are text .*, got x: float64"),
+    "einsum, no text": (lambda: T.einsum(x, y), TypeError, "einsum: subscripts must be text .*, got x: float64"),
     "einsum, operands": (lambda: T.einsum("ij,jk", m), ValueError, "einsum: 'ij,jk' names .* 2 operands, got 1"),
     "einsum, too many letters": (
         lambda: T.einsum("ijk", m), ValueError, r"einsum: 'ijk' names 3 axes, operand 0 is m \(",
@@ -132,12 +132,12 @@ ROWS = {
         lambda: T.set_subtensor(x[0], three), ValueError,
         r"set_subtensor: three .* does not broadcast to the part of x",
     ),
-    "take": (lambda: T.take(x, 1.5), TypeError, "take: indices are integers, got 1.5"),
+    "take": (lambda: T.take(x, 1.5), TypeError, "take: indices must be integers, got 1.5"),
     "mode of take": (
-        lambda: T.take(x, 1, mode="warp"), ValueError, 'take: mode is "raise", "clip" or "wrap", got \'warp\'',
+        lambda: T.take(x, 1, mode="warp"), ValueError, 'take: mode must be "raise", "clip" or "wrap", got \'warp\'',
     ),
-    "condition": (lambda: T.compress(m, x), ValueError, "compress: condition is a vector, got m"),
-    "unravel": (lambda: T.unravel_index(x, (2, 3)), TypeError, "unravel_index: indices are integers, got x"),
+    "condition": (lambda: T.compress(m, x), ValueError, "compress: condition must be a vector, got m"),
+    "unravel": (lambda: T.unravel_index(x, (2, 3)), TypeError, "unravel_index: indices must be integers, got x"),
     "half of where": (lambda: T.where(x > 0, x), TypeError, "where: x is given without y; give both, .*, or neither"),
     # --- functions
     "name of a function": (lambda: function([x], x, name=3), TypeError, "function: name is 3; expected text"),
@@ -146,7 +146,7 @@ ROWS = {
         lambda: function([x], x, allow_input_downcast="yes"), TypeError,
         "function: allow_input_downcast is 'yes'; expected True, False",
     ),
-    "keys": (lambda: function([x], {1: x, "1": x}), ValueError, "function: outputs has the key '1' twice"),
+    "keys": (lambda: function([x], {1: x, "1": x}), ValueError, "function: two keys of outputs have the text '1'"),
     "update of None": (
         lambda: function([], None, updates=[(w, None)]), TypeError, "the update of w is NoneType None; expected",
     ),
@@ -175,8 +175,8 @@ ROWS = {
     "rank of shared": (
         lambda: ag.shared(A, shape=(3, 1)), ValueError, r"shared: shape is \(3, 1\), expected .* \(3,\)",
     ),
-    "shape of shared, a number": (lambda: ag.shared(A, shape=3), TypeError, "a shape is a tuple .* got 3"),
-    "shape of shared, a float": (lambda: ag.shared(A, shape=(3.0,)), TypeError, "a length is an int, .* got 3.0"),
+    "shape of shared, a number": (lambda: ag.shared(A, shape=3), TypeError, "a shape must be a tuple .* got 3"),
+    "shape of shared, a float": (lambda: ag.shared(A, shape=(3.0,)), TypeError, "a length must be an int, .* got 3.0"),
     "shared text": (lambda: ag.shared("w"), TypeError, "a shared variable cannot hold 'w': expected a number"),
     "optimizer of a mode": (
         lambda: ag.Mode(3), TypeError, "Mode: optimizer is 3; expected a query as 'fast_run -inplace'",
@@ -213,19 +213,19 @@ ROWS = {
     "parameter twice": (lambda: ag.optim.adam([w, w], [x, x]), ValueError, r"adam: parameter 1 \(w\) is given twice"),
     # --- networks and random numbers
     "dropout, number": (lambda: T.nn.dropout(x, 0.5, 7), TypeError, "dropout: rng is 7; expected .*RandomStream"),
-    "dropout, probability": (lambda: T.nn.dropout(x, 1.5, rng), ValueError, "dropout: p is from 0 to 1, got 1.5"),
-    "batch_norm": (lambda: T.nn.batch_norm(images, m, x), TypeError, "batch_norm: gamma is a vector, .*, got m"),
-    "padding": (lambda: T.nn.conv2d(images, kernels, padding="full"), ValueError, "conv2d: padding is .* got 'full'"),
+    "dropout, probability": (lambda: T.nn.dropout(x, 1.5, rng), ValueError, "dropout: p must be from 0 to 1, got 1.5"),
+    "batch_norm": (lambda: T.nn.batch_norm(images, m, x), TypeError, "batch_norm: gamma must be a vector, .*, got m"),
+    "padding": (lambda: T.nn.conv2d(images, kernels, padding="full"), ValueError, "conv2d: padding must be .*'full'"),
     "size": (lambda: rng.normal(size=2.5), TypeError, f"the size of a draw: {LENGTH} 2.5"),
     "negative size": (lambda: rng.uniform(size=(-2,)), ValueError, "the size of a draw: .* 0 or more, got -2"),
-    "scale": (lambda: rng.normal(0, -1), ValueError, "normal: scale is not negative, got -1"),
-    "probability": (lambda: rng.bernoulli(1.5), ValueError, "bernoulli: p is from 0 to 1, got 1.5"),
+    "scale": (lambda: rng.normal(0, -1), ValueError, "normal: scale must not be negative, got -1"),
+    "probability": (lambda: rng.bernoulli(1.5), ValueError, "bernoulli: p must be from 0 to 1, got 1.5"),
     "shares": (lambda: rng.choice(3, p=[0.5, 0.5]), ValueError, "choice: p has 2 elements, expected 3"),
     "several without replacement": (
-        lambda: rng.choice(5, (2, 2), replace=False), ValueError, r"choice: size is an integer .*, got \(2, 2\)",
+        lambda: rng.choice(5, (2, 2), replace=False), ValueError, r"choice: size must be an integer .*, got \(2, 2\)",
     ),
     # --- linear algebra
-    "order of a norm": (lambda: T.linalg.norm(m, "l2"), ValueError, 'norm: ord is "fro", .*, got \'l2\''),
+    "order of a norm": (lambda: T.linalg.norm(m, "l2"), ValueError, 'norm: ord must be "fro", .*, got \'l2\''),
     "vector of a matrix": (lambda: T.linalg.inv(x), TypeError, "inv takes matrices in the last two axes, got x"),
     "tolerance": (lambda: T.linalg.pinv(m, "a"), TypeError, f"pinv: rcond: {NO_NUMBER} 'a'"),
     "trace of a vector": (lambda: T.trace(x), ValueError, "diagonal: expected a tensor of two axes or more, got x"),

@@ -68,9 +68,9 @@ def test_medians_of_nan_and_of_nothing():
     like("median", np.array([1.0, np.inf, np.inf, -np.inf]))
     like("quantile", with_nan((3, 4)), 0.5, axis=1)
     for q in (-0.1, 1.5, [0.5, 2.0]):
-        with pytest.raises(ValueError, match="quantile: q is from 0 to 1"):
+        with pytest.raises(ValueError, match="quantile: q must be from 0 to 1"):
             T.quantile(T.vector(), q)
-    with pytest.raises(ValueError, match=r"quantile: method is one of linear, .*, got 'weibull'"):
+    with pytest.raises(ValueError, match=r"quantile: method must be one of linear, .*, got 'weibull'"):
         T.quantile(T.vector(), 0.5, method="weibull")
 
 
@@ -317,7 +317,7 @@ def test_convolutions(lengths, dtype):
     for mode in ("full", "same", "valid"):
         like("convolve", a, v, mode=mode, rtol=1e-5 if dtype == "float32" else 1e-12)
         like("correlate", a, v, mode=mode, rtol=1e-5 if dtype == "float32" else 1e-12)
-    with pytest.raises(ValueError, match='convolve: mode is "full", "same" or "valid"'):
+    with pytest.raises(ValueError, match='convolve: mode must be "full", "same" or "valid"'):
         T.convolve(a, v, "middle")
 
 

@@ -192,7 +192,7 @@ def damaged(change, made=None):
 WRONG = [
     (lambda m: m.graph.node[0].input.__setitem__(0, "v1"), "reads 'v1', which a later node makes: they are in no"),
     (lambda m: m.graph.node[0].input.__setitem__(0, "gone"), "node Relu reads 'gone', which is not there"),
-    (lambda m: m.graph.node[1].output.__setitem__(0, "v0"), "makes 'v0', which another node makes, too, or"),
+    (lambda m: m.graph.node[1].output.__setitem__(0, "v0"), "makes 'v0', which is also another output, an input or"),
     (lambda m: m.graph.output[0].__setattr__("name", "no"), "the output 'no' is made by no node"),
     (lambda m: m.opset_import[0].__setattr__("version", 99), "needs version 99 of the ONNX op set; the newest"),
     (lambda m: m.graph.node[0].__setattr__("op_type", "Frob"), "no converter for Frob"),
@@ -218,7 +218,7 @@ def test_hostile_tensors_take_no_memory(tmp_path):
     beyond.external_data.add(key="location", value="weights")
     (tmp_path / "weights").write_bytes(b"1234")
     words = [
-        r"shape \(2147483648, 2147483648\), which cannot be", "has 3 bytes, expected 16",
+        r"shape \(2147483648, 2147483648\), which is not possible", "has 3 bytes, expected 16",
         "lies in '../secret', outside of the model's folder", "needs bytes 0 to 16 of weights, which has 4",
     ]  # fmt: skip
     for tensor, said in zip([huge, short, outside, beyond], words, strict=True):

@@ -133,13 +133,13 @@ NAMED = [
     (circle, "node Relu reads 'v1', which a later node makes: they are in no order, or go in a circle"),
     (with_input("x"), "two inputs have the name 'x', expected one"),
     (with_initializers("w", "w"), "two initializers have the name 'w', expected one"),
-    (with_initializers("v0"), "node Relu makes 'v0', which another node makes, too, or an input or initializer is"),
+    (with_initializers("v0"), "node Relu makes 'v0', which is also another output, an input or an initializer"),
     (lambda m: m.graph.node[1].input.append("x"), "node Neg .* -> v1: has 2 operands, expected 1: X"),
     (lambda m: m.graph.node[0].__setattr__("op_type", "Add"), "node Add .* -> v0: has 1 operands, expected 2: A, B"),
     (with_sparse([2**40], 0), r"sparse tensor 's' has the shape \(1099511627776,\), expected up to 268,435,456"),
     (with_sparse([4], 9), r"sparse tensor 's' of shape \(4,\): index 9 is out of bounds"),
     (lambda m: m.opset_import[0].__setattr__("version", 99), "needs version 99 of the ONNX op set; the newest"),
-    (lambda m: m.opset_import[0].__setattr__("domain", "new"), "is an op of the standard, of which the model names no"),
+    (lambda m: m.opset_import[0].__setattr__("domain", "new"), "is a standard op, but the model declares no version"),
 ]  # fmt: skip
 
 
@@ -177,7 +177,7 @@ def test_functions_without_end_are_refused():
     node = helper.make_node("Twice", ["x"], ["y"], domain="mine")
     made = model([node], [("x", [3])], [("y", [3])], functions=[function])
     made.opset_import.append(helper.make_opsetid("mine", 1))
-    with pytest.raises(OnnxError, match="functions call one another without end"):
+    with pytest.raises(OnnxError, match="functions call each other recursively"):
         ag.from_onnx(made)
 
 

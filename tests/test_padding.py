@@ -142,15 +142,15 @@ def by_hand(vector, width, axis, options):
 
 
 WRONG = {
-    "function": ({"mode": by_hand}, TypeError, "mode is one of 'constant', .* the function by_hand.* T.concatenate"),
-    "mode": ({"mode": "edges"}, ValueError, "mode is one of 'constant', .* got 'edges'"),
+    "function": ({"mode": by_hand}, TypeError, "one of 'constant', .* the function by_hand.* T.concatenate"),
+    "mode": ({"mode": "edges"}, ValueError, "mode must be one of 'constant', .* got 'edges'"),
     "option of another mode": ({"mode": "edge", "end_values": 1}, ValueError, "'edge' takes no option, got end_values"),
     "option": ({"mode": "mean", "length": 1}, TypeError, "'mean' takes stat_length, got length"),
     "type of reflection": ({"mode": "reflect", "reflect_type": "both"}, ValueError, "\"even\" or \"odd\", got 'both'"),
-    "no statistic": ({"mode": "maximum", "stat_length": 0}, ValueError, "stat_length is positive .*, got 0"),
-    "negative": ({"pad_width": -1}, ValueError, "pad_width is not negative, got -1"),
+    "no statistic": ({"mode": "maximum", "stat_length": 0}, ValueError, "stat_length must be positive .*, got 0"),
+    "negative": ({"pad_width": -1}, ValueError, "pad_width must not be negative, got -1"),
     "float": ({"pad_width": 1.5}, TypeError, "integer.* got 1.5"),
-    "pairs": ({"pad_width": [(1, 2)] * 3}, ValueError, r"pad_width is .* for each of 1 axes, got \[\(1, 2\)"),
+    "pairs": ({"pad_width": [(1, 2)] * 3}, ValueError, r"pad_width must be .* 1 such pairs, got \[\(1, 2\)"),
     "axis": ({"pad_width": {3: 1}}, np.exceptions.AxisError, "axis 3"),
     "nothing there": ({"x": T.vector("v", shape=(0,)), "mode": "edge"}, ValueError, r"axis 0 of v .* \"constant\""),
 }  # fmt: skip

@@ -47,7 +47,7 @@ ODD = [
     (lambda: x[1.5:], "bound of a slice: expected an integer .*got 1.5"),
     (lambda: x["a"], "an index is an integer.*got 'a'"),
     (lambda: T.reshape(x, (1.5, 2)), "reshape: shape: expected an integer .*got 1.5"),
-    (lambda: T.concatenate([m, m], axis="x"), "concatenate: an axis is an integer .*got 'x'"),
+    (lambda: T.concatenate([m, m], axis="x"), "concatenate: an axis must be an integer .*got 'x'"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Stencils in a row, and gathers with what reads them: one call over bands of rows, with the bits of separate ones."""
+"""Stencils in a row, and gathers with what reads them: one call over blocks of rows, with the bits of separate ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ X, Y, W = T.matrix("x"), T.matrix("y"), T.matrix("w")
 V, I = T.vector("v"), T.vector("i", "int64")
 CUBE, FLOATS = T.tensor("c", "float64", (None, None, None)), T.matrix("f", "float32")
 KNOWN = T.tensor("k", "float64", (40, 30))
-APART = "fast_run -pipeline_fusion"
+UNFUSED = "fast_run -pipeline_fusion"
 
 
 def blur(x):
@@ -54,7 +54,7 @@ STENCILS = {
     "every other column of the first": (X, down(along(X)[:, ::2])),
     "sums of rows of the second": (X, down(along(X)).sum(1)),
     "a softmax of the second": (X, T.nn.softmax(down(along(X)))),
-    "rows far apart": (X, along(X)[5:] - along(X)[:-5]),
+    "rows far unfused": (X, along(X)[5:] - along(X)[:-5]),
 }
 GATHERS = {
     "rows": ([W, I, X], W[I] * X),
@@ -122,13 +122,13 @@ def test_a_layer_norm_of_float32_is_one_node():
     assert stages == ["fused", "fused"]
     graph = ag.rewrite(FunctionGraph(inputs, [y]), "fast_run")
     assert "dimshuffle" in [node.op.name for node in graph.order[-1].op.graph.order]
-    f, apart = (ag.function(inputs, y, mode=mode) for mode in ("fast_run", APART))
+    f, unfused = (ag.function(inputs, y, mode=mode) for mode in ("fast_run", UNFUSED))
     rng = np.random.default_rng(0)
     for rows, columns in [(3000, 768), (500, 300), (2000, 7), (3, 100_000), (1, 1), (0, 5), (4, 0)]:
         values = [rng.standard_normal(shape).astype("float32") for shape in ((rows, columns), columns, columns)]
-        np.testing.assert_array_equal(f(*values), apart(*values))
+        np.testing.assert_array_equal(f(*values), unfused(*values))
     stretched = [rng.standard_normal(n).astype("float32") for n in ((2000, 1), (9,), (1,))]
-    np.testing.assert_array_equal(f(*stretched), apart(*stretched))
+    np.testing.assert_array_equal(f(*stretched), unfused(*stretched))
     with pytest.raises(ValueError, match="lengths 300 and 7"):
         f(np.ones((500, 300), "float32"), np.ones(7, "float32"), np.ones(300, "float32"))
 
@@ -138,13 +138,13 @@ def test_a_layer_norm_of_float32_is_one_node():
 def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
     y, rng = ROWS[name], np.random.default_rng(0)
     graph = FunctionGraph([X, Y, V, B], [y])
-    f, apart = (ag.function([X, Y, V, B], y, mode=q, on_unused_input="ignore")
-                for q in ("fast_run", APART))  # fmt: skip
+    f, unfused = (ag.function([X, Y, V, B], y, mode=q, on_unused_input="ignore")
+                for q in ("fast_run", UNFUSED))  # fmt: skip
     for wide in {columns, 1, 9 if columns == 1 else columns}:
         x, v, b = rng.standard_normal((rows, columns)), rng.standard_normal(wide), rng.standard_normal(wide)
         for other in ((rows, wide), (1, wide), *([(6, wide)] if rows == 1 else [])):
             w = rng.standard_normal(other)
-            np.testing.assert_array_equal(f(x, w, v, b), apart(x, w, v, b))
+            np.testing.assert_array_equal(f(x, w, v, b), unfused(x, w, v, b))
             if x.size:
                 np.testing.assert_allclose(f(x, w, v, b), interpret(graph, [x, w, v, b])[0], rtol=1e-9, atol=1e-12)
         for odd in arrays(X, (rows, columns), rng):
@@ -155,10 +155,10 @@ def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
     "outputs",
     [
         (T.nn.softmax(X).sum(0),),  # columns end with the last row
-        (s := T.nn.softmax(X), s * Y),  # what is asked for is kept whole
+        (s := T.nn.softmax(X), s * Y),  # an output is kept whole
         (X.sum(1) * Y,),  # there are no rows between
         (along(X),),
-        (b := along(X), down(b)),  # what is asked for is kept whole
+        (b := along(X), down(b)),  # an output is kept whole
         (down(b), T.exp(b).sum()),  # as is what somebody else reads
         (T.dot(b[1:], Y),),
         (T.exp(b)[::2] + T.exp(b)[1::2],),  # rows that do not follow one another
@@ -198,14 +198,14 @@ def test_the_gradient_of_a_pipeline_is_that_of_its_stages():
 def test_stencils_have_the_bits_of_separate_kernels(name):
     x, y = STENCILS[name]
     rng = np.random.default_rng(0)
-    together, apart = ag.function([x], y), ag.function([x], y, mode=APART)
+    together, unfused = ag.function([x], y), ag.function([x], y, mode=UNFUSED)
     alone = ag.function([x], y, threads=1)
     assert "rt->pipeline(" in together.c_source()
     long = {1: [(5,), (6,), (70_001,), (300_000,)], 3: [(5, 4, 4), (200, 41, 37)]}
     shapes = long.get(x.ndim, [(7, 7), (9, 40), (300, 517), (2500, 67), (70, 5003)])
     for shape in [x.type.shape] if None not in x.type.shape else shapes:
         for given in arrays(x, shape, rng):
-            expected, got = apart(given), together(given)
+            expected, got = unfused(given), together(given)
             assert got.dtype == expected.dtype
             np.testing.assert_array_equal(got, expected)
             np.testing.assert_array_equal(alone(given), got)
@@ -217,8 +217,8 @@ def test_stencils_have_the_bits_of_separate_kernels(name):
 def test_nothing_and_little(shape):
     x = np.ones(shape)
     for name in ("rows then columns", "blur then sharpen", "sums of rows of the second"):
-        f, apart = ag.function([X], STENCILS[name][1]), ag.function([X], STENCILS[name][1], mode=APART)
-        np.testing.assert_array_equal(f(x), apart(x))
+        f, unfused = ag.function([X], STENCILS[name][1]), ag.function([X], STENCILS[name][1], mode=UNFUSED)
+        np.testing.assert_array_equal(f(x), unfused(x))
 
 
 @pytest.mark.parametrize("name", GATHERS)
@@ -237,14 +237,14 @@ def test_gathers_mean_what_they_do_in_numpy(name, rows):
 
 
 def test_lengths_that_broadcast_at_run_time():
-    """One row is broadcast over all: rows of the ring do not follow one another, so the stages run whole."""
+    """One row is broadcast over all: rows of the line buffer are not adjacent, so the stages run whole."""
     y = X[1:] * down(along(Y))
-    f, apart = ag.function([X, Y], y), ag.function([X, Y], y, mode=APART)
+    f, unfused = ag.function([X, Y], y), ag.function([X, Y], y, mode=UNFUSED)
     rng = np.random.default_rng(0)
     x, given = rng.standard_normal((397, 900)), rng.standard_normal((398, 3))
-    np.testing.assert_array_equal(f(x[:397], given[:398]), apart(x[:397], given[:398]))
+    np.testing.assert_array_equal(f(x[:397], given[:398]), unfused(x[:397], given[:398]))
     x, one = rng.standard_normal((1000, 700)), rng.standard_normal((3, 702))
-    np.testing.assert_array_equal(f(x, one), apart(x, one))
+    np.testing.assert_array_equal(f(x, one), unfused(x, one))
     gathered = ag.function([W, I, X], W[I] * X)
     w, many = rng.standard_normal((5, 300)), rng.standard_normal((2000, 300))
     np.testing.assert_array_equal(gathered(w, np.array([3]), many), w[[3]] * many)
@@ -264,7 +264,7 @@ def test_an_index_out_of_range_is_told_as_without_the_pipeline(rows, bad):
     at[rows // 2] = bad
     given = np.ones((5, 4)), at, np.ones((rows, 4))
     said = []
-    for mode in ("fast_run", APART):
+    for mode in ("fast_run", UNFUSED):
         with pytest.raises(IndexError) as caught:
             ag.function([W, I, X], (W[I] * X).sum(1), mode=mode)(*given)
         said.append(str(caught.value).partition("\n")[0])

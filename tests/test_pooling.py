@@ -232,16 +232,16 @@ X = T.tensor("x", shape=(2, 4, 8, 8))
 @pytest.mark.parametrize(
     ("build", "kind", "message"),
     [
-        (lambda: T.nn.max_pool2d(T.matrix("m"), 2), TypeError, r"max_pool2d: x is .*rank 4.* got m \(float64"),
-        (lambda: T.nn.avg_pool2d(T.tensor4("z", "complex64"), 2), TypeError, r"avg_pool2d: x is real numbers .*got z"),
-        (lambda: T.nn.max_pool2d(X, 0), ValueError, r"kernel is 1 or more, got 0"),
-        (lambda: T.nn.max_pool2d(X, 2, 0), ValueError, r"stride is 1 or more, got 0"),
-        (lambda: T.nn.max_pool2d(X, 2, dilation=0), ValueError, r"dilation is 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(T.matrix("m"), 2), TypeError, r"max_pool2d: x must be .*rank 4.* got m \(float64"),
+        (lambda: T.nn.avg_pool2d(T.tensor4("z", "complex64"), 2), TypeError, r"x must be real numbers .*got z"),
+        (lambda: T.nn.max_pool2d(X, 0), ValueError, r"kernel must be 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(X, 2, 0), ValueError, r"stride must be 1 or more, got 0"),
+        (lambda: T.nn.max_pool2d(X, 2, dilation=0), ValueError, r"dilation must be 1 or more, got 0"),
         (lambda: T.nn.max_pool2d(X, 9), ValueError, r"extends over 9 positions of axis 2, the padded input has 8"),
-        (lambda: T.nn.max_pool2d(X, 2, padding=2), ValueError, r"padding is at most half of the kernel"),
+        (lambda: T.nn.max_pool2d(X, 2, padding=2), ValueError, r"padding must be at most half of the kernel"),
         (lambda: T.nn.max_pool2d(X, (2, 2, 2)), ValueError, r"kernel has one number for each of 2 axes"),
-        (lambda: T.nn.avg_pool2d(X, "2"), TypeError, r"kernel is an integer or 2 of them, .*got '2'"),
-        (lambda: T.MaxPool((2,), (1,), (0,)), ValueError, r"max_pool: .* are 1 to"),
+        (lambda: T.nn.avg_pool2d(X, "2"), TypeError, r"kernel must be an integer or 2 of them, .*got '2'"),
+        (lambda: T.MaxPool((2,), (1,), (0,)), ValueError, r"max_pool: .* must be 1 to"),
     ],
 )
 def test_errors_when_it_is_built(build, kind, message):

@@ -138,7 +138,7 @@ def test_specify_shape():
     assert ag.rewrite(T.specify_shape(known, (2, 3)), "canonicalize") is known
     with pytest.raises(ValueError, match=r"known .* does not have the shape .*axis 1 has length 3, not 4"):
         T.specify_shape(known, (2, 4))
-    with pytest.raises(TypeError, match=r"x .* has 2 axes, 3 lengths are given"):
+    with pytest.raises(TypeError, match=r"x .* has 2 axes, got 3 lengths"):
         T.specify_shape(x, (1, 2, 3))
 
 

@@ -138,7 +138,7 @@ def test_a_quantized_model_learns():
         (lambda: T.quantize(X, 0.1, 0.5), "zero_point must be integers"),
         (lambda: T.quantize(X, [0.1, 0.2]), "scale must be a scalar, or a vector with axis= given"),
         (lambda: T.quantize(T.tensor("y", "float32", (3, 4)), [0.1, 0.2], axis=1), "scale has 2 numbers, but axis 1"),
-        (lambda: T.quantize(X, [0.1, 0.2], [1, 2, 3], axis=0), "scale has 2 numbers and zero_point has 3; expected as"),
+        (lambda: T.quantize(X, [0.1, 0.2], [1, 2, 3], axis=0), "scale has 2 numbers and zero_point has 3; expected"),
         (lambda: T.quantize(X, 0.1, dtype="int64"), "dtype must be one of int8"),
         (lambda: T.quantize(T.imatrix("i"), 0.1), "x must have floats"),
         (lambda: T.dequantize(X, 0.1), "q must have integers"),

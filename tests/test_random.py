@@ -224,13 +224,13 @@ def test_dropout_keeps_the_mean_and_its_gradient_the_mask():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda r: T.random.RandomStream(1.5), TypeError, "the seed is an integer, got 1.5"),
-        (lambda r: T.random.RandomStream(-1), ValueError, "the seed is at least 0 .*, got -1"),
+        (lambda r: T.random.RandomStream(1.5), TypeError, "the seed must be an integer, got 1.5"),
+        (lambda r: T.random.RandomStream(-1), ValueError, "the seed must be at least 0 .*, got -1"),
         (lambda r: r.uniform(dtype="int32"), TypeError, "random numbers are float32 or float64, got int32"),
-        (lambda r: r.normal(1j), TypeError, "the parameters of a distribution are real"),
+        (lambda r: r.normal(1j), TypeError, "the parameters of a distribution must be real"),
         (lambda r: r.uniform(size=2.5), TypeError, "the size of a draw: expected an integer"),
         (lambda r: r.integers(0.5), TypeError, "integers: expected integers, got"),
-        (lambda r: r.integers(5, dtype="float32"), TypeError, "integers: the dtype is one of integers, got float32"),
+        (lambda r: r.integers(5, dtype="float32"), TypeError, "integers: the dtype must be .*integers, got float32"),
         (lambda r: r.permutation(2.5), TypeError, "permutation: expected integers, got"),
     ],
 )  # fmt: skip

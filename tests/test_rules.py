@@ -100,7 +100,7 @@ def test_rules_cope_with_other_dtypes(dtype):
             continue
         (got,), (want,) = values_of(result, arrays), want
         assert (got.dtype, got.shape) == (want.dtype, want.shape), f"{k} {row[0]}\n{graph}\n{result}"
-        # What the rules make finite, or what cancels in a narrow dtype, they may.
+        # Rules may make a result finite, or let terms cancel in a narrow dtype.
         near = np.isfinite(want)
         tolerance = 0.05 if want.dtype == np.float16 else 1e-3
         where = f"{k} {row[0]}\n{graph}\n{result}"

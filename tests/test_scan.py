@@ -214,17 +214,17 @@ def test_an_error_inside_of_a_step(mode):
 
 def test_wrong_arguments():
     x = T.vector("x")
-    with pytest.raises(TypeError, match="scan: fn is a function of variables, got 3"):
+    with pytest.raises(TypeError, match="scan: fn must be a function of variables, got 3"):
         ag.scan(3, x)
     with pytest.raises(TypeError, match=r"scan: sequence 0, 2.0 \(float64\), has no axis"):
         ag.scan(lambda x: x, 2.0)
-    with pytest.raises(ValueError, match="nothing says how many steps"):
+    with pytest.raises(ValueError, match="the number of steps is unknown"):
         ag.scan(lambda s: s, outputs_info=x)
     with pytest.raises(ValueError, match="n_steps is -2; expected 0 or more"):
         ag.scan(lambda s: s, outputs_info=x, n_steps=-2)
     with pytest.raises(ValueError, match="outputs_info has 2 entries, and fn returns 1"):
         ag.scan(lambda a, b: a, outputs_info=[x, x], n_steps=2)
-    with pytest.raises(ValueError, match=r"outputs_info\[0\]: taps of outputs are negative"):
+    with pytest.raises(ValueError, match=r"outputs_info\[0\]: taps of outputs must be negative"):
         ag.scan(lambda a: a, outputs_info={"initial": x, "taps": [0]}, n_steps=2)
     with pytest.raises(ValueError, match="take 2 values before the first step"):
         ag.scan(lambda a: a, outputs_info={"initial": T.scalar("s"), "taps": [-2]}, n_steps=2)

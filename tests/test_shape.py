@@ -354,7 +354,7 @@ def test_tile_repeat_flip_roll_pad(shape):
     for width in (1, (0, 2), [(k, 1) for k in range(len(shape))]):
         assert_same_call("pad", x, width, constant_values=7)
     assert_same_call("repeat", x, [2, 0, 1][: shape[0]], 0)
-    with pytest.raises(ValueError, match=r"mode is one of 'constant', .*, got 'constantly'"):
+    with pytest.raises(ValueError, match=r"mode must be one of 'constant', .*, got 'constantly'"):
         T.pad(T.vector(), 1, mode="constantly")
 
 

@@ -108,7 +108,7 @@ def test_order_statistics(dtype):
     x, places = sample((3, 6), dtype), np.array([4, 0, 4, -1])
     assert_like_numpy(lambda v: T.OrderStatistics()(v, places), lambda a: np.sort(a, axis=-1)[:, places], x)
     assert_like_numpy(lambda v: T.OrderStatistics()(v, places[:0]), lambda a: a[:, :0], x)
-    with pytest.raises(IndexError, match="no places"):
+    with pytest.raises(IndexError, match="out of range"):
         T.OrderStatistics()(T.as_tensor(x), [6]).eval()
     if dtype == "float64":
         assert_gradient(lambda v: T.OrderStatistics()(v, places) ** 2, x)

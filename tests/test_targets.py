@@ -71,7 +71,7 @@ BOUNDS = {
     "ops/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
     "ops/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
-    "ops/blocked.py": {"IN_BLOCKS", "IN_TURN", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
+    "ops/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
     "ops/bfloats.py": {"ALL_ZERO"},
     "optdb/rules/layout.py": {"IMAGE_CHANNELS"},
     "ops/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
@@ -88,13 +88,14 @@ BOUNDS = {
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
     "ops/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.
-    "cbackend/program/plan_blocks.py": {"LARGEST", "PLAIN_DEPTH", "SUMS"},
+    "cbackend/program/plan_block_pools.py": {"LARGEST", "SUMS"},
+    "cbackend/program/plan_blocks.py": {"PLAIN_DEPTH"},
     "cbackend/program/plan_bytes.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS", "ROW_LENGTHS"},
     "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
-    "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_RINGS"},
+    "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
     "cbackend/program/plan_windows.py": {"MOST_LOOPS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.
     "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
@@ -312,7 +313,7 @@ def test_targets_that_cannot_be_compiled_for(monkeypatch):
 
 @runs_v3
 def test_limits_change_no_result():
-    """Tiles, strips and streams of odd sizes: the same bits."""
+    """Tiles, strips and segments of odd sizes: the same bits."""
     odd = Limits(
         nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
         column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,

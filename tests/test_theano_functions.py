@@ -62,7 +62,7 @@ def test_errors_name_the_line_and_the_fix():
         (lambda: f(np.ones((2, 3)), np.ones((2, 3))), ValueError, r"x \(2, 3\), y(?s:.*)test_theano_functions"),
         (lambda: theano.function([x], updates={x: x}), TypeError, r"key x; expected a variable made by theano.shared"),
         (lambda: theano.scan(lambda a, b: a, sequences=x), TypeError, r"fn takes 2 arguments \(a, b\), and is given 1"),
-        (lambda: theano.scan(z.dimshuffle, sequences=x[0, 0]), TypeError, "no axis to go along"),
+        (lambda: theano.scan(z.dimshuffle, sequences=x[0, 0]), TypeError, "no axis to iterate over"),
         (lambda: T.cast(x, "float31"), TypeError, "'float31' is no dtype; expected one of bool"),
         (lambda: T.zeros((2, 3))[5], IndexError, "out of bounds"),
     ):
@@ -171,7 +171,7 @@ def test_gradients():
         T.grad(cost, T.dscalar("z"))
     with pytest.warns(UserWarning, match="not computed from z"):
         T.grad(cost, T.dscalar("z"), disconnected_inputs="warn")
-    for wrong, words in ((x, "cost is a scalar"), (T.zscalar(), "real scalar")):
+    for wrong, words in ((x, "cost must be a scalar"), (T.zscalar(), "real scalar")):
         with pytest.raises(TypeError, match=words):
             T.grad(wrong, x)
     bent = lambda v: theano.gradient.grad_scale(v, 2.0) ** 2  # noqa: E731

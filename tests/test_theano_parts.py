@@ -112,7 +112,7 @@ def test_helpers_of_theanos_files():
     assert T.check_and_normalize_axes(T.dtensor3(), (-1, T.constant(0))) == [2, 0]
     with pytest.raises(ValueError, match="has no axis 3"):
         T.check_and_normalize_axes(T.dtensor3(), 3)
-    with pytest.raises(TypeError, match="an index is an integer or None"):
+    with pytest.raises(TypeError, match="an index must be an integer or None"):
         T.make_slice(T.dscalar())
     with pytest.raises(TypeError, match="got the bool True"):
         T.check_and_reject_bool(True)

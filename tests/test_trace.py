@@ -151,9 +151,9 @@ def test_stepping_forward_and_back(f):
         assert s.goto(k).lines == texts[k]
     assert s.goto(3).back().position == 2
     assert s.back(10).position == 0
-    with pytest.raises(IndexError, match="no state is number 1000"):
+    with pytest.raises(IndexError, match="there is no state number 1000"):
         s.goto(1000)
-    with pytest.raises(IndexError, match="no state is number -1"):
+    with pytest.raises(IndexError, match="there is no state number -1"):
         f.trace.graph(-1)
 
 

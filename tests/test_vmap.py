@@ -244,7 +244,7 @@ def test_nothing_is_looped_over_and_lines_stay():
         (lambda x, v: ag.vmap(lambda r: T.zeros(T.cast(r.sum(), "int64")))(x), NoBatch, "the lengths of its result"),
         (lambda x, v: ag.vmap(lambda r: T.arange(r.sum()))(x), NoBatch, "arange cannot be .* many examples at once"),
         (lambda x, v: ag.vectorize(v, {}), ValueError, "replace is empty"),
-        (lambda x, v: ag.vectorize(v, {v: v}), TypeError, r"v .* does not stand for many of v .*: expected float64"),
+        (lambda x, v: ag.vectorize(v, {v: v}), TypeError, r"v .* does not fit v .*: expected float64"),
         (lambda x, v: ag.vectorize("v", {v: x}), TypeError, "vectorize: outputs is 'v'; expected a variable"),
     ],
 )  # fmt: skip
@@ -313,9 +313,9 @@ def test_jacobian_by_several_and_without_connection():
     np.testing.assert_array_equal(b, np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"jacobian: y .* is disconnected"):
         ag.jacobian(x * 2, [x, y])
-    with pytest.raises(ValueError, match='jacobian: disconnected is "raise" or "zero", got'):
+    with pytest.raises(ValueError, match='jacobian: disconnected must be "raise" or "zero", got'):
         ag.jacobian(x, x, disconnected="none")
-    with pytest.raises(TypeError, match="jacobian: the expression is a real floating-point tensor, got"):
+    with pytest.raises(TypeError, match="jacobian: the expression must be a real floating-point tensor, got"):
         ag.jacobian(T.lvector("i"), x)
     with pytest.raises(ValueError, match=r"jacobian: i .* is disconnected"):
         ag.jacobian(x, T.lvector("i"))

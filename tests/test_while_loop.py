@@ -75,7 +75,7 @@ def test_what_is_refused():
         ag.while_loop(lambda s: s > 0, lambda s: s, T.vector("x"))
     with pytest.raises(TypeError, match=r"while_loop: body takes one argument, .*; this one \(a, n\)"):
         ag.while_loop(lambda s: s[1] < 3, lambda a, n: (a, n + 1), (T.constant(1.0), T.constant(0)))
-    with pytest.raises(TypeError, match="body is a function of the state, got 3"):
+    with pytest.raises(TypeError, match="body must be a function of the state, got 3"):
         ag.while_loop(lambda s: s > 0, 3, n)
     x = T.scalar("x")
     with pytest.raises(TypeError, match=r"(?s)no gradient through while_loop.*keeps no states"):

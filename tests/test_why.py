@@ -167,7 +167,7 @@ def test_what_numpy_runs_is_not_said_to_be_fused(monkeypatch):
     monkeypatch.setattr(importlib.import_module("arignote.engines.c"), "find_toolchain", lambda: None)
     left = ag.function([x, y], T.exp(T.cos(x) + y) - 3, debug_info=True)
     (remark,) = left.remarks
-    assert remark.reason == "there is no C of it" and "doctor" in remark.suggestion
+    assert remark.reason == "no C could be compiled" and "doctor" in remark.suggestion
     assert "fused" not in str(left.remarks)
 
 

@@ -55,7 +55,7 @@ def test_any_convolution(data):
     whole = conv(conv(x, first), w, padding=padding) + b
     y = T.clip(whole, -1, 2) if data.draw(st.booleans()) else whole
     f = ag.function([x], y, mode=MODE, target=by(chosen))
-    assert tiles_of(f) == [0, chosen] or not shape[0]  # what is written amid zeros without images is nothing
+    assert tiles_of(f) == [0, chosen] or not shape[0]  # without images there is nothing to pad
     value = numbers(*shape, dtype=dtype)
     exact, uncut = ag.function([x], [y, whole], mode="NUMPY")(value)
     np.testing.assert_allclose(f(value), exact, rtol=0, atol=ERROR[dtype, chosen] * np.abs(uncut).max(initial=1.0))

@@ -16,7 +16,7 @@ VERSION = 1
 """Part of every cache key: raise it when a layout below changes its meaning without changing its text."""
 
 C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
-"""Prelude of the declarations; C11 allows the same typedef twice, so a preamble may repeat it."""
+"""Prelude of the declarations; C11 allows a typedef to be repeated, so a preamble may contain it again."""
 
 _FIRST_DECLARATIONS = """\
 struct ag_runtime;
@@ -168,9 +168,9 @@ typedef struct ag_nest {
     void (*const *picks)(i64 *into, const i64 *from, const void *best, const void *other);
 } ag_nest;
 
-/* Where an array of a stage lies: in ring `ring`, from row `row` on, `element` elements in; -1: where data says. */
+/* Where an array of a stage lies: `element` elements after row `row` of a line buffer; buffer -1: where data says. */
 typedef struct ag_rows {
-    i64 ring, row, element;
+    i64 buffer, row, element;
 } ag_rows;
 
 /* One of several kernels in a row, run over parts of the first loop, along which its results move. */
@@ -220,9 +220,9 @@ typedef struct ag_runtime {
        that failed, with what it said. */
     i32 (*launch)(const struct ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data,
                   const i64 *strides, i64 *said);
-    /* Runs stages of which later ones read what earlier ones compute, a few rows at a time: rings hold rows that are
-       still needed.  Returns what launch does, or AG_NO_MEMORY.  said[4]: the stage that failed. */
-    i32 (*pipeline)(const struct ag_runtime *rt, i32 stages, const ag_stage *stage, i32 rings, i64 *said);
+    /* Runs stages of which later ones read what earlier ones compute, a few rows at a time: line buffers hold rows that
+       are still needed.  Returns what launch does, or AG_NO_MEMORY.  said[4]: the stage that failed. */
+    i32 (*pipeline)(const struct ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *said);
     void (*listen)(void);         /* what follows takes long: listen to Ctrl-C from here on */
     i32 (*stopped)(void);         /* whether Ctrl-C was pressed: the call returns soon, its results do not count */
     i32 (*commit)(void);          /* the same, and from here on Ctrl-C waits: what is the caller's is overwritten */

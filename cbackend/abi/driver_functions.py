@@ -1,4 +1,4 @@
-"""C functions of the driver that the runtime has compiled already: failure, memory, results, copies, slices, ranges.
+"""C functions of the driver that are compiled into the runtime: failure, memory, results, copies, slices, ranges.
 
 Their text stands in each generated file that uses them, so the file is whole for any compiler.  Ours is told
 `-DAG_PREBUILT` and skips it: it calls them by the table of the runtime, which is compiled from the same text
@@ -15,7 +15,7 @@ typedef __UINT64_TYPE__ u64;
 typedef double f64;
 typedef double _Complex c128;
 """
-"""Prelude of the functions, beside the declarations."""
+"""Prelude of the functions, besides the declarations."""
 
 DRIVER_FUNCTIONS = {
     "ag_iota": """\
@@ -379,7 +379,7 @@ static void ag_drop(const ag_runtime *rt, const ag_arena *arena, void **slot)
 }
 """,
 }  # fmt: skip
-"""The text of each by name, in an order in which each uses earlier ones alone."""
+"""The text of each function by name, ordered so that each uses earlier ones only."""
 
 INTERNAL = ("ag_slice_bound", "ag_bytes")
-"""Functions that only others here call; all the rest are in the table, as `rt->fail` for `ag_fail`."""
+"""Functions that only other functions here call; all others are in the table, as `rt->fail` for `ag_fail`."""

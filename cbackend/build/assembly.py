@@ -1,4 +1,4 @@
-"""C text -> assembly, to be read: the same compiler and flags as for libraries."""
+"""C text -> assembly for people to read, by the compiler and flags of libraries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .work_folder import in_work_folder
 
 
 def assembly_of(text: str, toolchain: Toolchain, cache: Cache) -> str:
-    """The assembly that the toolchain makes of a C file; nothing is left on the disk.
+    """Return the assembly that the toolchain makes of a C file; no file is left on disk.
 
     Raises:
         CompileError: the compiler fails or takes longer than ten minutes.

@@ -1,7 +1,7 @@
 """C text -> a loaded library: found in the cache, or compiled, checked and published there.
 
 Two processes that need the same library at the same moment share one compilation if the first is done in time;
-neither waits long. Within a process equal text is loaded once, for as long as somebody holds it.
+neither waits long. Within a process equal text is loaded once, for as long as it is referenced.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .trial import defect
 
 
 class Image:
-    """Code mapped into this process: unmapped when nobody refers to it.  `lib` is a cffi library."""
+    """Code mapped into this process and unmapped with its last reference.  `lib` is a cffi library."""
 
     __slots__ = ("__weakref__", "lib")
 
@@ -61,19 +61,19 @@ _images: weakref.WeakValueDictionary[bytes, Image] = weakref.WeakValueDictionary
 
 
 _begun: dict[bytes, tuple[Job, Callable[[], Any]]] = {}
-"""Compilations that nobody has asked for yet, by what they will be asked for as; see headstart.py."""
+"""Running compilations that no caller has asked for yet, by the key of their library; see headstart.py."""
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begun.clear)  # they are the parent's: a child compiles on its own
 
 
 def expect(text: str, toolchain: Toolchain, job: Job, end: Callable[[], Any]) -> None:
-    """Let `job`, which runs, be the compilation of `text` when that is next asked for; `end` ends both."""
+    """Register the running `job` as the compilation of `text`, for the next call that asks for it; `end` ends both."""
     _begun[library_key(text, toolchain)] = job, end
 
 
 @postponed()
 def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
-    """The library of the C file `text`.
+    """Return the library of the C file `text`.
 
     Raises:
         CompileError: the compiler fails, takes longer than ten minutes, or leaves no usable library.
@@ -88,7 +88,7 @@ def build(text: str, toolchain: Toolchain, cache: Cache) -> Library:
 
 @postponed()
 def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[Library]:
-    """The libraries of several C files, in order; those that are missing are compiled side by side.
+    """Return the libraries of several C files, in order; missing ones are compiled in parallel.
 
     Raises:
         CompileError: as for `build`.
@@ -104,7 +104,7 @@ def build_all(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[
 
 
 def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache: Cache) -> dict[bytes, Library]:
-    """The libraries that could be compiled in the first folder at hand; `build` tries the others again."""
+    """Compile texts in parallel and return the libraries of those that compiled; `build` tries the others again."""
     found: dict[bytes, Library] = {}
     with ExitStack() as stack, suppress(CompileError, OSError):
         begun = time.perf_counter()
@@ -122,7 +122,7 @@ def _compile_side_by_side(missing: dict[bytes, str], toolchain: Toolchain, cache
 
 
 def _begin_in(stack: ExitStack, key: bytes, text: str, toolchain: Toolchain, cache: Cache) -> Job:
-    """A compilation that runs; it ends with `stack`, and its folder too."""
+    """Return a running compilation; leaving `stack` ends it and removes its folder."""
     if key in _begun:
         job, end = _begun.pop(key)
         stack.callback(end)
@@ -134,7 +134,7 @@ def _begin_in(stack: ExitStack, key: bytes, text: str, toolchain: Toolchain, cac
 
 
 def find(key: bytes, cache: Cache) -> Library | None:
-    """The library of a key, from this process or the cache; None if it is in neither."""
+    """Return the library of a key from this process or the cache; None if neither has it."""
     image = _images.get(key)
     if image is not None:
         return Library(image, key, cache.path(Kind.LIBRARY, key), True, 0.0)
@@ -142,9 +142,7 @@ def find(key: bytes, cache: Cache) -> Library | None:
 
 
 def _patience(text: str) -> float:
-    """Seconds to wait for another process that compiles the same text: three times what it takes an idle machine (20 us
-    a byte), because processes that race for one text are a load themselves.  A holder that hangs costs as much, once.
-    """
+    """Return seconds to wait for another process that compiles the same text: three times the usual 20 us per byte."""
     return 0.5 + 60e-6 * len(text)
 
 

@@ -25,19 +25,19 @@ from .work_folder import in_work_folder
 TIMEOUT_SECONDS = 600.0
 UNITS = (1, 2)
 _ENTRY = "\ni32 ag_entry(ag_call *call)\n{"
-"""In the text of a program, which needs no start files, as the runtime does."""
+"""The beginning of the entry, by which the text of a program is known; programs link without start files."""
 _ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
 def library_key(text: str, toolchain: Toolchain) -> bytes:
-    """The digest under which the library of `text` is kept: everything that shapes its code."""
+    """Return the digest under which the library of `text` is stored, over all that shapes its code."""
     parts = (text, toolchain.fingerprint, _ABI)
     return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
 
 
 @postponed()
 def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
-    """The bytes of the shared object of the C file `text`; nothing is left on the disk.
+    """Return the bytes of the shared object of the C file `text`; no file is left on disk.
 
     The file is called `code.c` in every build, so that equal text gives equal bytes.
 
@@ -49,7 +49,7 @@ def compile_text(text: str, toolchain: Toolchain, cache: Cache) -> bytes:
 
 
 def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str]) -> Job:
-    """The compilation of `text` in `folder`, begun; `extra` joins the compiler's environment.
+    """Begin the compilation of `text` in `folder`; `extra` joins the compiler's environment.
 
     Raises:
         CompileError: the compiler cannot be started.
@@ -59,7 +59,7 @@ def begin(folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str
 
 
 class Job:
-    """`code.c` of a folder on its way to `code.so`: one compiler and the linker, or two compilers, for a unit each."""
+    """Compilation of `code.c` in a folder to `code.so`: one compiler and the linker, or two compilers, one per unit."""
 
     def __init__(self, folder: Path, text: str, toolchain: Toolchain, extra: Mapping[str, str] | None) -> None:
         self._folder, self._text, self._toolchain, self._extra = folder, text, toolchain, extra
@@ -68,7 +68,7 @@ class Job:
         self._begin(toolchain.linker != ())
 
     def _begin(self, ahead: bool) -> None:
-        """Start the compilers; `ahead`: those that wait for a text are welcome."""
+        """Start the compilers; `ahead` allows the use of pre-started ones."""
         in_units, bare = "#ifdef AG_UNIT" in self._text, _ENTRY in self._text
         try:
             if in_units or (bare and self._toolchain.linker):
@@ -96,7 +96,7 @@ class Job:
         return start(command, self._folder, TIMEOUT_SECONDS, extra=self._extra)
 
     def payload(self) -> bytes:
-        """The bytes of the library, once it is made; nothing of the job runs any more.
+        """Return the bytes of the library once it is made; no process of the job is left.
 
         Raises:
             CompileError: a compiler fails, takes too long, or leaves no usable library.
@@ -115,7 +115,7 @@ class Job:
         return payload
 
     def _wait(self) -> Finished:
-        """The output of the last command, or of the first that failed."""
+        """Return the output of the last command, or of the first that failed."""
         finished = [running.wait() for running in self._running]
         failed = next((done for done in finished if done.code != 0), None)
         if failed is not None and any(isinstance(running, PrestartedCompiler) for running in self._running):
@@ -127,7 +127,7 @@ class Job:
         return self._linked()
 
     def _linked(self) -> Finished:
-        """The output of the linker, or, if it failed, of the compiler that calls it."""
+        """Return the output of the linker; if it failed, that of the compiler, which calls the linker itself."""
         if not all((self._folder / name).is_file() for name in self._objects):
             return Finished(0, "")  # of a compiler that made nothing the linker says no more than that
         if self._toolchain.linker:
@@ -143,7 +143,7 @@ class Job:
         return self._running[-1].wait()
 
     def kill(self) -> None:
-        """End all of it that still runs."""
+        """Kill the processes of the job that still run."""
         while self._running:
             self._running.pop().kill()
         self._objects.clear()

@@ -1,4 +1,4 @@
-"""Running a compiler: its own process group and folder, a clean environment, a time limit, nothing left behind."""
+"""Running a compiler: its own process group and folder, a clean environment, a time limit, full clean-up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CompileError(Exception):
 
 
 class NotStartedError(CompileError):
-    """The process could not even be started."""
+    """A process that could not be started."""
 
 
 @record
@@ -46,7 +46,7 @@ class Finished:
     output: str
 
     def first_lines(self) -> str:
-        """The lines that say what is wrong, few enough to read."""
+        """Return the lines that say what is wrong, at most a few."""
         lines = [line for line in self.output.splitlines() if line.strip()]
         telling = [line for line in lines if "error" in line.lower() or "undefined" in line.lower()] or lines
         return "\n".join(line[:200] for line in telling[:_SHOWN_LINES]) or "(it printed nothing)"
@@ -55,8 +55,9 @@ class Finished:
 _running: weakref.WeakSet[Running] = weakref.WeakSet()
 _ending = threading.Event()
 _starting = fork_safe_lock()
-"""Held while pipes are open for a process to come: what a child of fork inherited of them would never close, and we
-would wait for it.
+"""Lock held while pipes for a new process are open.
+
+A child of fork would inherit their ends and never close them, and this process would wait for it.
 """
 
 
@@ -77,7 +78,7 @@ def ended() -> Iterator[None]:
 
 def _check_not_ending() -> None:
     if _ending.is_set():
-        raise SystemExit  # no error: nobody waits for it any more, and all that is left to do is to clean up
+        raise SystemExit  # no error: there is no waiting caller, and only the clean-up is left
 
 
 class Running:
@@ -91,7 +92,7 @@ class Running:
         _running.add(self)
 
     def wait(self) -> Finished:
-        """Its output and exit code.  On any exception, Ctrl-C too, its whole group is killed first.
+        """Return its output and exit code.  On any exception, Ctrl-C too, the whole group is killed first.
 
         Ctrl-C that is postponed (cache/interrupts.py) is raised here.
 
@@ -110,9 +111,9 @@ class Running:
             raise
 
     def feed(self, text: bytes) -> bool:
-        """Give it all that it is to read, if it was started `fed`; False if it does not take that, and is of no use.
+        """Write its whole input, if it was started `fed`; return False if it does not accept the input.
 
-        This waits for nobody: the pipe is made as long as the text.
+        This never blocks: the pipe is made as long as the text.
         """
         assert self._process.stdin is not None
         try:
@@ -125,26 +126,26 @@ class Running:
             return False
 
     def end(self) -> None:
-        """Send the whole group its end; whoever waits for it notices."""
+        """Kill the whole process group (SIGKILL); a thread that waits for it notices."""
         if self._process.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def kill(self) -> None:
-        """End the whole group if it still runs, and wait for that."""
+        """Kill the whole process group if it still runs, and wait for its end."""
         self.end()
         self._process.wait()
         self._close()
 
     def _close(self) -> None:
-        """Close our ends of its pipes."""
+        """Close our ends of the pipes of the process."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()
 
 
 def _in_child() -> None:
-    """A compiler of the parent's must not wait for the end of a text whose pipe a child of fork has open."""
+    """Close, in a child of fork, the pipes of the parent's compilers; an open pipe would keep them waiting."""
     for running in list(_running):
         running._close()
 
@@ -182,12 +183,12 @@ def run(
     argv: Sequence[str], folder: Path, timeout: float, *, extra: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> Finished:  # fmt: skip
-    """The output of `argv` and its exit code; arguments and errors as for `start` and `Running.wait`."""
+    """Return the output of `argv` and its exit code; arguments and errors as for `start` and `Running.wait`."""
     return start(argv, folder, timeout, extra=extra, pass_fds=pass_fds).wait()
 
 
 def find_programs(name: str) -> Iterator[str]:
-    """The executable files that `name` may mean: itself if it is an absolute path, else those on PATH, in its order."""
+    """Yield the programs that `name` may mean: itself if it is an absolute path, else those on PATH, in order."""
     if os.path.dirname(name):
         places = [name]
     else:
@@ -203,7 +204,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _drain(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """The first bytes of what it prints; the rest is read and dropped until it closes its output."""
+    """Return the first bytes of its output; the rest is read and dropped until the process closes it."""
     assert process.stdout is not None
     kept = bytearray()
     with selectors.DefaultSelector() as selector, process.stdout as pipe:

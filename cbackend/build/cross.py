@@ -19,9 +19,9 @@ from .probe import CLANG, GCC, OPTIONAL, REQUIRED, REQUIRED_LINK, ZIG
 from .toolchain import NATIVE, Toolchain, ziglang
 
 ZIG_COMMAND = "$(ZIG)"
-"""The command for zig in a Makefile: a variable, because Python packages install programs in many places."""
+"""The command for zig in a Makefile; a variable, because Python packages install programs in many places."""
 PACKAGES = {"aarch64-linux": "gcc-aarch64-linux-gnu", "riscv64-linux": "gcc-riscv64-linux-gnu", "x86_64-linux": "gcc"}
-"""Packages of Debian with a cross compiler."""
+"""The packages of Debian that contain a cross compiler."""
 _TRIPLES = {
     "aarch64-linux": "aarch64-linux-musl", "riscv64-linux": "riscv64-linux-musl", "x86_64-linux": "x86_64-linux-musl",
     "wasm32-wasi": "wasm32-wasi", "wasm32-web": "wasm32-wasi",
@@ -30,7 +30,7 @@ _TRIPLES = {
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _STATIC = ("-static", "-s", "-Wl,--gc-sections")
 _WASM = ("-s", "-Wl,-z,stack-size=1048576")
-"""Kernels have tiles of up to 128 KiB on the stack, which overwrites nothing if it is too small."""
+"""Linker option: a stack that holds the tiles of kernels, up to 128 KiB."""
 _REACTOR = ("-mexec-model=reactor",)
 _TIMEOUT = 20.0
 
@@ -72,7 +72,7 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     if compiler is None and ziglang() is None:
         raise TargetError(f"no C compiler for {machine}: {_remedy(machine)}")
     if compiler is None and triple is None:
-        raise TargetError(f"zig has no name for {machine}: name a compiler, compiler='...'")
+        raise TargetError(f"zig does not support {machine}; give a compiler, as in compiler='...'")
     alone = target.arch == "wasm32"
     if compiler is None:
         command: tuple[str, ...] = (ZIG_COMMAND, "cc", "-target", str(triple))

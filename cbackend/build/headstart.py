@@ -1,4 +1,4 @@
-"""A head start on a machine that nothing is known of: its compiler works while Python still optimizes the graph.
+"""Head start on the first run on a machine: find and start the compiler while Python still optimizes the graph.
 
 The first function of all waits for the probe of the compiler, for the part of the runtime that every function needs,
 and for its own C.  The first two depend on no graph.  They are begun together, the runtime with the flags that the
@@ -25,7 +25,7 @@ from .toolchain import Attempt, Begun, Search, Toolchain, candidates, missing, r
 
 
 class HeadStart:
-    """The search for a compiler, and the compilation of `text`, begun unless the cache knows the compiler.
+    """The search for a compiler and the compilation of `text`, which begins unless the compiler is in the cache.
 
     `text` is None where there is nothing to compile.  Nothing is waited for before `search`.  What still runs when
     this is collected, or the process ends, is killed.
@@ -61,20 +61,20 @@ class HeadStart:
 
     @property
     def known(self) -> Toolchain | None:
-        """The compiler, if nothing need be waited for."""
+        """Return the compiler if it is known without waiting."""
         return self._found.toolchain if self._found else None
 
     @property
     def refused_cc(self) -> Attempt | None:
-        """The compiler that the variable CC names, if it is known by now not to work."""
+        """Return the compiler that the variable CC names, if it is already known not to work."""
         return self._found.refused_cc if self._found else None
 
     def prestarted_compiler(self) -> AbstractContextManager[None]:
-        """A block in which a known compiler waits for a program, if one is likely to be compiled."""
+        """Keep a known compiler waiting for a program during the block, if a compilation is likely."""
         return prestarted_compiler(self.known, self._cache) if self.known else nullcontext()
 
     def search(self) -> Search:
-        """The toolchain that was found and the commands that were tried; see `toolchain.search`."""
+        """Return the toolchain that was found and the commands that were tried; see `toolchain.search`."""
         if self._found is None:
             self._found = search(self._cache, self._compiler, self._probe)
             toolchain = self._found.toolchain
@@ -93,11 +93,11 @@ def _folder(cache: Cache, stack: ExitStack) -> Path:
 
 
 def _expected(command: tuple[str, ...]) -> Toolchain:
-    """The toolchain that the probe finds if all goes well, as far as its commands are concerned."""
+    """Return the toolchain that the probe will find, as far as its commands are concerned, if all tests pass."""
     return Toolchain(command, "", flags_of(FIRST), link_flags_of(FIRST), (), (), ())
 
 
 def _close(stack: ExitStack, owner: int) -> None:
-    """End what still runs; a child of fork leaves its parent's work alone."""
+    """End the processes that still run; a child of fork leaves its parent's processes alone."""
     if os.getpid() == owner:
         stack.close()

@@ -18,11 +18,11 @@ from .elf import symbols
 _KEPT = ("--build-id", "--eh-frame-hdr", "--hash-style=")
 _KEPT_WITH_VALUE = ("-m", "-z")
 IN_PROCESS = frozenset({"memcpy", "memmove", "memset", "memcmp", "_GLOBAL_OFFSET_TABLE_"})
-"""Functions of the C library that gcc may call by itself, present in every process; and a name of the linker."""
+"""Functions of the C library that gcc may call by itself and every process has, and a name that the linker defines."""
 
 
 def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The linker with its options, and the options that name libraries, from what gcc says with `-v` as it links.
+    """Return the linker with its options, and the options that name libraries, parsed from gcc's output with `-v`.
 
     `flags`: what we tell gcc of linking.  Both are empty if gcc starts another program than it is known to.
     """
@@ -41,7 +41,7 @@ def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
 
 
 def _linkers(said: str) -> Iterator[str]:
-    """The linkers that gcc would start, in the order in which it looks."""
+    """Yield the linkers that gcc would start, in the order in which it looks for them."""
     folders = re.search(r"(?m)^COMPILER_PATH=(.*)", said)
     for folder in folders[1].split(":") if folders else ():
         yield from find_programs(os.path.join(os.path.abspath(folder), "ld"))

@@ -1,7 +1,7 @@
 """Verified bytes -> code in this process.
 
 The bytes that were checked are the bytes that are loaded: they are copied into sealed memory and mapped from there,
-so nobody can exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also
+so no one can exchange the file in between, and a folder mounted without leave to execute does not matter.  It is also
 faster than `dlopen` of a file (27 us against 53 us).
 """
 
@@ -19,7 +19,7 @@ _serial = itertools.count()
 
 
 def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
-    """A cffi library of the shared object `payload`, known as `name` to debuggers.
+    """Return a cffi library of the shared object `payload`, which debuggers know as `name`.
 
     It is unmapped when the object is collected; functions taken from it do not keep it alive.  `parents`: folders for
     a copy on disk where the system offers no such memory.
@@ -37,7 +37,7 @@ def load_library(payload: bytes, name: str, parents: tuple[Any, ...]) -> Any:
 
 
 def _spelling(number: int) -> str:
-    """A way to write the path of this folder that was never used before: `/.` for a 0, `//.` for a 1.
+    """Return a path of this folder that was never used before: the bits of a counter, as `/.` for 0 and `//.` for 1.
 
     The loader compares names before files.  Descriptor numbers are used again, and for a name it knows it would hand
     out the library that once had that number.

@@ -1,8 +1,8 @@
 /* Trial of a toolchain before it builds for us, compiled with the flags under test.
 
    probe               prints three words: exp(2.5) from a loop, a subnormal that must survive, and a sum that wraps.
-   probe <library>     loads a new library and calls it on empty arrays; exit code 0 if both went well.  What is wrong
-                       with it then ends this process and not the user's. */
+   probe <library>     loads a new library and calls it on empty arrays; exit code 0 if both went well.  A crash
+                       then ends this process and not the user's. */
 int printf(const char *format, ...);
 void *dlopen(const char *path, int mode); /* no header: reading them takes as long as all the rest */
 void *dlsym(void *library, const char *name);
@@ -20,7 +20,7 @@ __attribute__((noinline)) static int wrapping_sum(int a, int b) { return a + b; 
 /* ---- A new library ----------------------------------------------------------------------------------------------- */
 
 static i64 zeros[1 << 16];
-static i64 clocks[8 << 16]; /* what a function with a profile writes to */
+static i64 clocks[8 << 16]; /* written by a profiled function */
 static i32 never;
 static void *nothing(void) { return 0; }
 static i32 refuse(ag_call *call, i32 step, char **arrays, i64 *lengths, const i64 *strides)

@@ -1,4 +1,4 @@
-"""The abilities of a compiler, learnt by compiling and running `probe.c`: flags and processor features.
+"""The features of a compiler, found by compiling and running `probe.c`: its flags and the processor's extensions.
 
 The program that it was learnt with is kept: it tries new libraries before anybody relies on them (trial.py).
 
@@ -36,7 +36,7 @@ REQUIRED_LINK = ("-lm",)
 
 @record
 class Group:
-    """Optional flags that are taken or dropped together."""
+    """Optional flags that are used or dropped together."""
 
     flags: tuple[str, ...] = ()
     link_flags: tuple[str, ...] = ()
@@ -65,10 +65,10 @@ OPTIONAL = (
     Group(link_flags=("-Wl,-z,noseparate-code",)),  # two parts to map instead of four: loading takes 24 us, not 33
 )
 FIRST = (GCC, *OPTIONAL)
-"""Flags that are tried first: all that gcc takes."""
+"""The flags that are tried first: all that gcc knows."""
 _NONE: tuple[tuple[str, str], ...] = ()
 BARE_LINK = ("-nostdlib", "-lgcc") if sys.platform == "linux" else ()
-"""How gcc links a program: start files and the C library, which is in the process, take half of the linker's 12 ms."""
+"""Flags that let gcc link without start files and C library, which takes half of the linker's 12 ms."""
 ZIG = Group(("-fno-sanitize=all", "-g0"))  # by itself it instruments C, and writes the path of the folder into it
 WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, ZIG)), *REQUIRED, *REQUIRED_LINK, *BARE_LINK))
 
@@ -103,7 +103,7 @@ class _Trial:
     extra: Mapping[str, str]
 
     def refusal(self, groups: Sequence[Group]) -> str | None:
-        """The reason why the program fails with these groups of flags; None if it gives the right answer.
+        """Return why the program fails with these groups of flags; None if it gives the right answer.
 
         Raises:
             CompileError: what was built before cannot be removed, and would be taken for this.
@@ -111,12 +111,12 @@ class _Trial:
         try:
             (self.folder / "probe").unlink(missing_ok=True)
         except OSError as error:
-            raise CompileError(f"a program that was tried cannot be removed: {error.strerror}") from None
+            raise CompileError(f"a test program cannot be removed: {error.strerror}") from None
         argv = _argv(self.command, groups)
         return self.defect(run(argv, self.folder, _TIMEOUT, extra=self.extra))
 
     def defect(self, built: Finished) -> str | None:
-        """The fault of the program that a compiler left; None if it gives the right answer."""
+        """Return what is wrong with a compiled program; None if it gives the right answer."""
         program = self.folder / "probe"
         if built.code != 0 or not program.exists():
             return built.first_lines()
@@ -134,7 +134,7 @@ class _Trial:
 
 
 def run_program(program: bytes, libraries: Sequence[bytes], folder: Path) -> Finished:
-    """The output of a program and its exit code, given libraries as arguments.
+    """Return the output of a program and its exit code; its arguments are paths of libraries.
 
     It runs from memory, so that `folder` may be mounted without leave to execute; where there is no such memory, from
     `folder`.
@@ -173,7 +173,7 @@ def _argv(command: Sequence[str], groups: Sequence[Group], *more: str) -> list[s
 
 
 def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Running:
-    """The first compilation of `probe`, begun: it tries all flags, and says what it does.
+    """Begin the first compilation of `probe`, with all flags and the compiler's description of itself.
 
     Raises:
         NotStartedError: a CompileError.
@@ -185,7 +185,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
 def probe(
     command: tuple[str, ...], folder: Path, extra: Mapping[str, str], begun: Running | None = None
 ) -> ProbeResult:
-    """The abilities of `command`, tried in the private `folder`; `extra` joins its environment.
+    """Return the features of `command`, tested in the private `folder`; `extra` joins its environment.
 
     `begun`: what `begin` gave for this folder.
 
@@ -214,13 +214,13 @@ def probe(
 
 
 def _version(said: str) -> str:
-    """The line of a compiler's `-v` that says who it is; empty if none does."""
+    """Return the line of a compiler's `-v` that names it; empty if there is none."""
     found = re.search(_VERSION, said)
     return found[0] if found else ""
 
 
 def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
-    """The groups to use, and those that were refused with the reason."""
+    """Return the groups to use, and the refused ones with the reason."""
     reason = trial.refusal([])  # first of all: gcc waits 15 s before it believes that it cannot start its parts
     if reason is not None:
         raise CompileError(reason)
@@ -244,7 +244,7 @@ def _dry_run(command: Sequence[str], folder: Path, flags: Sequence[str], extra: 
 
 
 def _described(command: Sequence[str], shown: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The programs that the compiler starts, and what it takes the processor to be, from what it says of itself."""
+    """Return the programs that the compiler starts and the processor that it compiles for, parsed from its `-v`."""
     programs, features = [command[0]], set[str]()
     for words in _commands(shown):
         path = next(find_programs(words[0]), None)
@@ -266,7 +266,7 @@ def _commands(output: str) -> Iterator[list[str]]:
 
 
 def _features(words: list[str]) -> Iterator[str]:
-    """`-mavx2`, `l2-cache-size=1024` as gcc writes them; `znver4`, `+avx2` as clang does."""
+    """Yield processor features as gcc (`-mavx2`, `l2-cache-size=1024`) or clang (`znver4`, `+avx2`) writes them."""
     for word, following in zip(words, [*words[1:], ""]):
         if word in ("-target-cpu", "-target-feature", "--param"):
             yield following

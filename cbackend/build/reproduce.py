@@ -1,6 +1,6 @@
 """Check that cached libraries are reproducible: compile each again from the text beside it and compare.
 
-The text is for people and nobody vouches for it; but an entry's key is a digest of text and toolchain, so a text that
+The text is for people and is not verified; but an entry's key is a digest of text and toolchain, so a text that
 belongs to an entry is known by that.
 """
 
@@ -20,14 +20,14 @@ from .toolchain import Toolchain
 
 @record
 class Reproduced:
-    """One library that was compiled again; `equal`: byte for byte, None if there was nothing to compile it from."""
+    """One library compiled again; `equal`: whether the bytes are equal, None without a text to compile."""
 
     info: EntryInfo
     equal: bool | None
 
 
 def reproduce(cache: Cache, toolchain: Toolchain) -> Iterator[Reproduced]:
-    """Each sound library of the cache, compiled again; one that comes out otherwise is moved aside.
+    """Compile each sound library of the cache again; a library whose bytes differ is moved aside.
 
     There is nothing to compile one from if its text is gone, or it was made by another compiler or another version.
     """

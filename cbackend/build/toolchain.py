@@ -33,7 +33,7 @@ from .probe import PROBE_LINK, PROBE_TEXT, WANTED_TEXT, probe
 from .work_folder import in_work_folder
 
 PREBUILT_FLAG = "-DAG_PREBUILT"
-"""Tells the compiler of a program that the runtime has the functions of its driver."""
+"""Macro that tells a program's C text that the runtime contains the functions of the driver."""
 NATIVE = "-march=native"
 """The flag for this machine."""
 _TIMEOUT = 60.0
@@ -42,66 +42,66 @@ _WRAPPERS = ("ccache", "sccache", "distcc")
 
 @record
 class Toolchain:
-    """A compiler that was seen to work.  `files`: path, size and modification time of the programs it consists of."""
+    """A compiler that works.  `files`: path, size and modification time of the programs it consists of."""
 
     command: tuple[str, ...]
     version: str
     flags: tuple[str, ...]
     link_flags: tuple[str, ...]
     dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and what it said
-    features: tuple[str, ...]  # what -march=native stands for on this processor
+    features: tuple[str, ...]  # the features that -march=native enables on this processor
     files: tuple[tuple[str, int, int], ...]
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
-    linker: tuple[str, ...] = ()  # what the compiler starts to link, and what it tells it of this system; () if unknown
+    linker: tuple[str, ...] = ()  # linker and options that the compiler starts on this system; () if unknown
     libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library apart
     target_flags: tuple[str, ...] = ()  # of a target other than this machine, in the place of -march=native
 
     @staticmethod
     def find(cache: Cache, compiler: str | None = None) -> Toolchain | None:
-        """The first toolchain that works, or None; `search` also says why others do not."""
+        """Return the first toolchain that works, or None; `search` also says why others do not."""
         return search(cache, compiler).toolchain
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hexadecimal digest of everything that shapes the code it makes."""
+        """Return a hexadecimal digest of all facts that shape the generated code."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
     def under(self, target: Target | None) -> Toolchain:
-        """The same for a target that this machine runs; None: this machine."""
+        """Return this toolchain with the flags for a target that this machine runs; None: this machine."""
         if target is None or (target.features, target.vector) == (host().features, host().vector):
             return self
         return replace(self, features=target.features, target_flags=target.flags)
 
     @property
     def native(self) -> Toolchain:
-        """The same for this machine."""
+        """Return this toolchain with the flags for this machine."""
         return replace(self, features=(), target_flags=()) if self.target_flags else self
 
     @property
     def all_flags(self) -> tuple[str, ...]:
-        """The flags of each compilation."""
+        """Return the flags of each compilation."""
         return (*(f for f in self.flags if f != NATIVE), *self.target_flags) if self.target_flags else self.flags
 
     @property
     def debugging(self) -> Toolchain:
-        """The same with debugging information in what it makes."""
+        """Return this toolchain with debugging information."""
         return replace(self, flags=(*self.flags, "-g"), linker=())
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
-        """The command that compiles the C file `source` to the library `target`; `bare`: without the C library."""
+        """Return the command that compiles the C file `source` to the library `target`; `bare`: without C library."""
         told = (PREBUILT_FLAG,) if bare else ()
         return [*self.command, *self.all_flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
     def object_argv(self, source: str, target: str, *told: str) -> list[str]:
-        """The command that compiles the C file `source`, a program or a unit of one, to the object `target`."""
+        """Return the command that compiles the C file `source`, a program or unit of one, to the object `target`."""
         return [*self.command, *self.all_flags, PREBUILT_FLAG, *told, "-fPIC", "-c", "-o", target, source]
 
     def link_argv(self, objects: Sequence[str], target: str) -> list[str]:
-        """The command that links objects to the library `target`, which is bare."""
+        """Return the command that links objects to the library `target` without the C library."""
         return [*self.command, *self.all_flags, "-shared", "-fPIC", "-o", target, *objects, *self._link(bare=True)]
 
     def short_link_argv(self, objects: Sequence[str], target: str, libraries: bool) -> list[str]:
-        """The same in the words of `linker`; `libraries`: whether they call what is in `libraries`."""
+        """Return the same command by `linker` directly; `libraries`: whether the objects call their functions."""
         return [*self.linker, "-shared", "-o", target, *objects, *(self.libraries if libraries else ())]
 
     def _link(self, bare: bool) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class Begun:
 
 @record
 class Attempt:
-    """A compiler that was tried: `problem` is None if it works."""
+    """A compiler that was tried; `problem` is None if it works."""
 
     command: tuple[str, ...]
     problem: str | None
@@ -140,13 +140,13 @@ class Search:
 
     @property
     def reason(self) -> str:
-        """The reason why there is no toolchain, in one line."""
+        """Return in one line why there is no toolchain."""
         tried = "; ".join(f"{shlex.join(a.command)}: {a.problem}" for a in self.attempts if a.problem)
         return tried or "no gcc, clang or cc on PATH, and no ziglang package"
 
     @property
     def refused_cc(self) -> Attempt | None:
-        """The compiler that the variable CC names, if it does not work."""
+        """Return the compiler that the variable CC names, if it does not work."""
         return next((attempt for attempt in self.attempts if attempt.variable and attempt.problem), None)
 
 
@@ -167,7 +167,7 @@ def search(cache: Cache, compiler: str | None = None, begun: Begun | None = None
 
 
 def missing(compiler: str | None = None) -> tuple[Attempt, ...]:
-    """The attempt at `compiler`, else at the variable CC, if it names no program that exists."""
+    """Return the attempt at `compiler`, else at the variable CC, if it names no program that exists."""
     name = compiler or os.environ.get("CC")
     if not name or os.name != "posix" or _resolve(name):
         return ()
@@ -175,7 +175,7 @@ def missing(compiler: str | None = None) -> tuple[Attempt, ...]:
 
 
 def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
-    """The commands to try, each program as an absolute path, none twice, whatever links lead to it."""
+    """Yield the commands to try, each program as an absolute path, without duplicates under other names."""
     if os.name != "posix":
         return
     seen = set()
@@ -191,7 +191,7 @@ def candidates(compiler: str | None = None) -> Iterator[tuple[str, ...]]:
 
 
 def _resolve(name: str) -> tuple[str, ...] | None:
-    """Program and options; a compiler cache in front of the compiler is passed over: it hides what compiles."""
+    """Return program and options without a compiler cache (ccache) in front, which hides the real compiler."""
     words = _words(name)
     if words and os.path.basename(words[0]) in _WRAPPERS:
         words = words[1:]
@@ -203,7 +203,7 @@ def _resolve(name: str) -> tuple[str, ...] | None:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a command line; one word if its quotes do not close."""
+    """Return the words of a command line; a single word if its quotes do not close."""
     try:
         return shlex.split(name)
     except ValueError:
@@ -218,7 +218,7 @@ def _followed(path: str) -> str:
 
 
 def ziglang() -> str | None:
-    """The program of the package `ziglang`; None if it is not installed."""
+    """Return the program of the package `ziglang`; None if it is not installed."""
     try:
         spec = importlib.util.find_spec("ziglang")
     except (OSError, ImportError, ValueError):  # a folder on sys.path that cannot be listed, a broken package
@@ -228,7 +228,7 @@ def ziglang() -> str | None:
 
 
 def file_identity(path: str) -> tuple[str, int, int] | None:
-    """Path, size and modification time; None if it is gone."""
+    """Return path, size and modification time; None if the file is gone."""
     try:
         status = os.stat(path)
     except OSError:
@@ -237,7 +237,7 @@ def file_identity(path: str) -> tuple[str, int, int] | None:
 
 
 def zig_environment(cache: Cache, command: tuple[str, ...]) -> dict[str, str]:
-    """zig keeps its own libraries, built on first use, in a folder that must outlive one compilation."""
+    """Return the environment that gives zig a permanent folder for its own libraries, which it builds on first use."""
     if os.path.basename(command[0]) != "zig" or not (cache.folder.root and cache.folder.writable):
         return {}
     return {"ZIG_GLOBAL_CACHE_DIR": str(cache.folder.root / "zig")}
@@ -250,11 +250,11 @@ def _record_key(command: tuple[str, ...]) -> bytes:
 
 
 _programs: dict[bytes, bytes | None] = {}
-"""The compiled `probe.c` by what it was compiled with; None: it does not compile."""
+"""The compiled `probe.c` by toolchain; None if it does not compile."""
 
 
 def probe_program(toolchain: Toolchain, cache: Cache) -> bytes | None:
-    """`probe.c` as the toolchain compiles it, which tries new libraries; None if it does not."""
+    """Return the compiled `probe.c`, which tries new libraries; None if it does not compile."""
     key = _probe_key(toolchain)
     if key not in _programs:
         _programs[key] = cache.load(Kind.RECORD, key) or _built_probe(toolchain, cache)
@@ -262,7 +262,7 @@ def probe_program(toolchain: Toolchain, cache: Cache) -> bytes | None:
 
 
 def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
-    """The program made anew: the cache was trimmed since the toolchain was probed."""
+    """Compile `probe.c` again, after the cache was trimmed."""
 
     def work(folder: Path) -> bytes | None:
         write_whole(folder / "probe.c", PROBE_TEXT.encode(), durable=False)
@@ -285,7 +285,7 @@ def _probe_key(toolchain: Toolchain) -> bytes:
 
 
 def remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
-    """The cached facts of a command whose files have not changed since."""
+    """Return the cached facts of a command whose files have not changed since."""
     record = cache.load(Kind.RECORD, _record_key(command))
     toolchain = _from_json(record) if record else None
     return toolchain if toolchain and toolchain.is_current() else None

@@ -1,4 +1,4 @@
-"""A new library is tried in a process of its own before it is loaded here or published.
+"""Trial of a new library in a process of its own, before it is loaded here or published.
 
 The process is the compiled `probe.c`: it loads the library and calls it on empty arrays.  A library that the loader or
 its first instructions do not survive thus costs a compilation and not the user's process, and never gets a name in the

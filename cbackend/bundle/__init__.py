@@ -1,1 +1,1 @@
-"""A compiled function as files that need no Python: C, a header, its weights, a Makefile."""
+"""Export of a compiled function as files that need no Python: C, a header, weights, a Makefile."""

@@ -1,4 +1,4 @@
-"""A program as a folder of C that needs no Python: `make` builds a library and an example that calls it.
+"""Bundle: a program as a folder of C that needs no Python; `make` builds a library and an example that calls it.
 
     NAME.h           what a caller sees: arrays, open, run, message, close
     NAME.hpp         the same in C++, with destructors                header.hpp
@@ -37,7 +37,7 @@ from .makefile import makefile
 
 _HERE = Path(__file__).parent
 _CONVOLUTIONS = ("convolve_blocks", "convolve_gradient", "convolve_packing", "convolve_pair", "convolve_tiles")
-"""Functions of the driver that need the convolutions of the runtime."""
+"""The functions of the driver that need the runtime's convolutions."""
 _SENTENCES = {
     Outcome.DONE: "all went well",
     Outcome.MEMORY: "there is no memory for a result",
@@ -115,12 +115,12 @@ void {name}_message(int code, char *text, size_t room);
 #endif
 #endif
 """
-"""The header of a bundle."""
+"""Template of the header of a bundle."""
 
 
 @record(eq=False)
 class Bundle:
-    """A program and all that its files say.  `name`: a C identifier; `shared`: the values of shared variables."""
+    """A program and the contents of its files.  `name`: a C identifier; `shared`: the values of shared variables."""
 
     name: str
     signature: str
@@ -132,7 +132,7 @@ class Bundle:
     builder: Builder
 
     def files(self) -> dict[str, bytes]:
-        """The files by name."""
+        """Return the files by name."""
         found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
         found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
         found["ag_runtime.c"] = self._runtime()
@@ -154,7 +154,7 @@ class Bundle:
     # --- what there is
     @property
     def _given(self) -> list[int]:
-        """The inputs that are arguments; those behind them are shared variables."""
+        """Return the inputs that are arguments; the inputs after them are shared variables."""
         return list(range(len(self.interface.inputs) - len(self.shared)))
 
     @property
@@ -167,7 +167,7 @@ class Bundle:
         return f"arignote {self.version} {self.name}"
 
     def _named(self, file: str) -> str:
-        """A file of this room with its name filled in."""
+        """Return the text of a file of this subpackage with the name of the bundle filled in."""
         text = (_HERE / file).read_text()
         return re.sub(r"\bNAME_(INPUTS|OUTPUTS|SHARED)\b", rf"{self.name.upper()}_\1", text).replace("NAME", self.name)
 
@@ -203,7 +203,7 @@ class Bundle:
         ])  # fmt: skip
 
     def _script(self) -> str:
-        """The module of JavaScript that calls the function in a page."""
+        """Return the JavaScript module that calls the function in a page."""
         own = [self.interface.outputs[k] for k in self.interface.own_outputs]
         given = [self.interface.inputs[k].type for k in self._given]
         names = input_names(self.program)[: len(given)]
@@ -211,7 +211,7 @@ class Bundle:
         return self._named("web.js").replace("AG_TYPES", json.dumps(tables)).replace("AG_RANK", str(self._rank))
 
     def _tables(self) -> Iterator[str]:
-        """The tables of arrays, of the places of results, and of messages."""
+        """Yield the C tables of arrays, of the addresses of results, and of messages."""
         name, interface, first = self.name, self.interface, len(self._given)
         own, updated = interface.own_outputs, {o: i for i, o in interface.updates}
         results = range(len(interface.outputs))
@@ -257,19 +257,19 @@ def _convolves(program: Program) -> bool:
 
 
 def _entry(name: str, type_: TensorType) -> dict[str, Any]:
-    """The row of an array in the tables of a page."""
+    """Return the row of an array in the tables of a page."""
     return {"name": name, "dtype": type_.dtype, "shape": [-1 if n is None else n for n in type_.shape]}
 
 
 def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
-    """The functions that install the products or solvers of each dtype."""
+    """Yield the declarations of the functions that install the products or solvers of each dtype."""
     for dtype in dtypes:
         table = arguments.replace("ag_blas", "ag_byte_table") if dtype == BYTES else arguments
         yield f"void ag_install_{what}_{MEMBERS[dtype]}({table});"
 
 
 def _installing(interface: Interface) -> str:
-    """The function that puts our own loops into the runtime's table: there is no BLAS."""
+    """Return the C function that puts our own loops into the runtime's table, in place of a BLAS."""
     calls = [f"    ag_install_products_{MEMBERS[d]}(&rt->{MEMBERS[d]}, none, 0, 0);" for d in interface.products]
     calls += [f"    ag_install_solvers_{MEMBERS[d]}(&rt->solve_{MEMBERS[d]}, none, 0);" for d in interface.solvers]
     body = ["    static void *const none[4];", *calls] if calls else ["    (void)rt;"]
@@ -294,7 +294,7 @@ def _sentences() -> list[str]:
 
 
 def _string(text: str) -> str:
-    """The text as a C string of ASCII."""
+    """Return the text as a C string of ASCII."""
     return json.dumps(text.encode("ascii", "backslashreplace").decode()).replace("?", "\\?")
 
 

@@ -33,7 +33,7 @@ clean:
 
 
 def makefile(name: str, sources: Sequence[str], builder: Builder) -> str:
-    """The text of the Makefile that builds the C files `sources` and an example."""
+    """Return the text of the Makefile that builds the C files `sources` and an example."""
     library = f"lib{name}.a"
     exported = [f"-Wl,--export={function}" for function in _exports(name)] if builder.web else []
     return _TEXT.format(
@@ -45,12 +45,12 @@ def makefile(name: str, sources: Sequence[str], builder: Builder) -> str:
 
 
 def _exports(name: str) -> list[str]:
-    """The functions that a page calls."""
+    """Return the C functions that a page calls."""
     return ["malloc", "free", *(f"{name}_{call}" for call in ("open_memory", "run", "free", "message", "close"))]
 
 
 def _commands(builder: Builder) -> list[str]:
-    """The lines that say which programs compile and archive, unless a command line or the environment does.
+    """Return the lines that name the compiler and archiver, which a command line or the environment may override.
 
     `?=` does not: make has values of its own for CC and AR.
     """

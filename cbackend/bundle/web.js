@@ -15,7 +15,7 @@
     const parts = (dtype) => (dtype.startsWith("complex") ? 2 : 1);
     const size = (shape) => shape.reduce((count, length) => count * length, 1);
 
-    /* What the C library asks of a system: a page has no files and no arguments. */
+    /* System calls of the C library: a page has no files and no arguments. */
     function system(module) {
         const imports = {};
         for (const {module: from, name} of WebAssembly.Module.imports(module)) {

@@ -1,1 +1,1 @@
-"""Compiled code on disk: content-addressed, verified, healed; the folder, its files, its upkeep."""
+"""Cache of compiled code on disk: content-addressed, verified, repaired; its folder, files and upkeep."""

@@ -1,4 +1,4 @@
-"""One file of the cache as bytes: a payload and the footer that vouches for it.
+"""One cache entry as bytes: a payload and a footer with its checksums.
 
     entry  ::= payload  footer
     footer ::= magic[8] format:u32 kind:u32 key[32] length:u64 sha256(payload)[32] architecture[8] extensions:u64
@@ -30,7 +30,7 @@ FOOTER_BYTES = _FOOTER.size
 
 
 class Kind(IntEnum):
-    """The kind of a payload; a record can never be taken for a library."""
+    """The kind of a payload: a record is never loaded as a library."""
 
     LIBRARY = 1
     RECORD = 2
@@ -38,22 +38,22 @@ class Kind(IntEnum):
 
 
 class DamagedError(Exception):
-    """The bytes are no entry of this kind and key; the text says in which respect."""
+    """Bytes that are no entry of this kind and key; the message says why."""
 
 
 class ForeignError(Exception):
-    """A sound entry whose code this machine does not run."""
+    """A valid entry whose code this machine cannot run."""
 
 
 def pack(kind: Kind, key: bytes, payload: bytes, machine: Machine, secret: bytes = b"") -> bytes:
-    """The bytes of an entry; `key` is a sha256 digest, `secret` at most 64 bytes, empty for a folder of our own."""
+    """Return the bytes of an entry; `key` is a SHA-256 digest, `secret` has at most 64 bytes, none if private."""
     digest = hashlib.sha256(payload).digest()
     body = _BODY.pack(MAGIC, FORMAT, kind, key, len(payload), digest, machine.architecture, machine.extensions)
     return payload + _FOOTER.pack(body, _seal(body, secret))
 
 
 def unpack(entry: bytes, kind: Kind, key: bytes, machine: Machine, secret: bytes = b"") -> bytes:
-    """The payload of `entry`, of which every byte was checked.
+    """Return the payload of `entry` after all its bytes were checked.
 
     Raises:
         DamagedError: cut, altered, sealed with another secret, or the entry of another key, kind or format.

@@ -1,4 +1,4 @@
-"""Careful file handling: folders that are really ours, whole-file reads and writes, locks that may be missing.
+"""Safe file operations: folders that only this user can change, whole-file reads and writes, optional locks.
 
 The threat is other users of the machine and half-finished writes, not the user: what lies in a folder of mode 0700
 that belongs to us was put there by us.  Links are never followed, so that a planted one cannot lead a read or a write
@@ -27,11 +27,11 @@ _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 class UntrustedError(PermissionError):
-    """A file that may not be read as ours: a link, no regular file, or one that others own or may write."""
+    """A file that is not safe to read: a link, no regular file, or owned or writable by other users."""
 
 
 def defect(status: os.stat_result, *, folder: bool, shared: bool = False) -> str | None:
-    """The reason not to trust a file or folder of this status; None if it is fine."""
+    """Return why a file or folder with this status is not to be trusted; None if it is."""
     if folder != stat.S_ISDIR(status.st_mode) or not (folder or stat.S_ISREG(status.st_mode)):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "not a folder" if folder else "not a regular file"
     if not folder and status.st_nlink != 1:
@@ -47,7 +47,7 @@ def defect(status: os.stat_result, *, folder: bool, shared: bool = False) -> str
 
 @contextmanager
 def opened_folder(path: str | os.PathLike[str], *, shared: bool = False) -> Iterator[int]:
-    """A descriptor of a folder that is ours.
+    """Return a descriptor of a folder that only this user can change.
 
     Raises:
         OSError: missing, a link, or, unless it is `shared`, owned or writable by others.
@@ -84,18 +84,18 @@ def read_whole(name: str, folder: int, *, shared: bool = False) -> tuple[bytes, 
 
 
 def _content(descriptor: int, size: int) -> bytes:
-    """All bytes of an open file, in one call of the system if there are `size` of them."""
+    """Return all bytes of an open file, by one system call if its size is `size`."""
     content = os.read(descriptor, size + 1)
     if len(content) == size:
         return content
-    with open(descriptor, "rb", buffering=0, closefd=False) as file:  # it came in parts, or somebody writes to it
+    with open(descriptor, "rb", buffering=0, closefd=False) as file:  # it came in parts, or is being written
         return content + file.readall()
 
 
 def write_whole(
     path: str | os.PathLike[str], content: bytes, *, durable: bool = True, mode: int = 0o600
 ) -> None:  # fmt: skip
-    """Write a new file; it must not exist.  `durable`: on the disk before this returns."""
+    """Write a new file, which must not exist.  `durable`: flush it to the disk before the return."""
     with open(path, "wb", opener=lambda name, _: os.open(name, _CREATE, mode)) as file:
         os.fchmod(file.fileno(), mode)  # whatever the umask
         file.write(content)
@@ -105,7 +105,7 @@ def write_whole(
 
 
 def make_folder(path: str | os.PathLike[str], mode: int = 0o700) -> None:
-    """Make a folder that we may use, whatever the umask.
+    """Make a folder with the permissions of the cache, whatever the umask.
 
     Raises:
         OSError: it is there, or cannot be made.
@@ -115,7 +115,7 @@ def make_folder(path: str | os.PathLike[str], mode: int = 0o700) -> None:
 
 
 def make_parents(path: Path) -> None:
-    """Make what is missing of the folders around `path`, with modes as the umask has them, but not closed to us."""
+    """Make the missing parents of `path` with the umask's permissions, but always accessible to this user."""
     for folder in reversed(path.parents):
         if not folder.exists():
             with suppress(FileExistsError):
@@ -123,14 +123,14 @@ def make_parents(path: Path) -> None:
 
 
 def allow(it: str | os.PathLike[str] | int, mode: int) -> None:
-    """Add to the mode of what we have just made (a path or a descriptor) what an odd umask has taken from it."""
+    """Add the permissions that an unusual umask took from a path or descriptor that was just made."""
     status = os.stat(it)
     if status.st_uid == os.geteuid() and status.st_mode & mode != mode:
         os.chmod(it, stat.S_IMODE(status.st_mode) | mode)
 
 
 def append(path: str | os.PathLike[str], count: int, *, mode: int = 0o600) -> int:
-    """Make the file `count` bytes longer, or make it; its length then.  Two that do it at a time both count.
+    """Append `count` bytes to the file, which is made if missing; return its length.  Concurrent calls both count.
 
     Raises:
         OSError: it cannot be written, or is no file of its own.
@@ -153,7 +153,7 @@ def seal(descriptor: int) -> None:
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """True if we now hold the advisory lock of the open file, False if another does, None if the file system has none.
+    """Return whether we now hold the advisory lock of the open file; None if the file system has no locks.
 
     The system drops the lock when its holder dies, however it dies.
     """

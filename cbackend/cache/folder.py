@@ -40,12 +40,12 @@ class CacheFolder:
         return self.root / ENTRIES if self.root else None
 
     def work_parents(self) -> tuple[Path, ...]:
-        """Folders in which a compiler may work, best first: the cache's own, then the system's temporary ones."""
+        """Return folders in which a compiler may work, best first: the cache's own, then the system's."""
         own = (self.root / WORK,) if self.root and self.writable and not self.shared else ()
         return (*own, *_temporary())
 
     def file_mode(self) -> int:
-        """The mode of a new file: ours alone, or, in a shared folder, for those who may use the folder."""
+        """Return the mode of a new file: private, or, in a shared folder, accessible to the users of the folder."""
         return 0o600 | (stat.S_IMODE(os.stat(self.root).st_mode) & 0o066 if self.root and self.shared else 0)
 
 
@@ -57,7 +57,7 @@ def _temporary() -> Iterator[Path]:
 def find_cache_folder(
     path: str | os.PathLike[str] | None = None, key_file: str | os.PathLike[str] | None = None
 ) -> CacheFolder:
-    """The cache folder: `path` if given, else by the environment.  It is made if missing; it never raises.
+    """Return the cache folder: `path` if given, else by the environment.  A missing one is made; nothing is raised.
 
     `key_file`: where the secret of a shared `path` lies; the file is made if missing.
     """
@@ -85,7 +85,7 @@ def find_cache_folder(
 
 
 def _spelled_out(path: str | os.PathLike[str], problems: list[str]) -> Path | None:
-    """The absolute path; None, with a problem, in the home of nobody and in a working folder that is gone."""
+    """Return the absolute path; None, with a problem, if there is no home folder or the working folder is gone."""
     try:
         return Path(path).expanduser().absolute()
     except (RuntimeError, OSError) as error:
@@ -109,7 +109,7 @@ def _own(problems: list[str]) -> Iterator[Path]:
 
 
 def _prepare(root: Path, *, shared: bool = False) -> None:
-    """Make the folder and its parts where missing; see that they are ours and take files.
+    """Make the folder and its parents where missing; check that they are private and writable.
 
     Raises:
         OSError: with what is wrong.
@@ -128,7 +128,7 @@ def _prepare(root: Path, *, shared: bool = False) -> None:
 
 
 def _secret(path: Path, problems: list[str]) -> bytes:
-    """The content of the key file, or b"" with a problem: it must be ours, and nobody else may read it."""
+    """Return the content of the key file, or b"" with a problem: only this user may own and read it."""
     try:
         if not path.exists():
             make_parents(path)

@@ -1,4 +1,4 @@
-"""Ctrl-C while a compiler works: noted at once, acted on where nothing can be left half done.
+"""Deferred Ctrl-C: noted while a compiler works, raised where no work is left half done.
 
 A KeyboardInterrupt may otherwise arise between any two instructions, such as after a folder was made and before
 anybody knew of it.  Inside `postponed()` the signal is only noted; `check()`, which every wait calls at least each
@@ -19,7 +19,7 @@ Handler = Callable[[int, Any], Any]
 
 
 class _Note:
-    """A handler that keeps the signal for the one that was installed before."""
+    """Signal handler that keeps the signal for the handler that was installed before."""
 
     def __init__(self, handler: Handler) -> None:
         self.handler = handler
@@ -29,12 +29,12 @@ class _Note:
 
 
 _pending: list[tuple[Handler, Any]] = []
-"""Signals that were noted, each with the handler to call."""
+"""Noted signals, each with the handler to call."""
 
 
 @contextmanager
 def postponed() -> Iterator[None]:
-    """A block in which Ctrl-C raises nothing outside `check()`; one that is still pending is raised when it ends.
+    """Defer Ctrl-C during the block to calls of `check()` and to the end of the block.
 
     Python runs its handlers in the main thread alone, so in others there is nothing to do, nor where Ctrl-C is not
     Python's, nor inside of another such block.
@@ -53,7 +53,7 @@ def postponed() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise the KeyboardInterrupt of a Ctrl-C that was noted, in the main thread."""
+    """Raise the KeyboardInterrupt of a deferred Ctrl-C, in the main thread."""
     if _pending and threading.current_thread() is threading.main_thread():
         _deliver()
 

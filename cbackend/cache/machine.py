@@ -1,4 +1,4 @@
-"""The identity of the processor, cheaply read: the cache never hands code to a processor it was not built for."""
+"""The identity of the processor: the cache hands out only code that was built for the same extensions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Machine", "bits", "crowding", "features", "identity", "processor", "
 
 @record
 class Machine:
-    """The processor that code was built for, or that runs it: the architecture, and a bit for each extension."""
+    """The processor that code was built for, or that runs it: the architecture, and one bit per extension."""
 
     architecture: bytes  # 8 bytes
     extensions: int
@@ -29,20 +29,20 @@ class Machine:
 
 @cache
 def this_machine() -> Machine:
-    """The machine at hand."""
+    """Return this machine."""
     names = f"{platform.machine()} {platform.system()} {struct.calcsize('P')}"
     return Machine(hashlib.sha256(names.encode()).digest()[:8], bits(features()))
 
 
 def bits(names: Iterable[str]) -> int:
-    """The names of extensions as bits; those in no table are ignored."""
+    """Return the bits of extensions by name; unknown names are ignored."""
     table = ARM_EXTENSIONS if platform.machine().startswith(("aarch", "arm")) else X86_EXTENSIONS
     present = set(names)
     return sum(1 << position for position, name in enumerate(table) if name in present)
 
 
 def crowding() -> float:
-    """The current load: runnable threads per processor, clamped to 1..4."""
+    """Return the current load: runnable threads per processor, clamped to 1..4."""
     try:
         with open("/proc/loadavg", "rb", buffering=0) as file:
             running = int(file.read(256).split()[3].partition(b"/")[0])
@@ -53,6 +53,6 @@ def crowding() -> float:
 
 @cache
 def identity() -> bytes:
-    """A sha256 digest of the processor, the system and the width of a pointer."""
+    """Return a SHA-256 digest of the processor, the system and the width of a pointer."""
     parts = (platform.machine(), platform.system(), *(f"{name}={value}" for name, value in processor().items()))
     return hashlib.sha256("\n".join(parts).encode()).digest()

@@ -1,4 +1,4 @@
-"""Files in memory that nobody can change any more: what was verified stays what was verified."""
+"""Sealed files in memory: verified bytes that no process can change afterwards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .files import seal
 
 @contextmanager
 def sealed(payload: bytes, name: str) -> Iterator[int]:
-    """A descriptor of memory that holds `payload` and that nobody can change any more: `/proc/self/fd/<it>`.
+    """Return a descriptor of sealed memory that holds `payload`, to be opened as `/proc/self/fd/N`.
 
     Raises:
         OSError: the system has no such memory.

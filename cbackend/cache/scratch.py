@@ -1,6 +1,6 @@
-"""Private working folders, removed even when their owner was killed.
+"""Private work folders, removed even if their owner was killed.
 
-A folder is locked by its owner for as long as the owner lives.  Whoever makes the next one removes those whose lock
+A folder is locked by its owner for as long as the owner lives.  The maker of the next one removes those whose lock
 is free: their owners are dead.  The lock is the system's, so that neither process ids nor clocks nor containers can
 mislead us.
 """
@@ -20,7 +20,7 @@ _SWEEP_AT_MOST = 32
 
 @contextmanager
 def scratch_folder(parents: Sequence[Path]) -> Iterator[Path]:
-    """A fresh folder of mode 0700 in the first of `parents` that takes one; gone when the block ends.
+    """Yield a fresh folder of mode 0700 in the first usable one of `parents`; remove it at the end of the block.
 
     Raises:
         OSError: no parent takes one.
@@ -34,13 +34,13 @@ def scratch_folder(parents: Sequence[Path]) -> Iterator[Path]:
 
 
 def remove_scratch(path: Path, descriptor: int) -> None:
-    """The end of what `create_scratch` gave."""
+    """Remove the scratch folder and release its lock."""
     remove_tree(path)
     os.close(descriptor)
 
 
 def create_scratch(parents: Sequence[Path]) -> tuple[Path, int]:
-    """A folder as `scratch_folder` gives one, and the lock that keeps it from being swept.
+    """Return a fresh folder, as `scratch_folder` does, and the lock that protects it from being swept.
 
     Raises:
         OSError: no parent takes one.
@@ -73,7 +73,7 @@ def _create(parent: Path) -> tuple[Path, int]:
 
 
 def sweep(parent: Path) -> int:
-    """Remove what dead owners left in `parent`; how many things that was."""
+    """Remove the folders and files that dead processes left in `parent`; return their number."""
     removed = 0
     for path in _some(parent):
         try:
@@ -98,7 +98,7 @@ def _some(parent: Path) -> list[Path]:
 
 
 def remove_tree(path: str | os.PathLike[str]) -> None:
-    """Remove a folder of ours and all that is in it, as far as it can be done; links are removed, never followed.
+    """Remove a folder and its content as far as possible; links are removed, never followed.
 
     `shutil` would do it too, but takes 2 ms of every start: it loads the compressors of archives.
     """

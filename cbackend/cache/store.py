@@ -1,4 +1,4 @@
-"""The store of compiled libraries: content-addressed, verified, healed when damaged, shared without a lock.
+"""The store of compiled libraries: content-addressed, verified, repaired when damaged, shared without a lock.
 
 A key is a digest of everything the bytes depend on, so an entry is never out of date.  An entry is written to a
 private folder and published by `rename`; it is never opened for writing again.  A damaged one is a miss: it is moved
@@ -28,7 +28,7 @@ from .scratch import remove_tree, scratch_folder, sweep
 
 SUFFIX = {Kind.LIBRARY: ".so", Kind.RECORD: ".rec", Kind.SCHEDULE: ".sch"}
 CAPACITY = 2 << 30
-"""Bytes: some 20,000 libraries, or the records of 40 networks of 50 MB of weights."""
+"""Capacity in bytes: some 20,000 libraries, or the records of 40 networks with 50 MB of weights."""
 GROWTH = "growth"
 _GROWTH_UNIT = 4096  # bytes stored for each byte of the file GROWTH
 _BAD_KEPT = 16
@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.005
 
 
 class CacheWarning(UserWarning):
-    """The cache is not at its best; results are right all the same."""
+    """A problem of the cache that costs time but does not change results."""
 
 
 class Cache:
@@ -63,7 +63,7 @@ class Cache:
         cls, path: str | os.PathLike[str] | None = None, capacity: int = CAPACITY,
         key_file: str | os.PathLike[str] | None = None, prebuilt: Path | None = None,
     ) -> Cache:  # fmt: skip
-        """The cache at `path`, else at ARIGNOTE_CACHE, else under XDG_CACHE_HOME or ~/.cache.
+        """Open the cache at `path`, else at ARIGNOTE_CACHE, else under XDG_CACHE_HOME or ~/.cache.
 
         `key_file`: the folder is shared, and what is loaded must be sealed with the secret in that file.
         `prebuilt`: a folder of entries that came with the package, for what is not in the cache.
@@ -75,11 +75,11 @@ class Cache:
         return cache
 
     def path(self, kind: Kind, key: bytes) -> Path | None:
-        """Where the entry lies if it exists; None without a cache folder."""
+        """Return where the entry lies if it exists; None without a cache folder."""
         return self.folder.entries / _name(kind, key) if self.folder.entries else None
 
     def has_no_libraries(self) -> bool:
-        """Whether nothing that was compiled is in the folder itself."""
+        """Whether the folder itself contains no compiled code."""
         if self._entries is None:
             return True
         with suppress(OSError), os.scandir(self._entries) as items:
@@ -87,12 +87,12 @@ class Cache:
         return True
 
     def load(self, kind: Kind, key: bytes) -> bytes | None:
-        """The verified payload, or None: missing, unreadable or damaged (then it is moved aside)."""
+        """Return the verified payload; None if it is missing, unreadable or damaged (then the entry is moved aside)."""
         payload = self._load_own(kind, key)
         return self._load_prebuilt(kind, key) if payload is None and self.prebuilt else payload
 
     def _load_prebuilt(self, kind: Kind, key: bytes) -> bytes | None:
-        """The same of what came with the package, which is as trustworthy as the rest of it if it is whole."""
+        """Return the verified payload of an entry that came with the package, which is trusted if it is complete."""
         name = _name(kind, key)
         try:
             with open(f"{self.prebuilt}/{name}", "rb", buffering=0) as file:
@@ -124,7 +124,7 @@ class Cache:
     def store(
         self, kind: Kind, key: bytes, payload: bytes, source: str | None = None, *, durable: bool = True
     ) -> Path | None:
-        """Publish a payload and, beside it, the text it was made from (for people: it is never read back as truth).
+        """Publish a payload and, for people to read, the text it was made from.
 
         `durable`: it is on the disk before this returns; else a power cut may damage it, which is then found out.
         Returns the path of the entry, None if the disk did not take it.
@@ -148,8 +148,9 @@ class Cache:
         return path
 
     def _grow(self, count: int) -> None:
-        """Note that `count` bytes were added, by all processes together: the length of a file says how many since the
-        last trim, without a lock or a clock.
+        """Record that `count` bytes were added.
+
+        The length of a file counts the bytes of all processes since the last trim, without a lock or a clock.
         """
         if not self.folder.root:
             return
@@ -161,25 +162,25 @@ class Cache:
             self._overfull = self._overfull or units * _GROWTH_UNIT > self.capacity // 20
 
     def overfull(self) -> bool:
-        """Whether so much was stored since the last trim, by whatever process, that another is due."""
+        """Whether all processes together stored so much since the last trim that another is due."""
         return self._overfull
 
     def trimmed(self) -> None:
-        """Begin to count anew what is stored."""
+        """Reset the count of stored bytes."""
         self._overfull = False
         if self.folder.root and self.folder.writable:
             with suppress(OSError):
                 (self.folder.root / GROWTH).unlink(missing_ok=True)
 
     def work_parents(self) -> tuple[Path, ...]:
-        """Folders in which to make a private one to work in, best first; what dead processes left there is removed."""
+        """Return folders for private work folders, best first, after removing what dead processes left there."""
         if self.folder.root and self.folder.writable:
             sweep(self.folder.root / WORK)
         return self.folder.work_parents()
 
     @contextmanager
     def claim(self, key: bytes, patience: float) -> Iterator[None]:
-        """Wait until nobody else makes the entry of `key`.  It only saves work.
+        """Wait until no other process makes the entry of `key`.  This only saves work.
 
         `patience`: the seconds to wait at most on an idle machine; on one where more is running than there are
         processors, what is waited for takes longer, and so does the wait, up to four times.
@@ -194,7 +195,7 @@ class Cache:
             yield
         finally:
             if held:
-                with suppress(OSError):  # whoever comes next takes the lock of the same file
+                with suppress(OSError):  # the next process takes the lock of the same file
                     self._lock_path(key).unlink(missing_ok=True)
             os.close(descriptor)
 
@@ -224,7 +225,7 @@ class Cache:
         return held is True
 
     def reject(self, kind: Kind, key: bytes, reason: str) -> None:
-        """Move an entry aside, with a warning that says why: it is compiled anew when it is needed."""
+        """Move an entry aside with a warning that says why; it is compiled again when it is needed."""
         path = self.path(kind, key)
         if path is not None:
             self._set_aside(path, reason)
@@ -232,7 +233,7 @@ class Cache:
     def _set_aside(self, path: Path, reason: str) -> None:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
         bad = path.parent.parent / BAD
-        with suppress(OSError):  # a later store replaces it, or nobody can
+        with suppress(OSError):  # a later store replaces it, if that is possible
             os.replace(path, bad / f"{path.name}-{os.urandom(4).hex()}")
             for old in sorted(bad.iterdir(), key=lambda item: item.lstat().st_mtime)[:-_BAD_KEPT]:
                 old.unlink() if not old.is_dir() or old.is_symlink() else remove_tree(old)
@@ -245,7 +246,7 @@ class Cache:
 
 
 def _frames_of_ours() -> int:
-    """The stack level, counted from the caller, of the code that uses this library."""
+    """Return the stack level, counted from the caller, of the user's code."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("arignote", "contextlib"):
         level, frame = level + 1, frame.f_back

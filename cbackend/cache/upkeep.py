@@ -20,7 +20,7 @@ _KINDS = {suffix: kind for kind, suffix in SUFFIX.items()}
 
 @record
 class EntryInfo:
-    """One entry as the folder lists it, unread."""
+    """One entry as the folder lists it, with its content unread."""
 
     kind: Kind
     key: bytes
@@ -40,7 +40,7 @@ class Trimmed:
 
 
 def entries(cache: Cache) -> list[EntryInfo]:
-    """The entries, the least recently used first; those that vanish meanwhile are left out."""
+    """Return the entries, least recently used first; entries that vanish during the listing are left out."""
     return sorted(_entries(cache.folder.entries), key=lambda info: (info.used, info.path))
 
 
@@ -141,7 +141,7 @@ def _remove(info: EntryInfo) -> None:
 
 
 def _remove_leftovers(cache: Cache) -> None:
-    """Work of dead owners, and texts and locks that nobody misses after a day, by the file system's own clock."""
+    """Remove work folders of dead processes, and texts and locks that are a day old by the file system's clock."""
     if cache.folder.root is None or not cache.folder.writable:
         return
     while sweep(cache.folder.root / WORK):
@@ -162,7 +162,7 @@ def _files(root: Path | None, name: str) -> list[Path]:
 
 
 def _file_system_time(folder: Path) -> float:
-    """The time by the clock of the file system: a server's may differ from ours."""
+    """Return the time by the clock of the file system: that of a server may differ from ours."""
     probe = folder / f"clock-{os.getpid()}"
     try:
         probe.touch()

@@ -1,1 +1,1 @@
-"""Compiled programs as callables: entry, checks of arguments, failures in the user's words, the NumPy backend."""
+"""Compiled programs as callables: entry, checks of arguments, error messages, the NumPy backend."""

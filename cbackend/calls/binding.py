@@ -1,4 +1,4 @@
-"""A compiled function bound to its arrays: these are checked once, and results go to the same arrays every time.
+"""Bound calls: a compiled function whose arrays are checked once and whose results go to the same arrays every time.
 
 An array that is bound is read where it lies at every call, so it is never copied: one that would have to be converted
 is refused.  It cannot be freed, since the binding holds it, nor resized: NumPy refuses that for an array to which there
@@ -40,7 +40,7 @@ class Binding:
 
     @property
     def settled(self) -> bool:
-        """Whether all outputs are known, and stay what they are."""
+        """Whether all output arrays are known and stay the same."""
         return all(output is not None for output in self.outputs)
 
     def __call__(self) -> list[Any]:
@@ -50,7 +50,7 @@ class Binding:
         return self.outputs
 
     def _take(self, k: int, result: np.ndarray, output: np.ndarray | None) -> None:
-        """A result that was not computed in its array."""
+        """Keep a result that was not computed in its array."""
         if output is not None and output.shape == result.shape:
             if not np.may_share_memory(output, result):
                 output[...] = result
@@ -61,7 +61,7 @@ class Binding:
 
 
 def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
-    """The binding of a compiled program; `out`: arrays for all outputs that are no updates.
+    """Return the binding of a compiled program; `out`: arrays for all outputs that are no updates.
 
     Raises:
         TypeError, ValueError: an argument does not fit, or would have to be copied; an array of `out` does not fit, or
@@ -90,7 +90,7 @@ def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarr
 def bind_plain(
     name: str, graph: Any, shared: Sequence[Any], call: Entry, arguments: Sequence[Any], out: Sequence[Any] | None
 ) -> Binding:
-    """The binding of anything else that takes arrays and returns new ones, which are copied into the first or `out`."""
+    """Return the binding of any other function; its results are copied to the first ones or to `out`."""
     inputs = _inputs(parameters(name, graph, shared, None), shared, arguments)
     updated = {o for _, o in graph.updates}
     own = [o for k, o in enumerate(graph.outputs) if k not in updated]
@@ -101,7 +101,7 @@ def bind_plain(
 
 
 def _inputs(given: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:
-    """The arguments as arrays: those that are arrays of NumPy as they lie, others converted once."""
+    """Return the arguments as arrays: NumPy arrays as they are, others converted once."""
     own = [p for p, c in zip(given, shared, strict=True) if c is None]
     if len(arguments) != len(own):
         raise too_many(own[0].function if own else "function", [p.name for p in own], len(arguments))
@@ -111,7 +111,7 @@ def _inputs(given: Sequence[Parameter], shared: Sequence[Any], arguments: Sequen
         if isinstance(argument, np.ndarray) and not _is_same(array, argument):
             mend = "copy()" if argument.dtype == parameter.type.numpy else f"astype({parameter.type.dtype!r})"
             raise TypeError(
-                f"{parameter}: an array that is bound is read where it lies at every call, and this one, of dtype "
+                f"{parameter}: each call reads a bound array in place, and this one, of dtype "
                 f"{argument.dtype}, would have to be copied; bind {parameter.word}.{mend}"
             )
         found.append(array)
@@ -119,7 +119,7 @@ def _inputs(given: Sequence[Parameter], shared: Sequence[Any], arguments: Sequen
 
 
 def _is_same(array: np.ndarray, argument: np.ndarray) -> bool:
-    """Whether the array shows the very elements of the argument."""
+    """Whether the array has the memory, lengths and strides of the argument."""
     mine, its = array.__array_interface__, argument.__array_interface__
     return mine["data"][0] == its["data"][0] and array.strides == argument.strides
 
@@ -128,7 +128,7 @@ def _checked_out(
     name: str, out: Sequence[Any], outputs: Sequence[TensorType], shapes: Sequence[tuple[int, ...] | None],
     others: Sequence[Any],
 ) -> Sequence[np.ndarray]:  # fmt: skip
-    """The arrays of `out`, if results can be computed there."""
+    """Return the arrays of `out` if results can be computed there."""
     if len(out) != len(outputs):
         raise ValueError(f"{name}: out has {len(out)} arrays for {len(outputs)} outputs")
     for k, (array, output, shape) in enumerate(zip(out, outputs, shapes, strict=True)):

@@ -1,4 +1,4 @@
-"""Calls of a compiled program: frames, the path for arguments that are not plain arrays, and what comes back."""
+"""Calls of a compiled program: frames, the general path for all other arguments, and the results."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ from .profile_rows import input_names
 from .update_locks import with_update_locks
 
 C_ORDER = -1
-"""The stride that says of an output that it is C-contiguous."""
+"""Stride value for a C-contiguous output."""
 Frame = tuple[Any, Any, Any, tuple[Any, ...]]
-"""One call's arguments: ag_call *, its data, its lengths as a buffer, and the rest: lengths, strides, profile."""
+"""Arguments of one call: ag_call *, its data, its lengths as a buffer, and (lengths, strides, profile)."""
 
 
 class Caller:
-    """Makes calls of a program that is loaded as `library`.  `entry` is the function for the fast path, `text` its
-    source.
+    """Calls of a program that is loaded as `library`.
+
+    `entry` is the function for the fast path, `text` its source.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Caller:
         self.first_length: int = sum(i.ndim for i in interface.inputs)
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
-        """The allocator of each output whose shape the entry cannot know; it assumes the last size."""
+        """The allocator of each output whose shape the entry cannot know; it starts with the last size."""
         self._frames: list[Frame] = []
         self._constants = _constants(interface)
         declared = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
@@ -78,17 +79,17 @@ class Caller:
 
     @cached_property
     def program(self) -> Program:
-        """The program, for messages and for whoever wants to look at it; see `Remembered` where it is not there yet."""
+        """The program, for messages and for readers; `Remembered` plans it on first use."""
         return self._make_program()
 
     def entry_into(self, outputs: Mapping[int, np.ndarray]) -> Callable[..., list[np.ndarray]]:
-        """The entry that computes some outputs, by number, in these arrays, which must have their shapes."""
+        """Return an entry that computes some outputs, by number, in these arrays, which must have their shapes."""
         traits = replace(self._traits, given=frozenset(outputs))
         text = entry_text(self.interface, [c is not None for c in self.shared], traits)
         return self._made_entry(text, {f"o{k}": array for k, array in outputs.items()})
 
     def _made_entry(self, text: str, given: Mapping[str, np.ndarray]) -> Callable[..., list[np.ndarray]]:
-        """The entry with this text; calls that write to a container take turns."""
+        """Return the entry with this text; calls that write to a container hold its update lock."""
         interface = self.interface
         counts = self.first_length + sum(self.ranks)
         names: dict[str, Any] = {
@@ -122,14 +123,14 @@ class Caller:
     def native_bound(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]
     ) -> Callable[..., Any] | None:
-        """The native way into a function that is bound to these arrays; see Executable.bind."""
+        """Return the builtin for a function that is bound to these arrays; see Executable.bind."""
         native = self._native_library() if self.profile is None else None
         if native is None:
             return None
         return native_bound(native, self.library, self._new_frame(), inputs, outputs, result, other)
 
     def _native_library(self) -> Library | None:
-        """The library of the native entries; None for functions with side effects, and where the toolchain fails."""
+        """Return the library of native entries; None for functions with side effects or if the toolchain fails."""
         shared = any(c is not None for c in self.shared)
         if self.host.any or self.interface.updates or self.interface.in_place or shared:
             return None
@@ -162,8 +163,9 @@ class Caller:
 
     # --- the general path
     def general(self, arguments: Sequence[Any]) -> list[np.ndarray]:
-        """One call with any arguments.  Raises TypeError or ValueError for those that do not fit; see failures.py for
-        the rest.
+        """Run one call with any arguments.
+
+        Raises TypeError or ValueError for arguments that do not fit; failures.py lists the other errors.
         """
         begun = self.runtime.clock.now() if self.profile is not None else 0
         arrays = bound(self.parameters, self.shared, arguments)
@@ -204,7 +206,7 @@ class Caller:
         return self._results(outcome, frame, outputs, strided)
 
     def _outputs(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Arrays for the results: those that are overwritten, or new ones of the lengths of the last call."""
+        """Return arrays for the results: overwritten arguments, or new arrays of the last call's lengths."""
         in_place = self.interface.in_place
         return [
             arrays[in_place[k]] if k in in_place else BLOCKS.empty(guess, o.numpy)
@@ -212,9 +214,9 @@ class Caller:
         ]
 
     def _again(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
-        """The call from its beginning: Ctrl-C ended it, but the handler of SIGINT raised nothing.
+        """Repeat a call that Ctrl-C ended although the handler of SIGINT raised nothing.
 
-        With Python's own handler nobody comes here: it raises as soon as the C returns.
+        Python's own handler never leads here: it raises as soon as the C returns.
         """
         if self.host.any:
             self.host.release(frame[0])
@@ -222,13 +224,13 @@ class Caller:
         return self.general(arguments)
 
     def rescue(self, frame: Frame, outputs: list[np.ndarray]) -> None:
-        """Finish the updates of a call that had overwritten some containers when Ctrl-C ended the Python around it."""
+        """Finish the updates of a call that had overwritten some containers when Ctrl-C ended the Python code."""
         outcome = frame[0].outcome
         if self.interface.in_place and outcome in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
             self._results(outcome, frame, outputs)
 
     def _for_program(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """The arrays, copied where the program needs other strides, or is to overwrite what others need."""
+        """Return the arrays, copied where the program needs other strides or would overwrite shared memory."""
         if self.interface.dense_inputs:
             arrays = [a if a.flags.c_contiguous else a.copy() for a in arrays]
         for k in self.interface.in_place.values():
@@ -240,7 +242,7 @@ class Caller:
     def finish(
         self, outcome: int, frame: Frame, arguments: Sequence[Any], outputs: list[np.ndarray]
     ) -> list[np.ndarray]:
-        """The result of a call on the fast path that did not go as expected."""
+        """Return the result of a call that the fast path could not finish."""
         if outcome in (Outcome.MISALIGNED, Outcome.DECLARED):  # these say it before anything is done
             self._frames.append(frame)
             return self.general(arguments)
@@ -251,7 +253,7 @@ class Caller:
         return self._results(outcome, frame, outputs)
 
     def _by_numpy(self, frame: Frame, arguments: Sequence[Any]) -> list[np.ndarray]:
-        """The call without C: an empty array stands beside a result that has an element where others have none."""
+        """Compute the call by NumPy: the C met an empty array where another result has an element."""
         self._frames.append(frame)
         arrays = bound(self.parameters, self.shared, arguments)
         found = [np.array(r, order="C") for r in interpret(self.program.graph, arrays, self.name)]
@@ -287,7 +289,7 @@ class Caller:
         return [found[k] for k in self.interface.own_outputs]
 
     def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray, data: Any) -> np.ndarray:
-        """Output number `k`: in the memory that it was given, or copied out of a block of the runtime."""
+        """Return output number `k`: its array, or a copy out of a block of the runtime."""
         address = data[self.inputs + k]
         if address == ffi.from_buffer(guess):
             return guess.reshape(shape)
@@ -300,7 +302,7 @@ class Caller:
 
 
 def _in_order(result: np.ndarray, strides: Sequence[int]) -> np.ndarray:
-    """An array with its elements in the order that these strides tell."""
+    """Return an array whose elements lie in the order of these strides."""
     if C_ORDER in strides:
         return result
     axes = sorted(range(result.ndim), key=lambda axis: -strides[axis])
@@ -308,7 +310,7 @@ def _in_order(result: np.ndarray, strides: Sequence[int]) -> np.ndarray:
 
 
 def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Sequence[Any]) -> list[np.ndarray]:
-    """An array for each input: from its container if it is shared, else the next argument.
+    """Return an array for each input: from its container if it is shared, else the next argument.
 
     Raises TypeError or ValueError for arguments that do not fit, are missing or too many.
     """
@@ -320,7 +322,7 @@ def bound(parameters: Sequence[Parameter], shared: Sequence[Any], arguments: Seq
 
 
 def parameters(name: str, graph: Any, shared: Sequence[Any], downcast: bool | None) -> tuple[Parameter, ...]:
-    """The requirements on each input of a graph, or an interface; positions count the arguments alone."""
+    """Return the requirements on each input of a graph or an interface; positions count arguments only."""
     position, found = 0, []
     for i, container in zip(graph.inputs, shared, strict=True):
         found.append(Parameter(name, position, i.name, i.type, downcast))
@@ -329,7 +331,7 @@ def parameters(name: str, graph: Any, shared: Sequence[Any], downcast: bool | No
 
 
 def _constants(interface: Interface) -> tuple[Any, Any]:
-    """Addresses and lengths of the constants, which the interface keeps alive."""
+    """Return addresses and lengths of the constants, which the interface keeps alive."""
     arrays = interface.constants
     addresses = ffi.new("char *[]", [ffi.cast("char *", a.__array_interface__["data"][0]) for a in arrays] or 1)
     return addresses, ffi.new("i64[]", [n for a in arrays for n in a.shape] or 1)

@@ -17,11 +17,11 @@ from ...ops.checks import is_dask, is_masked, large_integers_as
 from ...record import record
 
 MISSING: Any = object()
-"""Stands for an argument that was not given."""
+"""Mark of an argument that was not given."""
 
 
 class ChunkedArgument(TypeError):
-    """A Dask array where the values of an array are expected; a call of a function runs on its blocks."""
+    """Error for a Dask array in place of an array; a compiled function runs on its blocks."""
 
 
 @record
@@ -45,14 +45,14 @@ class Parameter:
     # --- conversion
     @property
     def numbers(self) -> frozenset[Any]:
-        """The types of numbers that `scalar` makes the array of, for an input of rank 0."""
+        """Return the types of numbers that `scalar` converts, for an input of rank 0."""
         own = {self.type.numpy.type}
         if self.type.kind in "iuf" and (self.downcast is not False or self.type.dtype in ("int64", "float64")):
             own |= {int, float} if self.type.kind == "f" else {int}
         return frozenset(own)
 
     def array(self, value: Any) -> np.ndarray:
-        """`value` as an array of the parameter's dtype and rank, native, aligned, with strides of whole elements.
+        """Return `value` as an array of the parameter's dtype and rank: native, aligned, strides in whole elements.
 
         Raises TypeError for a wrong kind of value, dtype or rank, ValueError for a wrong length.
         """
@@ -83,7 +83,7 @@ class Parameter:
         return self._converted(large_integers_as(self.type.numpy, found), plain=True, value=value)
 
     def _converted(self, array: np.ndarray, plain: bool, value: Any = None) -> np.ndarray:
-        """The array in the parameter's dtype.  `plain`: it was made of Python numbers, whose dtype is weak."""
+        """Return the array in the parameter's dtype.  `plain`: it was made of Python numbers, whose dtype is weak."""
         want, have = self.type.numpy, array.dtype
         if have == want:
             return array.astype(want, copy=False)
@@ -97,7 +97,7 @@ class Parameter:
         raise self._refused(f"dtype {have}; {self._dtype_mend(have, plain)}")
 
     def _narrowed(self, array: np.ndarray, value: Any) -> np.ndarray:
-        """The conversion to a narrower dtype of the same kind; integers must fit."""
+        """Return the array in a narrower dtype of the same kind; integers must fit."""
         want = self.type.numpy
         with np.errstate(over="ignore"):
             result = array.astype(want)
@@ -140,7 +140,7 @@ class Parameter:
 
 
 def scalar(value: Any, dtype: np.dtype) -> Any:
-    """`value` as an array of rank 0; itself if it is out of range, for others to complain about."""
+    """Return `value` as an array of rank 0; values out of range are returned unchanged, for `array` to refuse."""
     try:
         return np.array(value, dtype)
     except OverflowError:
@@ -148,7 +148,7 @@ def scalar(value: Any, dtype: np.dtype) -> Any:
 
 
 def too_many(function: str, names: list[str | None], given: int) -> TypeError:
-    """The error for more arguments than inputs."""
+    """Return the error for more arguments than inputs."""
     shown = ", ".join(n or f"input {k}" for k, n in enumerate(names))
     return TypeError(f"{function}: takes {len(names)} argument{'s' * (len(names) != 1)} ({shown}), got {given}")
 

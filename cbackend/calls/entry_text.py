@@ -1,4 +1,4 @@
-"""The Python text of a function's entry: straight-line code for its signature.
+"""The Python source of a function's entry: straight-line code for its signature.
 
     def entry(x0=MISSING, *extra):
         if type(x0) is ndarray and x0.dtype is d0 and not extra:
@@ -39,12 +39,12 @@ _FORMS = {
     "broadcast": "({0} if {1} == 1 else {1})",  # {0}, the joint length of many, stands there once
 }  # fmt: skip
 LONGEST = 100
-"""Steps of a length that the entry computes; Python reads 200 parentheses in each other at most."""
+"""Most operations of a length that the entry computes; Python parses at most 200 nested parentheses."""
 
 
 @record
 class Traits:
-    """The duties of a function's entry beside those of its interface.
+    """Duties of a function's entry besides those of its interface.
 
     `numbers`: scalar inputs, which are often given as Python numbers.  `profile`: calls are timed.  `torn`: some
     updates are written in place and some are not, so that Ctrl-C between the two would leave half of them.  `given`:
@@ -58,7 +58,7 @@ class Traits:
 
 
 def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> str:
-    """The text that defines `entry` for a program whose inputs are `shared` (read from containers) or arguments."""
+    """Return the source of `entry` for a program whose inputs are `shared` (read from containers) or arguments."""
     arguments = [f"x{k}" for k, is_shared in enumerate(shared) if not is_shared]
     given = "".join(f"{a}, " for a in arguments)
     lines = [f"def entry({''.join(f'{a}=MISSING, ' for a in arguments)}*extra):"]
@@ -89,7 +89,7 @@ def entry_text(interface: Interface, shared: Sequence[bool], traits: Traits) -> 
 
 
 def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
-    """The lines that take the shapes, allocate outputs and fill a frame."""
+    """Return the lines that read shapes, allocate outputs and fill a frame."""
     shapes = [[f"n{k}_{axis}" for axis in range(i.ndim)] for k, i in enumerate(interface.inputs)]
     lines = [f"{_tuple(names)} = x{k}.shape" for k, names in enumerate(shapes)]
     for k, o in enumerate(interface.outputs):
@@ -120,7 +120,7 @@ def _filled_frame(interface: Interface, traits: Traits) -> list[str]:
 
 
 def _allocation(k: int, shape: Sequence[str] | None, itemsize: int) -> str:
-    """The expression that makes output `k`: by NumPy, or in a block of memory if it is large."""
+    """Return the expression that allocates output `k`: by NumPy, or in a reused block if it is large."""
     if shape is None:
         return f"allocate[{k}](guesses[{k}], e{k})"
     if not shape:
@@ -134,7 +134,7 @@ def _tuple(parts: Sequence[str]) -> str:
 
 
 def _python(program: Sequence[Step]) -> str:
-    """A length as an expression of the lengths of inputs."""
+    """Return a length as an expression of the lengths of inputs."""
     stack: list[str] = []
     for operation, operand in program:
         if operation == "number":

@@ -1,6 +1,6 @@
-"""A graph compiled, as a callable: arrays in, arrays out, one C call.
+"""Executable: a compiled graph as a callable; arrays in, arrays out, one C call.
 
-plan -> c_file -> build_program -> Caller          each step's result is kept for whoever wants to look at it
+plan -> c_file -> build_program -> Caller          each step's result is kept for inspection
 """
 
 from __future__ import annotations
@@ -60,25 +60,26 @@ class Executable:
     ) -> None:
         self._caller, self._c_file, self._target = caller, c_file, target
         self.entry: Callable[..., list[np.ndarray]] = caller.entry
-        """The function that calls go to."""
+        """The function that runs calls."""
         self.compile_seconds = compile_seconds
-        """Planning, printing, compiling and loading."""
+        """Seconds of planning, printing, compiling and loading."""
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         return self.entry(*arguments)
 
     def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
-        """A builtin that serves calls with plain arrays and leaves all others to `other`, whose results it returns as
-        one array or `as_list`; None where the function has side effects or the toolchain fails.
+        """Return a builtin that runs calls with plain arrays; `other` runs all others.
+
+        Both return one array, or all of them `as_list`.  None for functions with side effects, or without a toolchain.
         """
         return self._caller.native(other, as_list)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
-        """This executable bound to arrays; see binding.py."""
+        """Bind this executable to arrays; see binding.py."""
         return bind_caller(self._caller, arguments, out)
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A builtin that does what calls of `binding` do and returns `result`; what goes wrong is left to `other`.
+        """Return a builtin that runs `binding` and returns `result`; `other` handles all failures.
 
         None where the function has side effects or a profile, or the toolchain fails.
         """
@@ -88,13 +89,13 @@ class Executable:
 
     @cached_property
     def c_file(self) -> CFile:
-        """The C file, and which lines of it belong to which node."""
+        """Return the C file, and the lines that belong to each node."""
         with using(self._target or host()):
             return self._c_file or c_file(self.program)
 
     @property
     def source(self) -> str:
-        """The whole C file, as text."""
+        """Return the whole C file as text."""
         return self.c_file.text
 
     @property
@@ -107,16 +108,16 @@ class Executable:
 
     @property
     def threads(self) -> int | None:
-        """Limit of threads per call; None: the processors of the process."""
+        """Limit of threads per call; None: all processors of the process."""
         return self._caller.threads
 
     @property
     def path(self) -> Path | None:
-        """The library in the cache, its C beside it; None if the disk took none."""
+        """Path of the library in the cache, with its C beside it; None if it could not be stored."""
         return self._caller.library.path
 
     def keep(self, key: bytes, cache: Cache) -> bool:
-        """Keep what `recalled_graph` needs; whether it was kept.  The executable has no profile."""
+        """Store what `recalled_graph` needs; return whether it was stored.  The executable has no profile."""
         return keep(key, self._caller.interface, self._caller.library, self.kernels, cache)
 
     @property
@@ -130,7 +131,7 @@ def compile_graph(
     debug_info: bool = False, schedule: Mapping[str, Schedule] | None = None, strict: bool = False,
     target: Target | None = None,
 ) -> Executable:  # fmt: skip
-    """The executable of `graph`.
+    """Return the executable of `graph`.
 
     `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
@@ -172,10 +173,10 @@ def recalled_graph(
     toolchain: Toolchain, cache: Cache, allow_input_downcast: bool | None = None, threads: int | None = None,
     target: Target | None = None,
 ) -> Executable | None:  # fmt: skip
-    """The executable that was kept under `key`, a digest of all that it was made of; None if there is none.
+    """Return the executable that was stored under `key`, a digest of all it was made from; None if there is none.
 
     `graph` is the one that the user built, of which `optimized` gives what `compile_graph` was given: it is asked for
-    when a call fails, or somebody looks at the program.  Else as for `compile_graph`.
+    when a call fails, or the program is inspected.  Else as for `compile_graph`.
     """
     start = time.perf_counter()
     toolchain = toolchain.under(target)
@@ -189,7 +190,7 @@ def recalled_graph(
             planned = plan(optimized(), Choices(found.schedules))
             text = c_text(planned)
         if library_key(text, toolchain) != library.key:
-            raise RuntimeError(f"{name}: its graph gives other C now than the cache has; remove {library.path}")
+            raise RuntimeError(f"{name}: its graph now generates other C than the cached one; remove {library.path}")
         return planned
 
     runtime = runtime_with(interface.products, toolchain, cache, interface.solvers)
@@ -198,12 +199,12 @@ def recalled_graph(
 
 
 def _compiler_beside(graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> AbstractContextManager[None]:
-    """A block in which a second compiler waits, beside that for any program, if the C may be long enough for two."""
+    """Keep a second compiler waiting during the block, if the C may be long enough for two."""
     return prestarted_compiler(toolchain, cache) if may_be_in_units(graph) else nullcontext()
 
 
 def _roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:
-    """The roofline of this machine; None if it cannot be measured."""
+    """Return the roofline of this machine; None if it cannot be measured."""
     try:
         return roofline(toolchain, cache)
     except (CompileError, OSError):

@@ -1,5 +1,6 @@
-"""Errors of a call, in the user's words: outcome and numbers of the driver -> an exception that names operands
-and lines.
+"""Errors of a call, in the user's words: from outcome and numbers of the driver to an exception.
+
+The exception names the operands and the user's lines.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from ..program.program import Program
 STAGE = 4
 """Index where a pipeline stores the stage that failed."""
 Said = tuple[type[Exception], str, Pointed]
-"""An exception's class, what it says, and where it went wrong."""
+"""An exception's class, its message, and the operands to point at."""
 
 
 def failure(name: str, program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Exception:
-    """The exception for `outcome` of the node number `step`; `said` is what the driver noted.
+    """Return the exception for `outcome` of node number `step`; `said` holds the numbers that the driver noted.
 
     Raises nothing itself: IndexError, ValueError or MemoryError is returned.
     """
@@ -93,7 +94,7 @@ _UNSOLVABLE = {
     int(Outcome.SINGULAR): "Singular matrix",
     int(Outcome.NOT_POSITIVE_DEFINITE): "Matrix is not positive definite",
 }
-"""NumPy's words."""
+"""Message of NumPy for a singular matrix."""
 _SENTENCES = {
     int(Outcome.ZERO_STEP): "the step of a slice is 0",
     int(Outcome.NEGATIVE_LENGTH): "a length is negative",
@@ -115,7 +116,7 @@ def _where(node: Apply | None, guilty: Collection[int] = (), shapes: Sequence[Sh
 
 
 def _product(node: Apply) -> Apply:
-    """The product of matrices, of a node that is one with what follows it; else the node itself."""
+    """Return the product of matrices within a fused node; other nodes as they are."""
     if not isinstance(node.op, FusedProduct):
         return node
     with inheriting(node.origin):
@@ -132,7 +133,7 @@ def _at(
 
 
 def _indices(node: Apply | None) -> list[int]:
-    """The operands to point at when an index is out of bounds: the array, and what it is indexed with."""
+    """Return the operands that the message about a bad index points at: the array and its indices."""
     return [k for k, i in enumerate(node.inputs) if k == 0 or i.type.kind in "iu"] if node is not None else []
 
 
@@ -140,7 +141,7 @@ def _indices(node: Apply | None) -> list[int]:
 
 
 def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
-    """The shapes of the inputs of `node`, as far as the driver had room to note them."""
+    """Return the shapes of the inputs of `node`, as far as the driver had space to note them."""
     shapes, at = [], 0
     for i in node.inputs:
         shapes.append(tuple(lengths[at : at + i.ndim]))
@@ -149,7 +150,7 @@ def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:
 
 
 def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]) -> tuple[str, Pointed]:
-    """The message and the place; of a fused group, the operation inside of which the operands do not agree."""
+    """Return message and operands for lengths that disagree; in a fused group, those of the operation inside."""
     op = unmarked(node.op)
     if len(shapes) == len(node.inputs):
         inner = _inside(op, node, shapes, axis, values)
@@ -164,7 +165,7 @@ def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values:
 def _inside(
     op: Op, node: Apply, shapes: list[tuple[int, ...]], axis: int, values: list[int]
 ) -> tuple[str, Pointed] | None:
-    """The message about an operation inside of a group, or behind a product; None if there is none to blame."""
+    """Return the message about an operation inside a group, or after a product; None if none is at fault."""
     if isinstance(op, Fused):
         return _culprit(op, node.inputs, shapes)
     if not isinstance(op, FusedProduct):
@@ -197,7 +198,7 @@ def _sentence(
 
 
 def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]]) -> tuple[str, Pointed] | None:
-    """The message about the operation inside a group whose operands do not agree: shapes are followed through it."""
+    """Return the message about the operation inside a group whose operands disagree, found by tracing shapes."""
     known = dict(zip(op.graph.inputs, shapes, strict=True))
     names = dict(zip(op.graph.inputs, inputs, strict=True))
     for inner in op.graph.order:
@@ -213,7 +214,7 @@ def _culprit(op: Fused, inputs: Sequence[Variable], shapes: list[tuple[int, ...]
 
 
 def _shape_of(inner: Apply, operands: list[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """The shape of a value inside a group; None if the operands do not broadcast."""
+    """Return the shape of a value inside a group; None if the operands do not broadcast."""
     order = getattr(inner.op, "order", None)
     if order is not None:
         return tuple(operands[0][o] if isinstance(o, int) else 1 for o in order)
@@ -230,7 +231,7 @@ def _shape_of(inner: Apply, operands: list[tuple[int, ...]]) -> tuple[int, ...] 
 
 
 def _first_conflict(shapes: list[tuple[int, ...]]) -> tuple[int, list[int]]:
-    """The axis of the joint shape on which lengths differ, and the lengths there."""
+    """Return the axis of the joint shape on which lengths differ, and the lengths there."""
     rank = max(map(len, shapes))
     for axis in range(rank):
         lengths = [s[axis - rank] for s in shapes if len(s) >= rank - axis and s[axis - rank] != 1]

@@ -1,4 +1,4 @@
-"""Steps that have no C: the driver calls back into Python, which runs the NumPy meaning of the op.
+"""Host steps: the driver calls back into Python, which runs the NumPy meaning of an op without C.
 
 The function stays one C call; the results live until it returns.
 """
@@ -17,20 +17,20 @@ from ..abi._abi import ffi
 from ..program.program import Program
 
 DONE = -1
-"""Instead of a step: a body of a loop has run, and its results are copied."""
+"""Passed instead of a step: a loop body has run, and its results are copied."""
 _SIGNATURE = "i32(*)(ag_call *, i32, char * *, i64 *, const i64 *)"
 
 
 class HostSteps:
-    """The host steps of a program.  `any`: whether there are some; `callback`: what goes into ag_call.host."""
+    """The host steps of a program.  `any`: whether there are some; `callback`: the function in ag_call.host."""
 
     def __init__(self, program: Callable[[], Program], calls_back: bool, name: str = "") -> None:
         self.name = name
-        """The function's, as errors say it."""
+        """The name of the function for error messages."""
         self._sites = program().all_sites if calls_back else []
         self._held: dict[int, list[np.ndarray]] = {}
         self._errors: dict[int, BaseException] = {}
-        """State of the running call, by thread; a loop body has a call of its own."""
+        """State of the running call, by thread; each loop body has a call of its own."""
         self.any = calls_back
         self.callback: Any = ffi.callback(_SIGNATURE, self._run, 1, self._passed_by) if self.any else ffi.NULL
 
@@ -51,7 +51,7 @@ class HostSteps:
         return 0
 
     def _passed_by(self, kind: Any, error: BaseException, traceback: Any) -> None:
-        """Keep a KeyboardInterrupt that came as `_run` was entered or left; the step then counts as failed."""
+        """Keep a KeyboardInterrupt raised on entry to or exit from `_run`; the step then counts as failed."""
         self._errors.setdefault(get_ident(), error)
 
     def _evaluate(self, call: Any, step: int, arrays: Any, lengths: Any, strides: Any) -> None:
@@ -76,7 +76,7 @@ class HostSteps:
 
 
 def _owned(result: Any, dtype: np.dtype, values: Sequence[np.ndarray]) -> np.ndarray:
-    """The result in C order and in memory of its own: that of the operands may be used again."""
+    """Return the result in C order and in memory of its own: the memory of operands may be reused."""
     array = np.asarray(result, dtype=dtype, order="C")
     return array.copy() if any(np.may_share_memory(array, v) for v in values) else array
 
@@ -86,7 +86,7 @@ def _key(call: Any) -> int:
 
 
 def _view(address: Any, dtype: str, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """A read-only array over memory of the driver; strides count elements."""
+    """Return a read-only array over memory of the driver; strides count elements."""
     kind = numpy_dtype(dtype)
     if 0 in shape:
         return np.empty(shape, kind)

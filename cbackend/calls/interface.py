@@ -1,4 +1,4 @@
-"""The interface of a program: enough to call its library, and no more.
+"""The interface of a program: the facts that are needed to call its library.
 
     program -> interface_of -> Interface -> Caller
 """
@@ -17,7 +17,7 @@ from .output_lengths import Step, output_lengths
 
 @record(eq=False)
 class Interface:
-    """The arrays that go into a program and come out of it, and what else its library is given.
+    """Arrays that enter and leave a program, and the other data that its library needs.
 
     `inputs` are those of its graph, `updates` pairs (input, output).  `lengths`: for each output a program for each of
     its lengths, None where only a call tells one.  `in_place`: outputs that are written over an input.
@@ -40,13 +40,13 @@ class Interface:
 
     @property
     def own_outputs(self) -> list[int]:
-        """The outputs that a call returns: those that are no updates."""
+        """Return the outputs that a call returns: all but the updates."""
         updated = {o for _, o in self.updates}
         return [k for k in range(len(self.outputs)) if k not in updated]
 
 
 def interface_of(program: Program) -> Interface:
-    """The interface of `program`."""
+    """Return the interface of `program`."""
     graph = program.graph
     return Interface(
         inputs=graph.inputs, outputs=tuple(o.type for o in graph.outputs), updates=graph.updates,
@@ -58,6 +58,6 @@ def interface_of(program: Program) -> Interface:
 
 
 def _plain(data: np.ndarray) -> np.ndarray:
-    """The array where it lies if C can read it there, else a copy."""
+    """Return the array if C can read it in place, else a copy."""
     dense = np.ascontiguousarray(data).reshape(data.shape)
     return dense if dense.flags.aligned and dense.dtype.isnative else np.array(dense, dense.dtype.newbyteorder("="))

@@ -1,4 +1,4 @@
-"""Schedules that were found by measuring, in the cache: one record for each kernel, processor and compiler.
+"""Schedules found by measurement, in the cache: one record per kernel, processor and compiler.
 
 A kernel is known by its name under the default schedule, a digest of its text, so a record is never out of date.  What
 is damaged, or cannot be read, is a miss.
@@ -18,13 +18,13 @@ from ..ir.schedule import Schedule, ScheduleError
 
 
 class Measured:
-    """The schedules that the cache knows for this processor and compiler."""
+    """The schedules in the cache for this processor and compiler."""
 
     def __init__(self, toolchain: Toolchain, cache: Cache) -> None:
         self._toolchain, self._cache = toolchain, cache
 
     def __call__(self, kernel: str) -> Schedule | None:
-        """The schedule of a kernel; None if nobody measured it here."""
+        """Return the schedule of a kernel; None if it was never measured here."""
         key = self._key(kernel)
         path = self._cache.path(Kind.SCHEDULE, key)
         if path is None or not path.exists():  # nearly always; a look of 3 us
@@ -33,7 +33,7 @@ class Measured:
         return None if found is None else _read(found)
 
     def keep(self, kernel: str, schedule: Schedule, gain: float) -> bool:
-        """Keep the schedule of a kernel that makes it `gain` times as fast; whether the disk took it."""
+        """Store the schedule that makes a kernel `gain` times as fast; return whether it was stored."""
         content = {"kernel": kernel, "gain": round(gain, 3), "schedule": plain_schedule(schedule)}
         return self._cache.store(Kind.SCHEDULE, self._key(kernel), json.dumps(content).encode()) is not None
 
@@ -43,13 +43,13 @@ class Measured:
 
 
 def plain_schedule(schedule: Schedule) -> dict[str, Any]:
-    """The choices of a schedule, for JSON."""
+    """Return the choices of a schedule for JSON."""
     found = schedule.choices()
     return {**found, "tiles": list(schedule.tiles)} if schedule.tiles else found
 
 
 def read_schedule(choices: dict[str, Any]) -> Schedule:
-    """The schedule with these choices, as JSON has them.
+    """Return the schedule with these choices from JSON.
 
     Raises:
         ValueError, TypeError: it is none.

@@ -1,4 +1,4 @@
-"""The native entries: which functions may have one, and what they are told of them (native_entry.c, native_bound.c)."""
+"""The native entries: the functions that may have one, and their signatures (native_entry.c, native_bound.c)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .output_lengths import Step
 from .outputs import LARGE
 
 MOST_STEPS = 100
-"""A program of more nodes is not called this way: what little the call costs is not seen there."""
+"""Most nodes of a program with a native entry: in larger ones the cost of a call is negligible."""
 _EMPTY = 184
-"""The place of PyArray_Empty in NumPy's table of functions; places never change."""
+"""Index of PyArray_Empty in NumPy's table of C functions, which never changes."""
 _PYTHON = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
@@ -52,7 +52,7 @@ def native_entry(
     native: Library, interface: Interface, library: Library, frame: Any, other: Callable[..., Any], as_list: bool,
     strided: bool,
 ) -> Callable[..., Any] | None:  # fmt: skip
-    """A builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
+    """Return a builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
 
     `frame`: an ag_call whose table, constants, declared lengths and counters are filled in, and what it points to, as
     far as `other` does not keep that alive.  `strided`: arrays that are not C-contiguous are taken, too.  None where
@@ -114,7 +114,7 @@ _methods: dict[bytes, tuple[int, int, Library]] = {}
 
 
 def _methods_of(native: Library) -> tuple[int, int, Library]:
-    """The addresses of the definitions of both builtins, and their library, which stays for good."""
+    """Return the addresses of the definitions of both builtins, and their library, which stays loaded for good."""
     if native.key not in _methods:
         table = ffi.new("ag_python *")
         for field, name in _PYTHON.items():
@@ -137,7 +137,7 @@ def _numpy_function(place: int) -> int:
 
 
 def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] | None:
-    """An ag_signature with all that the interface says, and what it points to.  `names`: has the constants of the C."""
+    """Return the ag_signature of an interface, and the objects it points to.  `names`: has the constants of the C."""
     arrays = [*(i.type for i in interface.inputs), *interface.outputs]
     if len(arrays) > names.AG_ARRAYS or sum(a.ndim for a in arrays) > names.AG_LENGTHS or not interface.outputs:
         return None

@@ -1,11 +1,11 @@
-/* The way into a function that is bound to its arrays (bound.py): nothing is checked but that the arrays lie where they
-   lay, nothing is allocated, and the result is the object that was returned the last time.
+/* The native entry of a bound function (binding.py): it only checks that the arrays have not moved, allocates nothing,
+   and returns the same object every time.
 
-   Each call has an ag_call of its own, so that threads that call at once disturb nothing but one another's results.
-   What does not end as expected is begun anew by the other way: a bound function that comes here has no side effects.
+   Each call has an ag_call of its own, so concurrent calls disturb only each other's results.  A call that fails is
+   repeated by the other way: a function with a native entry has no side effects.
    native.py puts native_entry.c in front. */
 
-/* One call with the arrays of a binding; 0 if it has to go the other way. */
+/* Run one call with the arrays of a binding; 0 if it has to go the other way. */
 static i32 repeated(const ag_binding *b)
 {
     char *data[AG_ARRAYS];
@@ -44,5 +44,5 @@ static object *bound_entry(object *self, object *const *given, i64 count, object
 
 static struct method bound_definition = {"bound", bound_entry, FASTCALL_KEYWORDS, 0};
 
-/* After ag_native_method, which says how Python is reached. */
+/* To be called after ag_native_method, which sets the addresses of Python's functions. */
 EXPORT void *ag_bound_method(void) { return &bound_definition; }

@@ -1,23 +1,23 @@
-/* The quickest way into a compiled function: a builtin of Python that reads arrays where they lie.
+/* The native entry of a compiled function: a builtin of Python that reads arrays in place.
 
-   A call of `x + 1` on three elements takes 0.25 us this way, 1.3 us by the entry in Python.  It is for calls that
-   have no side effect, and whatever is unusual about one (a keyword, a list, a misaligned or foreign array, results that
-   want blocks of memory, an outcome that is not plain success) it hands over, arguments and all, to `other`, which
-   begins anew.  So is a call that Ctrl-C ended: Python's own handler raises before `other` has done anything.
+   A call of `x + 1` on three elements takes 0.25 us this way, 1.3 us by the entry in Python.  It serves functions
+   without side effects.  It passes unusual calls (a keyword, a list, a misaligned or foreign array, results that
+   need blocks of memory, an outcome other than success) with all arguments to `other`, which starts again.  It does
+   the same for a call that Ctrl-C ended:  Python's own handler raises before `other` has done anything.
 
-   Calls that end within microseconds keep Python's lock, the others let it go while they compute.  Meanwhile the caller
-   holds the arguments, and nobody else knows the results.
+   Calls of a few microseconds keep Python's lock, others release it while they compute.  Meanwhile the caller
+   holds the arguments, and no other code knows the results.
 
-   No header of Python or NumPy is needed: native.py brings the addresses of a few functions, and the layouts of `object`
-   and `array` have been the same since Python 3.8 and NumPy 1.7; native.py compares them with live objects before it
-   trusts them.  native.py puts the declarations in front. */
+   No header of Python or NumPy is needed: native.py brings the addresses of a few functions, and the layouts of
+   `object` and `array` have been the same since Python 3.8 and NumPy 1.7; native.py compares them with live objects
+   before it trusts them. native.py puts the declarations in front. */
 #if !defined(__clang__)
 #pragma GCC optimize("O2") /* of a call, this is what Python pays for */
 #endif
 #define EXPORT __attribute__((visibility("default")))
 
 struct object {
-    i64 references; /* of which only Python knows the meaning */
+    i64 references; /* only Python knows their meaning */
     const void *type;
 };
 
@@ -45,7 +45,7 @@ static ag_python py;
 
 static i64 floor_divided(i64 a, i64 b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
-/* The length that a postfix program of (operation, operand) pairs computes from `lengths`; -1 where it has none. */
+/* Return the length that a postfix program of (operation, operand) pairs computes from `lengths`; -1: none. */
 static i64 evaluated(const i64 *program, i64 count, const i64 *lengths)
 {
     i64 stack[STACK], top = -1;
@@ -70,7 +70,7 @@ static i64 evaluated(const i64 *program, i64 count, const i64 *lengths)
     return stack[0];
 }
 
-/* Puts the arguments into the call; the number of their elements, or -1 if one of them is not as expected.  contiguous:
+/* Put the arguments into the call; return the number of their elements, or -1 if one is not as expected.  contiguous:
    cleared if one of them has other strides than C's. */
 static i64 take(const ag_signature *s, object *const *given, char **data, i64 *lengths, i32 *contiguous)
 {
@@ -90,8 +90,8 @@ static i64 take(const ag_signature *s, object *const *given, char **data, i64 *l
     return elements;
 }
 
-/* Puts the strides of the arguments, in elements, into the call, and C's order for all results; 0: there is one that is
-   no whole number of elements. */
+/* Put the strides of the arguments, in elements, into the call, and C's order for all results; 0: a stride is no whole
+   number of elements. */
 static i32 take_strides(const ag_signature *s, object *const *given, i64 *strides)
 {
     for (i32 k = 0; k < s->inputs; k++) {
@@ -116,7 +116,7 @@ static i32 is_dense(const array *x, i64 item, i32 axis, i32 by)
     return 1;
 }
 
-/* Gives a result, which nobody else knows yet, the order of axes in which the call has laid it out. */
+/* Give a new result the order of axes in which the call has laid it out. */
 static void lay_out(array *result, const i64 *told, i64 item)
 {
     i64 order[AG_LENGTHS], step = item;
@@ -135,7 +135,7 @@ static void lay_out(array *result, const i64 *told, i64 item)
     if (is_dense(result, item, 0, 1)) result->flags |= F_CONTIGUOUS;
 }
 
-/* Makes the arrays of the results and counts their elements; how many were made. */
+/* Make the arrays of the results and count their elements; return how many were made. */
 static i32 make(const ag_signature *s, object **results, char **data, i64 *lengths, i64 *elements)
 {
     const i64 *program = s->programs, *count = s->program_lengths;
@@ -161,7 +161,7 @@ static i32 make(const ag_signature *s, object **results, char **data, i64 *lengt
     return s->outputs;
 }
 
-/* Runs the call, without Python's lock if it may take long. */
+/* Run the call, without Python's lock if it may take long. */
 static i32 computed(i32 (*run)(ag_call *call), ag_call *call, i64 elements)
 {
     if (elements <= AG_SMALL) return run(call);
@@ -171,7 +171,7 @@ static i32 computed(i32 (*run)(ag_call *call), ag_call *call, i64 elements)
     return outcome;
 }
 
-/* One call; NULL if it has to go the other way.  begun: when it began, if the function has a profile. */
+/* Make one call; NULL if it has to go the other way.  begun: when it began, if the function has a profile. */
 static object *called(const ag_signature *s, object *const *given, i64 begun)
 {
     char *data[AG_ARRAYS];

@@ -1,4 +1,4 @@
-"""The lengths of outputs before a call, where the shape rules of a graph give them away from those of the inputs.
+"""The lengths of outputs before a call, where the shape rules of a graph derive them from lengths of inputs.
 
 Both ways into a function know a length as a program in postfix: entry_text.py writes it as Python, native.py hands it
 to native_entry.c.
@@ -17,11 +17,11 @@ Step = tuple[str, Any]
 
 OPERATIONS = ("add", "sub", "mul", "floordiv", "maximum", "minimum", "broadcast")
 _DEPTH = 3
-"""How deep a program may be nested: native_entry.c has a stack for it.  What is deeper is guessed from the last one."""
+"""Most nesting of a program, by the stack of native_entry.c.  Beyond it the length is assumed from the last call."""
 
 
 def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
-    """For each output a program for each of its lengths; None for an output with a length that only the call tells."""
+    """Return for each output a program per length; None for an output with a length that only the call knows."""
     places = {variable: k for k, variable in enumerate(graph.inputs)}
     found: list[list[list[Step]] | None] = []
     for output in graph.outputs:
@@ -31,7 +31,7 @@ def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
 
 
 def evaluated(program: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> int:
-    """The length that a program computes from the shapes of the inputs."""
+    """Return the length that a program computes from the shapes of the inputs."""
     stack: list[int] = []
     for operation, operand in program:
         if operation == "number":

@@ -1,4 +1,4 @@
-"""Memory for large results, used again once nobody holds the last result that lay in it.
+"""Memory for large results, reused once the last reference to the result in it is gone.
 
 A fresh page costs the kernel about as much as writing it does: `2.5*x + y` on ten million numbers spends half of its
 time on the pages of a result that the next call throws away.  NumPy arrays own their memory, so reuse needs no
@@ -21,18 +21,18 @@ LARGE = 1 << 20
 """Minimum bytes of a result that gets a block; malloc reuses smaller ones well."""
 ALIGNMENT = 64
 _ALONE = 2
-"""The reference count of a block that a local variable and the argument of getrefcount hold, and nobody else."""
+"""Reference count of a block held only by a local variable and the argument of getrefcount."""
 
 
 class Blocks:
-    """At most `capacity` bytes of blocks, used or free.  Safe in threads: a block that is looked at is in no list."""
+    """At most `capacity` bytes of blocks, used or free.  Thread-safe: a block under inspection is in no list."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self._blocks: dict[int, list[np.ndarray]] = {}
 
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
-        """An uninitialized C-contiguous array; from LARGE bytes on, in a block."""
+        """Return an uninitialized C-contiguous array; from LARGE bytes on, in a block."""
         size = prod(shape) * dtype.itemsize
         if size < LARGE or size > self.capacity // 2:
             return np.empty(shape, dtype)
@@ -45,7 +45,7 @@ class Blocks:
         return result
 
     def release(self) -> int:
-        """Forgets all blocks; memory that no result lies in goes back to the system.  Returns how many bytes do."""
+        """Forget all blocks and return the bytes that go back to the system: those without a living result."""
         released = 0
         for blocks in list(self._blocks.values()):
             for _ in range(len(blocks)):
@@ -57,7 +57,7 @@ class Blocks:
         return released
 
     def _free_block(self, size: int) -> np.ndarray | None:
-        """The last block that was used and is free again: the processor's cache knows it better than the others.
+        """Return the last used block that is free again, since the processor's cache is likely to hold it.
 
         Those in use keep their places behind it: calls with several results would go through all blocks in turn.
         """
@@ -84,7 +84,7 @@ class Blocks:
             return np.empty(size + ALIGNMENT, np.uint8)
 
     def _make_room(self, size: int) -> None:
-        """Forgets blocks, of the sizes first that were asked for first, until `size` bytes more fit."""
+        """Forget blocks, of the earliest requested sizes first, until `size` more bytes fit."""
         for other in list(self._blocks):
             blocks = self._blocks[other]
             while blocks and self._held() + size > self.capacity:
@@ -105,7 +105,7 @@ def _physical_memory() -> int:
 
 
 def _counts_are_exact() -> bool:
-    """Whether a reference count says who holds an object: not in builds of Python without the global lock."""
+    """Whether reference counts are exact: not in builds of Python without the global lock."""
     return getattr(sys, "_is_gil_enabled", lambda: True)()
 
 

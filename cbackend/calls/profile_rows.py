@@ -1,4 +1,4 @@
-"""The rows of a run profile: each node in the user's words, what runs it, what it reads."""
+"""The rows of a run profile: each node in the user's words, the functions that run it, the inputs it reads."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def rows(program: Program) -> list[StepProfile]:
 
 
 def functions(step: Step, program: Program) -> Iterator[str]:
-    """The functions that a step runs; of a loop or a choice those in its bodies."""
+    """Yield the functions that a step runs; for a loop or a choice, those of its bodies."""
     stack = [(step, program)]
     while stack:
         step, program = stack.pop()
@@ -69,23 +69,23 @@ def functions(step: Step, program: Program) -> Iterator[str]:
 
 
 def _host(step: Host, program: Program) -> str:
-    """The kind of a step that the driver calls back for."""
+    """Return the kind of a step that calls back into Python."""
     return "region" if isinstance(program.sites[step.site].node.op, Region) else "numpy"
 
 
 def _of_region(site: Site) -> dict[str, Any]:
-    """The engine of a region and the counters of its copies."""
+    """Return the engine of a region and the counters of its copies."""
     op = site.node.op
     return {"engine": op.engine, "copies": getattr(op.run, "copies", None)} if isinstance(op, Region) else {}
 
 
 def _listed(names: Iterable[str]) -> str:
-    """The functions, each once; copies, which only prepare the others, come last."""
+    """Return the functions without duplicates; copies, which only prepare the others, come last."""
     return ", ".join(sorted(dict.fromkeys(names), key=lambda name: name in (PACK, COPY)))
 
 
 def input_names(program: Program) -> list[str]:
-    """The names of the inputs."""
+    """Return the names of the inputs."""
     names = Names()
     return [
         i.name or (names[i] if isinstance(i, SharedVariable) else f"input {k}")
@@ -94,12 +94,12 @@ def input_names(program: Program) -> list[str]:
 
 
 def _reads(site: Site, places: dict[Memory, str]) -> tuple[str, ...]:
-    """The inputs of the function that a node reads, directly or as views."""
+    """Return the inputs of the function that a node reads, directly or as views."""
     return tuple(dict.fromkeys(places[m] for array in site.operands for m in array.memory if m in places))
 
 
 def _strided(site: Site) -> tuple[str, ...]:
-    """The operands of which neighbours in the last axis do not lie side by side, whatever the inputs are.
+    """Return the operands that are not contiguous along their last axis, whatever the inputs are.
 
     Products of matrices do not mind: they take operands by blocks.
     """
@@ -120,7 +120,7 @@ def _runs_along(array: Array) -> bool:
 
 
 def texts(program: Program) -> list[str]:
-    """Each node in the user's words; intermediate values have the names that they have in the C."""
+    """Return each node in the user's words; intermediate values have their names in the C."""
     names = {i: n for i, n in zip(program.graph.inputs, input_names(program), strict=True) if not i.name}
     texts: list[str] = []
     for number, node in enumerate(site.node for site in program.sites):
@@ -133,7 +133,7 @@ def texts(program: Program) -> list[str]:
 
 
 def _word(op: Op) -> str:
-    """The op in few words: what a group computes, and no more of one that overwrites an input than what it does."""
+    """Return the op in few words: the formula of a group, the plain op of an in-place one."""
     if isinstance(op, InPlace):
         return _word(op.op)
     if isinstance(op, FusedProduct):

@@ -1,5 +1,4 @@
-"""The cached record of a compiled program, so that the next process need not plan it: its interface, and which
-library is its own.
+"""The cached record of a compiled program: its interface and its library.  The next process need not plan it.
 
     record ::= JSON, a line feed, the bytes of the constants one after the other
 
@@ -29,12 +28,12 @@ from .measured import Measured, plain_schedule, read_schedule
 from .output_lengths import OPERATIONS, Step
 
 LARGEST = 1 << 26
-"""Bytes of constants; a program with more is optimized and planned anew, and takes no part of the cache."""
+"""Most bytes of constants; a program with more is not stored, and is optimized and planned again."""
 
 
 @record(eq=False)
 class Recalled:
-    """A program that was compiled before: how to call it, its library, and the schedules of its kernels by name."""
+    """A program from the cache: its interface, its library, and the schedules of its kernels by name."""
 
     interface: Interface
     library: Library
@@ -42,7 +41,7 @@ class Recalled:
 
 
 def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[Kernel], cache: Cache) -> bool:
-    """Keep what calls need to know of a program under `key`; whether the disk took it.
+    """Store what calls need to know of a program under `key`; return whether it was stored.
 
     `key`: a digest of all that the program was made of.  One that calls Python needs its graph, and is not kept.
     """
@@ -65,7 +64,7 @@ def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[K
 
 
 def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
-    """The valid record under `key`, or None.  `graph` gives the inputs and updates."""
+    """Return the valid record under `key`, or None.  `graph` gives the inputs and updates."""
     content = cache.load(Kind.RECORD, key)
     try:
         return None if content is None else _read(content, graph, toolchain, cache)
@@ -98,7 +97,7 @@ def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cac
 
 
 def _lengths(programs: Any) -> Any:
-    """The programs of an output's lengths, with tuples where JSON has lists."""
+    """Return the programs of an output's lengths, with tuples in place of JSON's lists."""
     if programs is None:
         return None
     return [[_step(word, of) for word, of in program] for program in programs]

@@ -28,14 +28,14 @@ from ..cache.store import Cache
 
 RUNS = 5
 ELEMENTS = 1 << 21
-"""Of each array of the triad (float64): 48 MB for the three, beyond the caches that one core has to itself."""
+"""Elements of each array of the triad (float64): 48 MB for all three, more than the caches of one core."""
 ROUNDS = 1000
-"""Of the peak loops: about 5 ms."""
+"""Rounds of the peak loops: about 5 ms."""
 TRIAD, FLOAT32, FLOAT64 = 1, 2, 3
 
 
 def roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:
-    """The roofline of this machine: from the cache, or measured, which takes 0.3 s.
+    """Return the roofline of this machine: from the cache, or measured, which takes 0.3 s.
 
     None if it is not in the cache and the interpreter is shutting down.
 
@@ -60,14 +60,14 @@ _SOURCE = Path(__file__).parent.parent / "runtime" / "roofline.c"
 
 
 def measure(library: Library, threads: int) -> Roofline:
-    """The roofline as measured by `library` on this many threads."""
+    """Measure the roofline by `library` on this many threads."""
     rates = [max(_together(_work(library, mode), threads) for _ in range(RUNS)) for mode in (TRIAD, FLOAT32, FLOAT64)]
     bandwidth, float32, float64 = (round(rate / 1e9, 3) for rate in rates)
     return Roofline(threads, bandwidth, float32, float64)
 
 
 def _work(library: Library, mode: int) -> Callable[[], Callable[[], int]]:
-    """A factory of the call that does a piece of work for a thread and tells how much it was."""
+    """Return a factory of the call that does a piece of work for a thread and returns its amount."""
 
     def prepared() -> Callable[[], int]:
         arrays = [np.ones(ELEMENTS if mode == TRIAD else 1) for _ in range(3)]
@@ -86,7 +86,7 @@ def _work(library: Library, mode: int) -> Callable[[], Callable[[], int]]:
 
 
 def _together(prepared: Callable[[], Callable[[], int]], threads: int) -> float:
-    """Work a second when all threads do it at once."""
+    """Return the work per second of all threads at once."""
     ready, rates = threading.Barrier(threads), [0.0] * threads
 
     def one(number: int) -> None:

@@ -13,7 +13,7 @@ _PART = {"complex64": "float32", "complex128": "float64"}
 
 
 def cast_form(source: str, target: str) -> Form:
-    """The C of a value of dtype `source` as one of dtype `target`; a complex number becomes its real part."""
+    """Return the C that casts from dtype `source` to dtype `target`; a complex number becomes its real part."""
     if source == target:
         return ITSELF
     if target == "bool":
@@ -34,7 +34,7 @@ def cast_form(source: str, target: str) -> Form:
 
 
 def _after(first: Form, middle: str, target: str) -> Form:
-    """`first`, which gives a `middle`, then the cast to `target`."""
+    """Return the cast `first`, which gives a `middle`, followed by the cast to `target`."""
     then = cast_form(middle, target)
     inner = f"({first.text})" if first.binding > then.operands[0] else first.text
     return Form(then.text.replace("{0}", inner), then.binding, first.operands)
@@ -58,7 +58,7 @@ def _to_complex(source: str, target: str) -> Form:
 
 
 def _to_integer(source: str, target: str) -> Form:
-    """By way of the integer that x86-64 converts to."""
+    """Return the cast to an integer by way of the integer type that x86-64 converts to."""
     through = {"int64": "i64", "uint32": "i64", "uint64": "u64"}.get(target, "i32")
     converted = call(f"ag_{through}_from_{C_TYPES[source]}")
     if through == C_TYPES[target]:

@@ -122,7 +122,7 @@ CUDA = Dialect(
 
 
 def source(found: WorkItems, dialect: Dialect, width: int = 1, dense: bool = False) -> str:
-    """The text of a kernel with all that it needs.
+    """Return the text of a kernel with all that it needs.
 
     `width`: work items of a group that reduces; a power of two.  `dense`: all operands have stride 1 along the last
     reduced loop, or the last loop of a kernel that reduces none: compilers for processors make vectors of such items.
@@ -134,17 +134,17 @@ def source(found: WorkItems, dialect: Dialect, width: int = 1, dense: bool = Fal
 
 
 def opening(dialect: Dialect) -> str:
-    """The head of a text: types, and functions under the names of the C library."""
+    """Return the head of a text: types, and functions under the names of the C library."""
     return dialect.prelude
 
 
 def needs_float64(text: str) -> bool:
-    """Whether a kernel computes in float64 anywhere, behind the prelude."""
+    """Whether a kernel computes in float64 anywhere."""
     return bool(_FLOAT64.search(text.removeprefix(OPENCL.prelude)))
 
 
 def helper_text(text: str, dialect: Dialect) -> str:
-    """The text of a helper; its tables, which no function of OpenCL can hold as static ones, become plain."""
+    """Return the text of a helper; its tables lose `static`, which functions of OpenCL lack."""
     return re.sub(r"^static inline", dialect.helper, text, flags=re.M).replace(" static const ", " const ")
 
 
@@ -167,7 +167,7 @@ def _parameter(parameter: Parameter, dialect: Dialect) -> str:
 
 
 def _along_ones(found: WorkItems) -> WorkItems:
-    """The kernel for strides of 1 along its last loop."""
+    """Return the kernel for strides of 1 along its last loop."""
     last = (found.reduced or found.kept)[-1:]
     names = {p.name for p in found.kernel.parameters for loop in last if p.name.endswith(f"_s{loop}")}
     body = substituted(found.kernel.body, dict.fromkeys(names, ONE))
@@ -180,7 +180,7 @@ def _elementwise(found: WorkItems, dialect: Dialect) -> Iterator[str]:
 
 
 def _indices(loops: tuple[int, ...], places: tuple[str, str, str], bounded: bool) -> Iterator[str]:
-    """The indices of loops from the grid: the last two loops have axes of their own, the others share the third."""
+    """Yield the lines that compute loop indices from the grid: one axis each for two loops, one for the others."""
     for axis, loop in enumerate(loops[:-3:-1]):
         yield f"const i64 i{loop} = {places[axis]};"
         if bounded:
@@ -198,7 +198,7 @@ def _indices(loops: tuple[int, ...], places: tuple[str, str, str], bounded: bool
 
 
 def _reducing(found: WorkItems, dialect: Dialect, width: int) -> Iterator[str]:
-    """Each item folds every `width`-th value; a tree in local memory folds these."""
+    """Yield the body of a reduction: each item folds every `width`-th value, then a tree in local memory."""
     yield from _indices(found.kept, dialect.group, bounded=False)
     yield f"const i64 item = {dialect.item};"
     for fold in found.folds:
@@ -244,13 +244,13 @@ def _identity(fold: Fold) -> str:
 
 
 def _place(found: WorkItems, output: int) -> str:
-    """The index of the element of an output that a group computes."""
+    """Return the index of the element of an output that a group computes."""
     loops = found.kernel.outputs[output].loops
     return " + ".join(f"i{loop} * {stride_name(f'y{output}', loop)}" for loop in loops) or "0"
 
 
 def _lines(body: Body, dialect: Dialect) -> Iterator[str]:
-    """The statements of an element; pointers into arrays carry the qualifier of these."""
+    """Yield the statements of an element, with address spaces in front of the pointers into arrays."""
     for statement in body:
         qualifier = dialect.pointer if isinstance(statement, ElementPointer) else ""
         yield from (qualifier + line for line in statements([statement], 0))

@@ -1,4 +1,4 @@
-"""Kernels of the C backend in OpenCL C, for CPU devices: each work item runs a chunk of the loops.
+"""Kernels of the C backend in OpenCL C, for CPU devices: each work item runs one chunk of the loops.
 
     __kernel void k_ab12_parts(i64 n0, ..., __global f32 *y0, i64 y0_s0, ..., i64 cut, i64 y0_apart, ...)
     {
@@ -25,11 +25,11 @@ from .preamble import HELPERS, in_order
 
 _MARK = re.compile(r"^(\s*)#pragma omp simd[^\n]*$", re.M)
 _INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")
-"""Functions of the C library that processors have; those of OpenCL may be slower, or less exact."""
+"""Functions of the C library for which processors have instructions; OpenCL's may be slower or less exact."""
 
 
 def parts_source(kernel: Kernel) -> str:
-    """The text of one kernel with all that it needs."""
+    """Return the text of one kernel with all that it needs."""
     needed = set(helpers(kernel)) - {h.name for h in PROTOTYPES}
     texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
     texts += [_for_clang(function.text()) for function in functions(kernel)]
@@ -46,12 +46,12 @@ def parts_name(kernel: Kernel) -> str:
 
 
 def _for_clang(text: str) -> str:
-    """Marks of vector loops as clang takes them."""
+    """Return the text with the pragmas of vector loops as clang writes them."""
     return _MARK.sub(r"\1#pragma clang loop vectorize(assume_safety)", text)
 
 
 def _entry(kernel: Kernel) -> Iterator[str]:
-    """The function that a device starts."""
+    """Yield the function that a device starts."""
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
     own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
     yield f"__kernel void {parts_name(kernel)}({', '.join((*parameters, *own))})"
@@ -72,7 +72,7 @@ def _entry(kernel: Kernel) -> Iterator[str]:
 
 
 def _given(p: Parameter) -> str:
-    """An argument of the kernel; on a processor all address spaces are one."""
+    """Return the declaration of an argument; on a processor all address spaces are one."""
     plain = not p.is_pointer or p.name == "said"
     return p.name if plain else f"({'const ' * p.const}{storage_type(p.dtype)} *)(size_t){p.name}"
 
@@ -86,7 +86,7 @@ def _parameter(name: str, dtype: str, is_pointer: bool, const: bool) -> str:
 
 
 def _share(kernel: Kernel, loop: int) -> Iterator[str]:
-    """The statements that leave one part of a loop."""
+    """Yield the statements that select one chunk of a loop."""
     moving = [a for a in kernel.arguments if isinstance(a, Stride) and a.loop == loop]
     yield f"if (cut == {loop}) {{"
     yield f"{INDENT}const i64 first = n{loop} * part / parts;"

@@ -30,12 +30,12 @@ DTYPES = frozenset(_WORDS)
 
 
 def columns(dtype: str) -> int:
-    """Columns of a tile in registers."""
+    """Return the number of columns of a tile in registers."""
     return 16 if dtype in ("int64", "uint64", "float64") else 32
 
 
 def packed_source(dtype: str, prelude: str) -> str:
-    """The text for processors; the kernels are `product_<dtype>_pack` and `product_<dtype>`."""
+    """Return the text for processors; the kernels are `product_<dtype>_pack` and `product_<dtype>`."""
     wide = columns(dtype)
     words = {"T": _WORDS[dtype], "NAME": f"product_{dtype}", "WIDE": str(wide), "ROWS": str(ROWS), "L": str(wide // 2)}
     vector = f"typedef {_WORDS[dtype]}{wide // 2} VECTOR;\n#pragma OPENCL FP_CONTRACT ON\n"
@@ -46,7 +46,7 @@ def packed_source(dtype: str, prelude: str) -> str:
 
 
 def tiled_source(dtype: str, dialect: Dialect) -> str:
-    """The text for devices with local memory; the kernel is `product_<dtype>`."""
+    """Return the text for devices with local memory; the kernel is `product_<dtype>`."""
     text = _TILED
     words = {
         "KERNEL": dialect.kernel, "P": dialect.pointer, "SHARED": dialect.shared, "BARRIER": dialect.barrier,
@@ -60,7 +60,7 @@ def tiled_source(dtype: str, dialect: Dialect) -> str:
 
 
 def _registers() -> Iterator[str]:
-    """The statements of a tile in registers."""
+    """Yield the statements of a tile in registers."""
     for r in range(ROWS):
         yield f"__global const {{T}} *a{r} = a + ai[first + {r} < m ? first + {r} : m - 1];"
         yield f"VECTOR c{r} = 0, d{r} = 0;"

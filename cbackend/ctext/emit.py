@@ -48,7 +48,7 @@ LINE = 120
 
 
 def expression(expr: Expr, loosest: Binding = Binding.TOP) -> str:
-    """The C of `expr`, in parentheses if it binds less strongly than `loosest`."""
+    """Return the C of `expr`, in parentheses if it binds less strongly than `loosest`."""
     text, binding = _text(expr)
     return text if binding <= loosest else f"({text})"
 
@@ -66,7 +66,7 @@ def _text(expr: Expr) -> tuple[str, Binding]:
 
 
 def constant(const: Const) -> tuple[str, Binding]:
-    """The C of a number: exact, so floats that are not short whole numbers are hexadecimal."""
+    """Return the C of a number: exact, so floats that are not short whole numbers are hexadecimal."""
     kind = np.dtype(const.dtype).kind
     if const.dtype == "float16":
         return hex(int(np.array(const.value, "float16").view("uint16"))), Binding.ATOM
@@ -105,7 +105,7 @@ def _integer(value: int, dtype: str) -> str:
 
 
 def statements(body: Iterable[Statement], depth: int, kernel: str = "k") -> list[str]:
-    """The lines of `body`, indented by `depth` levels.  `kernel`: its name, with which outlined functions begin."""
+    """Return the lines of `body`, indented by `depth` levels.  `kernel`: its name, the prefix of outlined functions."""
     lines: list[str] = []
     _write(body, INDENT * depth, lines, kernel)
     return lines
@@ -164,7 +164,7 @@ def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
 
 
 def _with_builtins(loop: For) -> Body:
-    """The body of a loop, its floating extrema by builtins where the compiler vectorizes nothing else."""
+    """Return the body of a loop with floating extrema as builtins, where the compiler vectorizes no other form."""
     extrema = {name: sign for sign, name in loop.reductions if loop.simd and sign in ("max", "min")}
     if not extrema or EXTREMA not in current().compiler:
         return loop.body
@@ -173,7 +173,7 @@ def _with_builtins(loop: For) -> Body:
 
 
 def _by_builtin(s: Statement, sign: str) -> Statement:
-    """`total = new > total ? new : total` as a call of a builtin; see helpers_float.py on NaN."""
+    """Return `total = new > total ? new : total` as a call of a builtin; see helpers_float.py on NaN."""
     value = s.value if isinstance(s, Assign) else None
     if not isinstance(s, Assign) or not isinstance(value, ScalarOp) or value.name != "switch":
         return s
@@ -183,7 +183,7 @@ def _by_builtin(s: Statement, sign: str) -> Statement:
 
 
 def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> None:
-    """`head`: the text in front of the `if`."""
+    """Return the lines of a choice; `head` is the text in front of the `if`."""
     lines.append(f"{head}if ({expression(s.condition)}) {{")
     _write(s.body, indent + INDENT, lines, kernel)
     if len(s.orelse) == 1 and isinstance(s.orelse[0], If):
@@ -200,21 +200,21 @@ def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> Non
 
 @record
 class Function:
-    """One C function of a kernel: the kernel itself, or a function that is outlined from it."""
+    """C function of a kernel: the kernel itself, or a function outlined from it."""
 
     kernel: str
     """The name of the kernel."""
     outlined: str
     """The suffix of the kernel's name; empty for the kernel itself."""
     comment: str
-    """The lines in front of it, with a newline behind each."""
+    """The lines in front of it, with a newline after each."""
     prototype: str
     """Type, name and parameters."""
     lines: tuple[str, ...]
     body: Body
 
     def text(self, linkage: str = "static") -> str:
-        """The definition; it ends in a newline."""
+        """Return the definition, which ends in a newline."""
         lines = "\n".join(self.lines)
         return f"{self.comment}{linkage} {self.prototype}\n{{\n{lines}\n}}\n"
 
@@ -224,7 +224,7 @@ _STRUCTS = {"pairwise": "ag_pairwise"}
 
 
 def functions(kernel: Kernel) -> list[Function]:
-    """The C functions of a kernel, outlined ones first; the comment stands in front of the first."""
+    """Return the C functions of a kernel, outlined ones first; the comment stands in front of the first."""
     comment = f"/* {kernel.comment} */\n"
     found = []
     for outlined, body in kernel.bodies.items():
@@ -239,12 +239,12 @@ def functions(kernel: Kernel) -> list[Function]:
 
 
 def kernel_c(kernel: Kernel) -> str:
-    """The C of a kernel; it uses the types and helpers of preamble.py."""
+    """Return the C of a kernel; it uses the types and helpers of preamble.py."""
     return "\n".join(function.text() for function in functions(kernel))
 
 
 def helpers(kernel: Kernel) -> tuple[str, ...]:
-    """The helpers that a kernel uses, directly or by other helpers, in order of definition."""
+    """Return the helpers that a kernel uses, directly or through other helpers, in order of definition."""
     declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
     printed = (p for s in all_statements(kernel.body) for p in (s, *(_with_builtins(s) if isinstance(s, For) else ())))
     own = (expr for s in printed for expr in operations_in(s))
@@ -252,7 +252,7 @@ def helpers(kernel: Kernel) -> tuple[str, ...]:
 
 
 def helpers_of(exprs: Iterable[Expr]) -> tuple[str, ...]:
-    """The helpers that expressions use, directly or by other helpers, in order of definition."""
+    """Return the helpers that expressions use, directly or through other helpers, in order of definition."""
     return in_order(set(_names_in(e for expr in exprs for e in operations_in(Do(expr)))))
 
 
@@ -266,7 +266,7 @@ def _names_in(exprs: Iterable[ScalarOp | Const]) -> Iterator[str]:
 
 @cache
 def _named_in(template: str) -> tuple[str, ...]:
-    """The helpers that the C template of an operation names, and those that these use."""
+    """Return the helpers that the C template of an operation names, and those that these use."""
     return used(template)
 
 
@@ -280,13 +280,13 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _unused(parameters: Iterable[Parameter], body: Body) -> Iterator[str]:
-    """`(void)name;` for parameters that the body does not read, so that compilers stay silent."""
+    """Return `(void)name;` for parameters that the body does not read, so that compilers stay silent."""
     read = set(own_names_in(body))
     return (f"{INDENT}(void){p.name};" for p in parameters if p.name not in read)
 
 
 def _wrapped(start: str, parts: Sequence[str], end: str) -> list[str]:
-    """`start part, part, ... end` broken into lines."""
+    """Return `start part, part, ... end` broken into lines."""
     lines, line = [], start
     for k, part in enumerate(parts):
         piece = part + ("," if k < len(parts) - 1 else end)

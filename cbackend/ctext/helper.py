@@ -20,20 +20,20 @@ C_TYPES: Mapping[str, str] = {
 
 
 def storage_type(dtype: str) -> str:
-    """The C type of an array element: a bool is stored as a byte, of which any value but 0 is true."""
+    """Return the C type of an array element: a bool is a byte, true if it is not 0."""
     return "u8" if dtype == "bool" else C_TYPES[dtype]
 
 
 @record
 class Helper:
-    """A piece of C: a type, a prototype or a static function."""
+    """Piece of C: a type, a prototype or a static function."""
 
     name: str
     text: str
 
 
 def instances(pattern: Helper, dtypes: Iterable[str], **more: Mapping[str, str]) -> list[Helper]:
-    """The helper for each dtype.
+    """Return the helper for each dtype.
 
     `{T}` is its C type, `{f}` the suffix of C library names, another `{word}` is `more[word][dtype]`.
     """
@@ -45,12 +45,12 @@ def instances(pattern: Helper, dtypes: Iterable[str], **more: Mapping[str, str])
 
 
 def suffix(dtype: str) -> str:
-    """The suffix of C library functions for this dtype."""
+    """Return the suffix of C library functions for this dtype."""
     return "f" if dtype in ("float32", "complex64") else ""
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
-    """`text` with `{word}` replaced for each of `words`; other braces are C's."""
+    """Return `text` with `{word}` replaced for each of `words`; other braces belong to C."""
     for word, value in words.items():
         text = text.replace("{" + word + "}", value)
     return text

@@ -125,4 +125,4 @@ ARCS = [
     for pattern in (_ARC_OF, _ASIN_OF, _ACOS_OF, _ARC_OF_RATIO, _ATAN_OF, _ATAN2_OF)
     for h in instances(pattern, FLOATS, **_WORDS)
 ]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

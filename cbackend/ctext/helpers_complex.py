@@ -1,4 +1,4 @@
-"""Helpers on complex numbers, with NumPy's formulas: C's own `*` and `/` treat infinities otherwise (C11 annex G).
+"""Helpers on complex numbers, with NumPy's formulas: C's own `*` and `/` treat infinities differently (C11 annex G).
 
 Formulas of division, order and signs are those of numpy/_core/src/umath/loops.c.src and funcs.inc.src.
 """
@@ -18,7 +18,7 @@ LIBRARY_UNARY = (
 
 
 def _function(name: str, arguments: str, body: str, result: str = "{T}") -> Helper:
-    """The function `ag_<name>_{T}`; in its body `xr` and `xi` are the parts of the argument `x`, and so for others."""
+    """Return the function `ag_<name>_{T}`; in its body `xr` and `xi` are the parts of argument `x`, and so on."""
     names = [a.split()[-1] for a in arguments.split(", ")]
     parts = "".join(
         f"    const {{R}} {n}r = __real__ {n}, {n}i = __imag__ {n};\n"

@@ -37,12 +37,12 @@ _LOGARITHM = {
 def horner(
     name: str, variable: str, coefficients: Mapping[str, Sequence[str]], squares: bool = True
 ) -> dict[str, str]:
-    """C that declares `name`, the polynomial in `variable`, for each dtype."""
+    """Return C that declares `name`, the polynomial in `variable`, for each dtype."""
     return {dtype: steps(name, variable, dtype, numbers, squares) for dtype, numbers in coefficients.items()}
 
 
 def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str], squares: bool = True) -> str:
-    """C that declares `name`, the polynomial in `variable`, the coefficient of the lowest power first.
+    """Return C that declares `name`, the polynomial in `variable`; the coefficient of the lowest power comes first.
 
     A long one is summed in two or four chains: a chain waits four cycles for each of its steps, and the processor looks
     ahead over no more than three elements of a chain of twenty.  `squares`: whether to declare the powers of the
@@ -62,23 +62,23 @@ def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str], squ
 
 
 LONG = 6
-"""Coefficients of a polynomial from which on it is summed in two chains, of even and of odd powers; twice, in four."""
+"""Number of coefficients from which a polynomial is summed in two chains, even and odd powers; twice: four."""
 
 
 def _name(name: str, first: int) -> str:
-    """The name of the chain that begins with this power."""
+    """Return the name of the chain that begins with this power."""
     return f"{name}_{first}" if first else name
 
 
 def _chain(name: str, variable: str, c_type: str, numbers: Sequence[str]) -> list[str]:
-    """Horner's method."""
+    """Return the statements of Horner's method."""
     *others, highest = numbers
     lines = [f"{c_type} {name} = {highest};"]
     return lines + [f"{name} = ag_fma_{c_type}({name}, {variable}, {number});" for number in reversed(others)]
 
 
 INLINE = "static inline __attribute__((always_inline))"
-"""Without it gcc takes them for too long, calls them, and then the loop is not vectorized."""
+"""Attribute that forces inlining: otherwise gcc calls these long functions, and loops are not vectorized."""
 
 WORDS: Mapping[str, Mapping[str, str]] = {
     "inline": dict.fromkeys(FLOATS, INLINE),
@@ -324,4 +324,4 @@ _PATTERNS = (
 )  # fmt: skip
 
 EXPONENTIAL = [h for pattern in _PATTERNS for h in instances(pattern, FLOATS, **WORDS)]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

@@ -113,4 +113,4 @@ static inline f64 ag_polygamma_f64(f64 n, f64 x)
 )
 
 GAMMA = [_GAMMALN, _DIGAMMA, _POLYGAMMA]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

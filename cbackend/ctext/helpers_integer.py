@@ -1,4 +1,4 @@
-"""Helpers on integers: division, shifts and powers that never trap and equal NumPy bit for bit, and casts from floats.
+"""Helpers on integers: division, shifts, powers and casts from floats that never trap and match NumPy bit for bit.
 
 Division by 0 gives 0 and MIN // -1 is MIN, as in NumPy.  A float that an integer cannot hold (NaN too) becomes what
 x86-64's conversion gives, as in NumPy there: the 32-bit MIN, cut to the narrower type, for up to 32 bits; else the

@@ -58,7 +58,7 @@ _WORDS = {
 
 
 def _of_scaled(name: str) -> str:
-    """C of the whole logarithm: `x = 2^k (1 + f)`, then `name` of f and k, then what holds for special arguments."""
+    """Return C of a whole logarithm: `x = 2^k (1 + f)`, then `name` of f and k, then special arguments."""
     return f"""\
 {{inline}} {{T}} ag_{name}_{{T}}({{T}} x)
 {{
@@ -257,7 +257,7 @@ _ATANH_OF = Helper(
 
 
 def _each(pattern: Helper | dict[str, Helper]) -> list[Helper]:
-    """The helper for each dtype, from one pattern or from one a dtype."""
+    """Return the helper for each dtype, from one pattern for all or one per dtype."""
     made: list[Helper] = []
     for dtype in FLOATS:
         words = {word: values for word, values in _WORDS.items() if dtype in values}
@@ -279,4 +279,4 @@ _PATTERNS: tuple[Helper | dict[str, Helper], ...] = (
 )
 
 LOGARITHM = [helper for pattern in _PATTERNS for helper in _each(pattern)]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

@@ -121,4 +121,4 @@ POWER = [
     Helper("ag_log_parts_f64", _LOG_PARTS),
     Helper("ag_pow_f64", _POW_F64),
 ]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

@@ -1,4 +1,4 @@
-"""The helper that makes random bits: a function of a key and a counter, so that any element can be made by itself."""
+"""The helper of random bits: a function of a key and a counter, so that each element is computed independently."""
 
 from __future__ import annotations
 

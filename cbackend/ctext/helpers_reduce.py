@@ -1,4 +1,4 @@
-"""Helpers of reductions: sums of blocks added in pairs, so that errors grow with the logarithm of their number."""
+"""Helpers of reductions: pairwise sums of blocks, whose error grows with the logarithm of the number of blocks."""
 
 from __future__ import annotations
 

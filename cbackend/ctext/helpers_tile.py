@@ -1,4 +1,4 @@
-"""Helpers of tiles: the part of a strided array that a tile of the loops covers, with stride 1 along the inner loop.
+"""Helpers of tiles: copies of the part of a strided array that a tile covers, with stride 1 along the inner loop.
 
 They are not inlined: a kernel of five operands would hold five of each.  Copies are written row by row.  Of a
 transposed part of 16 rows by 64 columns all but the first row is read from the first-level cache: blocks of 8 by 8
@@ -22,7 +22,7 @@ two operands.
 
 
 def _copied_in(name: str, more: str) -> list[Helper]:
-    """Helpers that copy what is strided; `more` are strides that they know of."""
+    """Return helpers that copy strided elements; `more` are strides that they specialize for."""
     text = """\
 /* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
 __attribute__((noinline, unused)) static const {S} *{name}(const {S} *x, i64 at, i64 down, i64 along,

@@ -1,4 +1,4 @@
-"""sin, cos and tan of float32 and float64: one result a number, whether it stands in a vector, in a rest or alone.
+"""sin, cos and tan of float32 and float64: equal bits in a vector, in a remainder loop or alone.
 
 A number near 0 is reduced by parts of pi (W. J. Cody, W. Waite), one far away by the bits of 1 / pi that matter for it
 (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", 1983); which of both is decided by the number
@@ -54,7 +54,7 @@ _WORDS = {
 }
 
 FAR = {"float32": "0x1p15f", "float64": "0x1p30"}
-"""From here on Payne and Hanek's way."""
+"""Argument from which on the reduction of Payne and Hanek is used."""
 
 _MINUS_PI = {
     "float32": """\
@@ -256,7 +256,7 @@ INLINE f32 ag_NAME_far_f32(f32 x)
 
 
 def _forms(name: str, dtype: str) -> str:
-    """C of the function on one number and, for gcc on x86-64, on vectors of each instruction set."""
+    """Return C of the function on one number and, for gcc on x86-64, on vectors of each instruction set."""
     t, f, far = C_TYPES[dtype], suffix(dtype), FAR[dtype]
     whole = f"ag_{name}_{t}"
     size = 4 if t == "f32" else 8
@@ -296,7 +296,7 @@ static __attribute__((noinline)) {t} ag_{name}_rare_{t}({t} x) {{ return ag_{nam
 
 
 def _vector(name: str, t: str, f: str, far: str, letter: str, lanes: int) -> str:
-    """C of the function on so many lanes, under the name by which gcc knows it (x86-64 vector function ABI)."""
+    """Return C of the function on several lanes, under the name by which gcc knows it (x86-64 vector function ABI)."""
     function, vector = f"_ZGV{letter}N{lanes}v_ag_{name}_{t}", f"ag_{name}_{letter}_{t}"
     integer = "i32" if t == "f32" else "i64"
     return f"""\
@@ -355,4 +355,4 @@ TRIGONOMETRIC = [
     ),
     *(Helper(f"ag_{name}_{C_TYPES[dtype]}", _forms(name, dtype)) for name in _NAMES for dtype in FLOATS),
 ]
-"""In an order in which each uses earlier ones alone."""
+"""The helpers, ordered so that each uses earlier ones only."""

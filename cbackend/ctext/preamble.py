@@ -46,28 +46,28 @@ HELPERS: dict[str, Helper] = {
         *FLOAT, *COMPLEX, *RANDOM, *REDUCE, *TILE,
     )
 }  # fmt: skip
-"""Every helper by name, in an order in which each uses earlier ones alone."""
+"""Every helper by name, ordered so that each uses earlier ones only."""
 
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 _added: dict[str, Helper] = {}
-"""The helpers of users' ops, which use those of `HELPERS` alone."""
+"""The helpers of users' ops, which use those of `HELPERS` only."""
 
 
 def add_helper(helper: Helper) -> None:
-    """Take in the helper of a user's op."""
+    """Add the helper of a user's op."""
     _added[helper.name] = helper
 
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:
-    """The helpers `names` in order of definition."""
+    """Return the helpers `names` in order of definition."""
     return tuple(name for name in (*HELPERS, *_added) if name in names)
 
 
 def used(text: str) -> tuple[str, ...]:
-    """The names of the helpers that a C text uses, directly or by other helpers, in order of definition."""
+    """Return the names of the helpers that a C text uses, directly or through others, in order of definition."""
     wanted: set[str] = set()
     stack = [text]
     while stack:
@@ -80,7 +80,7 @@ def used(text: str) -> tuple[str, ...]:
 
 
 def preamble(names: Iterable[str]) -> str:
-    """The C text of the types and of the helpers `names`.  Raises ValueError for what is no helper."""
+    """Return the C text of the types and of the helpers `names`.  Raises ValueError for an unknown helper."""
     wanted = set(names)
     known = HELPERS | _added
     unknown = wanted - set(known)

@@ -21,7 +21,7 @@ from .helper import C_TYPES, suffix
 from .user_forms import user_form
 
 _ROWS: dict[str, dict[str, Form]] = {
-    # operations that lowering alone makes: conditions of branches, streams, parts of arrays (helpers_tile.py), sums of
+    # operations that lowering alone makes: conditions of branches, segments, parts of arrays (helpers_tile.py), sums of
     # blocks (helpers_reduce.py)
     "complex": {"f": call("ag_make_{C}", 2)},
     "both": {"b": BOTH},
@@ -29,7 +29,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "max_number": {"f": call("ag_max_number_{T}", 2)},
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
-    "stream_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
+    "segment_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},
@@ -65,12 +65,12 @@ _NARROW = ("int8", "int16", "uint8", "uint16")
 
 
 def kind_of(dtype: str) -> str:
-    """The key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
+    """Return the key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
     return _KINDS.get(dtype) or numpy_dtype(dtype).kind
 
 
 def form_of(op: ScalarOp) -> Form:
-    """The C of an operation, with gaps for its operands.  Raises KeyError for what has no row."""
+    """Return the C of an operation, with gaps for its operands.  Raises KeyError for an operation without a row."""
     return _form(op.name, op.dtype, tuple(a.dtype for a in op.args))
 
 
@@ -99,11 +99,11 @@ def _mixed(name: str, kinds: str) -> Form:
 
 
 def _integer_reciprocal(dtype: str) -> Form:
-    """NumPy divides 1.0 by the integer and converts back."""
+    """Return the reciprocal as NumPy computes it: 1.0 divided by the integer, converted back."""
     back = cast_form("float64", dtype)
     return Form(back.text.replace("{0}", "1.0 / (f64){0}"), back.binding, (Binding.ATOM,))
 
 
 def _narrowed(form: Form, dtype: str) -> Form:
-    """C computes in int: the result is cut to its own width."""
+    """Return the C with its result truncated to the operands' width: C computes in int."""
     return Form(f"({C_TYPES[dtype]})({form.text})", Binding.UNARY, form.operands)

@@ -21,11 +21,11 @@ _HEAD = """\
 #pragma GCC diagnostic error "-Wimplicit-function-declaration"
 """
 _END = '#line 1 "arignote"\n'
-"""The user's text ends; lines behind it are ours."""
+"""The directive that ends the user's lines; the lines after it are ours."""
 
 
 def user_form(op: ElementwiseRecord, result: str, dtypes: tuple[str, ...]) -> Form:
-    """The call of the helper of an op, for operands of these dtypes."""
+    """Return the call of the helper of an op, for operands of these dtypes."""
     assert op.source is not None
     name = "_".join(["ag", op.symbol, *map(C_TYPES.__getitem__, dtypes)])
     add_helper(Helper(name, _text(op, name, result, dtypes)))
@@ -46,7 +46,7 @@ def _text(op: ElementwiseRecord, name: str, result: str, dtypes: tuple[str, ...]
 
 
 def _functions(symbol: str, text: str) -> str:
-    """The functions that a user's C calls, once in a file."""
+    """Return the functions that a user's C calls, each once per file."""
     if not text.strip():
         return ""
     guard = f"AG_{hashlib.sha256(text.encode()).hexdigest()[:12]}"

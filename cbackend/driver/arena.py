@@ -1,4 +1,4 @@
-"""The block that the buffers of a call share: the lives of the slots in C, and the lines that open and close it.
+"""The block that the buffers of a call share: the lives of the slots in C, and the code that takes and frees it.
 
 The runtime finds the places (runtime/arena.c).  Without lives there are no lines: each buffer is a block of the pool.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .steps import StepText
 
 Lives = Sequence[tuple[int, int] | None]
-"""For each slot its first step and its last; None: it has no place in the block."""
+"""First and last step of each slot; None: the slot has no place in the block."""
 A_LINE = 10
 
 
@@ -47,7 +47,7 @@ def opened(lives: Lives) -> Iterator[str]:
 
 
 def taking(text: StepText, address: str) -> str:
-    """The beginning of the call that takes memory for a slot: the lengths follow."""
+    """Return the beginning of the call that takes memory for a slot; the lengths follow."""
     if text.has_places:
         return f"{text.helper('ag_place')}(rt, &f->arena, &{address}, "
     return f"{text.helper('ag_take')}(rt, "
@@ -67,7 +67,7 @@ def emptied(text: StepText, lives: Lives) -> Iterator[str]:
 
 
 def closed(lives: Lives, program: Program, profile: bool) -> Iterator[str]:
-    """The line that gives the block back; a call without results teaches no sizes."""
+    """Yield the line that frees the block; a call without results does not update the expected sizes."""
     if lives:
         planned = f"call->profile[{memory_at(program) + PLANNED}] = " if profile else ""
         yield f"{planned}rt->close(&plan, &f->arena, !outcome);"

@@ -1,4 +1,4 @@
-"""The C of loops and choices: the tables of a body's arguments, and the call of the runner."""
+"""The C of loops and choices: tables of a body's arguments, and the call of the C function that runs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAST, ALL, GROWN = "AG_LAST", "AG_ALL", "AG_GROWN"
 
 
 def body_name(program: Program, base: int, number: int) -> str:
-    """The C function of a body of a program whose first node has the number `base`."""
+    """Return the name of the C function of a body whose first node has the number `base`."""
     return f"body_{program.body_base(base, number)}"
 
 
@@ -43,7 +43,7 @@ def loop_lines(
 def choice_lines(
     program: Program, base: int, step: Choice, quote: Quote, address: Callable[[Array], str], new: Callable[[str], str]
 ) -> Iterator[str]:
-    """The lines that run one of two bodies: a loop of one step."""
+    """Yield the lines that run one of two bodies, as a loop of one step."""
     number = step.site
     kinds = [GROWN if m else ALL for m in step.made]
     inputs = [a.lengths for a in step.operands]
@@ -69,7 +69,7 @@ def _tables(
     number: int, arrays: Sequence[Array], inputs: Sequence[tuple[int | str, ...]], kept: Sequence[tuple[Length, ...]],
     results: Sequence[Array], made: Sequence[bool], quote: Quote, address: Callable[[Array], str],
 ) -> Iterator[str]:  # fmt: skip
-    """The operands of the body, and the places of its results."""
+    """Yield the tables of the body's operands and of the addresses of its results."""
     data = [*map(address, arrays), *("0" for _ in results), "0"]
     known = ["0" if n is None else quote(n) for row in kept for n in row]
     yield f"char *data{number}[] = {{{', '.join(data)}}};"
@@ -83,7 +83,7 @@ def _rest(
     number: int, counts: str, states: int, results: Sequence[Array], kinds: Sequence[str],
     kept: Sequence[tuple[Length, ...]], rows: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
-    """The fields of an ag_loop behind its body and its site."""
+    """Yield the fields of an ag_loop after its body and its site."""
     many = len(results) + 1
     ranks = ", ".join([*(str(len(row)) for row in kept), "0"])
     known = ", ".join([*(str(int(None not in row)) for row in kept), "0"])
@@ -100,7 +100,7 @@ def _told(
     number: int, results: Sequence[Array], made: Sequence[bool], kept: Sequence[tuple[Length, ...]],
     address: Callable[[Array], str], new: Callable[[str], str], added: int,
 ) -> Iterator[str]:  # fmt: skip
-    """Hand the results of the loop to the driver, and make known the lengths that it found."""
+    """Yield the lines that hand the results of the loop to the driver and define their lengths."""
     for k, (array, is_made) in enumerate(zip(results, made, strict=True)):
         if is_made:
             yield f"{address(array)} = results{number}[{k}];"
@@ -227,7 +227,7 @@ static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n
     if (outcome > {int(Outcome.OTHER_OUTPUTS)})
         outcome = ag_fail(call, outcome, inner->step, inner->operand, 64, inner->detail);
     else if (outcome) outcome = ag_settle(call, l, t, n);
-    if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* what Python holds for this step */
+    if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* release Python's results of this step */
     return outcome;
 }}
 

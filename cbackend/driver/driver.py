@@ -1,4 +1,4 @@
-"""The C text of a function: types, helpers, kernels, and the driver that runs a Program step by step.
+"""The C text of a function: types, helpers, kernels, and the driver, which runs a program step by step.
 
 preamble          scalar types, and the helpers that the kernels use            preamble.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
@@ -50,18 +50,19 @@ from .steps import StepText
 from .units import in_units
 
 CALLS_BETWEEN_LOOKS = 16
-"""Kernels after which a chain of them looks whether Ctrl-C was pressed, however short each is."""
+"""Kernels in a row after which the driver checks for Ctrl-C, however short they are."""
 
 
 def c_text(program: Program, profile: bool = False) -> str:
-    """The C file of `program`: equal programs give equal text.  `profile`: with a clock around every node that does
-    work.
+    """Return the C file of `program`; equal programs give equal text.
+
+    `profile`: time every node that does work.
     """
     return c_file(program, profile).text
 
 
 def c_file(program: Program, profile: bool = False) -> CFile:
-    """The C file of `program`, with the lines that belong to each node."""
+    """Return the C file of `program`, and the lines that belong to each node."""
     folds, fold_helpers = folds_of(program.kernels)
     drivers = list(_drivers(program, profile))
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
@@ -80,7 +81,7 @@ def c_file(program: Program, profile: bool = False) -> CFile:
 
 
 def _launching_sites(program: Program) -> dict[str, list[int]]:
-    """The nodes that launch each kernel, themselves or in a body."""
+    """Return the nodes that launch each kernel, themselves or in a body."""
     found: dict[str, dict[int, None]] = {}
     for step in program.steps:
         if isinstance(step, Call) and step.kernel:
@@ -108,7 +109,7 @@ class _Printed:
 
 
 def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
-    """The driver of a program behind those of its bodies."""
+    """Yield the driver of a program after those of its bodies."""
     for number, inner in enumerate(program.bodies):
         yield from _drivers(inner, False, body_name(program, base, number), program.body_base(base, number))
     yield _Driver(program, profile, body, base)
@@ -135,7 +136,7 @@ class _Driver:
         """The helpers that the lines so far call."""
 
     def lines(self) -> Iterator[Line]:
-        """The lines of the driver.  `helpers` is complete when they are through."""
+        """Yield the lines of the driver.  `helpers` is complete once they are all produced."""
         yield from self._frame()
         for number, sites in enumerate(self.parts):
             printed = list(self._part(number, sites))
@@ -148,7 +149,7 @@ class _Driver:
         yield ""
 
     def _printed(self, lines: Iterable[Line], defined: str = "") -> Iterator[_Printed]:
-        """Each line with the facts that `text` noted while it was printed."""
+        """Yield each line with the facts that `text` noted while it was printed."""
         source = iter(lines)
         while True:
             self.text.begin_line()
@@ -174,7 +175,7 @@ class _Driver:
         yield ""
 
     def _declarations(self) -> Iterator[tuple[str, str]]:
-        """Arrays on the stack, and in a frame all locals: each name with its declaration."""
+        """Yield the declarations: of arrays on the stack and, with a frame, of all locals by name."""
         for name, (kind, count) in self.program.locals.items():
             if kind not in (INTEGER, POINTER):
                 yield name, f"    {storage_type(kind)} {name}[{max(count, 1)}];"
@@ -213,7 +214,7 @@ class _Driver:
         yield "    (void)rt;"
 
     def _inputs(self) -> Iterator[_Printed]:
-        """The arguments of the call.  An address or a length that will not do ends the call."""
+        """Yield the lines that read the arguments of the call; an unusable address or length ends the call."""
         at = 0
         for k, array in enumerate(self.program.inputs):
             yield from self._printed(self._address(f"in{k}", f"call->data[{k}]"))
@@ -225,11 +226,11 @@ class _Driver:
         yield from self._printed(self._overlaps())
 
     def _address(self, name: str, value: str) -> Iterator[Line]:
-        """The declaration of an argument of the call."""
+        """Yield the declaration of an argument of the call."""
         yield f"    {self.text.new(name)} = {value};"
 
     def _look(self, site: int) -> Iterator[Line]:
-        """A look whether Ctrl-C was pressed."""
+        """Yield the check for Ctrl-C."""
         yield f"    if (rt->stopped()) {self.text.interrupted(site)}"
 
     def _stride(self, array: Array, axis: int, at: int) -> Iterator[Line]:
@@ -238,7 +239,7 @@ class _Driver:
         yield f"    {stride} = call->strides ? call->strides[{at + axis}] : {packed};"
 
     def _overlaps(self) -> Iterator[Line]:
-        """Inputs that are overwritten must not overlap with any other."""
+        """Yield the checks that overwritten inputs overlap no other input."""
         if not self.program.in_place:
             return
         arrays = self.program.inputs
@@ -300,7 +301,7 @@ class _Driver:
         yield f"    /* {number}: {_comment(known[site].text) if site < len(known) else 'outputs'} */"
 
     def _mark(self, site: int | None) -> list[Line]:
-        """The mark of the lines of a node; bodies have none, since their nodes are not the function's."""
+        """Return the mark of the lines of a node; bodies have none, since their nodes are not the function's."""
         return [] if self.body else [Mark(site)]
 
     def _counted(self, site: int, steps: Sequence[Step]) -> Iterator[Line]:
@@ -343,7 +344,7 @@ class _Driver:
 
 
 def _without_unread(printed: Sequence[_Printed]) -> list[_Printed]:
-    """The lines without the lengths that no line behind them reads."""
+    """Return the lines without lengths that no later line reads."""
     kept: list[_Printed] = []
     used: set[str] = set()
     for p in reversed(printed):
@@ -359,7 +360,7 @@ def _comment(text: str) -> str:
 
 
 def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
-    """The steps of each node together; a release belongs to the node before it."""
+    """Return the steps grouped by node; a release belongs to the node before it."""
     groups: list[tuple[int, list[Step]]] = []
     for step in steps:
         site = groups[-1][0] if isinstance(step, Release) else step.site
@@ -370,7 +371,7 @@ def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
 
 
 def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
-    """The sites in runs of about `limits.driver_steps` steps; one run if that is not much more."""
+    """Return the sites in groups of about `limits.driver_steps` steps; one group for up to twice as many."""
     most = current().limits.driver_steps
     if sum(len(steps) for _, steps in sites) <= 2 * most:
         return [sites]

@@ -140,11 +140,11 @@ _HOME = {
     "ag_eye_of_piece": "ag_eye",
     "ag_is_empty": "ag_next",
 }
-"""Helpers that stand in the text of another one."""
+"""Helpers whose text is part of another helper's."""
 
 
 def driver_helpers(names: Iterable[str]) -> str:
-    """The text of the helpers `names` and of those that they use, each once and in order.
+    """Return the text of the helpers `names` and of those that they use, each once and in order.
 
     Text behind them is compiled without effort.
     """
@@ -156,14 +156,14 @@ def driver_helpers(names: Iterable[str]) -> str:
 
 
 def _ahead(names: Sequence[str]) -> str:
-    """The functions that the runtime has, or their calls by its table."""
+    """Return the functions that the runtime has, or macros that call them through its table."""
     calls = [f"#define {name} rt->{name.removeprefix('ag_')}" for name in names if name not in INTERNAL]
     functions = "\n".join(DRIVER_FUNCTIONS[name] for name in names)
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if names else ""
 
 
 def _with_dependencies(names: Iterable[str]) -> set[str]:
-    """The names of helpers, and of those that they use."""
+    """Return the names of helpers and of those that they use."""
     wanted: set[str] = set()
     stack = list(names)
     while stack:
@@ -180,5 +180,5 @@ BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *BYTES, 
 
 @cache
 def _called_by(name: str) -> tuple[str, ...]:
-    """The functions that the hand-written text of a helper calls."""
+    """Return the functions that the hand-written text of a helper calls."""
     return tuple(dict.fromkeys(_WORD.findall(BY_NAME[name].text)))

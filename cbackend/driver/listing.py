@@ -14,7 +14,7 @@ from ..program.program import Program
 from .page import CFile
 
 LINES = 3
-"""The user's lines that a comment names."""
+"""The most lines of the user that a comment names."""
 
 
 def commented(source: CFile, program: Program) -> str:
@@ -33,7 +33,7 @@ def commented(source: CFile, program: Program) -> str:
 
 
 def with_lines(source: CFile, program: Program, name: str = "function.c") -> CFile:
-    """The C file with `#line` directives: the lines of a node are said to be the user's, all others those of `name`."""
+    """Return the C file with `#line` directives: lines of a node point to the user's code, all others to `name`."""
     origin: dict[int, SourceLine] = {}
     for place in source.places:
         line = _origin([program.sites[s].node for s in place.sites if s < len(program.sites)])
@@ -57,7 +57,7 @@ def with_lines(source: CFile, program: Program, name: str = "function.c") -> CFi
 
 
 def _origin(nodes: Sequence[Apply]) -> SourceLine | None:
-    """The line to name for some nodes: the first that any of them has."""
+    """Return the line to name for several nodes: the first that any of them has."""
     return next((node.origin[0] for node in nodes if node.origin), None)
 
 

@@ -31,7 +31,7 @@ _COMBINED_BOOLS = {"max": bitwise_or, "min": bitwise_and}
 
 
 def folds_of(kernels: Iterable[Kernel]) -> tuple[str, tuple[str, ...]]:
-    """The functions that combine results of parts, and the helpers that they use.
+    """Return the functions that combine the results of parallel chunks, and the helpers that they use.
 
     They run over elements, as kernels do.
     """
@@ -56,7 +56,7 @@ def folds_of(kernels: Iterable[Kernel]) -> tuple[str, tuple[str, ...]]:
 
 
 def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
-    """The parts and nests of the kernels that the runtime launches."""
+    """Yield the functions that run chunks, and the nests, of the kernels that the runtime launches."""
     for kernel, cutting in _launched(kernels):
         yield from _part(kernel)
         yield from _nest(kernel, cutting)
@@ -67,7 +67,7 @@ def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Cutting]]:
 
 
 def _combined(fold: str, dtype: str) -> Expr:
-    """The result of two parts, `y[i]` and `x[i]`."""
+    """Return the C that combines the results of two chunks, `y[i]` and `x[i]`."""
     op = _COMBINED_BOOLS.get(fold, _COMBINED[fold]) if dtype == "bool" else _COMBINED[fold]
     return ScalarOp(op.name, dtype, (Load(dtype, "y", index("i")), Load(dtype, "x", index("i"))))
 
@@ -83,14 +83,14 @@ def _fold(fold: str, dtype: str, value: Expr) -> Iterator[str]:
 
 
 def _comparisons(fold: str, dtype: str) -> tuple[Expr, Expr]:
-    """Whether the extremum of the other part is better than the best one, and whether it is worse."""
+    """Return the tests whether the other chunk's extremum is better than the best so far, and whether it is worse."""
     here = index("0")
     best, other = Load(dtype, "x", here), Load(dtype, "y", here)
     return is_better(other, best, ORDER_OF[fold]), is_better(best, other, ORDER_OF[fold])
 
 
 def _pick(fold: str, dtype: str, better: Expr, worse: Expr) -> Iterator[str]:
-    """The position of whichever extremum comes first: the better one, of equal ones that of the lower position."""
+    """Yield the C that keeps the position of the better extremum, and of equal ones the lower position."""
     yield f"static void {_fold_name(fold, dtype)}(i64 *into, const i64 *from, const void *best, const void *other)"
     yield "{"
     yield f"    const {storage_type(dtype)} *const x = best, *const y = other;"
@@ -100,7 +100,7 @@ def _pick(fold: str, dtype: str, better: Expr, worse: Expr) -> Iterator[str]:
 
 
 def _extremum(position: int, cutting: Cutting) -> int:
-    """The output that holds the extremum whose position another one is: the only other one."""
+    """Return the output that holds the extremum whose position another output is: the only other one."""
     assert len(cutting.folds) == 2
     return 1 - position
 

@@ -16,7 +16,7 @@ WORTH_A_LOOP = 3
 
 
 def in_runs(steps: Sequence[Step], slots: Mapping[Buffer, int]) -> Iterator[tuple[Step, int]]:
-    """The steps in order; each with the number of slots, from its own on, for which the like is done."""
+    """Yield the steps in order, each with the number of consecutive slots for which the same is done."""
     at = 0
     while at < len(steps):
         count = _like(steps, at, slots)
@@ -29,7 +29,7 @@ def in_runs(steps: Sequence[Step], slots: Mapping[Buffer, int]) -> Iterator[tupl
 
 
 def _like(steps: Sequence[Step], at: int, slots: Mapping[Buffer, int]) -> int:
-    """The number of steps from `at` on that do the same to consecutive slots; 0 if that step uses no slot."""
+    """Return the number of steps from `at` on that do the same to consecutive slots; 0 if that step uses no slot."""
     kind, slot = _kind_and_slot(steps[at], slots)
     count = 0
     while kind and at + count < len(steps) and _kind_and_slot(steps[at + count], slots) == (kind, slot + count):

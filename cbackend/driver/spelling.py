@@ -1,4 +1,4 @@
-"""The C of operators of quantities, tests, calls of kernels and of intrinsics."""
+"""The C spelling of operators of quantities, of tests, and of calls of kernels and intrinsics."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAILS_IF = {
 
 
 def spelled(step: Call) -> str:
-    """The C function of a call: a kernel has its own name, an intrinsic a helper of the driver."""
+    """Return the C name of a called function: a kernel's own name, or the driver's helper for an intrinsic."""
     if step.kernel:
         return step.function
     return "rt->pipeline" if step.function == "pipeline" else f"ag_{step.function}"

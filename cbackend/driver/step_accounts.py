@@ -1,4 +1,4 @@
-"""C that a profiled function has beside its steps: bytes, floating-point operations, memory held and spared."""
+"""C that a profiled function adds to its steps: bytes, floating-point operations, memory held and saved."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StepAccounts:
                 yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
 
     def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
-        """The lines that count memory which a node did not need, since it overwrites an operand."""
+        """Yield the lines that count memory saved by a node that overwrites an operand."""
         for array, lasting in accounts.spared(self.program, site, steps):
             at = accounts.memory_at(self.program)
             yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"

@@ -1,4 +1,4 @@
-"""The C lines of each kind of step.  A table by class, independent of how steps are grouped into functions."""
+"""The C lines of each kind of step: a table by class, independent of how steps are grouped into functions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ DETAIL = 64
 """The length of ag_call.detail."""
 
 IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
-"""Host steps that the runtime runs on several threads, with the function of each, which may end early."""
+"""Host steps that the runtime runs on several threads, with the C function of each, which may end early."""
 TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 
 
@@ -78,7 +78,7 @@ class StepText(StepAccounts):
         self.helpers: dict[str, None] = {}
         """The helpers of the driver that a line calls."""
         self.defined = ""
-        """The length that a line computes, or the vector of lengths that it fills, and nothing else."""
+        """The length that a line computes, or the vector of lengths that it fills, if it does nothing else."""
         self.used: set[str] = set()
         """The locals that a line reads."""
         self.first_output: int = len(program.inputs)
@@ -90,7 +90,7 @@ class StepText(StepAccounts):
             at += o.ndim
 
     def lines(self, step: Step, count: int = 1) -> Iterator[str]:
-        """The C of a step; for a `count` of more, of its like for as many slots from its own on."""
+        """Yield the C of a step; with a `count`, of as many equal steps on consecutive slots."""
         if count == 1:
             yield from _PRINTERS[type(step)](self, step)
             return
@@ -114,7 +114,7 @@ class StepText(StepAccounts):
         return name
 
     def new(self, name: str) -> str:
-        """The left side of the assignment that gives a quantity or a pointer its value."""
+        """Return the left side of the assignment that defines a quantity or a pointer."""
         if self.prefix:
             return self.prefix + name
         self.defined = name if self.program.locals[name][0] == INTEGER else ""
@@ -154,15 +154,15 @@ class StepText(StepAccounts):
             nest = f"&{argument.kernel}_nest, (const i64[]){{{', '.join(extents)}}}"
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
         if isinstance(argument, Stages):
-            stages = ",\n    ".join(map(self._stage, argument.stages))
-            return f"rt, {len(argument.stages)}, (const ag_stage[]){{\n    {stages}}}, {argument.rings}, call->detail"
+            stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
+            return f"rt, {count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}, call->detail"
         if isinstance(argument, Said):
             return "call->detail"
         return self.q(argument)
 
     def _stage(self, stage: Stage) -> str:
         extents, data, strides = self._places(stage.arguments, self.launched[stage.kernel])
-        rows = ", ".join(f"{{{r.ring}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
+        rows = ", ".join(f"{{{r.line_buffer}, {self.q(r.row)}, {self.q(r.element)}}}" for r in stage.rows)
         return (
             f"{{&{stage.kernel}_nest, (const i64[]){{{', '.join(extents)}}}, (void *[]){{{', '.join(data)}}},\n"
             f"        (const i64[]){{{', '.join(strides)}}},\n        (const ag_rows[]){{{rows}}}}}"
@@ -170,7 +170,7 @@ class StepText(StepAccounts):
 
     # --- failure
     def fail(self, outcome: Outcome, site: int, axis: int, operands: Lengths) -> str:
-        """The statement that ends the call; the lengths of the node's operands are for the message."""
+        """Return the statement that ends the call with the lengths of the node's operands for the message."""
         shapes: Lengths = ()
         if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.INDICES, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
@@ -275,7 +275,7 @@ class StepText(StepAccounts):
             yield f"if (*rt->stop && rt->stopped()) {self.interrupted(step.site)}"
 
     def _given(self, step: Call) -> list[str]:
-        """The arguments of a plain call; 0 for an array of which the kernel wants only the lengths.
+        """Return the arguments of a plain call; 0 for an array of which the kernel reads only the lengths.
 
         It may lie where the kernel's `restrict` output is written, of which compilers complain.
         """
@@ -290,11 +290,11 @@ class StepText(StepAccounts):
         return self.failed(f"{int(Outcome.INTERRUPTED)} /* INTERRUPTED */", site)
 
     def failed(self, status: str, site: int) -> str:
-        """The statement that ends the call; the message needs no numbers."""
+        """Return the statement that ends the call; its message needs no numbers."""
         return f"return {self.helper('ag_fail')}(call, {status}, {self.base + site}, 0, 0, 0);"
 
     def _launch(self, step: Call, kernel: Kernel, alone: str) -> Iterator[str]:
-        """The kernel in a plain call if there is little to do, else by the runtime, which may cut it into parts."""
+        """Yield a plain call of the kernel if there is little work, else a launch, which may split it into chunks."""
         extents, data, strides = self._places(step.arguments, kernel)
         launch = [
             f"rt->launch(rt, &{kernel.name}_nest, (const i64[]){{{', '.join(extents)}}},",
@@ -319,7 +319,7 @@ class StepText(StepAccounts):
             yield f"    {self.interrupted(step.site)}"
 
     def _places(self, arguments: Sequence[Argument], kernel: Kernel) -> tuple[list[str], list[str], list[str]]:
-        """The extents, the addresses of the arrays, and their strides along all loops with what follows them."""
+        """Return the extents, the addresses of the arrays, and their strides along all loops."""
         extents, data = ["1"] * kernel.rank, ["0"] * len(kernel.operands)
         strides = ["0"] * (kernel.rank * len(kernel.operands))
         for kind, value in zip(kernel.arguments, arguments, strict=True):
@@ -375,7 +375,7 @@ class StepText(StepAccounts):
 
 
 def _bits(number: Number) -> int:
-    """The stored form of a number: itself, but float16 is kept as its bits."""
+    """Return the stored form of a number: itself, but float16 as its bits."""
     return int(np.array(number.value, "float16").view("uint16")) if number.dtype == "float16" else number.value
 
 

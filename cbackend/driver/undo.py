@@ -1,4 +1,4 @@
-"""Parts of inputs that a failing call restores: notes of them in the frame, and the copies back.
+"""Undo of partial writes: notes of overwritten parts of inputs in the frame, and the copies that restore them.
 
 The fields of a note are named by the slot of the buffer that keeps the elements: their address, which is NULL until the
 part may have been overwritten, then lengths, strides, and strides of the kept elements.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def noted(text: StepText, step: Restore) -> Iterator[str]:
-    """The C of a step: the note of one part."""
+    """Yield the C of a step: the note of one part."""
     slot = _slot(text.program, step)
     quantities = step.array.lengths + step.array.strides + step.kept.strides
     yield from (f"f->shape{slot}[{k}] = {text.q(n)};" for k, n in enumerate(quantities))
@@ -33,7 +33,7 @@ def fields(program: Program) -> Iterator[str]:
 
 
 def restored(text: StepText) -> Iterator[str]:
-    """The copies back, the last part first."""
+    """Yield the copies that restore the parts, the last one first."""
     for step in reversed(_steps(text.program)):
         slot, rank = _slot(text.program, step), len(step.array.lengths)
         item, shape = numpy_dtype(step.array.dtype).itemsize, f"f->shape{slot}"

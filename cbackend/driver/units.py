@@ -2,7 +2,7 @@
 
 A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
 compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
-known to both and to nobody else.  Halves are equal by what gcc takes for them: little for a driver, which it does not
+known only to both.  Halves are equal by what gcc takes for them: little for a driver, which it does not
 optimize, most for loops that it vectorizes.
 """
 
@@ -65,24 +65,24 @@ _MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
 
 @record
 class Features:
-    """The features of a function that tell how hard it is to compile."""
+    """Features of a C function that predict the time to compile it."""
 
     size: int
     """Characters of its text."""
     statements: int
     loops: int
     reductions: int
-    """Clauses of accumulators."""
+    """Number of accumulators in clauses of reductions."""
     copies: int
-    """Copies of tiles and strips."""
+    """Number of copies of tiles and strips."""
     drives_tiles: bool
-    """Whether the kernel delegates the work on tiles to an outlined function."""
+    """Whether the kernel calls an outlined function for the work on tiles."""
 
 
 def in_units(
     kernels: Sequence[Kernel], declarations: str, driver: str
 ) -> tuple[list[str | Definition], list[str | Definition]]:
-    """The pieces of C before the driver and behind it.  The kernels are in two units if there is enough work.
+    """Return the C before the driver and after it.  The kernels are split into two units if there is enough work.
 
     `declarations` stand between the kernels and the driver; of the driver's text only its size counts here.
     """
@@ -112,7 +112,7 @@ def in_units(
 
 
 def may_be_in_units(graph: FunctionGraph) -> bool:
-    """Whether the C of a graph is likely to be long enough, as far as can be told before there is any."""
+    """Whether the C of a graph is likely to be long enough for two units, estimated before it is generated."""
     nodes = graph.nodes
     if len(nodes) >= current().limits.long_program:
         return True
@@ -136,7 +136,7 @@ def features(function: Function) -> Features:
 
 
 def _work(f: Features) -> int:
-    """The compiler's time for a function, in picoseconds."""
+    """Return the estimated compile time of a function, in picoseconds."""
     costs = current().costs
     if f.drives_tiles:
         return f.size * costs.driver_character
@@ -144,7 +144,7 @@ def _work(f: Features) -> int:
 
 
 def _first_unit(work: Sequence[int], driver: int) -> set[int]:
-    """The functions of the first unit: half of the work, the longest first."""
+    """Return the functions of the first unit: half of the work, the longest first."""
     left, taken = (sum(work) + driver) // 2, set[int]()
     for number in sorted(range(len(work)), key=lambda k: (-work[k], k)):
         if work[number] <= left:
@@ -154,7 +154,7 @@ def _first_unit(work: Sequence[int], driver: int) -> set[int]:
 
 
 def _effort(f: Features, has_short_rows: bool) -> str:
-    """The macro with the options for compiling a function; empty for none."""
+    """Return the macro with the options for compiling a function; empty for none."""
     if f.drives_tiles:
         return "AG_PLAIN"
     if f.reductions or has_short_rows:

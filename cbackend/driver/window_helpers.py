@@ -1,4 +1,4 @@
-"""C functions of the driver for convolutions: products of matrices of which the second one lies in windows of an array.
+"""C functions of the driver for convolutions: matrix products whose second operand lies in windows of an array.
 
 Nothing is copied out of the windows but the panels that a product packs anyway: two tables say how far from the array's
 first element each number lies, one by rows and one by columns.
@@ -10,7 +10,7 @@ from ..ctext.helper import Helper
 
 
 def _members(of: str) -> str:
-    """The first members of an ag_convolution, from a vector of numbers."""
+    """Return the assignments of the first members of an ag_convolution, from a vector of numbers."""
     single = [f"{of}[{k}]" for k in range(12)]
     return ", ".join([*single, *(f"{{{of}[{k}], {of}[{k + 1}]}}" for k in range(12, 26, 2))])
 

@@ -1,1 +1,1 @@
-"""Matrix products by our own loops: C text for one dtype, which the runtime builds with its calls of the BLAS."""
+"""Matrix products by our own loops: C text per dtype, which the runtime builds together with its calls of the BLAS."""

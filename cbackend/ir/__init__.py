@@ -1,1 +1,1 @@
-"""Kernels as values: its contract with the driver, and the loop IR."""
+"""Kernels as values: the loop IR, and the facts that a launch by the driver needs."""

@@ -27,7 +27,7 @@ class Status(IntEnum):
     NEGATIVE_POWER = 1
     """An integer was raised to a negative integer power (NumPy: ValueError)."""
     EMPTY_REDUCTION = 2
-    """The maximum or minimum, or its position, of nothing was asked for (NumPy: ValueError)."""
+    """The maximum or minimum of an empty array, or its position, was asked for (NumPy: ValueError)."""
     INDEX = 3
     """An index lies outside its axis (NumPy: IndexError)."""
 
@@ -49,16 +49,16 @@ class Kernel:
     fallible: bool = False
     """Whether it returns a Status (as int32) instead of nothing."""
     shared: frozenset[int] = frozenset()
-    """The outputs that may lie in the memory of an input."""
+    """The outputs that may share the memory of an input."""
     cutting: Cutting | None = None
-    """None: its loops run whole."""
+    """The loops that may be split into chunks; None: loops run whole."""
     signature: tuple[Argument, ...] = ()
-    """Its arguments, unless they are the extents, pointers and strides of its operands."""
+    """Its arguments, if they differ from the extents, pointers and strides of its operands."""
     feeds: tuple[tuple[int, ...], ...] = ()
-    """For each output the numbers of the inputs that its value is made of; empty: all outputs have all loops."""
+    """For each output the numbers of the inputs it is computed from; empty: all outputs have all loops."""
     schedule: Schedule = DEFAULT
     default: str = ""
-    """The name that it has under the default schedule, by which schedules are found; empty: this is it."""
+    """Its name under the default schedule, by which schedules are found; empty: this is the default one."""
 
     @cached_property
     def name(self) -> str:
@@ -87,17 +87,17 @@ class Kernel:
 
     @cached_property
     def bodies(self) -> dict[str, Body]:
-        """The bodies of its functions: the outlined ones by name, then its own under the empty name."""
+        """Return the bodies of its functions: outlined ones by name, then its own under the empty name."""
         return {**{s.name: s.body for s in outlined_in(self.body)}, "": self.body}
 
     @cached_property
     def _unread(self) -> frozenset[str]:
-        """The parameters that a function of the kernel leaves aside."""
+        """Return the parameters that a function of the kernel does not read."""
         read = [set(own_names_in(body)) for body in self.bodies.values()]
         return frozenset(p.name for p in self.parameters if not all(p.name in names for names in read))
 
     def reads(self, operand: int) -> bool:
-        """Whether the elements of an operand are read or written, and not only its lengths."""
+        """Whether the elements of an operand are read or written, not only its lengths."""
         return operand_name(operand, len(self.outputs)) not in self._unread
 
     @property

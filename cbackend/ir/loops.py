@@ -1,4 +1,4 @@
-"""The loop IR: what a kernel does, before it is C text.  Lowering makes it, `emit.py` prints it.
+"""The loop IR: kernels before they are C text.  Lowering builds it, `emit.py` prints it.
 
     body      ::= statement ...
     statement ::= Let(name, expr)                        const T name = expr;
@@ -110,7 +110,7 @@ class Store:
 
 @record(slots=True)
 class Do:
-    """A call for its effect."""
+    """A call for its side effect."""
 
     value: Expr
 
@@ -142,7 +142,7 @@ class If:
 
 @record(slots=True)
 class Outlined:
-    """A call of an outlined function of the kernel; two compilers may take the functions at once.
+    """A call of an outlined function of the kernel; two compilers may compile the two functions in parallel.
 
     `arguments` are the parameters of the kernel, in order, and have the same names in `body`.  Without a body it is
     another call of the function: its arguments are then names or numbers.
@@ -178,14 +178,14 @@ def number(value: int) -> Const:
 
 
 def times(a: Expr, b: Expr) -> Expr:
-    """a * b in int64; nothing is multiplied by 1."""
+    """Return a * b in int64, simplified if a factor is 1."""
     if a == ONE or b == ONE:
         return b if a == ONE else a
     return ScalarOp("mul", "int64", (a, b))
 
 
 def plus(a: Expr, b: Expr) -> Expr:
-    """a + b in int64; nothing is added to 0."""
+    """Return a + b in int64, simplified if a term is 0."""
     if a == ZERO or b == ZERO:
         return b if a == ZERO else a
     return ScalarOp("add", "int64", (a, b))
@@ -205,17 +205,17 @@ def less(a: Expr, b: Expr) -> Expr:
 
 
 def smaller(a: Expr, b: Expr) -> Expr:
-    """The lesser of two int64."""
+    """Return the smaller of two int64."""
     return ScalarOp("switch", "int64", (less(a, b), a, b))
 
 
 def every(conditions: Sequence[Expr]) -> Expr:
-    """Whether all hold; there is at least one.  Many are taken in halves, so that the expression stays shallow."""
+    """Return the conjunction of one or more conditions, as a balanced tree, which keeps the expression shallow."""
     return _joined("both", conditions)
 
 
 def some(conditions: Sequence[Expr]) -> Expr:
-    """Whether one holds; there is at least one."""
+    """Return the disjunction of one or more conditions."""
     return _joined("either", conditions)
 
 

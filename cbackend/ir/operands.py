@@ -14,7 +14,7 @@ from ...record.cached import cached_property
 
 @record
 class Operand:
-    """One array argument.  `axes` gives for each axis of the array the loop it runs along; None: its length is 1.
+    """One array argument.  `axes` has for each axis the loop that it runs along; None: its length is 1.
 
     `source` is the position among the node's inputs (or outputs) of the array.  Two operands may have one source: `x +
     x.T` reads `x` along two orders of loops.
@@ -54,7 +54,7 @@ class Stride:
 
 @record
 class Extra:
-    """Another int64 argument: a launch knows nothing but its value.  `number`: its place among those of the kernel."""
+    """Another int64 argument, of which a launch knows only the value.  `number`: its index among the kernel's."""
 
     number: int
     name: str

@@ -20,24 +20,25 @@ class ScheduleError(ValueError):
 
 @record
 class Schedule:
-    """The choices for one kernel.  All give the same bits, but sums of floats may be added up in another order; see
-    `exact_as`.
+    """The choices for one kernel.
+
+    All give the same bits, but sums of floats may be added in another order; see `exact_as`.
     """
 
     order: tuple[int, ...] | None = None
     """The loops, outermost first; None: kept loops, then reduced ones, but the last axis innermost."""
     tiles: tuple[tuple[int, int], ...] = ()
-    """(loop, steps): loops that run in pieces of so many steps, all others inside of each piece."""
+    """(loop, steps) of each tiled loop: tiles of so many steps, with all other loops inside."""
     unroll: int = 1
     """Unroll-and-jam factor of the loop around the innermost one: 1, 2, 4, 8 or 16."""
     vector: int | None = None
-    """Numbers in a vector; 1: no vectors; None: as many as the compiler finds best."""
+    """Vector length in elements; 1: no vectors; None: the compiler's choice."""
     parallel: bool = True
-    """Whether large kernels are shared out among threads."""
+    """Whether large kernels are shared among threads."""
     grain: int = 40
-    """Microseconds of estimated work that a thread takes at a time; below 2.5 times that, one thread does all of it."""
+    """Microseconds of estimated work per chunk of a thread; below 2.5 times that, one thread does all of it."""
     block: int | None = None
-    """Elements, or rows where the last axis is kept, that are added up before their sum is combined with others."""
+    """Elements (or rows where the last axis is kept) per partial sum."""
 
     def __post_init__(self) -> None:
         tiles = self.tiles.items() if isinstance(self.tiles, Mapping) else self.tiles
@@ -54,24 +55,24 @@ class Schedule:
         if self.block is not None:
             _whole("block", self.block)
         if len(dict(self.tiles)) < len(self.tiles):
-            raise ScheduleError(f"tiles name a loop twice: {self.tiles}")
+            raise ScheduleError(f"tiles are {self.tiles}; expected each loop at most once")
 
     def tile(self, loop: int) -> int | None:
-        """The steps of a piece of a loop; None if it does not run in pieces."""
+        """Return the tile size of a loop; None if it is not tiled."""
         return dict(self.tiles).get(loop)
 
     @property
     def rearranges(self) -> bool:
-        """Whether loops run otherwise than the lowering would have them."""
+        """Whether the order of the loops differs from the default."""
         return self.order is not None or bool(self.tiles) or self.unroll > 1
 
     def exact_as(self, other: Schedule) -> bool:
-        """Whether sums are rounded as under the other one."""
+        """Whether sums are rounded in the same way as under the other schedule."""
         mine, its = ((s.order, s.vector, s.parallel, s.grain, s.block) for s in (self, other))
         return mine == its
 
     def changed(self, **choices: Any) -> Schedule:
-        """This schedule with other choices.  Raises ScheduleError for those that there are not."""
+        """Return this schedule with other choices.  Raises ScheduleError for unknown choices."""
         known = [f.name for f in fields(self)]
         for name in choices:
             if name not in known:
@@ -102,16 +103,16 @@ def check(schedule: Schedule, rank: int, reduced: frozenset[int], movable: bool)
     `reduced`: the loops that are reduced; `movable`: whether its loops may be rearranged at all.
     """
     if schedule.rearranges and not movable:
-        raise ScheduleError(f"{schedule}: this kernel's loops run as they must; vector, parallel and grain are free")
+        raise ScheduleError(f"{schedule}: this kernel has fixed loops; set only vector, parallel and grain")
     if schedule.order is not None and sorted(schedule.order) != list(range(rank)):
         raise ScheduleError(f"order is {schedule.order}; expected the loops 0 to {rank - 1}, each once")
     for loop, _ in schedule.tiles:
         if loop >= rank:
             raise ScheduleError(f"tiles name loop {loop}; the kernel has {_loops(range(rank))}")
         if loop in reduced:
-            raise ScheduleError(f"tiles name loop {loop}, which is reduced; `block` says how its sums are made")
+            raise ScheduleError(f"tiles name loop {loop}, which is reduced; set `block` for its partial sums")
     if schedule.block is not None and not reduced:
-        raise ScheduleError(f"block is {schedule.block}; the kernel has no sums that are made of blocks")
+        raise ScheduleError(f"block is {schedule.block}; the kernel has no blocked sums")
     if schedule.unroll > 1 and rank < 2:
         raise ScheduleError(f"unroll is {schedule.unroll}; the kernel has no loop around its innermost one")
     if schedule.order is not None and len(_blocks(schedule.order, reduced)) > 3:
@@ -120,7 +121,7 @@ def check(schedule: Schedule, rank: int, reduced: frozenset[int], movable: bool)
 
 
 def _blocks(order: Sequence[int], reduced: frozenset[int]) -> list[bool]:
-    """Alternating blocks of loops, True for reduced ones; the first block is kept loops, perhaps none."""
+    """Return a bool per block of consecutive kept or reduced loops: whether it is reduced; the first is False."""
     blocks = [False]
     for loop in order:
         if (loop in reduced) != blocks[-1]:

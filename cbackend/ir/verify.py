@@ -1,4 +1,4 @@
-"""The verifier of kernels: names are bound before they are read, dtypes agree, stores go to arrays that may be written.
+"""The verifier of kernels: names are bound before use, dtypes agree, stores go to writable arrays.
 
     verify(kernel)   raises InvalidKernel at the first statement that breaks a rule
 
@@ -180,5 +180,5 @@ class _Verifier:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two dtypes are stored alike: a bool in an array is a byte."""
+    """Whether two dtypes have the same storage: a bool in an array is a byte."""
     return one == other or {one, other} == {"bool", "uint8"}

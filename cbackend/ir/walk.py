@@ -1,4 +1,4 @@
-"""Walks over the loop IR: statements and names of a body, and bodies with names replaced or without idle statements."""
+"""Traversals of the loop IR: statements and names of a body, renaming, and removal of unused statements."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _reading(expr: Expr, arrays: Mapping[str, str]) -> Expr:
 
 
 def all_statements(body: Iterable[Statement], outlined: bool = True) -> Iterator[Statement]:
-    """Every statement of `body`, those inside of others included, in order.
+    """Yield every statement of `body` in order, nested ones included.
 
     `outlined`: whether the bodies of outlined functions are among them.
     """
@@ -115,7 +115,7 @@ def all_statements(body: Iterable[Statement], outlined: bool = True) -> Iterator
 
 
 def own_statements(body: Iterable[Statement]) -> Iterator[Statement]:
-    """As `all_statements`, those of outlined functions left out."""
+    """Return the same without statements of outlined functions."""
     return all_statements(body, outlined=False)
 
 
@@ -126,7 +126,7 @@ def _inside(s: Statement) -> Body:
 
 
 def own_names_in(body: Iterable[Statement]) -> Iterator[str]:
-    """The locals and arrays that `body` reads or writes through; of outlined functions the arguments alone."""
+    """Yield the locals and arrays that `body` reads or writes through; of outlined functions only the arguments."""
     for s in own_statements(body):
         yield from names_read(s)
 
@@ -137,7 +137,7 @@ def outlined_in(body: Iterable[Statement]) -> Iterator[Outlined]:
 
 
 def operations_in(s: Statement) -> Iterator[ScalarOp | Const]:
-    """The operations and constants of the expressions of a statement, those inside of its own body left out."""
+    """Yield the operations and constants of the expressions of a statement, without those of its own body."""
     for expr in _expressions(s):
         yield from _operations(expr)
 
@@ -166,7 +166,7 @@ def names_in(expr: Expr) -> Iterator[str]:
 
 
 def names_read(s: Statement) -> Iterator[str]:
-    """The locals and arrays that a statement reads, those inside of its own body left out."""
+    """Yield the locals and arrays that a statement reads, without those read in its own body."""
     if isinstance(s, Store):
         yield s.array
     if isinstance(s, ElementPointer) and isinstance(s.array, str):
@@ -200,18 +200,18 @@ def _expressions(s: Statement) -> tuple[Expr, ...]:
 
 
 def pruned(body: Iterable[Statement]) -> Body:
-    """`body` without the Lets and Points that nothing reads."""
+    """Return `body` without the Lets and Points that nothing reads."""
     return _pruned(tuple(body), set())
 
 
 def _pruned(body: Body, used: set[str]) -> Body:
-    """One walk from the end: a name is read after the statement that makes it."""
+    """Return the same in one traversal from the end: a name is read after its definition."""
     kept: list[Statement] = []
     for s in reversed(body):
         if isinstance(s, (Let, ElementPointer)):
             if s.name not in used:
                 continue
-            used.discard(s.name)  # what stands before it means another one of this name
+            used.discard(s.name)  # earlier statements refer to another local of this name
         if isinstance(s, For):
             s = replace(s, body=_pruned(s.body, used))
         elif isinstance(s, If):

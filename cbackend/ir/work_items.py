@@ -1,4 +1,4 @@
-"""A kernel for devices: its body computes one element, for which each work item has indices of its own.
+"""A kernel for devices: its body computes one element; each work item has indices of its own.
 
 In a reduction a work group computes one element: its items fold every so many values each, then one another's in a
 tree.

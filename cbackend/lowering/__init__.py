@@ -1,4 +1,4 @@
-"""From nodes to loop nests: elementwise groups, reductions, positions, rows.
+"""From nodes to loop nests: elementwise groups, reductions, argmax and argmin, row operations.
 
 lower             from a node to its kernel; describe: the comment above it; cutting: loops that may be cut into parts
 group, nest       the computation of a node; its loop nest under construction

@@ -1,4 +1,4 @@
-"""Recipes of reductions: the accumulators, the update by an element, and the final result.
+"""Recipes of reductions: accumulators, the update by an element, and the final result.
 
     recipe(name, dtype) -> Recipe
 
@@ -22,7 +22,7 @@ _PART = {"complex64": "float32", "complex128": "float64"}
 
 @record
 class Lane:
-    """One accumulator.  `sign` is its operator in `reduction(sign:...)`; None: elements must be added in order.
+    """One accumulator.  `sign` is its operator in `reduction(sign:...)`; None: elements must be folded in order.
 
     `blocked`: rounding errors matter, so that blocks of elements are added up separately and their sums then combined.
     """
@@ -36,7 +36,7 @@ class Lane:
 
 @record
 class Recipe:
-    """A reduction: its accumulators, what an element feeds them, and the result from their final values."""
+    """A reduction: its accumulators, their update by an element, and the result from their final values."""
 
     lanes: tuple[Lane, ...]
     feed: Callable[[Expr], tuple[Expr, ...]]
@@ -67,7 +67,7 @@ def cast(value: Expr, dtype: str) -> Expr:
 
 
 def choose(better: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
-    """(a, b) -> b where `b better a`, else a."""
+    """Return the function (a, b) -> b where `b better a`, else a."""
     return lambda a, b: ScalarOp("switch", dtype, (ScalarOp(better, "bool", (b, a)), b, a))
 
 
@@ -85,7 +85,7 @@ def _wide(dtype: str) -> str:
 
 
 def _by(op: str) -> Callable[[Expr, Expr], Expr]:
-    """The operation in the dtype of its operands: a total may be wider than the lane."""
+    """Return the operation in the dtype of its operands: a total may be wider than the lane."""
     return lambda a, b: ScalarOp(op, a.dtype, (a, b))
 
 
@@ -96,7 +96,7 @@ def _logical(dtype: str, any_true: bool) -> Recipe:
 
 
 def _numbers(name: str, dtype: str) -> Lane:
-    """The extremum of what is a number: a NaN is never better."""
+    """Return the comparison of numbers, for which a NaN is never better."""
     return Lane(dtype, identity_element(name, dtype), choose("gt" if name == "max" else "lt", dtype), name)
 
 
@@ -130,7 +130,7 @@ def _complex_sum(dtype: str) -> Recipe:
 
 
 def _in_order(name: str, dtype: str) -> Recipe:
-    """Products and extrema of complex numbers: one accumulator, one element after another."""
+    """Return the recipe of products and extrema of complex numbers: one accumulator, elements in order."""
     if name == "prod":
         lane = Lane(dtype, Const(dtype, 1), _by("mul"), None)
     else:

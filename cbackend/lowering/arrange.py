@@ -1,4 +1,4 @@
-"""Applies a schedule to lowered loops: pieces of them, and several steps at a time.
+"""Apply a schedule to lowered loops: tiling, unroll-and-jam, vectors.
 
 Both leave each element what it was, and each accumulator the order in which elements are added to it.
 """
@@ -39,13 +39,13 @@ _Made = Let | Var | Declare | ElementPointer
 
 
 def arranged(body: Body, order: Sequence[int], schedule: Schedule) -> Body:
-    """A nest over loops in this order with what the schedule does to them; loops that are in tiles already stay so."""
+    """Return a nest over loops in this order with its schedule applied; loops that are tiled already stay so."""
     body = in_tiles(body, [(loop, size) for loop, size in schedule.tiles if _runs_whole(body, f"i{loop}")])
     return unrolled(body, f"i{order[-2]}", schedule.unroll) if schedule.unroll > 1 else body
 
 
 def _runs_whole(body: Body, name: str) -> bool:
-    """Whether a loop of this index begins at 0."""
+    """Whether a loop with this index begins at 0."""
     return any(
         (isinstance(s, For) and ((s.index == name and s.start == ZERO) or _runs_whole(s.body, name)))
         or (isinstance(s, If) and (_runs_whole(s.body, name) or _runs_whole(s.orelse, name)))
@@ -54,7 +54,7 @@ def _runs_whole(body: Body, name: str) -> bool:
 
 
 def in_tiles(body: Body, tiles: Iterable[tuple[int, int]]) -> Body:
-    """The nest in pieces of some of its loops.
+    """Return the nest with some of its loops tiled.
 
     for (i0) for (i1) s;
     -->
@@ -69,7 +69,7 @@ def in_tiles(body: Body, tiles: Iterable[tuple[int, int]]) -> Body:
 
 
 def _between(body: Body, name: str, begin: Expr, end: Expr) -> Body:
-    """`body` with the loops over a whole extent that have this index run from `begin` to `end`."""
+    """Return `body` with loops over a whole extent that have this index limited to the range from `begin` to `end`."""
     found: list[Statement] = []
     for s in body:
         if isinstance(s, For):
@@ -83,7 +83,7 @@ def _between(body: Body, name: str, begin: Expr, end: Expr) -> Body:
 
 
 def unrolled(body: Body, name: str, copies: int) -> Body:
-    """`body` with the loops of this index, and no other loop of it inside, done several steps at a time.
+    """Return `body` with unroll-and-jam of the loops with this index that contain no other loop with it.
 
     for (i0) { a(i0); for (i1) b(i0, i1); }
     -->
@@ -106,17 +106,17 @@ def unrolled(body: Body, name: str, copies: int) -> Body:
 
 
 def _together(body: Body, name: str, copies: int) -> Body:
-    """The body for several steps of a loop: inner loops run once, for all of them."""
+    """Return the body for several steps of a loop, with inner loops merged."""
     return side_by_side(body, [{}, *({name: plus(index(name), number(c))} for c in range(1, copies))])
 
 
 def side_by_side(body: Body, steps: list[dict[str, Expr]]) -> Body:
-    """The body for several steps at once; each says what stands for some locals, the first leaves all alone."""
+    """Return the body merged for several steps; each maps some locals to expressions, the first maps none."""
     return _jammed(body, steps, [{} for _ in steps])
 
 
 def _jammed(body: Body, steps: Sequence[dict[str, Expr]], arrays: Sequence[dict[str, str]]) -> Body:
-    """`steps` and `arrays` say for each copy what stands for locals and for arrays, and learn what is made there."""
+    """Return the merged body; `steps` and `arrays` map locals and arrays of each copy, and gain those it declares."""
     found: list[Statement] = []
     for s in body:
         if isinstance(s, For):
@@ -131,7 +131,7 @@ def _jammed(body: Body, steps: Sequence[dict[str, Expr]], arrays: Sequence[dict[
 
 
 def _copies(s: Statement, steps: Sequence[dict[str, Expr]], arrays: Sequence[dict[str, str]]) -> list[Statement]:
-    """The statement for each step; what is the same for all of them is made once."""
+    """Return the statement for each step; a statement that is equal for all steps appears once."""
     found = [s]
     for position, (step, other) in enumerate(zip(steps[1:], arrays[1:], strict=True), start=1):
         copy = _rewritten(s, step, other)
@@ -182,7 +182,7 @@ def _name(name: str, step: Mapping[str, Expr]) -> str:
 
 
 def in_vectors(body: Body, numbers: int | None) -> Body:
-    """`body` with vectors of so many numbers where it has loops of vectors; 1: none; None: as it is."""
+    """Return `body` with vector loops of this vector length; 1: none; None: unchanged."""
     if numbers is None:
         return body
     found: list[Statement] = []

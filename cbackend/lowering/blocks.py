@@ -1,4 +1,4 @@
-"""Blocked accumulation: sums of floats along the innermost loop are sums of blocks, combined more exactly.
+"""Blocked accumulation: a sum of floats along the innermost loop is the more exact sum of block sums.
 
 A block is added up in the dtype of the elements, by vectors.  Sums of blocks are combined in float64, and in pairs
 where they are float64 themselves: the error is no larger than that of NumPy's pairwise summation.  The order of
@@ -38,14 +38,14 @@ from .nest import specialized
 from .strips import is_costly, strip_of
 
 BLOCK = 128
-"""Elements that are added up before their sum is combined with others: NumPy's number, so sums are as exact."""
+"""Elements of a block of a sum: NumPy's number, so sums are as exact as NumPy's."""
 PRODUCTS = 1024
-"""Elements that are multiplied before their product is combined with others."""
+"""Elements of a block of a product."""
 
 
 @record
 class Slot:
-    """A lane at work: its names in C, and the expression that feeds it at the current indices."""
+    """An accumulator in use: its names in C, and the expression that feeds it at the current indices."""
 
     lane: Lane
     part: str
@@ -58,24 +58,24 @@ class Slot:
 
     @property
     def total_dtype(self) -> str:
-        """Sums of blocks are combined in float64."""
+        """Return the dtype of the total; sums of blocks are combined in float64."""
         return "float64" if self.lane.blocked else self.lane.dtype
 
 
 def register(slot: Slot) -> str:
-    """The name of what the innermost loop accumulates in."""
+    """Return the name of the local that the innermost loop accumulates in."""
     return slot.part if slot.lane.blocked else slot.total
 
 
 def started(slot: Slot) -> Body:
-    """The statements that make the total of nothing."""
+    """Return the statements that initialize the total."""
     if slot.pairwise:
         return (Declare(slot.total, "pairwise"), Do(_pairwise("start", slot)))
     return (Var(slot.total, start(slot)),)
 
 
 def start(slot: Slot) -> Const:
-    """The total of nothing."""
+    """Return the initial total."""
     return Const(slot.total_dtype, slot.lane.start.value)
 
 
@@ -84,12 +84,12 @@ def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
 
 
 def total(slot: Slot) -> Expr:
-    """The total, of dtype `slot.total_dtype`."""
+    """Return the total, of dtype `slot.total_dtype`."""
     return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
 
 
 def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Body:
-    """The innermost loop, cut into blocks of so many elements if sums or products of floats are among its accumulators.
+    """Return the innermost loop, split into blocks of so many elements if it accumulates sums or products of floats.
 
     A block of strided operands is copied, so that it is added up in the order in which vectors add up one of stride 1.
     """
@@ -105,7 +105,7 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Bod
 
 
 def _block_loop(general: For, blocked: Sequence[Slot], inner: Body, elements: int) -> For:
-    """The loop over blocks: `inner` adds one up."""
+    """Return the loop over blocks; `inner` accumulates one block."""
     begin, end = index("block"), index("block_end")
     body = (
         Let(end.name, smaller(plus(begin, number(elements)), general.stop)),

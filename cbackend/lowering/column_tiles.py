@@ -27,25 +27,25 @@ class ColumnTiles:
     size: int
 
     def whole(self, body: Iterable[Statement]) -> For:
-        """The loop over the tiles; in `body` others stand for their columns."""
+        """Return the loop over the tiles; in `body` other locals stand for their columns."""
         begin, extent = index("tile"), index(f"n{self.inner}")
         end = Let("tile_end", smaller(plus(begin, number(self.size)), extent))
         return For(begin.name, ZERO, extent, (end, *body), step=self.size)
 
     def within(self, general: For) -> For:
-        """A loop over all columns, over those of the tile."""
+        """Return a loop over all columns, limited to those of the tile."""
         return replace(general, start=index("tile"), stop=index("tile_end"))
 
     def along(self, *body: Statement) -> For:
-        """The loop over the columns of the tile."""
+        """Return the loop over the columns of the tile."""
         return self.within(loop(self.inner, body, simd=True))
 
     def declared(self, array: str, dtype: str) -> Declare:
-        """An array with an element for each column."""
+        """Return the declaration of an array with an element per column."""
         return Declare(array, dtype, self.size)
 
     def element(self, array: str, dtype: str) -> Load:
-        """That of the current column."""
+        """Return the element of the current column."""
         return Load(dtype, array, self._column)
 
     def set(self, array: str, value: Expr) -> Store:

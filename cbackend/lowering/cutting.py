@@ -28,7 +28,7 @@ FOLDS = ("sum", "prod", "max", "min", "any", "all")
 
 
 def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:
-    """The possible splits of the kernel of `group`.  `whole`: loops that it runs more than once."""
+    """Return the possible splits of the kernel of `group`.  `whole`: loops that it runs more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
     reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results) or _is_searched(group.results))
@@ -38,13 +38,13 @@ def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), sc
 
 
 def _adds_up(result: Result, loop: int) -> bool:
-    """Whether the result is what it is in parts of the loop: other elements, or numbers to be combined."""
+    """Whether chunks of the loop can be combined: they write other elements, or results that can be merged."""
     foldable = loop in result.reduced and result.fold in FOLDS and result.dtype != "float16"
     return loop in result.kept or foldable
 
 
 def _is_searched(results: Sequence[Result]) -> bool:
-    """Whether these are the position of an extremum among all elements, and this extremum."""
+    """Whether these outputs are an argmax or argmin over all elements and the extremum itself."""
     if len(results) != 2 or results[0].fold == results[1].fold or "float16" in (r.dtype for r in results):
         return False
     one, other = results
@@ -63,7 +63,7 @@ def _picoseconds(group: Group, operands: Operands, in_rows: bool) -> int:
 
 
 def _nodes(group: Group) -> Iterator[Apply]:
-    """The nodes inside of the group, each once."""
+    """Yield the nodes of the group, each once."""
     seen: set[Variable] = set(group.leaves)
     stack = [r.value for r in group.results]
     while stack:

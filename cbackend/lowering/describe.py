@@ -1,4 +1,4 @@
-"""The comment above a kernel: its formula, in the names of the operators."""
+"""The comment above a kernel: its formula, with the names of the operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INFIX = {
 
 
 def describe(group: Group) -> str:
-    """One line, `y0 = exp(x0) * x1; y1 = sum{axis=(0,)}(x0)`, cut where it grows long."""
+    """Return one line, such as `y0 = exp(x0) * x1; y1 = sum{axis=(0,)}(x0)`, shortened if it is long."""
     texts = {leaf: f"x{k}" for k, leaf in reversed(list(enumerate(group.leaves)))}
     lines = []
     for k, r in enumerate(group.results):
@@ -42,7 +42,7 @@ def _text(value: Variable, texts: dict[Variable, str]) -> str:
 
 
 def _applied(value: Variable, args: list[str]) -> str:
-    """The op on the texts of its operands, cut early: a long chain must not make a text that grows with its square."""
+    """Return the op applied to the texts of its operands, shortened early so that long chains take linear time."""
     assert value.owner is not None
     op = value.owner.op
     if isinstance(op, DimShuffle):
@@ -55,7 +55,7 @@ def _applied(value: Variable, args: list[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """The text without parentheses around the whole."""
+    """Return the text without parentheses around the whole."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0

@@ -26,7 +26,7 @@ _HAVE_BOTH = ("sin", "cos", "tan")
 
 
 def near_first(body: Iterable[Statement], numbers: Iterator[int] | None = None) -> Body:
-    """`body` with its vector loops of near arguments, each followed by the loop that it replaces."""
+    """Return `body` with vector loops for near arguments, each followed by the loop that it replaces."""
     counted = itertools.count() if numbers is None else numbers
     return tuple(found for s in body for found in _near_first(s, counted))
 
@@ -71,7 +71,7 @@ def _twice(loop: For, name: str) -> Iterator[Statement]:
 
 
 def _near(expr: Expr, far: list[ScalarOp]) -> Expr:
-    """`expr` for near arguments; appends the conditions that one is far."""
+    """Return `expr` for near arguments; append the conditions under which one is far."""
     if not isinstance(expr, ScalarOp):
         return expr
     args = tuple(_near(a, far) for a in expr.args)

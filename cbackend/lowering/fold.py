@@ -16,11 +16,11 @@ from ..ir.loops import ONE, Assign, If, Local, Statement, equal, every, index, l
 from .nest import Operands
 
 LONG = 512
-"""Elements of a row from which on nothing is won by adding up several as one: four blocks of a sum."""
+"""Elements of a row from which on collapsing rows gains nothing: four blocks of a sum."""
 
 
 def folded_loops(order: Sequence[int], operands: Operands, reduced: frozenset[int]) -> Iterator[Statement]:
-    """The prologue that folds each loop into the next one, from the outermost on, if both are kept or both reduced."""
+    """Yield a prologue that collapses adjacent loops, outermost first, if both are kept or both reduced."""
     for outer, inner in itertools.pairwise(order):
         if outer + 1 == inner and (outer in reduced) == (inner in reduced):
             pairs = _strides(operands, outer, inner)
@@ -29,7 +29,7 @@ def folded_loops(order: Sequence[int], operands: Operands, reduced: frozenset[in
 
 
 def _strides(operands: Operands, outer: int, inner: int) -> list[tuple[Local, Local]] | None:
-    """The strides of each operand along both loops; None if one certainly moves along one of them alone."""
+    """Return the strides of each operand along both loops; None if one certainly moves along only one of them."""
     pairs = []
     for k, operand in enumerate((*operands.outputs, *operands.inputs)):
         along = (outer in operand.loops, inner in operand.loops)

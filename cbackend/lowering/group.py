@@ -1,4 +1,4 @@
-"""The computation of a node for a loop nest: leaves, elementwise nodes over them, outputs that may be reduced.
+"""The computation of a node as input to a loop nest: leaves, elementwise nodes over them, reduced or plain outputs.
 
     Elementwise, Cast, Fused, Reduce, ArgReduce  --group_of-->  Group(leaves, results)
 
@@ -24,7 +24,7 @@ Place = tuple["int | None", ...]
 
 @record
 class Result:
-    """An output of `dtype`: the value that the nest computes, its place, and how it is reduced along which axes.
+    """An output of `dtype`: the value that the nest computes, its place, its reduction and the reduced axes.
 
     `fold` is sum, prod, max, min, any, all, argmax or argmin; None: it is not reduced.
     """
@@ -47,7 +47,7 @@ class Result:
 
     @property
     def kept(self) -> Place:
-        """The place of the output: that of the value without its reduced axes."""
+        """Return the place of the output: that of the value without its reduced axes."""
         return tuple(p for a, p in enumerate(self.place) if a not in self.axes)
 
 
@@ -61,7 +61,7 @@ class Group:
 
 
 def group_of(node: Apply) -> Group:
-    """The group that an elementwise node, a cast, a reduction or a fused node computes.
+    """Return the group that an elementwise node, a cast, a reduction or a fused node computes.
 
     Raises TypeError for other nodes, and for a fused node with other ops inside than its definition allows.
     """
@@ -86,7 +86,7 @@ def group_of(node: Apply) -> Group:
 
 
 def group_along(node: Apply, looped: Sequence[int], fold: str | None, axes: tuple[int, ...], dtype: str) -> Group:
-    """The group of an op that goes along an axis of its operand; axes `looped` have loops even if they are 1."""
+    """Return the group of an op along an axis of its operand; axes in `looped` have loops even if their length is 1."""
     (x,) = node.inputs
     moving = [a for a in range(x.ndim) if a in looped or x.type.shape[a] != 1]
     place = tuple(moving.index(a) if a in moving else None for a in range(x.ndim))
@@ -94,7 +94,7 @@ def group_along(node: Apply, looped: Sequence[int], fold: str | None, axes: tupl
 
 
 def _inside(op: Fused, node: Apply) -> tuple[tuple[Variable, ...], tuple[Variable, ...]]:
-    """The inner graph; built anew over the types of the actual inputs where these are not those of the group."""
+    """Return the inner graph, rebuilt over the types of the actual inputs if these differ from the group's."""
     if all(a.type == b.type for a, b in zip(node.inputs, op.graph.inputs, strict=True)):
         return op.graph.inputs, op.graph.outputs
     leaves = tuple(op.variable_class(i.type) for i in node.inputs)
@@ -102,7 +102,7 @@ def _inside(op: Fused, node: Apply) -> tuple[tuple[Variable, ...], tuple[Variabl
 
 
 def _split(output: Variable, leaves: set[Variable]) -> tuple[Variable, str | None, tuple[int, ...]]:
-    """The value that a nest computes for `output`, and how it is reduced along which axes."""
+    """Return the value that a nest computes for `output`, its reduction and the reduced axes."""
     owner = None if output in leaves else output.owner
     if owner is not None and isinstance(owner.op, Reduce):
         return owner.inputs[0], owner.op.name, owner.op.axis

@@ -1,4 +1,4 @@
-"""Reductions in vector loops as arrays of accumulators, for compilers that keep the order of floating additions.
+"""Reductions in vector loops as arrays of accumulators, for compilers that keep the order of floating-point additions.
 
     #pragma omp simd reduction(+:total)
     for (i) { v = x[i]; total = total + v; }
@@ -51,7 +51,7 @@ _START = {"+": 0, "*": 1}
 
 
 def in_lanes(body: Iterable[Statement], numbers: Iterator[int] | None = None) -> Body:
-    """`body` with all its vector loops that reduce in lanes."""
+    """Return `body` with its reducing vector loops over arrays of accumulators."""
     counted = itertools.count() if numbers is None else numbers
     return tuple(found for s in body for found in _in_lanes(s, counted))
 
@@ -71,7 +71,7 @@ def _in_lanes(s: Statement, numbers: Iterator[int]) -> Iterator[Statement]:
 
 
 def _is_plain(s: For) -> bool:
-    """Whether the loop has nothing but values, stores and accumulators that are combined."""
+    """Whether the loop contains only values, stores and accumulators that are combined."""
     names = {name: sign for sign, name in s.reductions}
     known = all(sign in _COMBINED or sign in _COMPARED for sign in names.values())
     allowed = all(
@@ -108,7 +108,7 @@ def _over_lanes(body: Body) -> For:
 
 
 def _stored(body: Body, arrays: dict[str, str], elements: dict[str, Load], lane: Local) -> Iterator[Statement]:
-    """The statements with the accumulators of this lane."""
+    """Yield the statements that store into the accumulators of this lane."""
     for s in substituted(body, elements):
         yield Store(arrays[s.name], lane, s.value) if isinstance(s, Assign) else s
 

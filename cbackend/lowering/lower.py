@@ -45,7 +45,7 @@ Alias = tuple[int, int]
 
 
 def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEFAULT) -> Kernel:
-    """The kernel that computes `node`; an `InPlace` op brings its own aliases.
+    """Return the kernel that computes `node`; an `InPlace` op brings its own aliases.
 
     Raises TypeError for an op that has no kernel, ValueError for aliases that no order of its loops allows, and
     ScheduleError for a schedule that its loops do not allow.
@@ -71,7 +71,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
 
 
 def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
-    """Whether no part of the loops reads an element that another part overwrites."""
+    """Whether no chunk of the loops reads an element that another chunk overwrites."""
     return all(
         operand.axes == operands.outputs[output].axes
         for output, source in aliases
@@ -81,7 +81,7 @@ def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
 
 
 _Pieces = tuple[Body, Group, Operands, str, frozenset[int]]
-"""Parts of a kernel; the string is its comment, the set holds the loops that it iterates more than once."""
+"""Parts of a kernel: statements and operands; a comment; the loops that it iterates more than once."""
 
 
 def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Pieces:
@@ -91,7 +91,7 @@ def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Piece
     check(schedule, 0, frozenset(), movable=False)
     if in_rows:
         if aliases:
-            raise ValueError("a kernel that reads rows again cannot overwrite them")
+            raise ValueError("a kernel that reads rows more than once cannot overwrite them")
         return _row_kernel(node)
     if isinstance(node.op, Pool):
         return pool_kernel(node)
@@ -112,14 +112,14 @@ def _row_kernel(node: Apply) -> _Pieces:
 
 
 def _with_short_rows(rows: Rows, operands: Operands, body: Body, fallible: bool = False) -> Body:
-    """`body`, and a way of their own for short rows."""
+    """Return `body` with an alternative for short rows."""
     return _or_short(body, short_rows(rows, operands), rows.reductions, operands, rows.group.rank, fallible)
 
 
 def _or_short(
     body: Body, short: Body | None, reductions: Sequence[Result], operands: Operands, rank: int, fallible: bool = False
 ) -> Body:
-    """`body`, or the statements for short rows: outlined, for they take a compiler as long, unless they may fail."""
+    """Return `body`, or the statements for short rows: outlined, to save compile time, unless they may fail."""
     if short is None:
         return body
     if not fallible:
@@ -129,7 +129,7 @@ def _or_short(
 
 
 def _along_kernel(node: Apply) -> _Pieces:
-    """A running sum, or a softmax along an axis before the last."""
+    """Return the parts of a running sum, or of a softmax along an axis other than the last."""
     cumulative = isinstance(node.op, Cumulative)
     group = (cumulative_group if cumulative else column_group)(node)
     operands = Operands(group)
@@ -163,7 +163,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
 
 
 def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
-    """`body`, which reduces the last loop, and a way of their own for short rows."""
+    """Return `body`, which reduces the last loop, with an alternative for short rows."""
     if any(r.fold in POSITIONS for r in group.results):
         return _or_short(body, short_positions(group, operands), group.results, operands, group.rank)
     rank = max(len(r.place) for r in group.results)
@@ -176,20 +176,20 @@ def _by_rows(node: Apply, group: Group, operands: Operands, body: Body) -> Body:
 
 
 def _answering(body: Body, fallible: bool, guarded: bool) -> Body:
-    """`body` with the status that it returns, if it may refuse an element or what it is run over."""
+    """Return `body` with the status that it returns, if it may refuse an element or an empty array."""
     if fallible:
         return (Var(FAILED.name, Const("int32", 0)), *body, Return(FAILED))
     return (*body, Return(_status(Status.OK))) if guarded else body
 
 
 _Part = tuple[tuple[int, ...], frozenset[int], tuple[int, ...]]
-"""One nest: its loops, those of them that are reduced, and the numbers of its results."""
+"""One nest: its loops, the reduced ones among them, and the numbers of its results."""
 _Searched = tuple[Variable, str] | None
-"""Operand of a nest that finds positions, and the comparison: of a maximum or of a minimum."""
+"""Operand of a nest for argmax or argmin, and the comparison."""
 
 
 def _parts(results: Sequence[Result]) -> list[_Part]:
-    """The nests that compute all results.
+    """Return the nests that compute all results.
 
     Results over the same loops with the same ones reduced share a nest, and elementwise results over these loops join
     the last such nest; positions share one with their extremum alone. Nests that write elementwise results come last,
@@ -222,7 +222,7 @@ def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part
 
 
 def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule, alone: bool, rank: int) -> Body:
-    """The statements of one nest, which may stand `alone` in its kernel, of `rank` loops."""
+    """Return the statements of one nest of `rank` loops, which may stand `alone` in its kernel."""
     if any(r.reduced for _, r in results):
         if schedule.unroll > 1 and all(any(l in r.reduced for _, r in results) for l in nest.order[-2:]):
             raise ScheduleError(f"unroll is {schedule.unroll}; both innermost loops are reduced")
@@ -239,14 +239,14 @@ def _nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule,
 
 
 def _element(nest: Nest, result: Result) -> Expr:
-    """The value of an output that is not reduced, or reduced along axes of length 1 alone."""
+    """Return the value of an output that is not reduced, or only along axes of length 1."""
     if result.fold in POSITIONS:
         return ZERO
     return nest.cast(nest.value(result.value, result.place), result.dtype)
 
 
 def _guards(results: Iterable[Result]) -> Iterator[Statement]:
-    """Extrema of nothing are an error."""
+    """Yield the checks that refuse the extremum of an empty array."""
     checked: set[int] = set()
     for r in results:
         if r.fold in ORDER_OF:

@@ -1,4 +1,4 @@
-"""Kernels of the softmax family along an axis that is not the last: tiles of columns, read two or three times.
+"""Kernels of the softmax family along an axis other than the last: tiles of columns, read two or three times.
 
     top = max(column), cut to finite numbers
     total = sum(exp(column - top))
@@ -34,7 +34,7 @@ from .nest import Nest, Operands, specialized
 
 
 def column_group(node: Apply) -> Group:
-    """The group of a softmax along an axis before the last, with loops for that one and the next, the columns."""
+    """Return the group of a softmax along an axis other than the last, with loops for that axis and the columns."""
     assert isinstance(node.op, AlongAxis)
     axis = node.op.axis
     axes = (axis,) if isinstance(node.op, LogSumExp) else ()
@@ -42,7 +42,7 @@ def column_group(node: Apply) -> Group:
 
 
 def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
-    """The nest of a softmax, the loop that it goes along, and its statements."""
+    """Return the nest of a softmax, the loop of its axis, and its statements."""
     assert isinstance(node.op, AlongAxis)
     nest, along, value = nest_along(group, node.op.axis, operands)
     x = nest.cast(value, "float32" if value.dtype == "float16" else value.dtype)
@@ -51,7 +51,7 @@ def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, fr
 
 
 def _keeps_terms(node: Apply, x: Expr) -> bool:
-    """Whether the exponentials wait in the output for the sum: those of float16 would be rounded twice."""
+    """Whether the output holds the exponentials until the sum is known; in float16 they would be rounded twice."""
     return isinstance(node.op, Softmax) and node.out.dtype == x.dtype
 
 
@@ -64,7 +64,7 @@ def _logsumexp(total: Expr, shift: Expr) -> Expr:
 
 
 def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
-    """The factor of every element of a row, or the value that is subtracted from it."""
+    """Return the factor of every element of a row, or the value that is subtracted from it."""
     return cast(ScalarOp("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
 
 
@@ -75,7 +75,7 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
-    """The work for all tiles; sums are float64."""
+    """Return the statements for all tiles; sums are float64."""
     row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
     largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")

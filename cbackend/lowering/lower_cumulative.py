@@ -1,4 +1,4 @@
-"""Loop nests of running sums and products: one element after another, in the dtype of the result, as NumPy does it.
+"""Loop nests of running sums and products: element by element, in the dtype of the result, as in NumPy.
 
 Along the last loop each row has one accumulator, which no vector can hold; along another one all columns of a tile have
 theirs, side by side.
@@ -31,13 +31,13 @@ from .nest import Nest, Operands, specialized
 
 
 def cumulative_group(node: Apply) -> Group:
-    """The group of a running fold, whose axis has a loop even if its length is known to be 1."""
+    """Return the group of a running fold, whose axis has a loop even if its length is known to be 1."""
     assert isinstance(node.op, Cumulative)
     return group_along(node, (node.op.axis,), None, (), node.out.dtype)
 
 
 def cumulative_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
-    """The nest of a running fold, the loop that it goes along, and its statements."""
+    """Return the nest of a running fold, the loop of its axis, and its statements."""
     assert isinstance(node.op, Cumulative)
     nest, along, value = nest_along(group, node.op.axis, operands)
     element = nest.cast(value, node.out.dtype)
@@ -69,7 +69,7 @@ def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:
 
 
 def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -> Expr:
-    """The next total.  That of the first complex number is itself, whatever infinities its parts are."""
+    """Return the next total.  The first complex total is the number itself, even with infinite parts."""
     here = len(nest.order)
     wide = "float32" if element.dtype == "float16" else element.dtype
     operands = [v if v.dtype == wide else ScalarOp("cast", wide, (v,)) for v in (total, element)]
@@ -83,7 +83,7 @@ def _added(nest: Nest, op: Cumulative, total: Expr, element: Expr, along: int) -
 
 
 def _start(op: Cumulative, dtype: str) -> Const:
-    """The value that leaves every element as it is: -0.0 + -0.0 is -0.0."""
+    """Return the initial total, which changes no element: -0.0 + -0.0 is -0.0."""
     if op.scalar is mul:
         return Const(dtype, 1)
     return Const(dtype, -0.0 if numpy_dtype(dtype).kind == "f" else 0)

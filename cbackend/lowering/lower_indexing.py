@@ -1,4 +1,4 @@
-"""Kernels that gather and scatter: loops over the result of an indexing by integer arrays.
+"""Kernels of gather and scatter: loops over the result of an indexing by integer arrays.
 
     y[i, j] = x[a[i], j]
     -->
@@ -43,7 +43,7 @@ from .nest import specialized
 
 GATHER, SET, ADD = "gather", "set", "add"
 _MOVED_AS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
-"""The dtype as which elements of a size are moved: dtypes of one size share a kernel."""
+"""Dtype by item size under which elements are moved: dtypes of one size share a kernel."""
 
 
 @record
@@ -62,12 +62,12 @@ class Indexing:
 
     @property
     def sliced(self) -> tuple[int, ...]:
-        """The loops that axes of the indexed array follow themselves."""
+        """The loops that sliced axes of the indexed array follow."""
         return tuple(number for kind, number in self.follows if kind == "loop")
 
 
 def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Kernel:
-    """The kernel of a gather (the result is the output), or of a scatter that sets or adds (the indexed array is).
+    """Return the kernel of a gather (the result is the output), or of a scatter (the indexed array is).
 
     `other`: the loops that the axes of the result, or of the value, follow.  The indices are checked: a Status.
 
@@ -104,7 +104,7 @@ def _along(operand: int, loops: Sequence[int]) -> Iterator[Argument]:
 
 
 def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Body:
-    """The loops; each opens with the indices that are known from there on."""
+    """Return the loops; each begins with the indices that are known there."""
     inside: Body = (_access(how, dtype, indexing, other),)
     last = indexing.rank - 1
     for l in reversed(range(indexing.rank)):
@@ -115,7 +115,7 @@ def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> B
 
 
 def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Statement:
-    """The statement of the innermost loop."""
+    """Return the statement of the innermost loop."""
     indexed, plain = ("x0", "y0") if how == GATHER else ("y0", "x0")
     arrays = [times(index(f"j{k}"), index(f"{indexed}_m{k}")) for k in range(len(indexing.loops_of))]
     at = _sum([*arrays, *(_step(indexed, l) for l in indexing.sliced)])
@@ -147,7 +147,7 @@ def _step(array: str, l: int) -> Expr:
 
 
 def _positions(indexing: Indexing, opened: int) -> Iterator[Statement]:
-    """The indices whose last loop is `opened` (-1: none), checked and counted from the front."""
+    """Yield the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
     for k, loops in enumerate(indexing.loops_of):
         if (loops[-1] if loops else -1) != opened:
             continue

@@ -1,4 +1,4 @@
-"""Loop nests of reductions in which several kept loops stand inside of the reduced ones: sums of outer products.
+"""Loop nests of reductions with several kept loops inside the reduced ones: sums of outer products.
 
     for kept, for tiles of the inner kept loops:
         total[tile] = 0
@@ -41,7 +41,7 @@ from .blocks import Slot, register, start
 from .nest import Nest, specialized
 
 ROWS = 128
-"""Rows that are added up before their sum is combined with others, on every target: bits depend on it."""
+"""Rows per partial sum, on every target: the bits of results depend on it."""
 
 
 class Planes:
@@ -62,7 +62,7 @@ class Planes:
             raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {fit} fit the stack")
 
     def place(self) -> Expr:
-        """Index of the current element's accumulator in the tile."""
+        """Return the index of the current element's accumulator in the tile."""
         found: Expr = ZERO
         for l, size in self.tiles.items():
             here = minus(index(f"i{l}"), index(f"tile{l}"))
@@ -73,12 +73,12 @@ class Planes:
         return Load(dtype, array, self.place())
 
     def added(self, slot: Slot) -> Store:
-        """The statement that adds the current element to its accumulator."""
+        """Return the statement that adds the current element to its accumulator."""
         array = register(slot)
         return Store(array, self.place(), slot.lane.step(self.element(array, slot.lane.dtype), slot.fed))
 
     def body(self, stores: Sequence[Statement], finish: Nest, results: Sequence[Statement]) -> Body:
-        """`stores` stand in the innermost loop, `results`, made in the nest `finish` of the kept loops, at the end."""
+        """Return the nest: `stores` in its innermost loop, then `results` in the nest `finish` of the kept loops."""
         nest, order = self.nest, self.nest.order
         size = math.prod(self.tiles.values())
         inner = specialized(nest.inner_loop((*map(self.added, self.slots), *stores)))
@@ -98,13 +98,13 @@ class Planes:
         return in_tiles(whole, self.tiles.items())
 
     def along(self, body: Body) -> Body:
-        """Loops over the tile around `body`."""
+        """Return loops over the tile around `body`."""
         for l in reversed(self.inner):
             body = (loop(l, body, simd=l == self.inner[-1]),)
         return body
 
     def _in_blocks(self, row_loop: For) -> Statement:
-        """The innermost reduced loop; in blocks, if sums of floats are among the accumulators."""
+        """Return the innermost reduced loop; in blocks, if sums of floats are among the accumulators."""
         blocked = [s for s in self.slots if s.lane.blocked]
         if not blocked:
             return row_loop

@@ -1,4 +1,4 @@
-"""Loop nests of pooling: one pass over the results, each of which reads its whole window of x.
+"""Loop nests of pooling: one pass over the results, each computed from its whole window of x.
 
     for (i0) ... for (i3)
         y[...] = maximum(maximum(x[i3 * s3], x[i3 * s3 + s5]), ...)
@@ -50,7 +50,7 @@ from .nest import Nest, Operands
 
 
 class Windows(Operands):
-    """The operands of a pooling kernel: the results' axes have loops, those of a window have extents alone."""
+    """Operands of a pooling kernel: axes of results have loops, those of a window have extents only."""
 
     def __init__(self, node: Apply) -> None:
         op = node.op
@@ -66,7 +66,7 @@ class Windows(Operands):
         self.steps = self._steps(op)
 
     def _steps(self, op: Pool) -> dict[str, Expr]:
-        """The strides by which operands move along the last axis where their elements lie side by side."""
+        """Return the strides by which operands move along the last axis if they are contiguous there."""
         last, within = self.rank - 1, self.rank + len(op.kernel) - 1
         found: dict[str, Expr] = {}
         for k in range(self.count):
@@ -100,7 +100,7 @@ def pool_kernel(node: Apply) -> tuple[Body, Group, Windows, str, frozenset[int]]
 
 
 def _looped(nest: Nest, operands: Windows, stores: Sequence[Statement], lanes: int) -> Body:
-    """The loops, and a form of the innermost one for elements that lie side by side, with so many windows together."""
+    """Return the loops, with an alternative for contiguous operands that computes several windows together."""
     depth = len(nest.order)
     plain = nest.inner_loop(stores, simd=False)
     if lanes == 1:
@@ -111,14 +111,14 @@ def _looped(nest: Nest, operands: Windows, stores: Sequence[Statement], lanes: i
 
 
 def _lanes(node: Apply) -> int:
-    """Windows that are computed together: few, since rows of windows may be short."""
+    """Return the number of windows that are computed together: few, since rows of windows may be short."""
     few, more = current().limits.pool_lanes
     length = node.inputs[-1].type.shape[-1] if isinstance(node.op, MaxPoolGradient) else node.out.type.shape[-1]
     return few if length is not None and length < 2 * more else more
 
 
 def _positions(nest: Nest, op: Pool, operand: int) -> list[tuple[str, Expr]]:
-    """Array and index of each position of the current window."""
+    """Return array and index of each position of the current window."""
     array, offset, _ = nest.address(operand)
     rank = len(nest.order)
     found = []
@@ -137,7 +137,7 @@ def _read(nest: Nest, op: Pool, operand: int) -> list[Local]:
 
 
 def _folded(nest: Nest, op: Pool, dtype: str) -> list[Statement]:
-    """The largest number, or the sum, of each window."""
+    """Return the maximum or the sum of each window."""
     name = "add" if isinstance(op, SumPool) else "maximum"
     first, *rest = _read(nest, op, 1)
     value: Expr = first
@@ -147,7 +147,7 @@ def _folded(nest: Nest, op: Pool, dtype: str) -> list[Statement]:
 
 
 def _shares(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
-    """Equal shares of the cotangent for the positions that are largest."""
+    """Return the statements that divide the cotangent equally among the positions of the maximum."""
     dtype = nest.operands[0].dtype
     zero, one = Const(dtype, 0), Const(dtype, 1)
     taps, largest, share = _read(nest, op, 1), nest.load(2), nest.load(3)
@@ -168,7 +168,7 @@ def _shares(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
 
 
 def _shares_in_loops(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
-    """The same for large windows: loops over the positions, one to count those that are largest, one to write."""
+    """Return the same for large windows, by two loops over the positions: one counts the maxima, one writes."""
     dtype = nest.operands[0].dtype
     work = "float32" if dtype == "float16" else dtype
     largest, share, count = _as(nest.load(2), work), _as(nest.load(3), work), Local(work, "count")
@@ -192,7 +192,7 @@ def _as(value: Expr, dtype: str) -> Expr:
 
 
 def _current(nest: Nest, op: Pool, operand: int) -> tuple[str, Expr]:
-    """Array and index of the current position of the current window."""
+    """Return array and index of the current position of the current window."""
     array, place, _ = nest.address(operand)
     for loop_number in range(len(nest.order), len(nest.order) + len(op.kernel)):
         place = plus(place, times(index(f"i{loop_number}"), nest.operands.stride(operand, loop_number)))
@@ -200,7 +200,7 @@ def _current(nest: Nest, op: Pool, operand: int) -> tuple[str, Expr]:
 
 
 def _within(nest: Nest, op: Pool, inside: Statement) -> Body:
-    """A statement in loops over the positions of a window."""
+    """Return a statement in loops over the positions of a window."""
     body: Body = (inside,)
     for loop_number in reversed(range(len(nest.order), len(nest.order) + len(op.kernel))):
         body = (loop(loop_number, body),)

@@ -1,4 +1,4 @@
-"""Loop nests of argmax and argmin: the position of the first extremum, where a NaN counts as one.
+"""Loop nests of argmax and argmin: the position of the first extremum; a NaN counts as one.
 
 Along the inner loop in blocks: the extremum of each, which vectorizes, and then the least position at which the best
 one stands in the first block that has it.
@@ -44,11 +44,11 @@ from .nest import Nest, specialized
 
 POSITIONS = ("argmax", "argmin")
 ORDER_OF = {"argmax": "max", "argmin": "min", "max": "max", "min": "min"}
-"""Of a fold, which elements are better in it."""
+"""Comparison of each fold: elements by `>` for "max", by `<` for "min"."""
 
 
 def position_nest(nest: Nest, results: Sequence[tuple[int, Result]]) -> Body:
-    """The statements that store the positions of the extrema, counted in row-major order of the reduced axes.
+    """Return the statements that store the positions of the extrema, in row-major order of the reduced axes.
 
     `results`: outputs (number, result) of one value and one order: positions, and the extrema themselves.
     """
@@ -102,7 +102,7 @@ def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
 
 
 def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> For:
-    """The innermost loop in blocks, of which the first with the best element so far is remembered."""
+    """Return the innermost loop in blocks, which records the first block with the best element."""
     inner = nest.order[-1]
     begin, end = index("block"), index("block_end")
     how = recipe(name, element.dtype)
@@ -133,13 +133,13 @@ def _block(element: Expr) -> int:
 
 
 def _block_size(element: Expr, extent: Expr) -> Expr:
-    """The elements of a block of a loop over `extent`."""
+    """Return the number of elements of a block of a loop over `extent`."""
     small, (long, times) = _block(element), current().limits.search_longer
     return ScalarOp("switch", "int64", (less(extent, number(long * small)), number(small), number(times * small)))
 
 
 def _linear(others: Sequence[int], inner: int) -> Expr:
-    """The position, among the reduced elements, of the block that was remembered."""
+    """Return the position, among the reduced elements, of the recorded block."""
     position: Expr = ZERO
     for l in others:
         position = plus(times(position, index(f"n{l}")) if position != ZERO else ZERO, index(f"where{l}"))
@@ -147,7 +147,7 @@ def _linear(others: Sequence[int], inner: int) -> Expr:
 
 
 def _is(extremum: Expr, element: Expr) -> Expr:
-    """Whether the element is the extremum; where there is a NaN, that is one."""
+    """Return the test whether an element is the extremum; a NaN is, if there is one."""
     same = ScalarOp("eq", "bool", (element, extremum))
     if numpy_dtype(element.dtype).kind not in "fc":
         return same
@@ -174,7 +174,7 @@ def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
 
 
 def start_of(name: str, dtype: str) -> Const:
-    """The value that no element beats unless it has to be found: then position 0 stands."""
+    """Return the initial extremum: no element is better unless it must be found; else position 0 is right."""
     kind = numpy_dtype(dtype).kind
     if kind == "b":
         return Const(dtype, name == "min")
@@ -185,7 +185,7 @@ def start_of(name: str, dtype: str) -> Const:
 
 
 def is_better(element: Expr, best: Expr, name: str) -> Expr:
-    """Whether an element is found in the place of the best one so far: a NaN is, if that is none."""
+    """Return the test whether an element replaces the best one so far; a NaN does, if that is none."""
     better = ScalarOp("gt" if name == "max" else "lt", "bool", (element, best))
     if numpy_dtype(element.dtype).kind not in "fc":
         return better

@@ -55,12 +55,12 @@ from .nest import Nest, Operands, specialized
 from .strips import is_costly
 
 ROWS = 128
-"""Rows that are added up before their sum is combined with others, on every target: bits depend on it."""
+"""Rows per partial sum, on every target: the bits of results depend on it."""
 
 
 @record
 class Reducing:
-    """One reduced output: its number, its recipe, and a slot for each of its lanes."""
+    """One reduced output: its number, its recipe, and a slot per accumulator."""
 
     number: int
     recipe: Recipe
@@ -68,7 +68,7 @@ class Reducing:
 
 
 def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule = DEFAULT) -> Body:
-    """The statements of a nest for these outputs (number, result): reduced ones and elementwise ones over its loops."""
+    """Return the statements of a nest for reduced and elementwise outputs (number, result) over its loops."""
     if any(r.fold in POSITIONS for _, r in results):
         return position_nest(nest, results)
     elementwise = [(k, r) for k, r in results if not r.reduced]
@@ -85,13 +85,13 @@ def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: 
 
 
 def nest_order(loops: Sequence[int], reduced: frozenset[int]) -> tuple[int, ...]:
-    """The loops, outermost first: kept ones, then reduced ones; but a last loop that is kept stays last."""
+    """Return the loops, outermost first: kept ones, then reduced ones; but a kept last loop stays last."""
     inner = loops[-1:] if loops and loops[-1] not in reduced else ()
     return (*(l for l in loops if l not in reduced and l not in inner), *(l for l in loops if l in reduced), *inner)
 
 
 def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, frozenset[int], Expr]:
-    """The nest of a group that goes along one axis of its operand, the loop of that axis, and the operand's element."""
+    """Return the nest of a group along one axis of its operand, the loop of that axis, and the operand's element."""
     (result,) = group.results
     place = result.place[axis]
     assert place is not None
@@ -101,7 +101,7 @@ def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, froze
 
 
 def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Iterator[int]) -> list[Reducing]:
-    """The accumulators of each reduced output; `count` numbers the names."""
+    """Return the accumulators of each reduced output; `count` numbers the names."""
     found = []
     for k, r in results:
         assert r.fold is not None
@@ -174,7 +174,7 @@ def _along_planes(
 
 
 def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles: ColumnTiles, steps: int) -> Statement:
-    """The innermost reduced loop around the tile; in blocks of rows, if sums of floats are among the accumulators."""
+    """Return the innermost reduced loop around the tile; in blocks of rows for sums of floats."""
     row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
     if not blocked:
         return row_loop
@@ -196,7 +196,7 @@ def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles:
 
 
 def _tile_length(slots: Sequence[Slot]) -> int:
-    """The number of columns in a tile: the largest power of 2 whose accumulators fit."""
+    """Return the number of columns of a tile: the largest power of 2 whose accumulators fit."""
     dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
     return 1 << (current().limits.accumulator_bytes // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
 

@@ -29,15 +29,17 @@ from .strips import costly_in_strips
 
 @record
 class Rows:
-    """A row graph over loops: the group of its results as the node has them (`shown`, for comments) and opened, what is
-    done in each pass, and the reductions.  The last loop runs along the row.
+    """A row graph over loops; the last loop runs along the row.
+
+    `shown` is the group of the node's results, for comments; `group` the same with nested ops expanded; `plan` the
+    work of each pass.
     """
 
     shown: Group
     group: Group
     plan: RowPlan
     folds: tuple[tuple[Result, ...], ...]
-    """For each pass its reductions, in the order of `plan.folded`."""
+    """The reductions of each pass, in the order of `plan.folded`."""
 
     @property
     def along(self) -> int:
@@ -56,7 +58,7 @@ class Rows:
 
 
 def rows_of(node: Apply) -> Rows:
-    """The rows of a fused row graph, or of a softmax along the last axis."""
+    """Return the rows of a fused row graph, or of a softmax along the last axis."""
     graph = node.op.graph if isinstance(node.op, Fused) else _alone(node)
     plan = row_plan(opened(graph))
     operands = [r.owner.inputs[0] for results in plan.folded for r in results if r.owner is not None]
@@ -70,7 +72,7 @@ def rows_of(node: Apply) -> Rows:
 
 
 def _alone(node: Apply) -> FunctionGraph:
-    """The graph of one softmax or reduction, whose axis has a loop even if its length is known to be 1."""
+    """Return the graph of one softmax or reduction, whose axis has a loop even if its length is known to be 1."""
     (x,) = node.inputs
     *rest, length = x.type.shape
     leaf = type(node.op).variable_class(x.type.with_shape((*rest, None if length == 1 else length)))
@@ -96,7 +98,7 @@ def _result(output: Variable, place: Place) -> Result:
 
 
 class _Passes:
-    """The body of the loop over rows under construction, and what stands around it by depth."""
+    """The body of the loop over rows under construction, and the statements around it by depth."""
 
     def __init__(self, rows: Rows, operands: Operands) -> None:
         self.rows = rows
@@ -119,14 +121,14 @@ class _Passes:
         return (*nest.at[0], *nest.looped((), self._depth))
 
     def _nest(self, number: int) -> Nest:
-        """The nest of a pass, which knows what earlier ones found."""
+        """Return the nest of a pass, with the results of earlier passes known."""
         nest = Nest(range(self._depth + 1), self.operands, self._names)
         for key, local in self._totals.items():
             nest.know(key, local, self._depth)
         return nest
 
     def _emit(self, nest: Nest, inside: Iterable[Statement]) -> None:
-        """Add what the nest computes outside of its inner loop, and `inside` behind it."""
+        """Add the statements of the nest outside its inner loop, then `inside`."""
         for depth in range(self._depth + 1):
             for s in nest.at[depth]:
                 if isinstance(s, ElementPointer):
@@ -166,7 +168,7 @@ class _Passes:
         return self.rows.folds[0][0].place
 
     def _finish(self) -> None:
-        """Write what has one element a row."""
+        """Write the results with one element per row."""
         nest = self._nest(self.rows.plan.passes)
         stores: list[Store] = []
         for k, (output, result) in enumerate(zip(self.rows.plan.graph.outputs, self.rows.group.results, strict=True)):
@@ -178,13 +180,13 @@ class _Passes:
 
 
 def slot_of(waiting: Waiting) -> int:
-    """The output in whose memory a value waits."""
+    """Return the output whose memory holds a value for a later pass."""
     assert waiting.slot is not None
     return waiting.slot
 
 
 def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
-    """The loop along the row."""
+    """Yield the loop along the row."""
     slots = [s for r in folding for s in r.slots]
     updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
     signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
@@ -197,6 +199,6 @@ def _inner(nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement])
 
 
 def row_body(rows: Rows, operands: Operands) -> tuple[Body, bool]:
-    """The statements of the kernel, and whether it may refuse an element."""
+    """Return the statements of the kernel, and whether it may refuse an element."""
     passes = _Passes(rows, operands)
     return passes.body(), passes.fallible

@@ -1,4 +1,4 @@
-"""Kernels of short rows: a tile of rows is transposed, so that vectors run across rows instead of along them.
+"""Kernels of short rows: a tile of rows is transposed, so that vectors run across rows.
 
     for tiles of rows:
         for j, for i in tile: x_tile[j][i] = x[i][j]
@@ -55,15 +55,15 @@ from .lower_rows import Rows, slot_of
 from .nest import Key, Nest, Operands
 
 VECTORS = 128
-"""Rows of so many bytes and more fill vectors themselves, but for their last elements."""
+"""Bytes of a row from which on vectors along it are full, but for its last elements."""
 SEARCHED = 2 * VECTORS
-"""The same for positions of extrema, which are searched for in two loops along a row."""
+"""The same for argmax and argmin, which run two loops along a row."""
 BLOCK = 8
-"""Elements that are added up before their sum is combined with others, in sums of float64."""
+"""Elements per partial sum, in sums of float64."""
 
 
 def short_rows(rows: Rows, operands: Operands) -> Body | None:
-    """The loops over short rows, many of them at a time; None if rows are too long, or read too many arrays."""
+    """Return the loops over tiles of short rows; None if rows are too long, or read too many arrays."""
     rank = rows.group.rank
     length = _length(rows.reductions)
     known = max(r.value.type.shape[-1] or 0 for r in rows.reductions)
@@ -74,7 +74,7 @@ def short_rows(rows: Rows, operands: Operands) -> Body | None:
 
 
 def short_positions(group: Group, operands: Operands) -> Body | None:
-    """The statements for the positions of extrema in short rows, and for these; None if rows are longer."""
+    """Return the statements for argmax and argmin of short rows, and for the extrema; None if rows are longer."""
     length = _length(group.results)
     if group.rank < 2 or (group.results[0].value.type.shape[-1] or 0) >= length:
         return None
@@ -83,19 +83,19 @@ def short_positions(group: Group, operands: Operands) -> Body | None:
 
 
 def are_short(results: Sequence[Result], along: int) -> Expr:
-    """Whether the rows along the last loop, `along`, of which these are reductions, are short and many."""
+    """Whether the rows along the last loop, which these outputs reduce, are short and many."""
     fewest = current().limits.short_rows
     return every((less(index(f"n{along}"), number(_length(results))), less(number(fewest - 1), index(f"n{along - 1}"))))
 
 
 def _length(results: Sequence[Result]) -> int:
-    """Elements of the shortest row that is none of the short ones."""
+    """Return the length of the shortest row that is not short."""
     size = SEARCHED if any(r.fold in POSITIONS for r in results) else VECTORS
     return size // max(4, *(numpy_dtype(r.value.dtype).itemsize for r in results))
 
 
 class _Tiles(Operands):
-    """The operands of a tile: what moves from row to row lies in a buffer, [element][row] or [row]."""
+    """Operands of a tile: those that move from row to row lie in a buffer, [element][row] or [row]."""
 
     def __init__(self, operands: Operands, across: int, along: int, length: int) -> None:
         every_one = (*operands.outputs, *operands.inputs)
@@ -112,7 +112,7 @@ class _Tiles(Operands):
         self.is_worth_it = self.size >= least
 
     def _inside(self, k: int, operand: Operand, loops: Sequence[int]) -> Operand:
-        """The operand as it moves within a tile."""
+        """Return the operand with its strides within a tile."""
         if k not in self.buffered:
             return operand
         return replace(operand, axes=tuple(loop if loop in loops else None for loop in operand.axes))
@@ -129,7 +129,7 @@ class _Tiles(Operands):
             yield Declare(self.array(k), "uint8" if dtype == "bool" else dtype, self.size * self._elements(k))
 
     def strides(self) -> dict[str, Expr]:
-        """The strides of the buffers, by name."""
+        """Return the strides of the buffers by name."""
         found: dict[str, Expr] = {}
         for k in self.buffered:
             for moves in self[k].loops:
@@ -148,13 +148,13 @@ class _Turned:
         self._numbers = itertools.count()
         self._singles_made = itertools.count()
         self._known: dict[Key, Expr] = {}
-        """Values of each row of the tile that stand in variables: elements of arrays, and results of them."""
+        """Locals that hold values of each row of the tile: elements of arrays, and results of them."""
         self._at: list[list[Statement]] = [[] for _ in range(len(self.outer) + 1)]
         self._pointers: set[str] = set()
         self._inside: list[Statement] = []
 
     def body(self) -> Body:
-        """All statements of the kernel."""
+        """Return all statements of the kernel."""
         count = len(self.operands.outputs)
         for k in self.tiles.buffered:
             if k >= count:
@@ -172,17 +172,17 @@ class _Turned:
         return tuple(self._at[0])
 
     def compute(self) -> None:
-        """Add what is done within a tile."""
+        """Add the statements of a tile."""
         raise NotImplementedError
 
     # --- loops
 
     def _over_rows(self, body: Iterable[Statement]) -> For:
-        """A loop over all rows that a tile has room for: its length is known, so that vectors leave nothing over."""
+        """Return a loop over all rows of a tile: its known length leaves no remainder for vectors."""
         return replace(loop(self.across, body, simd=True), stop=number(self.tiles.size))
 
     def _emit(self, nest: Nest) -> None:
-        """Add what the nest computes outside of the tile."""
+        """Add the statements of the nest outside the tile."""
         for depth in range(len(self.outer) + 1):
             for s in nest.at[depth]:
                 if not isinstance(s, ElementPointer) or s.name not in self._pointers:
@@ -195,13 +195,13 @@ class _Turned:
         return index(f"i{self.across}")
 
     def _element(self, array: str, dtype: str) -> Load:
-        """The element of an array for the current row."""
+        """Return the element of an array for the current row."""
         return Load(dtype, array, self._row)
 
     # --- copies
 
     def _copy(self, k: int, into_tile: bool) -> None:
-        """Copy an operand into its buffer, where the last row fills what is left, or back."""
+        """Copy an operand into its buffer, where copies of the last row fill the rest, or back."""
         along = (self.along,) if self.along in self.operands[k].loops else ()
         order = (*self.outer, *along, self.across)
         whole, tile = Nest(order, self.operands, self._names), Nest(order, self.tiles, self._names)
@@ -229,7 +229,7 @@ class _Turned:
 
 
 class _Passes(_Turned):
-    """The passes over rows."""
+    """Passes over rows."""
 
     def __init__(self, rows: Rows, operands: Operands, tiles: _Tiles) -> None:
         super().__init__(operands, tiles)
@@ -263,7 +263,7 @@ class _Passes(_Turned):
             self._known[reduction, result.place[:-1]] = fold.recipe.result(totals)
 
     def _accumulated(self, nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
-        """The loops over the elements of the tile."""
+        """Yield the loops over the elements of the tile."""
         slots = [s for r in folding for s in r.slots]
         blocked = [s for s in slots if s.pairwise]
         updates = [self._added(s, s.part if s.pairwise else s.total, s.fed) for s in slots]
@@ -286,21 +286,21 @@ class _Passes(_Turned):
         yield For(begin.name, ZERO, elements.stop, body, step=BLOCK)
 
     def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[Statement]:
-        """Arrays of accumulators, each with the total of nothing."""
+        """Yield arrays of accumulators with their initial values."""
         yield from (Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
         if arrays:
             starts = [Store(name, self._row, start(slot)) for name, slot in arrays]
             yield self._over_rows(starts)
 
     def _added(self, slot: Slot, array: str, value: Expr) -> Store:
-        """The accumulator of a row, with one more value; sums of floats in float64."""
+        """Return the accumulator of a row after one more value; sums of floats are float64."""
         element = self._element(array, slot.total_dtype)
         return Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
 
     # --- what has one element a row
 
     def _know_singles(self, roots: Iterable[Key], stored: Iterable[Key]) -> None:
-        """Compute the values of rows, one each, that the elements under `roots` are made of."""
+        """Compute the values with one element per row that the expressions `roots` depend on."""
         keys = list(self._singles(roots, set(stored)))
         if keys:
             nest = self._nest()
@@ -327,7 +327,7 @@ class _Passes(_Turned):
                 yield key
 
     def _finish(self) -> None:
-        """Write what has one element a row."""
+        """Write the results with one element per row."""
         nest = self._nest()
         stores: list[Store] = []
         outputs: Sequence[Variable] = self.rows.plan.graph.outputs
@@ -342,7 +342,7 @@ class _Passes(_Turned):
 
 
 class _Positions(_Turned):
-    """The positions of extrema: for each row of a tile the best element so far, and where it stands."""
+    """argmax and argmin: for each row of a tile the best element so far, and its position."""
 
     def __init__(self, results: Sequence[Result], operands: Operands, tiles: _Tiles) -> None:
         super().__init__(operands, tiles)

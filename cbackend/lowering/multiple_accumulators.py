@@ -1,17 +1,17 @@
-"""Multiple accumulators for extrema: a single one waits four cycles for each comparison.
+"""Multiple accumulators for extrema: a single accumulator waits four cycles for each comparison.
 
     for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     -->
     if (31 < b - a) {
-        const i64 stream = (b - a + 127) / 128 * 32, last = b - a - stream;
-        const i64 stream_u1 = stream < last ? stream : last, ...;
-        for (i = a; i < a + stream; i++) best = the best of x[i], x[i + stream_u1], ..., x[i + stream_u3], best;
+        const i64 segment = (b - a + 127) / 128 * 32, last = b - a - segment;
+        const i64 segment_u1 = segment < last ? segment : last, ...;
+        for (i = a; i < a + segment; i++) best = the best of x[i], x[i + segment_u1], ..., x[i + segment_u3], best;
     } else {
         for (i = a; i < b; i++) best = x[i] > best ? x[i] : best;
     }
 
 Only for idempotent folds in any order: extrema, and whether there was a NaN.  A NaN may hide a number that it is
-compared with, but then the result is NaN anyway.  Streams may overlap, so that each consists of whole vectors and
+compared with, but then the result is NaN anyway.  Segments may overlap, so that each consists of whole vectors and
 compilers emit no remainder loop.
 """
 
@@ -50,11 +50,11 @@ from .nest import specialized
 from .strips import is_costly
 
 Accumulator = tuple[Lane, str, Expr]
-"""A lane, the name of the local that it accumulates in, and what feeds it."""
+"""A lane, the local that it accumulates in, and the expression that feeds it."""
 
 
 def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body:
-    """Split a long loop over contiguous operands into streams; keep any other loop as it is."""
+    """Split a long loop over contiguous operands among several accumulators; keep any other loop as it is."""
     only = specialized(general)
     if not _may_use_several(general, accumulators):
         return (only,)
@@ -80,10 +80,10 @@ def _may_use_several(general: For, accumulators: Sequence[Accumulator]) -> bool:
 
 
 def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
-    length, last, streams = index("stream"), index("last"), current().limits.extremum_accumulators
-    lengths = number(streams * least - 1), number(streams * least), number(least)
-    whole = ScalarOp("stream_length", "int64", (count, *lengths))
-    starts = [index(f"{length.name}_u{k}") for k in range(1, streams)]
+    length, last, segments = index("segment"), index("last"), current().limits.extremum_accumulators
+    lengths = number(segments * least - 1), number(segments * least), number(least)
+    whole = ScalarOp("segment_length", "int64", (count, *lengths))
+    starts = [index(f"{length.name}_u{k}") for k in range(1, segments)]
     steps: list[dict[str, Expr]] = [{}, *({general.index: plus(index(general.index), start)} for start in starts)]
     names = {name for _, name, _ in accumulators}
     read = tuple(s for s in general.body if not (isinstance(s, Assign) and s.name in names))
@@ -99,7 +99,7 @@ def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr,
 
 
 def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
-    """Combine the values of the streams for one accumulator pairwise."""
+    """Combine the partial results of one accumulator pairwise."""
     lane, name, fed = accumulator
     values: list[Expr] = [substitute(fed, step) for step in steps]
     if lane.sign == "|":

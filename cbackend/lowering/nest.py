@@ -1,4 +1,4 @@
-"""One loop nest under construction: the statements of each depth, and the reads and writes of operands.
+"""One loop nest under construction: statements by depth, and the reads and writes of operands.
 
 A value is computed at the shallowest depth at which its operands are known: what does not change along the inner loop
 is computed, and read, once outside of it.  Everything is named by one `Let` each; equal operations share a name.
@@ -40,7 +40,7 @@ from .group import Group, Place, is_literal, operands_at
 
 Key = tuple[Variable, Place]
 FAILED = Local("int32", "failed")
-"""The local of a fallible kernel that collects whether an element was refused."""
+"""The local of a fallible kernel that records whether an element was refused."""
 
 
 class Operands:
@@ -62,7 +62,7 @@ class Operands:
         self._position = position
 
     def feeding(self, root: Key) -> tuple[int, ...]:
-        """The numbers, among the inputs, of the operands that a value is made of."""
+        """Return the numbers, among the inputs, of the operands that a value is computed from."""
         found = {(self._position[leaf], place) for leaf, place in _leaf_keys([root], self._position, ())}
         return tuple(n for n, i in enumerate(self.inputs) if (i.source, i.axes) in found)
 
@@ -81,7 +81,7 @@ class Operands:
 
 
 def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collection[Variable]) -> Iterator[Key]:
-    """The (leaf, place) pairs that the roots need, whether for values or only for shapes, in order of first use."""
+    """Yield the (leaf, place) pairs that the roots need, for values or only for shapes, in order of first use."""
     seen: set[Key] = set()
     stack = list(reversed(roots))
     while stack:
@@ -99,7 +99,7 @@ def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collect
 
 
 class Nest:
-    """The statements of a nest over `order` (loop numbers, outermost first) by depth: `at[d]` stands inside d loops."""
+    """The statements of a nest over `order` (loop numbers, outermost first): `at[d]` stands inside d loops."""
 
     def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
         self.order: tuple[int, ...] = tuple(order)
@@ -115,7 +115,7 @@ class Nest:
     # --- values of the graph
 
     def value(self, variable: Variable, place: Place) -> Expr:
-        """The value of `variable` at the current indices."""
+        """Return the value of `variable` at the current indices."""
         stack = [(variable, place)]
         while stack:
             key = stack[-1]
@@ -136,17 +136,17 @@ class Nest:
         return self._values[variable, place]
 
     def know(self, key: Key, value: Local, depth: int) -> None:
-        """Take a value as computed already, in `depth` loops."""
+        """Record a value as computed inside `depth` loops."""
         self._values[key] = value
         self._depth[value.name] = depth
 
     def know_stored(self, key: Key, output: int) -> None:
-        """Take a value as stored already, in the current element of an output."""
+        """Record a value as stored in the current element of an output."""
         array, offset, depth = self.address(output)
         self._values[key] = self.let_at(depth, Load(self.operands[output].dtype, array, offset))
 
     def know_inside(self, key: Key, value: Expr) -> None:
-        """Take a value as known in the innermost loop."""
+        """Record a value as known in the innermost loop."""
         self._values[key] = self.let_at(len(self.order), value)
 
     def _leaf(self, key: Key) -> Expr | None:
@@ -187,7 +187,7 @@ class Nest:
         return first
 
     def _refuse_negative(self, exponent: Expr) -> None:
-        """Checked in the innermost loop, so that nothing is refused where there are no elements."""
+        """Add the check of a power's exponent to the innermost loop, so that empty arrays are never refused."""
         negative = ScalarOp("lt", "bool", (exponent, Const(exponent.dtype, 0)))
         failed = ScalarOp("cast", "int32", (negative,))
         self.at[-1].append(Assign(FAILED.name, ScalarOp("bitwise_or", "int32", (FAILED, failed))))
@@ -196,21 +196,21 @@ class Nest:
     # --- scalar operations
 
     def op(self, name: str, dtype: str, *args: Expr) -> Expr:
-        """A scalar operation on values; float16 is computed in float32 and rounded."""
+        """Return a scalar operation on values; float16 is computed in float32 and rounded."""
         if name != "switch" and any(a.dtype == "float16" for a in args):
             wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
             return self.cast(wide, dtype)
         return self.let(ScalarOp(name, dtype, args))
 
     def cast(self, value: Expr, dtype: str) -> Expr:
-        """The value as `dtype`."""
+        """Return the value as `dtype`."""
         return value if value.dtype == dtype else self.let(ScalarOp("cast", dtype, (value,)))
 
     def _widened(self, value: Expr) -> Expr:
         return self.cast(value, "float32") if value.dtype == "float16" else value
 
     def let(self, expr: Expr) -> Local:
-        """The name of `expr`, computed at the shallowest depth where its operands are known."""
+        """Return the name of `expr`, computed at the shallowest depth where its operands are known."""
         known = self._known.get(expr)
         if known is not None:
             return known
@@ -218,7 +218,7 @@ class Nest:
         return self.let_at(depth, expr)
 
     def let_at(self, depth: int, expr: Expr) -> Local:
-        """The name of `expr`, computed at this depth."""
+        """Return the name of `expr`, computed at this depth."""
         local = Local(expr.dtype, next(self._names))
         self.at[depth].append(Let(local.name, expr))
         self._depth[local.name] = depth
@@ -228,18 +228,18 @@ class Nest:
     # --- memory
 
     def load(self, number: int) -> Expr:
-        """The current element of an operand, read at the depth of the innermost loop along which it moves."""
+        """Return the current element of an operand, read at the depth of the innermost loop along which it moves."""
         array, offset, depth = self.address(number)
         expr = Load(self.operands[number].dtype, array, offset)
         return self._known.get(expr) or self.let_at(depth, expr)
 
     def store(self, number: int, value: Expr) -> Store:
-        """The statement that writes the current element of an output."""
+        """Return the statement that writes the current element of an output."""
         array, offset, _ = self.address(number)
         return Store(array, offset, value)
 
     def address(self, number: int) -> tuple[str, Expr, int]:
-        """(array, index, depth) of the current element: outer loops move a pointer, the last one is an index."""
+        """Return (array, index, depth) of the current element: outer loops move a pointer, the last one is an index."""
         positions = sorted(self.order.index(l) for l in self.operands[number].loops if l in self.order)
         array = self.operands.array(number)
         if not positions:
@@ -249,7 +249,7 @@ class Nest:
         return array, self._offset(number, positions[-1]), positions[-1] + 1
 
     def array_before(self, number: int, loops: int) -> str:
-        """The pointer to the part of an operand that the loops outside of the innermost ones have reached."""
+        """Return the pointer to the part of an operand that the loops outside the innermost ones have reached."""
         array = self.operands.array(number)
         for position in range(len(self.order) - loops):
             if self.order[position] in self.operands[number].loops:
@@ -261,7 +261,7 @@ class Nest:
         return times(index(f"i{where}"), self.operands.stride(number, where))
 
     def _pointer(self, number: int, position: int, array: str) -> str:
-        """The pointer to the part of an operand that the loop at `position` has reached."""
+        """Return the pointer to the part of an operand that the loop at `position` has reached."""
         known = self._pointers.get((number, position))
         if known is None:
             known = f"{self.operands.array(number)}_{self.order[position]}"
@@ -275,13 +275,13 @@ class Nest:
     # --- loops
 
     def inner_loop(self, body: Iterable[Statement], reductions: Reductions = (), simd: bool = True) -> For:
-        """The innermost loop over `body` and what is computed at its depth."""
+        """Return the innermost loop over `body` and the statements of its depth."""
         if self.fallible:
             reductions = (*reductions, ("|", FAILED.name))
         return loop(self.order[-1], (*self.at[-1], *body), simd=simd, reductions=tuple(reductions))
 
     def looped(self, inside: Iterable[Statement], depth: int, outermost: int = 0) -> Body:
-        """`inside`, which stands in `depth` loops after what is computed there, with the loops down to `outermost`."""
+        """Return `inside` in loops from `depth` down to `outermost`, each with the statements of its depth."""
         body = tuple(inside)
         for d in range(depth, outermost, -1):
             body = (loop(self.order[d - 1], (*self.at[d], *body)),)
@@ -292,13 +292,13 @@ Reductions = Sequence[tuple[str, str]]
 
 
 def strides_along(general: For) -> frozenset[str]:
-    """The names of the strides by which a loop moves along arrays."""
+    """Return the names of the strides by which a loop moves along arrays."""
     ending = "_s" + general.index.removeprefix("i")
     return frozenset(name for s in general.body for name in names_read(s) if name.endswith(ending))
 
 
 def specialized(general: For) -> Statement:
-    """The loop, with a form for operands of stride 1 along it, which is the one that is vectorized.
+    """Return the loop with a vectorized alternative for operands of stride 1.
 
         for (i) y[i * s] = x[i * t];
         -->

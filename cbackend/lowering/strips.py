@@ -69,7 +69,7 @@ def costly_in_strips(general: For) -> Body:
 
 
 def in_wide_vectors(loop: For) -> For:
-    """The loop in the target's vectors if it is costly: what gcc prefers on Intel's processors is half as long.
+    """Return a costly loop in the target's vectors; gcc prefers half as long ones on Intel's processors.
 
     Of loops over float64 gcc makes a form for what is left over, in 5 % more time; they take 0.65 to 0.86 of theirs.
     """
@@ -82,7 +82,7 @@ def in_wide_vectors(loop: For) -> For:
 
 
 def strip_of(general: For, length: int) -> Body:
-    """A loop of at most so many elements, those of it that are strided beside one another."""
+    """Return a loop of at most so many elements whose strided operands are copied to contiguous ones."""
     strides = strides_along(general)
     count = minus(general.stop, general.start)
     here = minus(index(general.index), general.start)
@@ -113,12 +113,12 @@ def strip_of(general: For, length: int) -> Body:
 
 
 def _runs(body: Body, strides: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The name and the dtype of each run that the statements need."""
+    """Return name and dtype of each strided access that the statements need."""
     return ((access[0], access[2]) for s in body if (access := _access(s, strides)) is not None)
 
 
 def _access(s: Statement, strides: frozenset[str]) -> tuple[str, str, str, Expr] | None:
-    """The name, array, dtype and index of what a statement reads or writes by one of these strides."""
+    """Return name, array, dtype and index of an access by one of these strides."""
     if isinstance(s, Let) and isinstance(s.value, Load) and not strides.isdisjoint(names_in(s.value.index)):
         return s.name, s.value.array, s.value.dtype, s.value.index
     if isinstance(s, Store) and not strides.isdisjoint(names_in(s.index)):

@@ -1,4 +1,4 @@
-"""Elementwise loops over operands of any strides: tiles of strided operands are copied, so that the loop vectorizes.
+"""Elementwise loops over strided operands: tiles are copied so that the loop vectorizes.
 
     for (i0) for (i1) y[i0 * s0 + i1] = x[i0 + i1 * s1];
     -->
@@ -50,11 +50,11 @@ from ..ir.walk import arrays_in, pruned, renamed, substituted
 from .nest import Nest
 
 ROWS_FUNCTION = "rows"
-"""The name of the loops, as a function of their own."""
+"""The name of the outlined loops over rows."""
 
 
 def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
-    """A nest, of which `general` is the innermost loop, over whole arrays or in tiles of its two innermost loops.
+    """Return a nest with the innermost loop `general`, over whole arrays or in tiles of its two innermost loops.
 
     `parameters`: the names of the kernel's.  A nest that may refuse an element has its loops where the tiles are.
     """
@@ -82,7 +82,7 @@ def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
 
 
 class _Tile:
-    """The names and statements of the tiles of a nest over `operands`, those that move along its two loops."""
+    """Names and statements of the tiles of a nest over `operands`, which move along its two loops."""
 
     def __init__(self, nest: Nest, inner: int, outer: int, operands: list[int]) -> None:
         self.nest, self.inner, self.outer, self.operands = nest, inner, outer, operands
@@ -99,11 +99,11 @@ class _Tile:
             self._arguments |= dict(self._told(k))
 
     def argument(self, name: str) -> str:
-        """The argument of a tile's loops for a parameter of the kernel."""
+        """Return the argument of a tile's loops for a parameter of the kernel."""
         return self._arguments.get(name, name)
 
     def _told(self, k: int) -> Iterator[tuple[str, str]]:
-        """An operand's parameters, and what the loops of a tile are given for them."""
+        """Yield the parameters of an operand, and the arguments of a tile's loops for them."""
         name, loops = self.nest.operands.array(k), self.nest.operands[k].loops
         yield name, f"{name}_t" if k in self.operands else self.base(k)
         for along in self.nest.order:
@@ -116,7 +116,7 @@ class _Tile:
                 yield stride, f"{name}_ts"
 
     def base(self, k: int) -> str:
-        """The pointer to an operand where the loops of the tile begin."""
+        """Return the pointer to an operand where the loops of the tile begin."""
         return self.nest.array_before(k, 2)
 
     def _stride(self, k: int, along: int) -> Expr:
@@ -127,7 +127,7 @@ class _Tile:
         return plus(*terms) if len(terms) == 2 else terms[0]
 
     def _part(self, k: int) -> tuple[Expr, ...]:
-        """Operand, offset, strides, lengths and copy, as the helpers take them."""
+        """Return operand, offset, strides, lengths and copy, as the helpers take them."""
         dtype, name = self.nest.operands[k].dtype, self.nest.operands.array(k)
         rows = self.rows if self.outer in self.nest.operands[k].loops else ONE
         strides = self._stride(k, self.outer), self._stride(k, self.inner)
@@ -136,7 +136,7 @@ class _Tile:
         )  # fmt: skip
 
     def opening(self) -> Iterator[Statement]:
-        """The statements before the loops: copies, and the size of a tile."""
+        """Yield the statements before the loops: copies, and the size of a tile."""
         operands, n = self.nest.operands, index(f"n{self.inner}")
         yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
         for k in self.moving:
@@ -156,11 +156,11 @@ class _Tile:
         yield Let("tall", self._or_all(index(f"n{self.outer}"), size))
 
     def _or_all(self, extent: Expr, size: Expr) -> Expr:
-        """The size of a tile, of which there is but one where the loops have no other place to be."""
+        """Return the size of a tile; of the whole array where nothing is copied."""
         return ScalarOp("switch", "int64", (Local("bool", "whole"), extent, size)) if self.nest.fallible else size
 
     def loops(self, inside: Body) -> Body:
-        """The loops over tiles."""
+        """Return the loops over tiles."""
         n, at = index(f"n{self.inner}"), index(f"t{self.inner}")
         columns = Let("columns", smaller(index("wide"), minus(n, at)))
         body: Body = (For(at.name, ZERO, n, (columns, *inside), step=index("wide")),)
@@ -169,11 +169,11 @@ class _Tile:
         return (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
 
     def _copy_in(self) -> str:
-        """The copy of an operand's part: of two matrices at a time where many operands move."""
+        """Return the copy of an operand's part; two matrices are copied together if many operands move."""
         return "tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in"
 
     def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
-        """The pointer to an operand's part of a tile; `strides` is told those that hold there."""
+        """Yield the pointer to an operand's part of a tile; add its strides to `strides`."""
         operand, name = self.nest.operands[k], self.nest.operands.array(k)
         is_output = k < len(self.nest.operands.outputs)
         if self.inner not in operand.loops:
@@ -194,7 +194,7 @@ class _Tile:
             strides[along.name] = index(f"{name}_ts")
 
     def put_back(self, k: int) -> Statement:
-        """Write what was computed in the copy of an output to where it belongs."""
+        """Write the copy of an output back to its array."""
         unit = self.nest.operands.stride(k, self.inner)
         put = Do(ScalarOp("tile_back", self.nest.operands[k].dtype, self._part(k)))
         return If(ScalarOp("ne", "bool", (unit, ONE)), (put,))

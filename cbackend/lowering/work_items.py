@@ -39,7 +39,7 @@ _COMBINED = {
 
 
 def work_items(node: Apply) -> WorkItems:
-    """The device kernel of a node.
+    """Return the device kernel of a node.
 
     Raises TypeError, with the reason, for a node that has none.
     """
@@ -60,19 +60,19 @@ def work_items(node: Apply) -> WorkItems:
 
 
 def _supported(node: Apply) -> Group:
-    """The group of a node whose results share their loops, of dtypes that devices have."""
+    """Return the group of a node whose results share their loops, of dtypes that devices have."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
-        raise TypeError("it passes along rows more than once")
+        raise TypeError("it reads rows more than once")
     group = _group(node)
     first = group.results[0]
     if any((r.loops, r.reduced) != (first.loops, first.reduced) for r in group.results):
         raise TypeError("its results have different loops")
     if any(r.fold not in (None, *_COMBINED) for r in group.results):
-        raise TypeError("it searches for positions")
+        raise TypeError("it searches for positions (argmax, argmin)")
     if any((r.fold is None) != (not first.reduced) for r in group.results):
         raise TypeError("some of its results are reduced")
     if len(first.loops) != group.rank:
-        raise TypeError("it has loops along which no result moves")
+        raise TypeError("some of its loops belong to no axis of a result")
     lacking = sorted({v.dtype for v in (*node.inputs, *node.outputs)} - DTYPES)
     if lacking:
         raise TypeError(f"kernels on devices have no {lacking[0]}")
@@ -91,7 +91,7 @@ def require_known(body: Body) -> None:
         if expr.dtype not in DTYPES:
             raise TypeError(f"kernels on devices have no {expr.dtype}")
         if isinstance(expr, ScalarOp) and user_op(expr.name) is not None:
-            raise TypeError(f"the C of {expr.name} is the user's, for this processor")
+            raise TypeError(f"{expr.name} has C of the user for this processor only")
 
 
 def _fold(output: int, result: Result) -> Fold:
@@ -101,14 +101,14 @@ def _fold(output: int, result: Result) -> Fold:
 
 
 def combining(fold: str, dtype: str) -> str:
-    """The scalar operation of a reduction."""
+    """Return the scalar operation of a reduction."""
     if dtype == "bool":
         return "both" if fold in ("all", "min", "prod") else "either"
     return _COMBINED[fold]
 
 
 def identity(fold: str, dtype: str) -> bool | int | float:
-    """The value that changes nothing."""
+    """Return the identity element."""
     if fold in ("sum", "any"):
         return False if dtype == "bool" else 0
     if fold in ("prod", "all"):
@@ -122,7 +122,7 @@ def identity(fold: str, dtype: str) -> bool | int | float:
 
 
 def gather_items(kernel: Kernel) -> WorkItems:
-    """The kernel of a gather whose items compute an element each.
+    """Return the kernel of a gather whose work items compute an element each.
 
     An index out of range is told through `said`, and 0 is read in its place.
     """
@@ -131,7 +131,7 @@ def gather_items(kernel: Kernel) -> WorkItems:
 
 
 def _opened(body: Body) -> Iterator[Statement]:
-    """The statements inside of all loops, which are those of an item."""
+    """Yield the statements inside all loops, which are those of a work item."""
     for s in body:
         if isinstance(s, For):
             yield from _opened(s.body)

@@ -7,7 +7,8 @@
     plan_creation, plan_assembly, plan_indexing, plan_order    new arrays, joins, gathers and scatters, order "K"
     plan_blas, plan_epilogue, plan_windows       products, what follows them, convolutions and pooling
     plan_attention                               attention, whose scores are not kept
-    plan_blocks, plan_bytes                      convolutions on channels in blocks, sums of products of bytes
+    plan_blocks, plan_block_pools, plan_block_layout    convolutions, pools and copies on channels in blocks
+    plan_bytes                                   convolutions and products of bytes
     plan_matrices, plan_solvers                  diagonals, factorizations
     plan_loops, plan_pipeline                    loops and branches, pipelines of stencils
     buffers, late, accounts                      lifetimes of buffers, checks before updates, counts for profiles

@@ -1,4 +1,4 @@
-"""Accounts of a profiled function beside time and bytes: floating-point operations of each node, and memory held.
+"""Accounts of a profiled function besides time and bytes: floating-point operations of each node, and memory held.
 
     count    site, start, bytes, flops, moment    after the steps of a node
     hold     at, slot, bytes                      when a buffer is allocated or given back
@@ -49,7 +49,7 @@ from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
-from .plan_blocks import SUMS
+from .plan_block_pools import SUMS
 from .program import (
     Allocate,
     Array,
@@ -69,54 +69,54 @@ from .program import (
 COLUMNS = 4
 """Numbers a node: runs, ticks of the clock, bytes, floating-point operations; of the call the first two."""
 TOTALS, PLANNED = 5, 4
-"""Numbers about memory: held now, the peak, the peak without in-place work, spared for good; number 4: planned."""
+"""Row of memory statistics: held now, the peak, the peak without in-place work, saved for good; number 4: planned."""
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
 """Ops that multiply matrices."""
 THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
-"""Operations of what is done to a matrix of n rows, in thirds of n^3."""
+"""Operations on a matrix of n rows, in thirds of n^3."""
 SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
-"""Operations for each right side, in n^2."""
+"""Operations per right side, in n^2."""
 Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
-"""The operations of a node, from its site and its steps; the facet `work` of its class."""
+"""Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
-"""Index, among the vectors of multiply_windows, of the one with the reduced lengths."""
+"""Index of the vector with the reduced lengths among the arguments of multiply_windows."""
 CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
-"""Places among the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
+"""Indices into the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
-"""Operations on each element of a row, beside the largest found, subtracted, and what is summed up."""
+"""Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
 
 
 def room(program: Program) -> int:
-    """The number of entries in `call->profile`."""
+    """Return the number of entries of `call->profile`."""
     return moments_at(program) + 2 * (whole_call(program) + 1) + len(program.slots)
 
 
 def moments_at(program: Program) -> int:
-    """Offset in `call->profile` of the start and end times of the rows in the last call."""
+    """Return the offset in `call->profile` of the start and end times of the rows in the last call."""
     return memory_at(program) + TOTALS + max(program.slots.values(), default=-1) + 1
 
 
 def moment_of(program: Program, row: int) -> int:
-    """Index of the start time of a row in the last call; its end time follows."""
+    """Return the index of the start time of a row in the last call; its end time follows."""
     return moments_at(program) + 2 * row
 
 
 def sizes_at(program: Program) -> int:
-    """Offset of the bytes of the buffers in the last call, in the order of the slots."""
+    """Return the offset of the bytes of the buffers in the last call, in the order of the slots."""
     return moment_of(program, whole_call(program) + 1)
 
 
 def memory_at(program: Program) -> int:
-    """Offset in `call->profile` of the memory statistics."""
+    """Return the offset in `call->profile` of the memory statistics."""
     return COLUMNS * (whole_call(program) + 1)
 
 
 def whole_call(program: Program) -> int:
-    """The row of the whole call: after those of the nodes and that of the copies into outputs."""
+    """Return the row of the whole call: after those of the nodes and that of the copies into outputs."""
     return len(program.sites) + 1
 
 
@@ -124,7 +124,7 @@ def whole_call(program: Program) -> int:
 
 
 def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
-    """The floating-point operations of a node: terms that are added up.  Empty for what computes none."""
+    """Return the floating-point operations of a node as terms to be added up; no terms for a node without any."""
     if site >= len(program.sites):
         return []
     work: Work | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
@@ -160,7 +160,7 @@ def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Ter
 
 
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """The operations of the kernels that a node launches."""
+    """Return the operations of the kernels that a node launches."""
     op = unmarked(site.node.op)
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
@@ -172,7 +172,7 @@ def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term
 
 
 _NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
-"""Parts of an assembly that no kernel of their own computes."""
+"""Parts of a concatenation fusion that launch no kernel of their own."""
 
 
 def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -181,12 +181,12 @@ def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[T
 
 
 def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """The operations of a node that only describes, moves or compares elements, or whose bodies count their own."""
+    """Return no terms: the node only describes, moves or compares elements, or its bodies count their own."""
     return []
 
 
 def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Of a convolution, as a product or as a kernel over views, and of what follows it."""
+    """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
     calls = [s for s in steps if isinstance(s, Call) and s.writes]
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
@@ -197,7 +197,7 @@ def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> l
 
 
 def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Two for each number of the result and each row of what is multiplied; of kernels over views, one a view."""
+    """Return two operations per element of the result and reduced element; for kernels over views, one per view."""
     found: list[Term] = []
     for s in steps:
         if isinstance(s, Call) and s.function == "multiply_windows":
@@ -225,7 +225,7 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
 
 
 def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """The operations of a kernel for each channel, or of a pool, whose comparisons are none."""
+    """Return the operations of a convolution with a kernel per channel, or of a sum pool; comparisons count none."""
     kernel = numbers[KERNEL]
     if numbers[OWN] == 1:
         return [(2, (*lengths, *kernel), 1)]
@@ -233,14 +233,14 @@ def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
 
 
 def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Additions of the positions of each window; comparisons are none."""
+    """Return the additions of each window of a sum pool; comparisons count none."""
     op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
     assert isinstance(op, SumPool)
     return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:
-    """Additions an element of each kernel of an assembly, in the order in which plan_assembly.py launches them."""
+    """Return additions per element of each kernel of a concatenation fusion, in the order of launches."""
     order = op.graph.order
     written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
     launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
@@ -248,12 +248,12 @@ def _costs_of_parts(op: Assembled) -> list[int]:
 
 
 def is_product(node: Apply) -> bool:
-    """Whether the node is a product of matrices, alone or with what is done to each finished block of it."""
+    """Whether the node is a matrix product, alone or with an epilogue."""
     return isinstance(unmarked(node.op), PRODUCTS)
 
 
 def cost(node: Apply) -> int:
-    """Additions for each element of the loops of a node."""
+    """Return additions per element of the loops of a node."""
     op = unmarked(node.op)
     if isinstance(op, GraphOp):
         return sum(cost(inner) for inner in op.graph.order)
@@ -291,7 +291,7 @@ def _of_attention(program: Program, site: Site, steps: Sequence[Step]) -> list[T
 
 
 def _of_row(kind: type[Op], dtype: str) -> int:
-    """Additions for each element of a row."""
+    """Return additions per element of a row."""
     return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
 
 
@@ -308,7 +308,7 @@ def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
 
 
 def held(program: Program, step: Step) -> tuple[int, Array | None] | None:
-    """(slot, what lies in it now; None if it was given back); None for steps that hold and free nothing."""
+    """Return (slot, what lies in it now; None if it was released); None for steps that hold and free nothing."""
     if isinstance(step, Release):
         return step.slot, None
     if isinstance(step, (Allocate, Pack)) and step.buffer in program.slots:
@@ -319,7 +319,7 @@ def held(program: Program, step: Step) -> tuple[int, Array | None] | None:
 
 
 def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple[Array, bool]]:
-    """The arrays that a node overwrites instead of making its own, and whether they are inputs."""
+    """Yield the arrays that a node overwrites instead of allocating its own, and whether they are inputs."""
     if site >= len(program.sites) or not isinstance(program.sites[site].node.op, InPlace):
         return
     written = [a for s in steps if isinstance(s, Call) for a in s.writes]

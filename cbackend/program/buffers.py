@@ -1,5 +1,4 @@
-"""Lifetimes of buffers, and buffers that share a pointer: memory is released after its last use, or reused at
-once.
+"""Lifetimes of buffers: memory is released after its last use, or reused at once by the next buffer.
 
 A buffer whose life is over serves the next one of the same size (the same lengths in any order, the same item size) if
 no other buffer begins between: in steady state a chain of elementwise ops runs in two slots.  A slot that no buffer
@@ -19,11 +18,11 @@ from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Program, Rele
 
 Size = tuple[object, ...]
 MOST_PLACES = 2048
-"""Slots of a function that get places; to find them takes time that grows with their square."""
+"""Most slots with places in the shared block; finding places takes quadratic time."""
 
 
 def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, int]]:
-    """The steps with releases put in, and the slot of each buffer.
+    """Return the steps with releases inserted, and the slot of each buffer.
 
     Allocate(b0) .. last use of b0 .. Allocate(b1)   -->   b1 takes over the slot of b0, or Release(slot of b0) after
     its last use
@@ -54,7 +53,7 @@ def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, 
 
 
 def lives_of(program: Program) -> list[tuple[int, int] | None]:
-    """The first and the last step of each slot that may have a place in a block that several share; None for others.
+    """Return the first and last step of each slot that may have a place in the shared block; None for others.
 
     Empty if no two such slots could share bytes, or if there are too many of them.  Blocks of packed arrays, of outputs
     and of loops and choices come from elsewhere or go elsewhere.
@@ -76,13 +75,13 @@ def lives_of(program: Program) -> list[tuple[int, int] | None]:
 
 
 def _touched(step: Loop | Choice | Pack) -> list[Buffer]:
-    """The buffers that a step makes or hands to its bodies."""
+    """Return the buffers that a step allocates or hands to its bodies."""
     handed = () if isinstance(step, Pack) else arrays_of(step)
     return [*_made_by(step), *(b for array in handed for b in array.buffers)]
 
 
 def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
-    """For each step the buffers that nobody uses after it."""
+    """Return for each step the buffers that no later step uses."""
     at: dict[Buffer, int] = {}
     for k, step in enumerate(steps):
         at.update(dict.fromkeys(_made_by(step), k))
@@ -98,7 +97,7 @@ def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
 
 
 def _made_by(step: Step) -> list[Buffer]:
-    """The buffers that a step makes; the memory of an output is the caller's and has no slot."""
+    """Return the buffers that a step allocates; the memory of an output is the caller's and has no slot."""
     if isinstance(step, (Loop, Choice)):
         made = [array.base for array, is_made in zip(step.results, step.made, strict=True) if is_made]
         return [base for base in made if isinstance(base, Buffer)]
@@ -106,7 +105,7 @@ def _made_by(step: Step) -> list[Buffer]:
 
 
 def _size(step: Step) -> Size:
-    """The key of a buffer's size; empty where it shows only at run time."""
+    """Return the key of a buffer's size; empty if the size is known only at run time."""
     if not isinstance(step, Allocate):
         return ()
     return (numpy_dtype(step.dtype).itemsize, *sorted(map(str, (n for n in step.lengths if n != 1))))

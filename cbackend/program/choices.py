@@ -30,8 +30,9 @@ class Choices:
         self._met: dict[str, str] = {}
 
     def lowered(self, node: Apply, aliases: tuple[Alias, ...]) -> Kernel:
-        """The kernel of `node` under its schedule.  Raises ScheduleError, naming the kernel, if that was given and does
-        not fit.
+        """Return the kernel of `node` under its schedule.
+
+        Raises ScheduleError, with the name of the kernel, if its given schedule does not fit.
         """
         kernel = lower(node, aliases)
         self._met[kernel.name] = kernel.title
@@ -51,7 +52,7 @@ class Choices:
         return replace(lower(node, aliases, schedule), default=kernel.name, schedule=schedule)
 
     def check(self) -> None:
-        """Raise ScheduleError if a schedule was given for what is no kernel of the program."""
+        """Raise ScheduleError if a schedule was given for a name that is no kernel of the program."""
         for name in self._given.keys() - self._met.keys():
             known = "; ".join(f"{k}, {comment}" for k, comment in self._met.items()) or "none whose loops can be chosen"
             raise ScheduleError(f"no kernel is called {name!r}; the kernels are {known}")

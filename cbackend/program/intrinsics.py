@@ -1,4 +1,4 @@
-"""Intrinsics: the calls of a program other than kernels, each with the arrays that it writes.
+"""Intrinsics: the calls of a program other than kernels, with the arrays that each writes.
 
     copy(item, rank, [n, ...], target, [s, ...], source, [s, ...])     target[...] = source[...]
     eye(item, n, m, k, target, one)                                    ones on a diagonal of zeros
@@ -101,11 +101,11 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("pipeline", "p", ()),
     )
 }
-"""All intrinsics by name; the driver has their C."""
+"""All intrinsics by name; the driver contains their C."""
 
 
 def has_signature(step: Call) -> bool:
-    """Whether the arguments of an intrinsic are of the kinds that it takes."""
+    """Whether the arguments of an intrinsic are of the kinds in its signature."""
     kinds = INTRINSICS[step.function].signature.split()
     given = step.arguments
     if len(given) == len(kinds) + 3 and kinds[-1] == "f":  # four zeros stand for no epilogue
@@ -118,7 +118,7 @@ Effects = tuple[tuple[Array, ...], tuple[Array, ...]]
 
 
 def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
-    """The effects of a call by its arguments.  Raises KeyError for an unknown kernel or intrinsic."""
+    """Return the effects of a call by its arguments.  Raises KeyError for an unknown kernel or intrinsic."""
     if step.kernel:
         return _of_kernel(step.arguments, kernels[step.function])
     intrinsic = INTRINSICS[step.function]
@@ -143,7 +143,7 @@ def _of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
 
 
 def _of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
-    """The arrays in memory: those of rings belong to the runtime."""
+    """Return the arrays of a pipeline that lie in memory; its line buffers belong to the runtime."""
     found = [_of_kernel(stage.arguments, kernels[stage.kernel]) for stage in stages.stages]
     writes = dict.fromkeys(a for written, _ in found for a in written if a.base != "")
     return tuple(writes), tuple(dict.fromkeys(a for _, read in found for a in read if a.base != ""))

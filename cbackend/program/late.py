@@ -1,4 +1,4 @@
-"""Programs that overwrite inputs: steps that can fail run before an input is changed for good.
+"""Programs that overwrite inputs: steps that can fail run before the first irreversible write to an input.
 
         allocate a; overwrite in2; check lengths; allocate b; overwrite in3    -->
         allocate a; check lengths; allocate b; commit; overwrite in2; overwrite in3
@@ -36,7 +36,7 @@ from .program import (
 
 
 def cannot_fail_late(steps: Sequence[Step], mutable: Collection[str]) -> bool:
-    """Whether no step can fail once an input has been written to for good."""
+    """Whether no step can fail after an irreversible write to an input."""
     return not any(can_fail(step) for step in steps[_first_overwrite(steps, mutable) + 1 :])
 
 
@@ -44,7 +44,7 @@ _MOVED = (Compute, Guard, Allocate, Offset, Read, Pack, Fill, Order)
 
 
 def checks_first(steps: Sequence[Step], mutable: Collection[str]) -> list[Step]:
-    """The steps with checks, lengths and allocations moved in front of the first that overwrites an input for good."""
+    """Return the steps with checks, lengths and allocations moved before the first irreversible write to an input."""
     start = _first_overwrite(steps, mutable)
     moved: list[Step] = []
     rest: list[Step] = []
@@ -64,12 +64,12 @@ def _first_overwrite(steps: Sequence[Step], mutable: Collection[str]) -> int:
 
 
 def overwritten_for_good(steps: Sequence[Step], mutable: Collection[str]) -> set[Memory]:
-    """The inputs in which a part is overwritten that a failing call does not restore."""
+    """Return the inputs of which a part is overwritten that a failing call does not restore."""
     return {memory for _, memory in _overwrites(steps, mutable)}
 
 
 def _overwrites(steps: Sequence[Step], mutable: Collection[str]) -> Iterator[tuple[int, Memory]]:
-    """The numbers of the steps that overwrite an input for good, and these inputs."""
+    """Yield the numbers of the steps that irreversibly overwrite an input, and these inputs."""
     restored: set[Array] = set()
     for at, step in enumerate(steps):
         if isinstance(step, Restore):
@@ -87,7 +87,7 @@ def can_fail(step: Step) -> bool:
 
 
 def _needs(step: Step) -> Iterator[Memory]:
-    """The values that a step reads."""
+    """Yield the values that a step reads."""
     for quantity in _quantities(step):
         if isinstance(quantity, str):
             yield quantity
@@ -110,7 +110,7 @@ def _quantities(step: Step) -> tuple[Quantity, ...]:
 
 
 def _makes(step: Step) -> Iterator[Memory]:
-    """The values that a step changes."""
+    """Yield the values that a step changes."""
     if isinstance(step, (Compute, Read, Offset, Select, Pack)):
         yield step.result
     elif isinstance(step, Fill):

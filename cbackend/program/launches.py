@@ -7,13 +7,13 @@ from ..ir.kernel import Kernel
 
 
 def is_launched(kernel: Kernel) -> bool:
-    """Whether the runtime may run the kernel in parts."""
+    """Whether the runtime may split the kernel into chunks."""
     cutting = kernel.cutting
     return cutting is not None and bool(cutting.free or cutting.reduced or cutting.sequential)
 
 
 def runs_in_any_order(kernel: Kernel) -> bool:
-    """Whether the loops of a kernel may change places: each array moves along all of them, or along none."""
+    """Whether the loops of a kernel may be interchanged: each array moves along all of them, or along none."""
     everywhere = tuple(range(kernel.rank))
     cutting = kernel.cutting
     return (
@@ -27,6 +27,6 @@ def runs_in_any_order(kernel: Kernel) -> bool:
 
 
 def steps_alone(kernel: Kernel) -> int:
-    """Limit of loop iterations for a plain call."""
+    """Return the limit of loop iterations for a plain call."""
     assert kernel.cutting is not None
     return current().costs.alone // kernel.cutting.picoseconds + 1

@@ -32,7 +32,7 @@ Kinds = dict[str, tuple[str, int]]
 
 @record(slots=True)
 class Place:
-    """The dtype of the elements at an address, and the memory that they may lie in."""
+    """The dtype of the elements at an address, and the memory that they lie in."""
 
     dtype: str
     memory: tuple[Memory, ...]
@@ -52,14 +52,14 @@ class Names:
         return self.kinds.get(name, ("", 0))[0] == INTEGER
 
     def place(self, base: Memory) -> Place | None:
-        """The place of an address; None if no line says."""
+        """Return the place of an address; None if no line declares it."""
         found = self._places.get(base)
         if found is None and isinstance(base, str) and self.kinds.get(base, ("", 0))[1]:
             return Place(self.kinds[base][0], (base,))
         return found
 
     def strides(self, lengths: Lengths) -> Lengths | None:
-        """The strides of a C-contiguous array; None if one of them has no name yet."""
+        """Return the strides of a C-contiguous array; None if one of them has no name yet."""
         found = []
         for axis in range(len(lengths)):
             stride = self._product(lengths[axis + 1 :])
@@ -82,7 +82,7 @@ class Names:
             self._places[array.base] = Place(array.dtype, array.memory)
 
     def passed(self, step: Step) -> None:
-        """Note what a line says of the names that it makes."""
+        """Record the facts that a line states about the names it defines."""
         if isinstance(step, Compute) and step.operator == "product":
             self._products.setdefault(step.operands, step.result)
         elif isinstance(step, Allocate):
@@ -99,14 +99,14 @@ class Names:
 
 
 def memory_name(base: Memory) -> str:
-    """The name of memory in the text: `b3`, `b3_output0` for that of an output, a local, or `nothing`."""
+    """Return the name of memory in the text: `b3`, `b3_output0` for that of an output, a local, or `nothing`."""
     if not isinstance(base, Buffer):
         return base or "nothing"
     return f"b{base.number}" if base.output is None else f"b{base.number}_output{base.output}"
 
 
 def implied_locals(arrays: Sequence[Array]) -> Kinds:
-    """The locals that the lines of inputs and constants declare."""
+    """Return the locals that the lines of inputs and constants declare."""
     found: Kinds = {}
     for array in arrays:
         found[str(array.base)] = (POINTER, 0)

@@ -84,7 +84,7 @@ class _Parser(OperandParser):
         return self.made()
 
     def read(self, head: str) -> None:
-        """Read the lines; bodies become programs only when the nodes that run them are known."""
+        """Read the lines; bodies become programs once the nodes that run them are known."""
         self.r.next_line()
         self.r.expect(head)
         if head == "body":
@@ -95,7 +95,7 @@ class _Parser(OperandParser):
             self._line()
 
     def made(self) -> Program:
-        """The program; its bodies have the inner graphs of its nodes."""
+        """Return the program; its bodies have the inner graphs of its nodes."""
         graph = self.graph
         assert graph is not None
         order = graph.order
@@ -309,7 +309,7 @@ class _Parser(OperandParser):
         return Loop(self.site, body, steps, sequences, states, others, self.flags(), kept, results, made, count)
 
     def _after(self, word: str) -> tuple[Array, ...]:
-        """The arrays behind a word."""
+        """Return the arrays after a word."""
         self.r.expect(word)
         return self.arrays()
 

@@ -44,14 +44,14 @@ class OperandParser:
         self.names: Names = Names(self.locals)
 
     def separated(self, item: Callable[[], T]) -> tuple[T, ...]:
-        """One or more items with commas between them."""
+        """Return one or more items with commas between them."""
         found = [item()]
         while self.r.accept(","):
             found.append(item())
         return tuple(found)
 
     def flags(self) -> tuple[bool, ...]:
-        """A list of 0 and 1."""
+        """Return a list of 0 and 1."""
         return tuple(map(bool, self.r.several(self.r.integer)))
 
     def dtype(self) -> str:
@@ -95,7 +95,7 @@ class OperandParser:
         return self.r.several(self.quantity, opening, closing)
 
     def as_buffer(self, name: str) -> Buffer:
-        """The buffer of a name."""
+        """Return the buffer of a name."""
         match = _BUFFER.fullmatch(name)
         if match is None:
             self.r.back()
@@ -117,7 +117,7 @@ class OperandParser:
         return self.r.several(self.array, "(", ")")
 
     def array(self, new: str = "") -> Array:
-        """An array; `new`: its dtype, where the line declares it."""
+        """Return an array; `new`: its dtype, where the line declares it."""
         base = self._memory()
         lengths, strides, dense = self._lengths() if self.r.sees("[") else ((), None, True)
         if strides is None:
@@ -136,7 +136,7 @@ class OperandParser:
         return array
 
     def _lengths(self) -> tuple[Lengths, Lengths | None, bool]:
-        """Lengths, strides if they are given, and whether the array is C-contiguous."""
+        """Return lengths, strides if they are given, and whether the array is C-contiguous."""
         found: list[list[Quantity]] = [[]]
         self.r.expect("[")
         dense = False
@@ -174,7 +174,7 @@ class OperandParser:
         return self.quantity() if self._sees_quantity() else self.array()
 
     def _sees_quantity(self) -> bool:
-        """Whether the next name is an integer, or an element of a vector that is a quantity."""
+        """Whether the next name is an integer, or an element of a vector of quantities."""
         name = self.r.name()
         self.r.back()
         return self.names.is_quantity(name) or name.startswith("order")
@@ -184,10 +184,10 @@ class OperandParser:
         while not self.r.sees_number():
             stages.append(self._stage())
             self.r.expect(";")
-        rings = self.r.integer()
-        self.r.expect("rings")
+        line_buffers = self.r.integer()
+        self.r.expect("line_buffers")
         self.r.expect("}")
-        return Stages(tuple(stages), rings)
+        return Stages(tuple(stages), line_buffers)
 
     def _stage(self) -> Stage:
         kernel, arguments = self.kernel(), self.arguments()
@@ -201,9 +201,9 @@ class OperandParser:
     def _rows(self) -> Rows:
         if self.r.accept("memory"):
             return Rows(-1, 0, 0)
-        self.r.expect("ring")
-        ring = self.r.integer()
+        self.r.expect("line_buffer")
+        line_buffer = self.r.integer()
         self.r.expect("row")
         row = self.quantity()
         self.r.expect("+")
-        return Rows(ring, row, self.quantity())
+        return Rows(line_buffer, row, self.quantity())

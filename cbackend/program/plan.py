@@ -1,5 +1,6 @@
-"""From a graph to a Program: a table of planners, one an op class, run over the nodes in an order that is legal for
-in-place work.
+"""From a graph to a Program: a table of planners, one per class of ops, and the traversal that applies them.
+
+The order of nodes is legal for in-place work.
 
     DimShuffle, Subtensor, SpecifyShape, Reshape, Shape ...  descriptors           plan_views.py
     Elementwise, Cast, Fused, Reduce, Softmax ...            a kernel              here, by lower.py
@@ -78,6 +79,8 @@ from . import (
     plan_assembly,
     plan_attention,
     plan_blas,
+    plan_block_layout,
+    plan_block_pools,
     plan_blocks,
     plan_bytes,
     plan_epilogue,
@@ -105,7 +108,7 @@ Plan = Callable[[Planner, Apply], None]
 
 @gc_paused
 def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = False) -> Program:
-    """The program that computes the outputs of `graph`.
+    """Return the program that computes the outputs of `graph`.
 
     `choices`: the schedules of its kernels.  `strict`: verify the program and its kernels; what breaks a rule raises
     InvalidKernel or InvalidProgram.
@@ -133,7 +136,7 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
 def _planned(
     graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, is_body: bool = False
 ) -> Program:
-    """`is_body`: it is called by a driver, with C-contiguous arrays."""
+    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays."""
     dense = is_body or bool(mutable)
     p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node, choices)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
@@ -153,7 +156,7 @@ def _planned(
 
 
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
-    """Plan a graph as a body of the program in the making: its number.  Equal graphs are one body."""
+    """Plan a graph as a body of the program under construction and return its number; equal graphs share a body."""
     if graph not in p.bodies:
         body = _planned(graph, execution_order(graph), {}, p.choices, is_body=True)
         p.bodies[graph] = body
@@ -176,7 +179,7 @@ def plan_node(p: Planner, node: Apply) -> None:
 
 
 def plan_of(node: Apply) -> Plan | None:
-    """The plan of a node; None if Python runs it as a host step."""
+    """Return the planner of a node; None if Python runs it as a host step."""
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if isinstance(op, KernelGradient) and node.out.type.kind in "iu":
         return None
@@ -190,8 +193,9 @@ def plan_of(node: Apply) -> Plan | None:
 
 
 def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
-    """An input or a constant, described by locals of the driver: `in0`, `in0_n1`, and strides `in0_s1` unless it is
-    dense.
+    """Return an input or a constant as an array over locals of the driver: `in0`, `in0_n1`, and strides `in0_s1`.
+
+    A dense array has no locals for strides.
     """
     lengths: Lengths = tuple(1 if n == 1 else f"{name}_n{axis}" for axis, n in enumerate(variable.type.shape))
     if dense or not lengths:
@@ -211,7 +215,7 @@ def _sites(p: Planner, nodes: Sequence[Apply]) -> tuple[Site, ...]:
 
 
 def _expression(node: Apply, names: Mapping[Variable, Any]) -> str:
-    """The node as `v3 = add(in0, v1)`, shortened, in words that are the same for all users."""
+    """Return the node as `v3 = add(in0, v1)`, shortened, with names that are the same for all users."""
     operands = ", ".join(str(names[i]) for i in node.inputs)
     results = ", ".join(str(names[o]) for o in node.outputs)
     return f"{results} = {op_text(node.op)}({operands})"
@@ -221,7 +225,7 @@ def _expression(node: Apply, names: Mapping[Variable, Any]) -> str:
 
 
 def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
-    """The variables whose elements are read.  Of what only its shape is asked for, nothing is computed."""
+    """Return the variables whose elements are read.  A variable whose shape alone is read is not computed."""
     needed = set(graph.outputs)
     for node in reversed(nodes):
         op = node.op.op if isinstance(node.op, InPlace) else node.op
@@ -236,9 +240,7 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
 
 
 def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Variable, int]:
-    """The variables that are computed in the memory of an output: the outputs, or what they are written over or show
-    whole.
-    """
+    """Return the variables that are computed in the memory of an output, and the number of that output."""
     kept = {i for k, i in enumerate(graph.inputs) if f"in{k}" in mutable}
     direct: dict[Variable, int] = {}
     for number, output in enumerate(graph.outputs):
@@ -251,15 +253,13 @@ def _direct_outputs(graph: FunctionGraph, mutable: Mapping[str, int]) -> dict[Va
 
 
 def _overwritten_inputs(graph: FunctionGraph) -> dict[str, int]:
-    """The inputs, by name, in whose memory the graph would put their updates, and the outputs that these are."""
+    """Return the inputs, by name, whose memory the graph would use for their updates, and these outputs."""
     found = ((i, o, *_origin_of(graph.outputs[o])) for i, o in graph.updates)
     return {f"in{i}": o for i, o, source, written in found if source is graph.inputs[i] and written is not None}
 
 
 def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
-    """The variable in whose memory `output` lies, element for element; and the first that is written over it, if one
-    is.
-    """
+    """Return the variable that owns the memory of `output`, and the first variable that is written over it, if any."""
     written: Variable | None = None
     while output.owner is not None:
         node = output.owner
@@ -275,7 +275,7 @@ def _origin_of(output: Variable) -> tuple[Variable, Variable | None]:
 
 
 def _in_any_order(graph: FunctionGraph, p: Planner) -> set[Variable]:
-    """The outputs that may have any strides: nothing inside of the function reads them, and no container takes them."""
+    """Return the outputs that may have any strides: no node and no container reads them."""
     read = {i for node in graph.order for i in node.inputs} | {graph.outputs[o] for _, o in graph.updates}
     times = Counter(graph.outputs)
     own = {o for k, o in enumerate(graph.outputs) if p.direct.get(o) == k and times[o] == 1}
@@ -283,7 +283,7 @@ def _in_any_order(graph: FunctionGraph, p: Planner) -> set[Variable]:
 
 
 def _shows_whole(op: Op) -> bool:
-    """Whether the output of a view has the elements of the input, all of them and in their order."""
+    """Whether the output of a view has all elements of the input in their order."""
     if isinstance(op, DimShuffle):
         kept = [o for o in op.order if isinstance(o, int)]
         return kept == sorted(kept)
@@ -293,7 +293,7 @@ def _shows_whole(op: Op) -> bool:
 
 
 def _own_array(p: Planner, number: int, output: Variable) -> Array:
-    """The array of output `number`: as it is if it lies in that output's memory, or else a copy."""
+    """Return the array of output `number`: as it is if it lies in that output's memory, else a copy."""
     array = p.arrays[output]
     base = array.base
     if isinstance(base, Buffer) and base.output == number and (array.dense or output in p.ordered):
@@ -306,10 +306,10 @@ def _own_array(p: Planner, number: int, output: Variable) -> Array:
 # --- the tables
 
 KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
-"""Ops that lower.py makes one kernel of."""
+"""Ops that lower.py turns into one kernel."""
 
 SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
-"""Ops whose lengths can be worked out without the elements of anything."""
+"""Ops whose lengths can be computed without any elements."""
 
 _PLANS: dict[type[Op], Plan] = {
     **dict.fromkeys(KERNEL_OPS, plan_kernel),
@@ -346,8 +346,8 @@ _PLANS: dict[type[Op], Plan] = {
     Convolution: plan_windows.plan_convolution,
     BlockedConvolution: plan_blocks.plan_blocked_convolution,
     BlockedKernelGradient: plan_blocks.plan_kernel_gradient,
-    BlockedPool: plan_blocks.plan_blocked_pool,
-    ChannelSums: plan_blocks.plan_channel_sums,
+    BlockedPool: plan_block_pools.plan_blocked_pool,
+    ChannelSums: plan_block_pools.plan_channel_sums,
     ConvolutionPair: plan_blocks.plan_pair,
     ByteConvolution: plan_bytes.plan_byte_convolution,
     ByteProduct: plan_bytes.plan_byte_product,
@@ -359,8 +359,8 @@ _PLANS: dict[type[Op], Plan] = {
     TwoOfFour: plan_bytes.plan_two_of_four,
     BfloatDot: plan_bytes.plan_bfloat_dot,
     PackedBfloatDot: plan_bytes.plan_bfloat_dot,
-    ToBlocks: plan_blocks.plan_to_blocks,
-    FromBlocks: plan_blocks.plan_from_blocks,
+    ToBlocks: plan_block_layout.plan_to_blocks,
+    FromBlocks: plan_block_layout.plan_from_blocks,
     KernelGradient: plan_windows.plan_kernel_gradient,
     MaxPool: plan_windows.plan_pool,
     MaxPoolGradient: plan_windows.plan_pool_gradient,

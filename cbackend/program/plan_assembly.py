@@ -1,4 +1,4 @@
-"""Arrays put together of parts: room for the whole is made first, then each part is computed where it belongs.
+"""Concatenation and padding fusion: the whole is allocated first, then each part is computed in its place.
 
 assembled{join(exp(x), 2 * y)}   -->   allocate v; k_exp(v, x); k_mul(v + n * s, y)
 """
@@ -25,11 +25,11 @@ from .planner import Planner, has_all_loops
 from .program import Array, Lengths
 
 PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
-"""Parts that are calls, of one image, which fills its part evenly."""
+"""Parts that are calls for one image, which fills its part evenly."""
 
 
 def plan_assembled(p: Planner, node: Apply) -> None:
-    """The whole allocated and its parts computed in it; node by node where a part may turn out to be broadcast."""
+    """Plan the whole and its parts in it; node by node if a part might be broadcast at run time."""
     assert isinstance(node.op, Assembled)
     nodes = node.op.over(node)
     kernels = {n: p.kernel(n) for n in nodes if not isinstance(n.op, (Join, IncSubtensor, Alloc, *PRODUCTS))}
@@ -48,7 +48,7 @@ def plan_assembled(p: Planner, node: Apply) -> None:
 
 
 def _fills(node: Apply, kernel: Kernel, written: bool) -> bool:
-    """Whether a kernel writes all of its results, also where a value is broadcast to the part that it is put in."""
+    """Whether a kernel writes all its results, even if a value is broadcast to the part that it is written to."""
     everywhere = tuple(range(node.outputs[0].ndim))
     return all(has_all_loops(node, kernel, k) for k in range(len(kernel.outputs))) and (
         not written or all(operand.axes == everywhere for operand in kernel.outputs)
@@ -56,7 +56,7 @@ def _fills(node: Apply, kernel: Kernel, written: bool) -> bool:
 
 
 def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Lengths]:
-    """The lengths of the results of a node of an assembly."""
+    """Return the lengths of the results of a node of a concatenation fusion."""
     if isinstance(node.op, Join):
         return [joined_lengths(p, node)]
     if isinstance(node.op, Alloc):
@@ -73,7 +73,7 @@ def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Leng
 
 
 def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict[Apply, Kernel]) -> None:
-    """Compute a node where its results belong, or say where its parts do; what has no place yet is copied there."""
+    """Compute a node in the place of its results, or set the places of its parts; other values are copied there."""
     if isinstance(node.op, Join):
         for x, part in zip(node.inputs, parts_of(p, node, places[node.out]), strict=True):
             _put(p, x, part, places)
@@ -102,7 +102,7 @@ def _place(p: Planner, node: Apply, places: dict[Variable, Array], kernels: dict
 
 
 def _around(p: Planner, whole: Array, node: Apply) -> list[Array]:
-    """The parts of the whole before and behind the one that a node writes, axis by axis: all others, each once."""
+    """Return the parts of the whole outside the one that a node writes, axis by axis, without overlap."""
     spec = node.op.spec  # type: ignore[attr-defined]
     if not all(entry[0] == "s" and entry[3] == "0" for entry in spec):
         return [whole]
@@ -121,14 +121,14 @@ def _around(p: Planner, whole: Array, node: Apply) -> list[Array]:
 
 
 def _extents(kernel: Kernel, results: Sequence[Array]) -> Lengths:
-    """The extents of the loops of a kernel, along all of which its results move."""
+    """Return the extents of the loops of a kernel whose results move along all of them."""
     axes = (zip(o.axes, r.lengths, strict=True) for o, r in zip(kernel.outputs, results, strict=True))
     along = dict(itertools.chain.from_iterable(axes))
     return tuple(along[loop] for loop in range(kernel.rank))
 
 
 def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) -> None:
-    """Say where a part of the assembly belongs, or copy there what comes from elsewhere."""
+    """Set the place of a part, or copy a value computed elsewhere to it."""
     if p.arrays[x].base == "":
         places[x] = part
     else:

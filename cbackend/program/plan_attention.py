@@ -1,4 +1,4 @@
-"""Attention: one call of the runtime, which never holds all scores."""
+"""Attention: one call of the runtime, which never stores all scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plan_attention(p: Planner, node: Apply) -> None:
 
 
 def _batch(p: Planner, node: Apply, operands: list[Array]) -> Lengths:
-    """The joint lengths of the axes in front of the matrices."""
+    """Return the joint lengths of the axes before the matrices."""
     rank = node.out.ndim - 2
     return tuple(
         p.join([x.lengths[k - rank - 2] for x in operands if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
@@ -47,7 +47,7 @@ def _batch(p: Planner, node: Apply, operands: list[Array]) -> Lengths:
 
 
 def _strides(p: Planner, x: Array, lengths: Lengths) -> Lengths:
-    """The strides of `x` along all axes of these lengths: 0 along those that it lacks or is broadcast along."""
+    """Return the strides of `x` along all axes of these lengths: 0 along axes that it lacks or is broadcast along."""
     missing = len(lengths) - len(x.lengths)
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths, lengths[missing:], x.strides, strict=True))
     return ((0,) * missing) + tuple(along)

@@ -1,4 +1,4 @@
-"""Products of matrices: calls of the runtime's BLAS, which takes transposed operands by their strides.
+"""Matrix products: calls of the runtime's BLAS, which takes transposed operands by their strides.
 
 Integers, bools and float16 have no BLAS: they are a fused product and sum, which is a kernel like any other.  Sums of
 small integers are kept in 64 bits and cut off at the end, which gives the same bits as NumPy's wrapping sums.
@@ -22,14 +22,14 @@ from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 SUMMED = -1
-"""Axis number in messages about summed axes of unequal lengths."""
+"""Axis number in error messages about summed axes of unequal lengths."""
 
 
 @record(slots=True)
 class Multiplication:
-    """A product of matrices that another step follows: the function, its arguments up to the place of the result.
+    """Call of a product of matrices without its last arguments: the result and the epilogue.
 
-    `writes`: what it writes beside the result.
+    `writes` holds the arrays that the call writes besides the result.
     """
 
     function: str
@@ -41,7 +41,7 @@ class Multiplication:
 
 
 def multiplication(p: Planner, node: Apply) -> Multiplication:
-    """That of `Dot` and `Dot22` of matrices, `Dot22Scalar` and `MatMul`."""
+    """Return the call of `Dot` or `Dot22` of matrices, of `Dot22Scalar` or of `MatMul`."""
     a, b, *scalar = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
     batch = batch_of(p, node, a, b)
@@ -54,7 +54,7 @@ def multiplication(p: Planner, node: Apply) -> Multiplication:
 
 
 def of_panels(p: Planner, node: Apply) -> Multiplication:
-    """That of `PackedDot`."""
+    """Return the call of `PackedDot`."""
     x, panels = p.inputs_of(node)
     op = node.op
     assert isinstance(op, PackedDot)
@@ -64,16 +64,21 @@ def of_panels(p: Planner, node: Apply) -> Multiplication:
     return Multiplication("panels_then", (x.lengths[0], op.columns), arguments, (x, panels))
 
 
-def plan_packed_dot(p: Planner, node: Apply) -> None:
-    """One call, which nothing follows."""
-    found = of_panels(p, node)
-    result = p.result(node.out, found.lengths)
+def plan_multiplication(p: Planner, product: Multiplication, out: Variable) -> None:
+    """Plan one call that computes `out` and has no epilogue."""
+    result = p.result(out, product.lengths)
     p.products[result.dtype] = None
-    p.call(found.function, (*found.arguments, result, 0, 0, 0, 0), (result,), found.reads)
+    epilogue = (0, 0, 0, 0)
+    arguments, writes = (*product.arguments, result, *epilogue), (*product.writes, result)
+    p.call(product.function, arguments, writes, product.reads, product.fallible)
+
+
+def plan_packed_dot(p: Planner, node: Apply) -> None:
+    plan_multiplication(p, of_panels(p, node), node.out)
 
 
 def plan_dot(p: Planner, node: Apply) -> None:
-    """`Dot` and `Dot22`: dot, gemv or gemm by the ranks of the operands."""
+    """Plan `Dot` or `Dot22`: dot, gemv or gemm by the ranks of the operands."""
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[0], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
@@ -91,7 +96,7 @@ def plan_dot(p: Planner, node: Apply) -> None:
 
 
 def plan_matmul(p: Planner, node: Apply) -> None:
-    """`MatMul`: one gemm for each place of the joint leading axes."""
+    """Plan `MatMul`: one gemm for each index of the joint leading axes."""
     a, b = p.inputs_of(node)
     p.guard("equal", a.lengths[-1], b.lengths[-2], failure=Outcome.LENGTHS, axis=SUMMED)
     if node.out.dtype not in BLAS_DTYPES:
@@ -107,7 +112,7 @@ def plan_matmul(p: Planner, node: Apply) -> None:
 
 
 def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
-    """The joint lengths of the axes in front of the matrices."""
+    """Return the joint lengths of the axes before the matrices."""
     rank = node.out.ndim - 2
     return tuple(
         p.join([x.lengths[k - rank - 2] for x in (a, b) if rank - k <= len(x.lengths) - 2], k) for k in range(rank)
@@ -115,7 +120,7 @@ def batch_of(p: Planner, node: Apply, a: Array, b: Array) -> Lengths:
 
 
 def batch_strides(p: Planner, x: Array, batch: Lengths) -> Lengths:
-    """The strides of `x` along all axes of the product: 0 along those that it lacks or is broadcast along."""
+    """Return the strides of `x` along all axes of the product: 0 along axes that it lacks or is broadcast along."""
     own = len(x.lengths) - 2
     added = len(batch) - own
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths[:own], batch[added:], x.strides[:own], strict=True))
@@ -149,7 +154,7 @@ def plan_ger(p: Planner, node: Apply) -> None:
 
 
 def _target(p: Planner, node: Apply, z: Array, product: Lengths) -> Array:
-    """The matrix that is added to: `z` itself if it may be overwritten, else a copy; of the product's shape."""
+    """Return the matrix to add to, of the product's shape: `z` itself if it may be overwritten, else a copy."""
     for axis, (have, want) in enumerate(zip(z.lengths, product, strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     return p.modifiable(node, 0)
@@ -190,7 +195,7 @@ def transposed(a: Array) -> Array:
 # --- dtypes without BLAS
 
 Loops = tuple[tuple[int | str, ...], tuple[int | str, ...], int]
-"""The axes of both operands in the nest of the product, and the axis that is summed over."""
+"""The axes of both operands in the nest of the product, and the summed axis."""
 
 
 def _loops_of_dot(a: Variable, b: Variable) -> Loops:
@@ -206,7 +211,7 @@ def _loops_of_matmul(a: Variable, b: Variable) -> Loops:
 
 
 def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int | str, ...], axis: int) -> Variable:
-    """sum(a * b, axis) of the node's operands with their axes in the order given, as one fused node, in their dtype."""
+    """Return sum(a * b, axis) of the node's operands with transposed axes, as one fused node in their dtype."""
     a, b = node.inputs
     times, total = (logical_and, logical_or) if a.dtype == "bool" else (mul, plus)
     inner = [TensorVariable(v.type) for v in (a, b)]

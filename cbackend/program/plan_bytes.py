@@ -15,7 +15,7 @@ from ...ops.two_of_four import TwoOfFour
 from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides
-from .plan_blocks import side_by_side
+from .plan_block_layout import with_dense_lanes
 from .plan_windows import window_counts
 from .planner import Planner
 from .program import Array, Table, Vector
@@ -51,7 +51,7 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
     assert isinstance(op, ByteConvolution)
     x, *others = p.inputs_of(node)
     more = p.packed(others.pop()) if len(others) > 5 else None
-    x = side_by_side(p, x)
+    x = with_dense_lanes(p, x)
     block, outputs = x.lengths[4], op.weights[0]
     channels = outputs if op.own else op.weights[1]
     size = node.inputs[0].type.shape[4] or 1

@@ -1,4 +1,4 @@
-"""Arrays made from lengths, from other arrays laid side by side, and sums back to a shape that was broadcast."""
+"""New arrays from lengths, concatenation, ranges, and sums back to a shape before broadcasting."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .program import Array, Lengths, Number, Quantity
 
 
 def plan_alloc(p: Planner, node: Apply) -> None:
-    """A value broadcast to lengths and written out: the kernel of `fill`, which does not read what it fills."""
+    """Plan an array filled with a value: the kernel of `fill`, which does not read its target."""
     lengths = p.lengths(node.inputs[1:])
     broadcast(p, p.arrays[node.inputs[0]], lengths)
     fill_with(p, p.result(node.out, lengths), node.inputs[0])
 
 
 def fill_with(p: Planner, target: Array, value: Variable) -> None:
-    """Write a value, which broadcasts to it, over `target`."""
+    """Write a value, broadcast, over `target`."""
     source = broadcast(p, p.arrays[value], target.lengths)
     like = TensorVariable(TensorType(value.dtype, (None,) * len(target.lengths)))
     kernel = p.kernel(Apply(fill, (like, TensorVariable(value.type))))
@@ -40,14 +40,14 @@ def fill_with_zeros(p: Planner, target: Array) -> None:
 
 
 def plan_join(p: Planner, node: Apply) -> None:
-    """Each input copied into its part of the result."""
+    """Plan the copies of the inputs of a join into their parts of the result."""
     result = p.result(node.out, joined_lengths(p, node))
     for x, part in zip(p.inputs_of(node), parts_of(p, node, result), strict=True):
         p.copy(part, x)
 
 
 def joined_lengths(p: Planner, node: Apply) -> Lengths:
-    """The lengths of the result of a join, whose inputs agree along all other axes."""
+    """Return the lengths of the result of a join, whose inputs agree along all other axes."""
     along: int = node.op.axis  # type: ignore[attr-defined]
     inputs = p.inputs_of(node)
     lengths = list(inputs[0].lengths)
@@ -60,7 +60,7 @@ def joined_lengths(p: Planner, node: Apply) -> Lengths:
 
 
 def parts_of(p: Planner, node: Apply, result: Array) -> Iterator[Array]:
-    """The part of the result of a join that each input takes."""
+    """Yield the part of the result of a join that each input fills."""
     along: int = node.op.axis  # type: ignore[attr-defined]
     start: Quantity = 0
     for x in p.inputs_of(node):
@@ -78,8 +78,9 @@ def plan_eye(p: Planner, node: Apply) -> None:
 
 
 def plan_arange(p: Planner, node: Apply) -> None:
-    """start + step * (0, 1, 2, ...), computed as NumPy does it: for floats the step is that between the first two
-    elements.  0, 1, 2, ... alone are written at once.
+    """Plan start + step * (0, 1, 2, ...) as NumPy computes it: for floats `step` is the rounded first difference.
+
+    0, 1, 2, ... are written by one call.
     """
     start, stop, step = node.inputs
     dtype = start.dtype
@@ -113,7 +114,7 @@ def _is_constant(variable: Variable, value: int) -> bool:
 
 
 def plan_sum_to(p: Planner, node: Apply) -> None:
-    """A sum over the axes that were broadcast, which only the run shows.
+    """Plan a sum over the axes that were broadcast, which are known only at run time.
 
     Leading axes are summed first.  Then, if no axis was broadcast, the result is the operand; else each axis of length
     n becomes two, (1, n) where it was broadcast and (n, 1) where not, and the second ones are summed over: one kernel
@@ -141,7 +142,7 @@ def plan_sum_to(p: Planner, node: Apply) -> None:
 
 
 def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quantity) -> Array:
-    """`x` summed along those of `axes` where `target` is 1; an empty array if `some` is 0."""
+    """Return `x` summed along those of `axes` where `target` is 1; an empty array if `some` is 0."""
     rank = len(target)
     moved: list[Quantity] = [p.let("differ", x.lengths[k], target[k]) for k in axes]
     outer = [p.let("choose", flag, 0, x.strides[k]) for flag, k in zip(moved, axes, strict=True)]

@@ -1,4 +1,4 @@
-"""A product of matrices and what follows it: one call, which runs the kernel of the group on each finished block.
+"""A matrix product with an epilogue: one call, which runs the kernel of the group on each finished block.
 
     p = dot22(a, b); y = fused(p, c)   -->   product_then(..., a, b, y, k_fused_nest, lengths, {y, y, c}, strides)
 
@@ -26,13 +26,14 @@ from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_blocks import convolved_blocks, has_call, plan_cut_off, pooled_blocks, summed_channels
+from .plan_block_pools import pooled_blocks, summed_channels
+from .plan_blocks import convolved_blocks, has_call, plan_cut_off
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
 
 MAX_ARRAYS = 64
-"""AG_MOST_ARRAYS of the runtime."""
+"""Most arrays of an epilogue: AG_MOST_ARRAYS of the runtime."""
 IN_BLOCKS = (BlockedConvolution, BlockedPool, ChannelSums)
 MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot: multiplication,
@@ -48,7 +49,7 @@ MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
 
 
 def plan_fused_product(p: Planner, node: Apply) -> None:
-    """One call where the group is a kernel over the axes of the product; else the product, then the group."""
+    """Plan one call if the group is a kernel over the axes of the product; else the product, then the group."""
     assert isinstance(node.op, FusedProduct)
     product, others = node.op.split(node.inputs)
     made = product.owner
@@ -81,7 +82,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
 
 
 def _of_any_lengths(group: Apply) -> tuple[Variable, Apply]:
-    """The first operand with no lengths known, and the group over it: its kernel then has loops for all axes."""
+    """Return the product with no lengths known, and the group over it, whose kernel then has loops for all axes."""
     assert isinstance(group.op, Fused)
     graph = group.op.graph
     kind = graph.inputs[0].type.with_shape((None,) * graph.inputs[0].ndim)
@@ -92,13 +93,13 @@ def _of_any_lengths(group: Apply) -> tuple[Variable, Apply]:
 
 
 def _host(group: Apply) -> int | None:
-    """The output of the group in whose memory the product can lie."""
+    """Return the output of the group whose memory can hold the product."""
     dtype = group.inputs[0].dtype
     return next((k for k, o in enumerate(group.outputs) if o.dtype == dtype), None)
 
 
 def _runs_along(kernel: Kernel, product: Variable) -> bool:
-    """Whether the loops of the kernel are the axes of the product, and of every output, and may be cut anywhere."""
+    """Whether the loops of the kernel are the axes of the product and of every output, and may be split anywhere."""
     axes = tuple(range(product.ndim))
     reads = [i.axes for i in kernel.inputs if i.source == 0]
     return (
@@ -130,7 +131,7 @@ def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: App
 
 
 def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Array) -> Array:
-    """Where the product lies: in `result` if that has the shape of the product, which may show only at run time."""
+    """Return where the product lies: in `result` if the shapes are equal, which may be known only at run time."""
     dtype = made.out.dtype
     inside = Array(result.base, dtype, shape, p.strides(shape), True, result.memory)
     if shape == extents:

@@ -11,7 +11,7 @@ from .program import INTEGER, POINTER, Host
 
 
 def plan_host(p: Planner, node: Apply) -> None:
-    """Run the NumPy meaning of the op: one call back into Python."""
+    """Plan one call back into Python, which runs the NumPy meaning of the op."""
     results = tuple(p.name("h", POINTER) for _ in node.outputs)
     lengths = [tuple(p.name("n", INTEGER) for _ in range(o.ndim)) for o in node.outputs]
     p.steps.append(Host(p.site, results, tuple(n for row in lengths for n in row), tuple(p.inputs_of(node))))
@@ -21,12 +21,12 @@ def plan_host(p: Planner, node: Apply) -> None:
 
 
 def no_c(op: Op) -> str:
-    """Why a node of this op is a host step."""
+    """Return why a node of this op is a host step."""
     return f"{op_text(op)} has no C; the call goes back to NumPy for it{how_to_give_c(op)}"
 
 
 def how_to_give_c(op: Op) -> str:
-    """The end of a sentence: how to give an op C; empty for an op that has none for a reason."""
+    """Return the end of a sentence: how to give an op C; empty for an op that lacks it for a reason."""
     if isinstance(op, ElementwiseRecord):
         return f"; pass c= to ag.elementwise_op({op.name!r}, ...)"
     known = facet_of(type(op), "planner") or reason(type(op), "planner")

@@ -23,7 +23,7 @@ from .program import Allocate, Argument, Array, Lengths, Quantity, Restore, Said
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
-    """`x` (copied unless it may be overwritten) with a view of it set or added to.
+    """Plan `x`, copied unless it may be overwritten, with a view of it set or added to.
 
     The part of an input that is overwritten is kept until the call has succeeded: see graph/op.py, `restorable`.
     """
@@ -42,7 +42,7 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
 
 
 def _keep(p: Planner, part: Array) -> None:
-    """Copy a part that is about to be overwritten to a buffer, from where a call that fails restores it."""
+    """Copy a part that will be overwritten to a buffer, from which a failing call restores it."""
     buffer = p.buffer()  # the stack of a part of the driver does not last until then
     p.steps.append(Allocate(p.site, buffer, part.lengths, part.dtype))
     kept = p.dense(buffer, part.dtype, part.lengths)
@@ -51,7 +51,7 @@ def _keep(p: Planner, part: Array) -> None:
 
 
 def fits(p: Planner, value: Array, lengths: Lengths) -> None:
-    """Make sure that `value` broadcasts to `lengths`."""
+    """Plan the check that `value` broadcasts to `lengths`."""
     added = len(lengths) - len(value.lengths)
     for axis, (have, want) in enumerate(zip(value.lengths, lengths[added:], strict=True), start=added):
         if have not in (1, want):
@@ -67,7 +67,7 @@ def plan_gather(p: Planner, node: Apply) -> None:
 def gather_kernel(
     p: Planner, node: Apply, result: Callable[[Lengths], Array]
 ) -> tuple[Kernel, Lengths, Sequence[Argument]]:
-    """The kernel that gathers into an array, made by `result` of its lengths, with the extents and all arguments."""
+    """Return the kernel of a gather into an array, made by `result` of its lengths, with extents and all arguments."""
     access = _access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
     kernel, arguments = _called(p, access, GATHER, node.out.dtype, result(access.extents))
     return kernel, access.extents, arguments
@@ -86,7 +86,7 @@ def plan_scatter(p: Planner, node: Apply) -> None:
 
 @record
 class _Access:
-    """Part of an array `x` under a nest of loops, with the index arrays and the extents of the loops."""
+    """Part of an array `x` in a nest of loops, with the index arrays and the extents of the loops."""
 
     x: Array
     arrays: tuple[Array, ...]
@@ -119,7 +119,7 @@ def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) 
 def _check_unread(
     p: Planner, arrays: Sequence[Array], axes: Sequence[int], whole: Array, joint: Sequence[Quantity], others: Quantity
 ) -> None:
-    """Check the indices where loops outside of theirs, `others` steps in all, may be empty: the kernel looks at none.
+    """Plan the check of indices if loops outside theirs, `others` steps in all, may be empty: the kernel skips them.
 
     As in NumPy, index arrays that broadcast to no element are not checked.
     """

@@ -1,4 +1,4 @@
-"""Steps of the ops that are one kernel: launched over the joint lengths of the inputs, in place if that is allowed."""
+"""Ops that are one kernel: launched over the joint lengths of the inputs, in place if that is allowed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .program import Array, Lengths
 
 
 def plan_kernel(p: Planner, node: Apply) -> None:
-    """Launch the kernel of an op over the joint lengths of its inputs, in place where the op has leave and the memory
-    allows.
+    """Plan a launch of the kernel of an op over the joint lengths of its inputs, in place where that is allowed.
 
-    An output that may be shorter has the joint lengths of the inputs that it is made of.  It overwrites nothing: the
-    kernel may come back to an element of it, and would read there what it wrote.
+    An output that may be shorter has the joint lengths of the inputs it is computed from.  It overwrites no input: the
+    kernel may visit an element twice, and would then read its own result.
     """
     kernel, destroyed = _kernel(p, node)
     inputs = [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs]
@@ -43,14 +42,14 @@ def plan_kernel(p: Planner, node: Apply) -> None:
 
 
 def plan_scaled(p: Planner, node: Apply) -> None:
-    """One kernel of the arithmetic of scales and zero points."""
+    """Plan the arithmetic of scales and zero points as one kernel."""
     leaves = [TensorVariable(i.type) for i in node.inputs]
     group = FunctionGraph(leaves, [node.op.expand(leaves)])  # type: ignore[attr-defined]
     p.expand(node, [Fused(group)(*node.inputs)])  # type: ignore[list-item]
 
 
 def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array], extents: Lengths) -> Lengths:
-    """The lengths, by loop, of an output that may be shorter than the loops, none of which must leave it unwritten."""
+    """Return the lengths, by loop, of an output; guard that none that is shorter than the loops stays unwritten."""
     own = p.extents(kernel, inputs, kernel.feeds[output])
     for axis, loop in enumerate(kernel.outputs[output].axes):
         if loop is not None and isinstance(extents[loop], str) and own[loop] != extents[loop]:
@@ -59,7 +58,7 @@ def _own_lengths(p: Planner, kernel: Kernel, output: int, inputs: Sequence[Array
 
 
 def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
-    """The kernel of a node, and which outputs may be written over which inputs: none, if its loops do not allow it."""
+    """Return the kernel of a node, and which outputs may be written over which inputs: none if its loops forbid it."""
     if not isinstance(node.op, InPlace):
         return p.kernel(node), {}
     try:
@@ -69,7 +68,7 @@ def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
 
 
 def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:
-    """The array of the input that an output is written over; None if there is none that can be."""
+    """Return the array of the input that an output is written over; None if there is none."""
     source = destroyed.get(output)
     if source is None:
         return None

@@ -19,7 +19,7 @@ from .planner import Planner
 from .program import INTEGER, Array, Choice, Length, Lengths, Loop
 
 Body = Callable[[Planner, FunctionGraph], int]
-"""Plans a graph as a body of the program in the making, and gives its number."""
+"""Function that plans a graph as a body of the program under construction and returns its number."""
 
 
 def plan_scan(p: Planner, node: Apply, body: Body) -> None:
@@ -73,18 +73,18 @@ def plan_cond(p: Planner, node: Apply, body: Body) -> None:
 
 
 def _by_rows(p: Planner, array: Array) -> Array:
-    """The array itself if each of its rows is C-contiguous for certain, else one that is."""
+    """Return the array if each of its rows is certainly C-contiguous, else a copy."""
     rows = array.lengths[1:]
     return array if array.dense or array.strides[1:] == p.strides(rows) else p.packed(array)
 
 
 def _lengths(row: Sequence[object], shapes: Sequence[Lengths]) -> tuple[Length, ...]:
-    """The lengths of a result of a body in terms of what it is given; None where only a run tells."""
+    """Return the lengths of a result of a body in terms of its arguments; None if known only at run time."""
     return tuple(shapes[n[0]][n[1]] if isinstance(n, tuple) else n for n in row)  # type: ignore[misc]
 
 
 def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bool) -> tuple[Array, bool]:
-    """Where a result goes, and whether the step itself makes that memory, since nobody knows before how much."""
+    """Return where a result goes, and whether the step itself allocates it, since its size is unknown before."""
     p.needed.add(output)
     if None not in lengths and not grows:
         return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bo
 
 
 def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
-    """Tell where the outputs lie, now that all lengths are known."""
+    """Set where the outputs lie, now that all lengths are known."""
     for output, array in zip(node.outputs, results, strict=True):
         p.keep_promises(output, array.lengths)
         p.put(output, p.dense(array.base, array.dtype, array.lengths))

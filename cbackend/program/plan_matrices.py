@@ -1,4 +1,4 @@
-"""Diagonals, triangles and promises: descriptors where they can be, else one kernel over positions."""
+"""Diagonals, triangles and promises about matrices: views where possible, else one kernel over positions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .program import Quantity
 
 
 def plan_assume(p: Planner, node: Apply) -> None:
-    """The first operand itself: promises are for rules, and the value of the other phase is for `ag.freeze`."""
+    """Plan the first operand itself: promises are for rules, and the value of the other phase is for `ag.freeze`."""
     x = p.arrays[node.inputs[0]]
     p.put(node.out, p.view(x, x.lengths, x.strides, dense=x.dense))
 
 
 def plan_diagonal(p: Planner, node: Apply) -> None:
-    """A view whose last axis steps along rows and columns at once; as long as the shorter of them."""
+    """Plan a view whose last axis steps along rows and columns at once; its length is the smaller of theirs."""
     x = p.arrays[node.inputs[0]]
     n, m = x.lengths[-2:]
     length = n if n == m else slice_of(p, n, None, m, None, len(x.lengths) - 2)[1]
@@ -29,7 +29,7 @@ def plan_diagonal(p: Planner, node: Apply) -> None:
 
 
 def plan_diagonal_matrix(p: Planner, node: Apply) -> None:
-    """v where row and column are the same, else 0."""
+    """Plan v where row and column are equal, else 0."""
     (v,) = node.inputs
     inner = TensorVariable(v.type)
     rank = v.ndim - 1
@@ -42,7 +42,7 @@ def plan_diagonal_matrix(p: Planner, node: Apply) -> None:
 
 
 def plan_triangle(p: Planner, node: Apply) -> None:
-    """x where the column is at most k behind the row (or at least, for the upper triangle), else 0."""
+    """Plan x where the column is at most k right of the row (for the upper triangle: at least k), else 0."""
     x, k = node.inputs
     inner, offset = TensorVariable(x.type), TensorVariable(k.type)
     row, column = _positions(2)
@@ -58,7 +58,7 @@ def _positions(count: int) -> list[Variable]:
 
 
 def _counted(p: Planner, length: Quantity) -> Variable:
-    """The vector 0, 1, 2, ... of a length."""
+    """Return the vector 0, 1, 2, ... of a length."""
     (numbers,) = _positions(1)
     array = p.put(numbers, p.fresh("int64", (length,)))
     p.call("iota", (length, array), (array,), ())

@@ -16,7 +16,7 @@ from .program import Array, Lengths, Order
 
 
 def ordered_strides(p: Planner, kernel: Kernel, extents: Lengths, inputs: Sequence[Array]) -> Lengths:
-    """The strides, by loop, of a result in the order of the inputs."""
+    """Return the strides, by loop, of a result in the order of the inputs."""
     strides = tuple(
         p.along(x.lengths[axis], extents[loop], x.strides[axis])
         for operand, x in zip(kernel.inputs, inputs, strict=True)
@@ -30,7 +30,7 @@ def ordered_strides(p: Planner, kernel: Kernel, extents: Lengths, inputs: Sequen
 
 
 def result_in_order(p: Planner, node: Apply, output: int, lengths: Lengths, strides: Lengths) -> Array:
-    """A new array for an output of the function, with these strides."""
+    """Return a new array with these strides for an output of the function."""
     variable = node.outputs[output]
     p.keep_promises(variable, lengths)
     made = p.fresh(variable.dtype, lengths, p.direct[variable])

@@ -1,8 +1,9 @@
-"""A pipeline: one call, which runs the kernels of its stages over bands of rows and keeps what stands between in rings.
+"""Pipelines: one call, which runs the kernels of the stages over blocks of rows and keeps rows between in line buffers.
 
-    b = fused(x, ...); y = fused(b[:-2], b[2:])   -->   pipeline({k_b, lengths, {0, x}, strides, {ring 0, x}},
-                                                                     {k_y, lengths, {y, 0, 0}, strides, {y, ring 0 from
-                                                                      row 0, ring 0 from row 2}})
+    b = fused(x, ...); y = fused(b[:-2], b[2:])
+    -->
+    pipeline({k_b, lengths, {0, x}, strides, {line_buffer 0, x}},
+             {k_y, lengths, {y, 0, 0}, strides, {y, line_buffer 0 from row 0, line_buffer 0 from row 2}})
 
 A stage's result has lengths and strides, as if it lay in memory as a whole, but no address.
 """
@@ -22,28 +23,28 @@ from .plan_views import sliced
 from .planner import Planner, has_all_loops
 from .program import Argument, Array, Lengths, Rows, Stage, Stages
 
-MAX_ARRAYS, MAX_LOOPS, MAX_RINGS = 64, 32, 32
+MAX_ARRAYS, MAX_LOOPS, MAX_LINE_BUFFERS = 64, 32, 32
 """Capacity of the runtime's tables."""
 MEMORY = Rows(-1, 0, 0)
 """Rows of an array that lies in memory."""
 
 
 def plan_pipeline(p: Planner, node: Apply) -> None:
-    """One call, if the kernel of each stage goes along rows; else the stages one by one."""
+    """Plan one call, if the kernel of each stage runs along rows; else the stages one by one."""
     assert isinstance(node.op, Pipeline)
     nodes = node.op.over(node)
-    rings: dict[Variable, int] = {}
+    line_buffers: dict[Variable, int] = {}
     for o in (o for n in nodes[:-1] if not isinstance(n.op, VIEWS) for o in n.outputs):
-        rings[o] = len(rings)
+        line_buffers[o] = len(line_buffers)
     own = dict(zip(nodes[-1].outputs, node.outputs, strict=True))
     p.direct.update((mine, p.direct[o]) for mine, o in own.items() if o in p.direct)
     views = {v.out: v.inputs[0] for v in nodes if isinstance(v.op, VIEWS)}
-    read = {**{o: o for o in rings}, **views}
+    read = {**{o: o for o in line_buffers}, **views}
     kernels = [n for n in nodes if not isinstance(n.op, VIEWS)]
-    if len(rings) > MAX_RINGS or not all(_goes_along_rows(p, n, read) for n in kernels):
+    if len(line_buffers) > MAX_LINE_BUFFERS or not all(_goes_along_rows(p, n, read) for n in kernels):
         p.expand(node, nodes[-1].outputs)
         return
-    places = {o: Rows(ring, 0, 0) for o, ring in rings.items()}
+    places = {o: Rows(line_buffer, 0, 0) for o, line_buffer in line_buffers.items()}
     stages = []
     for inner in nodes[:-1]:
         if isinstance(inner.op, VIEWS):
@@ -56,7 +57,7 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
     results = [p.put(o, p.arrays[mine]) for mine, o in own.items()]
     touched = dict.fromkeys(a for stage in stages for a in stage.arguments if isinstance(a, Array) and a.base != "")
     reads = [a for a in touched if a not in results]
-    p.call("pipeline", (Stages(tuple(stages), len(rings)),), results, reads, fallible=True)
+    p.call("pipeline", (Stages(tuple(stages), len(line_buffers)),), results, reads, fallible=True)
 
 
 def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -> bool:
@@ -85,7 +86,7 @@ def _part(p: Planner, node: Apply, whole: Rows) -> Rows:
     p.put(node.out, Array("", x.dtype, lengths, strides, False, ()))
     p.keep_promises(node.out, lengths)
     element = p.sum(p.product((first, stride)) for first, stride in zip(firsts[1:], x.strides[1:], strict=True))
-    return Rows(whole.ring, firsts[0], element)
+    return Rows(whole.line_buffer, firsts[0], element)
 
 
 def _with_axes(p: Planner, node: Apply, whole: Rows) -> Rows:
@@ -117,7 +118,7 @@ def _stage(p: Planner, node: Apply, places: dict[Variable, Rows]) -> Stage:
 
 
 def _result(p: Planner, variable: Variable, lengths: Lengths, places: dict[Variable, Rows]) -> Array:
-    """The result of a stage: one of the pipeline's, or rows of a ring."""
+    """Return the array of a result of a stage: one of the pipeline's, or rows of a line buffer."""
     if variable not in places:
         return p.result(variable, lengths)
     p.keep_promises(variable, lengths)

@@ -66,13 +66,13 @@ def plan_slogdet(p: Planner, node: Apply) -> None:
 
 
 def plan_det(p: Planner, node: Apply) -> None:
-    """sign * exp(logarithm), as NumPy computes it."""
+    """Plan sign * exp(logarithm), as NumPy computes it."""
     sign, logarithm = SlogDet()(*node.inputs)
     p.expand(node, [mul(sign, Cast(node.out.dtype)(exp(logarithm)))])
 
 
 def _system(p: Planner, node: Apply) -> tuple[Lengths, int | str, int | str]:
-    """The joint batch, the number of unknowns and of right sides."""
+    """Return the joint batch, the number of unknowns and the number of right sides."""
     _, n = _square(p, node)
     a, b = p.inputs_of(node)
     p.guard("equal", n, b.lengths[-2], failure=Outcome.LENGTHS, axis=len(b.lengths) - 2)
@@ -84,7 +84,7 @@ def _system(p: Planner, node: Apply) -> tuple[Lengths, int | str, int | str]:
 
 
 def _square(p: Planner, node: Apply) -> tuple[Lengths, int | str]:
-    """The batch and the side of the matrices of the first input, which must be square."""
+    """Return the batch and the size of the matrices of the first input, which must be square."""
     a = p.arrays[node.inputs[0]]
     p.guard("equal", a.lengths[-2], a.lengths[-1], failure=Outcome.LENGTHS, axis=len(a.lengths) - 1)
     return a.lengths[:-2], a.lengths[-1]

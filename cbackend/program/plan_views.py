@@ -1,4 +1,4 @@
-"""Ops that move no data: each is planned as a new descriptor over the memory of its input, and lengths as values."""
+"""Ops that move no data: each is a new array over the memory of its input; lengths are values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .program import Array, Lengths, Quantity
 
 
 def plan_dimshuffle(p: Planner, node: Apply) -> None:
-    """Lengths and strides in another order; a dropped axis must have length 1."""
+    """Plan lengths and strides in another order; a dropped axis must have length 1."""
     order: tuple[int | str, ...] = node.op.order  # type: ignore[attr-defined]
     x = p.arrays[node.inputs[0]]
     for axis, length in enumerate(x.lengths):
@@ -26,7 +26,7 @@ def plan_dimshuffle(p: Planner, node: Apply) -> None:
 
 
 def plan_reshape(p: Planner, node: Apply) -> None:
-    """The same elements under other lengths; what is not C-contiguous is copied first."""
+    """Plan the same elements with other lengths; an array that is not C-contiguous is copied first."""
     x = p.arrays[node.inputs[0]]
     lengths = p.lengths(node.inputs[1:])
     p.guard("equal", p.product(x.lengths), p.product(lengths), failure=Outcome.RESHAPE)
@@ -35,7 +35,7 @@ def plan_reshape(p: Planner, node: Apply) -> None:
 
 
 def plan_broadcast_to(p: Planner, node: Apply) -> None:
-    """Axes of length 1 broadcast by a stride of 0."""
+    """Plan axes of length 1 as broadcast by a stride of 0."""
     x = p.arrays[node.inputs[0]]
     lengths = p.lengths(node.inputs[1:])
     p.keep_promises(node.out, lengths)
@@ -43,7 +43,7 @@ def plan_broadcast_to(p: Planner, node: Apply) -> None:
 
 
 def broadcast(p: Planner, x: Array, lengths: Lengths) -> Array:
-    """`x` broadcast to `lengths`: a view.  Fails where it does not fit."""
+    """Return `x` broadcast to `lengths` as a view.  Fails where it does not fit."""
     added = len(lengths) - len(x.lengths)
     strides: list[Quantity] = [0] * added
     for axis, (have, want, stride) in enumerate(zip(x.lengths, lengths[added:], x.strides, strict=True), start=added):
@@ -54,7 +54,7 @@ def broadcast(p: Planner, x: Array, lengths: Lengths) -> Array:
 
 
 def plan_specify_shape(p: Planner, node: Apply) -> None:
-    """The array itself, once its lengths are those promised."""
+    """Plan the array itself after a check of the promised lengths."""
     x = p.arrays[node.inputs[0]]
     lengths: list[Quantity] = []
     for axis, (have, wanted) in enumerate(zip(x.lengths, node.inputs[1:], strict=True)):
@@ -66,7 +66,7 @@ def plan_specify_shape(p: Planner, node: Apply) -> None:
 
 
 def plan_check_lengths(p: Planner, node: Apply) -> None:
-    """The array itself, once all pairs of lengths are equal."""
+    """Plan the array itself after a check that all pairs of lengths are equal."""
     x, *lengths = node.inputs
     for pair, (have, want) in enumerate(zip(lengths[::2], lengths[1::2], strict=True)):
         p.guard("equal", p.read(have), _promised(p, want), failure=Outcome.PROMISED, axis=pair)
@@ -75,7 +75,7 @@ def plan_check_lengths(p: Planner, node: Apply) -> None:
 
 
 def _promised(p: Planner, length: Variable) -> Quantity:
-    """The value of a length; a number where it is 1 for certain."""
+    """Return the value of a length; a number if it is certainly 1."""
     return 1 if isinstance(length, Constant) and length.data == 1 else p.read(length)
 
 
@@ -85,14 +85,14 @@ def plan_subtensor(p: Planner, node: Apply) -> None:
 
 
 def window(p: Planner, x: Array, node: Apply, scalars: Any) -> Array:
-    """`x` under the basic parts of the spec of `node`; axes indexed by arrays ("a") are kept whole."""
+    """Return `x` under the basic parts of the spec of `node`; axes indexed by arrays ("a") are kept whole."""
     firsts, lengths, strides = sliced(p, x, node, scalars)
     offset = p.sum(p.product(pair) for pair in zip(firsts, x.strides, strict=True))
     return p.view(x, lengths, strides, offset, dense=x.dense and _keeps_dense(unmarked(node.op).spec))
 
 
 def sliced(p: Planner, x: Array, node: Apply, scalars: Any) -> tuple[Lengths, Lengths, Lengths]:
-    """Where the part of `x` that the spec of `node` says begins on each axis; its lengths and strides."""
+    """Return where the part of `x` under the spec of `node` begins on each axis; its lengths and strides."""
     values = iter(scalars)
     lengths: list[Quantity] = []
     strides: list[Quantity] = []
@@ -118,8 +118,9 @@ def sliced(p: Planner, x: Array, node: Apply, scalars: Any) -> tuple[Lengths, Le
 
 
 def _keeps_dense(spec: tuple[str, ...]) -> bool:
-    """Whether the part of a C-contiguous array is C-contiguous: integers first, then one slice without step, then whole
-    axes.
+    """Whether the part of a C-contiguous array is C-contiguous.
+
+    It is for integers first, then one slice without step, then whole axes.
     """
     rest = [entry for k, entry in enumerate(spec) if any(e != "i" for e in spec[: k + 1])]
     return not rest or (rest[0][0] == "s" and rest[0][3] == "0" and all(entry in ("s000", "a") for entry in rest[1:]))
@@ -128,7 +129,7 @@ def _keeps_dense(spec: tuple[str, ...]) -> bool:
 def slice_of(
     p: Planner, length: Quantity, start: Quantity | None, stop: Quantity | None, step: Quantity | None, axis: int
 ) -> tuple[Quantity, Quantity, Quantity]:
-    """(first, count, step) of `start:stop:step` along an axis, by Python's rules.  A step of 0 fails."""
+    """Return (first, count, step) of `start:stop:step` along an axis, by Python's rules.  A step of 0 fails."""
     if start is None and stop is None and step is None:
         return 0, length, 1
     given = (start is not None) + 2 * (stop is not None)

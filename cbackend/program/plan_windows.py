@@ -24,14 +24,14 @@ from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from ...targets.current import current
 from .outcome import Outcome
-from .plan_blas import Multiplication
+from .plan_blas import Multiplication, plan_multiplication
 from .plan_creation import fill_with_zeros
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
 
 MOST_LOOPS = 5
-"""Axes of a convolution that a kernel follows, as the function of window_helpers.py has it."""
+"""Most axes of a convolution with an epilogue kernel, as in window_helpers.py."""
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
@@ -43,11 +43,11 @@ def plan_convolution(p: Planner, node: Apply) -> None:
         out = TensorVariable(node.out.type)
         plan_as(p, node, own_kernels(p, node, FunctionGraph([out], [out]), ()))
     else:
-        _plan_product(p, node, convolved(p, node))
+        plan_multiplication(p, convolved(p, node), node.out)
 
 
 def convolved(p: Planner, node: Apply) -> Multiplication:
-    """The product of all kernels of a group and the windows of an image."""
+    """Return the product of all kernels of a group and the windows of an image."""
     op, (x, w) = node.op, p.inputs_of(node)
     assert isinstance(op, Convolution)
     each, counts = _checked(p, op, x, w)
@@ -61,16 +61,16 @@ def convolved(p: Planner, node: Apply) -> Multiplication:
 
 
 def _checked(p: Planner, op: Convolution, x: Array, w: Array) -> tuple[Quantity, Lengths]:
-    """How many outputs a group has, and how many windows there are along each axis."""
+    """Return the number of outputs of a group and of windows along each axis."""
     p.guard("equal", x.lengths[1], p.product((w.lengths[1], op.groups)), failure=Outcome.LENGTHS, axis=1)
     each = _each(p, w.lengths[0], op.groups, 0)
     return each, window_counts(p, op, x.lengths[2:], w.lengths[2:])
 
 
 def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
-    """Kernels as the rows of a matrix; how far apart these are, and the numbers in them.
+    """Return kernels as the rows of a matrix, the stride of these, and the stride of the numbers in them.
 
-    What has been turned around is copied with its outputs side by side: that is how they lie apart evenly.
+    Transposed or reversed kernels are copied with adjacent outputs, which gives them constant strides.
     """
     array = p.arrays[w]
     if w.owner is None or not isinstance(w.owner.op, (DimShuffle, Subtensor)):
@@ -107,18 +107,19 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     rows = ((x.lengths[0], *counts), (x.strides[0], *between))
     columns = ((group, *kernel), (x.strides[1], *within))
     lengths = (g.lengths[1], group, *kernel)
-    _plan_product(p, node, _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns))
+    product = _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns)
+    plan_multiplication(p, product, node.out)
 
 
 Axes = tuple[Lengths, Lengths]
-"""Lengths of axes, and how many elements each step along them is."""
+"""Lengths of axes, and their strides in elements."""
 
 
 def _product(
     lengths: Lengths, batch: Lengths, m: Quantity, a: tuple[Array, Lengths], b: tuple[Array, Lengths],
     rows: Axes, columns: Axes,
 ) -> Multiplication:  # fmt: skip
-    """result[batch, m, columns] = a[batch, m, rows] @ b, of which rows and columns are places along axes."""
+    """Return the call of result[batch, m, columns] = a[batch, m, rows] @ b; rows and columns span several axes."""
     dtype = a[0].dtype
     arguments: list[Argument] = [
         Table(dtype), len(batch), Vector(batch), m, Number(dtype, 1), a[0], Vector(a[1]), b[0], Vector(b[1])
@@ -129,15 +130,8 @@ def _product(
     return Multiplication("multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
 
 
-def _plan_product(p: Planner, node: Apply, product: Multiplication) -> None:
-    result = p.result(node.out, product.lengths)
-    p.products[result.dtype] = None
-    nothing = (0, 0, 0, 0)  # follows
-    p.call(product.function, (*product.arguments, result, *nothing), (result,), product.reads, product.fallible)
-
-
 def _plan_sum(p: Planner, node: Apply) -> None:
-    """Integers: the sum of the products of each kernel and the windows of x, which are a view, as one kernel."""
+    """Plan a convolution of integers as one kernel: sums of products of each kernel and a view of the windows."""
     op, (x, w) = node.op, p.inputs_of(node)
     assert isinstance(op, Convolution)
     each, counts = _checked(p, op, x, w)
@@ -168,7 +162,7 @@ def _in_float32(p: Planner, node: Apply) -> None:
 
 
 def _each(p: Planner, length: Quantity, groups: int, axis: int) -> Quantity:
-    """The length of one of `groups` equal parts."""
+    """Return the length of one of `groups` equal parts."""
     if groups == 1:
         return length
     part = slice_of(p, length, None, None, groups, axis)[1]
@@ -177,7 +171,7 @@ def _each(p: Planner, length: Quantity, groups: int, axis: int) -> Quantity:
 
 
 def window_counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:
-    """How many windows there are along each axis.  A kernel for which there is no room fails."""
+    """Return the numbers of windows along each axis.  A kernel that does not fit fails."""
     counts = []
     for k, (length, positions) in enumerate(zip(lengths, kernel, strict=True)):
         stride, dilation = op.stride[k], op.dilation[k]
@@ -190,7 +184,7 @@ def window_counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front:
 
 
 def _steps(p: Planner, op: Any, x: Array) -> tuple[Lengths, Lengths]:
-    """Elements from one position to the next, within a window and from window to window, along each axis."""
+    """Return strides between positions of a window, and between windows, along each axis."""
     along = x.strides[len(x.strides) - len(op.stride) :]
     within = tuple(p.product((d, s)) for d, s in zip(op.dilation, along, strict=True))
     return within, tuple(p.product((d, s)) for d, s in zip(op.stride, along, strict=True))
@@ -200,7 +194,7 @@ def _steps(p: Planner, op: Any, x: Array) -> tuple[Lengths, Lengths]:
 
 
 def plan_pool(p: Planner, node: Apply) -> None:
-    """The largest of, or the sum of, the positions of each window: one kernel, but for large windows."""
+    """Plan the maximum or the sum of each window: one kernel, unless windows are large."""
     op, (x,) = node.op, p.inputs_of(node)
     assert isinstance(op, Pool)
     if node.out.dtype == "float16" and not isinstance(op, MaxPool):
@@ -217,7 +211,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
 
 
 def plan_pool_gradient(p: Planner, node: Apply) -> None:
-    """One kernel that writes the positions of each window; zeros first, unless the windows cover each position once."""
+    """Plan one kernel that writes the positions of each window, after zeros unless windows cover each position once."""
     op, (x, y, g) = node.op, p.inputs_of(node)
     assert isinstance(op, MaxPoolGradient)
     front = len(x.lengths) - len(op.stride)
@@ -233,20 +227,20 @@ def plan_pool_gradient(p: Planner, node: Apply) -> None:
 
 
 def _is_covered(op: Pool, lengths: Sequence[int | None]) -> bool:
-    """Whether each position certainly belongs to one window."""
+    """Whether each position certainly belongs to exactly one window."""
     numbers = zip(lengths, op.kernel, op.stride, op.dilation, strict=True)
     return all(n is not None and n % k == 0 and k == s and (d == 1 or k == 1) for n, k, s, d in numbers)
 
 
 def _windows(p: Planner, op: Pool, x: Array, counts: Lengths) -> Array:
-    """An array as its windows: axes for these, then axes within one."""
+    """Return an array as its windows: first axes over the windows, then axes within one."""
     within, between = _steps(p, op, x)
     front = len(x.lengths) - len(counts)
     return p.view(x, (*x.lengths[:front], *counts, *op.kernel), (*x.strides[:front], *between, *within))
 
 
 def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
-    """Views of x, one for each position of a window, folded by as many as a kernel takes."""
+    """Plan views of x, one per position of a window, folded in steps of as many as a kernel takes."""
     op, x = node.op, p.arrays[node.inputs[0]]
     taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
@@ -258,7 +252,7 @@ def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
 
 
 def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int], kind: TensorType) -> list[Variable]:
-    """The views of x, one for each position in a window."""
+    """Return the views of x, one per position of a window."""
     front = len(x.lengths) - len(kernel)
     within, between = _steps(p, op, x)
     lengths, strides = (*x.lengths[:front], *counts), (*x.strides[:front], *between)
@@ -271,19 +265,19 @@ def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int],
 
 
 def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
-    """Whether each channel certainly has one kernel of its own, of few positions."""
+    """Whether each channel certainly has a kernel of its own, of few positions."""
     kernel = shape[2:]
     known = shape[:2] == (op.groups, 1) and None not in kernel
     return known and math.prod(n or 0 for n in kernel) <= current().limits.taps
 
 
 def has_own_kernels(node: Apply) -> bool:
-    """Whether each channel certainly has one kernel of its own, of few positions, in a convolution."""
+    """Whether each channel of a convolution certainly has a kernel of its own, of few positions."""
     return _own_kernels(node.op, node.inputs[1].type.shape)
 
 
 def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[Variable]) -> list[Variable]:
-    """The values that `then` computes from the convolution and others, as one group.
+    """Return the values that `then` computes from the convolution and others, as one group.
 
     The convolution is the sum, over the positions of the kernels, of a view of x times a number a channel.
     """
@@ -308,7 +302,7 @@ def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[V
 
 
 def plan_as(p: Planner, node: Apply, values: Sequence[Variable]) -> None:
-    """Plan what the results of the node are, in the memory of outputs if the node's are to become these."""
+    """Plan `values` as the results of the node, in the memory of outputs where the node's results belong there."""
     for mine, other in zip(node.outputs, values, strict=True):
         if mine in p.direct and other.owner is not None:
             p.direct[other] = p.direct[mine]
@@ -316,7 +310,7 @@ def plan_as(p: Planner, node: Apply, values: Sequence[Variable]) -> None:
 
 
 def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
-    """For each position of the kernels the sum of a view of x times g: all in one pass over them."""
+    """Plan for each position of the kernels the sum of a view of x times g, all in one pass over them."""
     shape = node.out.type.shape
     kernel, g = [n or 0 for n in shape[2:]], node.inputs[1]
     taps = _taps(p, node.op, p.arrays[node.inputs[0]], counts, kernel, g.type)

@@ -1,4 +1,4 @@
-"""The planner's workbench: what all ops need to become steps.  plan.py says which function plans which op.
+"""The planner: methods that turn an op into steps.  plan.py selects the function that plans each op.
 
 Quantities are named once: the same sum, product or joint length has the same name."""
 
@@ -38,11 +38,11 @@ from .program import (
 )
 
 _PARTS = 16
-"""The parts of a joint length that are remembered: a sum of 20,000 inputs stays linear."""
+"""Most parts of a joint length that are tracked: a sum of 20,000 inputs takes linear time."""
 
 
 class Planner:
-    """A program in the making.  `arrays` holds the array of each variable that is planned already."""
+    """A program under construction.  `arrays` holds the array of each variable that is already planned."""
 
     def __init__(
         self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
@@ -51,11 +51,11 @@ class Planner:
         self.plan_node = plan_node
         self.choices = choices
         self.mutable = mutable
-        """The inputs, by name, that may be overwritten, and the output that each becomes."""
+        """Inputs, by name, that may be overwritten, and the output that each becomes."""
         self.direct = direct
-        """Variables that may be computed in the memory of an output, and of which one."""
+        """Variables that may be computed in the memory of an output, and the number of that output."""
         self.needed = needed
-        """Variables whose elements somebody reads; of others only the lengths are worked out."""
+        """Variables whose elements are read; for others only the lengths are computed."""
         self.ordered: set[Variable] = set()
         """Outputs that need not be C-contiguous; see plan_order.py."""
         self.steps: list[Step] = []
@@ -63,18 +63,18 @@ class Planner:
         self.locals: dict[str, tuple[str, int]] = {}
         self.kernels: dict[str, Kernel] = {}
         self.products: dict[str, None] = {}
-        """The dtypes of which the program needs the runtime's products of matrices."""
+        """Dtypes for which the program needs the runtime's matrix products."""
         self.solvers: dict[str, None] = {}
-        """The dtypes of which it needs the runtime's LAPACK."""
+        """Dtypes for which the program needs the runtime's LAPACK."""
         self.bodies: dict[FunctionGraph, Program] = {}
         """The inner graphs of loops and choices, planned."""
         self.site = 0
         self.places: dict[Variable, Array] = {}
-        """Parts of larger arrays in which variables are to be computed."""
+        """Parts of larger arrays in which variables are computed."""
         self.taken: set[int] = set()
         """Outputs whose memory is in use."""
         self.shared: set[Memory] = set()
-        """Memory that shows under a second variable although no op says so: it must not be overwritten."""
+        """Memory that a second variable shares although no op says so: it must not be overwritten."""
         self.buffers: int = 0
         self._lowered: dict[
             tuple[Op, tuple[TensorType, ...], tuple[int, ...], tuple[tuple[int, int], ...]], Kernel
@@ -98,13 +98,13 @@ class Planner:
         return Buffer(self.buffers - 1, output)
 
     def declare(self, pointer: str, quantities: Lengths) -> None:
-        """Locals that the driver sets before the first step."""
+        """Declare locals that the driver sets before the first step."""
         self.locals[pointer] = (POINTER, 0)
         self.locals.update((n, (INTEGER, 0)) for n in quantities if isinstance(n, str))
 
     # --- quantities
     def let(self, operator: str, *operands: Quantity, failure: Outcome | None = None, axis: int = 0) -> Quantity:
-        """`operator` of quantities; the name given before if the same was asked before."""
+        """Return the name of `operator` of quantities; equal expressions share a name."""
         key = (operator, *operands)
         found = self._known.get(key)
         if found is None:
@@ -113,7 +113,7 @@ class Planner:
         return found
 
     def guard(self, test: str, *operands: Quantity, failure: Outcome, axis: int = 0) -> None:
-        """Make sure that `test` holds for the operands, unless that is certain or made sure of already."""
+        """Plan the check that `test` holds for the operands, unless that is certain or checked already."""
         key = ("guard", test, *operands)
         if (test == "equal" and operands[0] == operands[1]) or key in self._known:
             return
@@ -141,7 +141,7 @@ class Planner:
         return names[0] if len(names) == 1 else self.let("sum", *names)
 
     def join(self, lengths: Iterable[Quantity], axis: int = 0, failure: Outcome = Outcome.LENGTHS) -> Quantity:
-        """The joint length of axes that broadcast against one another.
+        """Return the joint length of axes that broadcast against each other.
 
         What was joined before is known by its parts: join(join(a, b), a) is join(a, b).
         """
@@ -157,13 +157,13 @@ class Planner:
         return found
 
     def along(self, length: Quantity, extent: Quantity, stride: Quantity) -> Quantity:
-        """The stride with which an axis follows a loop of `extent` steps: 0 if it is broadcast."""
+        """Return the stride of an axis along a loop of `extent` steps: 0 if it is broadcast."""
         if length == extent or stride == 0:
             return stride
         return 0 if length == 1 else self.let("stretch", length, stride)
 
     def read(self, variable: Variable) -> Quantity:
-        """The value of an integer scalar."""
+        """Return the value of an integer scalar."""
         key = ("read", variable)
         found = self._known.get(key)
         if found is None:
@@ -171,19 +171,20 @@ class Planner:
         return found
 
     def load(self, array: Array) -> str:
-        """The integer in an array of rank 0."""
+        """Return the integer in an array of rank 0."""
         name = self.name("n", INTEGER)
         self.steps.append(Read(self.site, name, array))
         return name
 
     def knows(self, variable: Variable, value: Quantity) -> None:
-        """Remember the value of an integer scalar, so that nobody reads it from memory."""
+        """Record the value of an integer scalar, so that it is never read from memory."""
         if isinstance(value, str):
             self._known["read", variable] = value
 
     def lengths(self, variables: Iterable[Variable]) -> Lengths:
-        """The values of integer scalars that are lengths: none of them negative, and a number where it is 1 for
-        certain.
+        """Return the values of integer scalars that are lengths, with checks that none is negative.
+
+        A length that is certainly 1 is a number.
         """
         found: list[Quantity] = []
         for axis, variable in enumerate(variables):
@@ -204,7 +205,7 @@ class Planner:
 
     # --- arrays
     def fresh(self, dtype: str, lengths: Lengths, output: int | None = None) -> Array:
-        """A new array: on the stack for rank 0 (unless it is an output), else in a buffer."""
+        """Return a new array: on the stack for rank 0 (unless it is an output), else in a buffer."""
         if not lengths and output is None:
             return self.on_stack(dtype, ())
         buffer = self.buffer(output)
@@ -218,8 +219,9 @@ class Planner:
         return Array(base, dtype, lengths, self.strides(lengths), True, (base,))
 
     def result(self, variable: Variable, lengths: Lengths) -> Array:
-        """A new array for `variable`: in the memory of an output if it is to become one.  Its lengths hold what its
-        type promises.
+        """Return a new array for `variable`, in the memory of an output if it becomes one.
+
+        Its lengths are checked against its type.
         """
         self.keep_promises(variable, lengths)
         if variable not in self.needed:
@@ -229,7 +231,7 @@ class Planner:
         return self.put(variable, self.fresh(variable.dtype, lengths, self.direct.get(variable)))
 
     def keep_promises(self, variable: Variable, lengths: Lengths) -> None:
-        """Lengths that are 1 by type shape the kernels that read the variable: make sure that they are."""
+        """Plan the check that lengths which are 1 by type are 1: kernels that read the variable rely on it."""
         for axis, (known, length) in enumerate(zip(variable.type.shape, lengths, strict=True)):
             if known == 1:
                 self.guard("equal", length, 1, failure=Outcome.LENGTHS, axis=axis)
@@ -239,8 +241,8 @@ class Planner:
         return array
 
     def is_overwritable(self, array: Array) -> bool:
-        """Whether an array is the program's own, and each element has a place of its own."""
-        if array.base == "":  # nobody reads its values, and it has none
+        """Whether an array belongs to the program, and no two elements share memory."""
+        if array.base == "":  # its values have no reader
             return False
         own = all(isinstance(m, Buffer) or m in self.mutable or self.locals[m][0] != POINTER for m in array.memory)
         return own and array.dense and self.shared.isdisjoint(array.memory)
@@ -252,7 +254,7 @@ class Planner:
     def view(
         self, array: Array, lengths: Lengths, strides: Lengths, offset: Quantity = 0, dense: bool = False
     ) -> Array:
-        """Another look at the memory of `array`, `offset` elements on."""
+        """Return another array over the memory of `array`, `offset` elements on."""
         base = array.base
         if offset != 0 and base != "":
             base = self.name("p", POINTER)
@@ -260,7 +262,7 @@ class Planner:
         return Array(base, array.dtype, lengths, strides, dense, array.memory)
 
     def select(self, condition: Quantity, first: Array, second: Array) -> Array:
-        """`first` if `condition` is not 0, else `second`; they have the same lengths."""
+        """Return `first` if `condition` is not 0, else `second`; they have the same lengths."""
         name = self.name("p", POINTER)
         self.steps.append(Select(self.site, name, condition, first, second))
         strides = tuple(
@@ -271,7 +273,7 @@ class Planner:
         return Array(name, first.dtype, first.lengths, strides, first.dense and second.dense, memory)
 
     def packed(self, array: Array) -> Array:
-        """`array` itself if it is C-contiguous, which may show only at run time, else a copy."""
+        """Return `array` if it is C-contiguous, which may be known only at run time, else a copy."""
         if array.dense:
             return array
         name, buffer = self.name("p", POINTER), self.buffer()
@@ -279,7 +281,7 @@ class Planner:
         return Array(name, array.dtype, array.lengths, self.strides(array.lengths), True, (*array.memory, buffer))
 
     def fill(self, values: Lengths) -> Array:
-        """An int64 vector of quantities, on the stack."""
+        """Return an int64 vector of quantities, on the stack."""
         array = self.on_stack("int64", (len(values),))
         assert isinstance(array.base, str)
         self.steps.append(Fill(self.site, array.base, values))
@@ -293,8 +295,9 @@ class Planner:
         self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
 
     def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:
-        """The kernel of `node`, made once for equal ops on equal types.  `pairs`: outputs that may lie in the memory of
-        an input.
+        """Return the kernel of `node`; equal ops on equal types share it.
+
+        `pairs`: outputs that may share the memory of an input.
         """
         first: dict[Variable, int] = {}
         same = tuple(first.setdefault(i, k) for k, i in enumerate(node.inputs))  # x * x reads one array
@@ -305,7 +308,7 @@ class Planner:
         return found
 
     def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
-        """Run `kernel` over these extents; arrays stand in the order of its operands."""
+        """Plan a launch of `kernel` over these extents; arrays stand in the order of its operands."""
         self.kernels.setdefault(kernel.name, kernel)
         arguments = self.kernel_arguments(kernel, extents, outputs, inputs)
         self.call(kernel.name, arguments, outputs, inputs, kernel.fallible, kernel=True)
@@ -313,7 +316,7 @@ class Planner:
     def kernel_arguments(
         self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]
     ) -> list[Quantity | Array]:
-        """The arguments of a launch, in order."""
+        """Return the arguments of a launch, in order."""
         arrays = (*outputs, *inputs)
         arguments: list[Quantity | Array] = []
         for argument in kernel.arguments:
@@ -328,8 +331,9 @@ class Planner:
         return arguments
 
     def extents(self, kernel: Kernel, inputs: Sequence[Array], among: Sequence[int] | None = None) -> Lengths:
-        """The extents of the loops: the joint lengths of the input axes that run along each.  `among`: of these inputs
-        alone.
+        """Return the extents of the loops: for each the joint length of its input axes.
+
+        `among`: only these inputs count.
         """
         along: list[list[Quantity]] = [[] for _ in range(kernel.rank)]
         for number in range(len(inputs)) if among is None else among:
@@ -339,7 +343,7 @@ class Planner:
         return tuple(self.join(lengths, axis) for axis, lengths in enumerate(along))
 
     def copy(self, target: Array, source: Array) -> None:
-        """Write `source`, which broadcasts to it, over `target`."""
+        """Plan a copy of `source`, broadcast, to `target`."""
         added = len(target.lengths) - len(source.lengths)
         strides = (0,) * added + tuple(
             self.along(have, want, stride)
@@ -350,15 +354,13 @@ class Planner:
         self.call("copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
 
     def copied(self, array: Array, output: int | None = None) -> Array:
-        """A fresh C-contiguous array with the elements of `array`."""
+        """Return a fresh C-contiguous copy of `array`."""
         target = self.fresh(array.dtype, array.lengths, output)
         self.copy(target, array)
         return target
 
     def modifiable(self, node: Apply, source: int) -> Array:
-        """An array for the output of `node` that holds the input number `source`: that itself if it may be overwritten,
-        else a copy.
-        """
+        """Return an array with input number `source` that `node` may overwrite: the input itself, or a copy."""
         x = self.arrays[node.inputs[source]]
         if node.op.destroys().get(0) == source and self.is_overwritable(x):
             return self.put(node.out, x)
@@ -367,13 +369,13 @@ class Planner:
         return result
 
     def expand(self, node: Apply, outputs: Sequence[Variable]) -> None:
-        """Plan `outputs`, which are built upon the inputs of `node`, as what the node's outputs are."""
+        """Plan `outputs`, computed from the inputs of `node`, as the node's outputs."""
         self.plan_all(outputs)
         for mine, other in zip(node.outputs, outputs, strict=True):
             self.put(mine, self.arrays[other])
 
     def plan_all(self, outputs: Sequence[Variable]) -> None:
-        """Plan values that are built upon others which are planned already."""
+        """Plan values that are computed from variables which are already planned."""
         for node in toposort(outputs, stop_at=self.arrays):
             self.needed.update(node.outputs)
             self.plan_node(self, node)
@@ -392,6 +394,6 @@ def has_all_loops(node: Apply, kernel: Kernel, output: int) -> bool:
 
 
 def _joint(node: Apply, kernel: Kernel, loop: int | None) -> Dim:
-    """The known extent of a loop; an axis that runs along none is 1 long."""
+    """Return the known extent of a loop; 1 for an axis without a loop."""
     found = (zip(i.axes, dims_of(node.inputs[i.source]), strict=True) for i in kernel.inputs)
     return broadcast(length for axes in found for along, length in axes if loop is not None and along == loop)

@@ -1,5 +1,4 @@
-"""A function as steps: what the driver does, before it is C text.  The planner makes it from a graph, `driver.py`
-prints it.
+"""A function as steps of the driver, before it is C text: plan.py builds it from a graph, `driver.py` prints it.
 
 Its text form, whose grammar is in text.py, names every step.
 
@@ -19,12 +18,12 @@ from .outcome import Outcome
 
 Quantity = int | str
 Length = Quantity | None
-"""None: only a run tells."""
+"""A length; None if it is known only at run time."""
 Lengths = tuple[Quantity, ...]
 
 
 INTEGER, POINTER = "integer", "pointer"
-"""The kinds of locals beside arrays on the stack, whose kind is their dtype."""
+"""The kinds of locals besides arrays on the stack, whose kind is their dtype."""
 
 
 # --- descriptors
@@ -32,7 +31,7 @@ INTEGER, POINTER = "integer", "pointer"
 
 @record(slots=True)
 class Buffer:
-    """Memory that the program allocates.  `output`: the output of the function that it is to become."""
+    """Memory that the program allocates.  `output`: the output of the function that it becomes."""
 
     number: int
     output: int | None = None
@@ -44,7 +43,7 @@ Memory = Buffer | str
 
 @record(slots=True)
 class Array:
-    """Where a value lies.
+    """An array of the program: address, dtype, lengths, strides.
 
     `base` is its address: a buffer, or the name of a pointer or of an array on the stack.  `dense`: it is certainly
     C-contiguous. `memory`: all that it may lie in.
@@ -93,7 +92,7 @@ class Number:
 
 @record(slots=True)
 class After:
-    """The epilogue of a product, as arguments: the nest of a kernel, its extents, addresses and strides.
+    """The epilogue of a product as arguments: the nest of a kernel, its extents, addresses and strides.
 
     `arguments` are those of the kernel.
     """
@@ -104,9 +103,9 @@ class After:
 
 @record(slots=True)
 class Rows:
-    """Where an array of a stage lies: from a row of a ring on, `element` elements into it; ring -1: in memory."""
+    """Address of an array of a stage: `element` elements into a row of a line buffer; -1: in memory."""
 
-    ring: int
+    line_buffer: int
     row: Quantity
     element: Quantity
 
@@ -124,15 +123,15 @@ class Stage:
 
 @record(slots=True)
 class Stages:
-    """The stages of a pipeline, as arguments, and how many rings stand between them."""
+    """The stages of a pipeline as arguments, and the number of line buffers between them."""
 
     stages: tuple[Stage, ...]
-    rings: int
+    line_buffers: int
 
 
 @record(slots=True)
 class Said:
-    """The place for what a message says, as an argument."""
+    """The array for the numbers of a message, as an argument."""
 
 
 Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages | Said
@@ -143,7 +142,7 @@ Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages
 
 @record(slots=True)
 class Compute:
-    """An i64 computed from others.  `failure`: what it means if the result is negative; `axis`: where."""
+    """An i64 computed from others.  `failure`: the outcome if the result is negative; `axis`: where."""
 
     site: int
     result: str
@@ -204,7 +203,7 @@ class Offset:
 
 @record(slots=True)
 class Select:
-    """`result` is the address of `first` if `condition` is not 0, else that of `second`."""
+    """Makes `result` the address of `first` if `condition` is not 0, else that of `second`."""
 
     site: int
     result: str
@@ -223,9 +222,7 @@ class Pack:
 
 @record(slots=True)
 class Call:
-    """`reads` and `writes` are the arrays among the arguments.  `fallible`: the function returns an outcome (a kernel:
-    a Status).
-    """
+    """A call of a kernel or an intrinsic; one that is `fallible` returns a Status or an Outcome."""
 
     site: int
     function: str
@@ -238,14 +235,14 @@ class Call:
 
 @record(slots=True)
 class Commit:
-    """No step from here on can fail."""
+    """Mark after which no step can fail."""
 
     site: int
 
 
 @record(slots=True)
 class Restore:
-    """If the call fails from here on, `kept` is written back over `array`, a part of an input."""
+    """Note that a failure from here on writes `kept` back over `array`, a part of an input."""
 
     site: int
     array: Array
@@ -254,8 +251,9 @@ class Restore:
 
 @record(slots=True)
 class Host:
-    """Runs the node's op in Python.  `results` become pointers, `lengths` the names of the lengths of all results in a
-    row.
+    """A host step: the NumPy meaning of the node's op.
+
+    `results` become pointers, `lengths` are the names of the lengths of all results, one after the other.
     """
 
     site: int
@@ -307,7 +305,7 @@ class Finish:
 
 @record(slots=True)
 class Release:
-    """The memory of a slot goes back to the pool."""
+    """Return of the memory of a slot to the pool."""
 
     slot: int
 
@@ -332,7 +330,7 @@ _ARRAYS: dict[type[Any], Any] = {
 
 
 def bodies_of(step: Step) -> tuple[int, ...]:
-    """The numbers of the bodies that a step runs."""
+    """Return the numbers of the bodies that a step runs."""
     return step.bodies if isinstance(step, Choice) else (step.body,) if isinstance(step, Loop) else ()
 
 
@@ -350,7 +348,7 @@ class Site:
 
 @record
 class Program:
-    """A function, planned.
+    """A planned function: inputs, steps, sites, outputs, kernels.
 
     `locals` are the kinds of local names: INTEGER, POINTER, or a dtype and a count for arrays on the stack.  `slots`:
     the slot that each buffer lives in; several share one if their lives do not overlap and their sizes agree.
@@ -365,9 +363,9 @@ class Program:
     locals: dict[str, tuple[str, int]]
     slots: dict[Buffer, int]
     products: tuple[str, ...]
-    """The dtypes of which it needs the runtime's products of matrices."""
+    """Dtypes for which it needs the runtime's matrix products."""
     solvers: tuple[str, ...]
-    """The dtypes of which it needs the runtime's LAPACK."""
+    """Dtypes for which it needs the runtime's LAPACK."""
     in_place: dict[int, int]
     """Outputs that are written over an input: output -> input."""
     dense_inputs: bool
@@ -387,7 +385,7 @@ class Program:
 
     @property
     def calls_back(self) -> bool:
-        """Whether it calls Python, or a body does."""
+        """Whether the program or one of its bodies calls Python."""
         return any(isinstance(step, Host) for step in self.steps) or any(body.calls_back for body in self.bodies)
 
     def body_base(self, base: int, number: int) -> int:
@@ -395,6 +393,6 @@ class Program:
         return base + len(self.sites) + 1 + sum(len(body.all_sites) for body in self.bodies[:number])
 
     def constants_before(self, number: int) -> tuple[int, int]:
-        """How many constants stand before those of a body, and how many lengths they have."""
+        """Return the number of constants before those of a body, and of their lengths."""
         before = [*self.graph.constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
         return len(before), sum(c.ndim for c in before)

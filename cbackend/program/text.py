@@ -29,9 +29,9 @@
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: intrinsics.py
     argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | ("products" | "solvers") ":" dtype
-                | "then" KERNEL "(" argument, ... ")" | "said" | "{" stage ";" ... INT "rings" "}"
+                | "then" KERNEL "(" argument, ... ")" | "said" | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
-    place     ::= "memory" | "ring" INT "row" quantity "+" quantity
+    place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
     array     ::= MEMORY ["[" quantity, ... ["|" quantity, ... ["dense"]] "]"] [":" dtype] ["in" arrays]
     arrays    ::= "(" array, ... ")"
     quantity  ::= INT | NAME | NAME "[" INT "]"
@@ -77,6 +77,7 @@ from .program import (
     Read,
     Release,
     Restore,
+    Rows,
     Said,
     Select,
     Solvers,
@@ -149,7 +150,7 @@ class Printer:
                 yield f"{word} {_list(names)}"
 
     def own_lines(self) -> Iterator[tuple[Step, str]]:
-        """Each step with its line, as the text has it."""
+        """Yield each step with its line."""
         list(self._declarations())
         for step in self.program.steps:
             yield step, self.step(step)
@@ -173,7 +174,7 @@ class Printer:
     # --- operands
 
     def _bare(self, array: Array) -> str:
-        """An array by its address, with its lengths, and its strides if they do not follow."""
+        """Return an array by its address, with its lengths, and its strides if they do not follow."""
         follows = array.dense and self.names.strides(array.lengths) == array.strides
         if follows and not array.lengths:
             return memory_name(array.base)
@@ -181,7 +182,7 @@ class Printer:
         return f"{memory_name(array.base)}[{' '.join([_list(array.lengths), *words])}]"
 
     def array(self, array: Array) -> str:
-        """An array, with its dtype and memory where lines above do not tell them."""
+        """Return an array, with its dtype and memory unless earlier lines declare them."""
         text, place = self._bare(array), self.names.place(array.base)
         if place is None or place.dtype != array.dtype:
             text += f":{array.dtype}"
@@ -207,11 +208,11 @@ class Printer:
         if isinstance(argument, After):
             return f"then {argument.kernel}({_list(map(self.argument, argument.arguments))})"
         if isinstance(argument, Stages):
-            return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.rings} rings}}"
+            return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
         return "said" if isinstance(argument, Said) else str(argument)
 
     def _stage(self, stage: Stage) -> str:
-        rows = (f"ring {r.ring} row {r.row} + {r.element}" if r.ring >= 0 else "memory" for r in stage.rows)
+        rows = map(_rows, stage.rows)
         arguments = _list(map(self.argument, stage.arguments))
         return f"{stage.kernel}({arguments}) on ({_list(rows)}) cost {stage.cost} over [{_list(stage.extents)}]"
 
@@ -268,3 +269,7 @@ _STEPS: dict[type[Any], Callable[[Printer, Any], str]] = {
     Finish: lambda p, s: f"finish output {s.output} {p.array(s.array)}",
     Release: lambda p, s: f"release slot {s.slot}",
 }
+
+
+def _rows(rows: Rows) -> str:
+    return "memory" if rows.line_buffer < 0 else f"line_buffer {rows.line_buffer} row {rows.row} + {rows.element}"

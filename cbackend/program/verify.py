@@ -1,4 +1,4 @@
-"""The verifier of programs: names have values before they are read, memory is live where it is touched, calls fit.
+"""The verifier of programs: names are defined before use, memory is live where it is accessed, arguments match.
 
     verify_program(program)   raises InvalidProgram at the first step that breaks a rule
 
@@ -82,7 +82,7 @@ def verify_program(program: Program) -> None:
 
 
 class _Verifier:
-    """The state of the walk over the steps: what has a value, and what is live."""
+    """The state of the traversal of the steps: the names with values, and the live buffers."""
 
     def __init__(self, program: Program, name: str) -> None:
         self.program, self.name = program, name
@@ -95,7 +95,7 @@ class _Verifier:
         self.live: dict[int, Buffer] = {}
         """The buffer in each slot."""
         self.own: set[Buffer] = set()
-        """Buffers that have been allocated, or have taken over a slot."""
+        """Buffers that were allocated, or have taken over a slot."""
         self.finished: set[int] = set(program.in_place)
         self.committed = False
         self.restored: set[Array] = set()
@@ -119,7 +119,7 @@ class _Verifier:
         raise InvalidProgram(f"{self.name}: {rule}{self._where()}")
 
     def _where(self) -> str:
-        """The line of the step."""
+        """Return the line of the step."""
         if self.step is None:
             return ""
         printer = Printer(self.program, self.kernels)
@@ -129,13 +129,13 @@ class _Verifier:
     # --- names
 
     def reads(self, quantities: Iterable[Quantity | None]) -> None:
-        """Integers that must have a value."""
+        """Check that integers have values."""
         for quantity in quantities:
             if isinstance(quantity, str) and quantity.partition("[")[0] not in self.known:
                 self.fail(f"{quantity} has no value yet")
 
     def defines(self, name: str, kind: str | None = None) -> None:
-        """A local that gets its value."""
+        """Record a local that gets its value."""
         if name not in self.program.locals:
             self.fail(f"{name} is not declared")
         if kind is not None and self.program.locals[name][0] != kind:
@@ -147,7 +147,7 @@ class _Verifier:
     # --- memory
 
     def takes(self, buffer: Buffer) -> None:
-        """A buffer that is allocated."""
+        """Record a buffer that is allocated."""
         if buffer in self.own:
             self.fail(f"{memory_name(buffer)} is allocated already")
         self.own.add(buffer)
@@ -163,7 +163,7 @@ class _Verifier:
         return self.program.slots[buffer]
 
     def touches(self, array: Array) -> None:
-        """An array that is read or written: its quantities have values, its memory is there."""
+        """Check an array that is read or written: its quantities have values, its memory is live."""
         self.reads((*array.lengths, *array.strides))
         if len(array.lengths) != len(array.strides):
             self.fail(f"{len(array.strides)} strides for {len(array.lengths)} lengths")
@@ -188,7 +188,7 @@ class _Verifier:
             self.live[slot] = buffer
 
     def writes(self, array: Array) -> None:
-        """An array that is written."""
+        """Check an array that is written."""
         for memory in array.memory:
             if memory in self.fixed:
                 self.fail(f"{memory} is a constant")
@@ -364,18 +364,18 @@ def _names(quantities: Iterable[Quantity]) -> Iterable[str]:
 
 
 def _shown(argument: Argument) -> str:
-    """The address of an array; another argument as it is."""
+    """Return the address of an array; another argument as it is."""
     return memory_name(argument.base) if isinstance(argument, Array) else str(argument)
 
 
 def _fits(dtype: str, expected: str) -> bool:
-    """Whether a kernel may take elements of a dtype for another one: as plain bits, when it only moves them."""
+    """Whether a kernel accepts elements of a dtype for another one: as plain bits, if it only moves them."""
     same_size = numpy_dtype(dtype).itemsize == numpy_dtype(expected).itemsize
     return dtype == expected or (expected.startswith("uint") and same_size)
 
 
 def _elsewhere(read: Array, written: Array) -> bool:
-    """Whether an element may be read after its place has been written for another one."""
+    """Whether an element may be read after its memory was overwritten by another one."""
     return (read.lengths, read.strides) != (written.lengths, written.strides) and 0 not in read.strides
 
 

@@ -1,1 +1,1 @@
-"""The functions that generated code may call: the pool, the clock, matrix products through the BLAS in the process."""
+"""The functions that generated code may call: pool, clock, matrix products by the BLAS of the process."""

@@ -30,7 +30,7 @@ static int heavier_first(const void *a, const void *b)
     return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : x->slot - y->slot;
 }
 
-/* The smallest gap of `bytes` beside those that live at the same time, who lie in order; or the end of the last. */
+/* Return the smallest gap of `bytes` between slots that live at the same time, in order; or the end of the last. */
 static i64 best_gap(const placed *others, i32 count, i32 first, i32 last, i64 bytes)
 {
     i64 at = 0, best = -1, least = 0;
@@ -58,9 +58,9 @@ static i64 place_all(const i32 *lives, i64 *places, const wanted *order, i32 cou
     return end;
 }
 
-/* The bytes of a block for all slots, by best fit: the largest slot first, or the one with most bytes times steps, as
-   needs less.  rooms: of each slot its bytes going in, and behind them its place coming out; lives as in ag_plan.
-   -1: there is no memory to plan in. */
+/* Return the bytes of a block for all slots, by best fit: largest slot first, or most bytes times steps first,
+   whichever needs less. rooms: in: the bytes of each slot; out, after them: its place; lives as in ag_plan. -1:
+   there is no memory for planning. */
 EXPORT i64 ag_places(i32 slots, const i32 *lives, i64 *rooms)
 {
     const size_t each = sizeof(wanted) + sizeof(placed) + sizeof(i64);
@@ -97,7 +97,7 @@ static void open_arena(ag_plan *plan, ag_arena *arena)
     __builtin_memset(arena->rooms, 0, bytes);
 }
 
-/* Whether calls have needed far less than the plan has for so long that it is to shrink; the lock is held. */
+/* Whether the plan should shrink, since calls have long needed far less; the lock is held. */
 static i32 too_large(ag_plan *plan, i64 asked, i64 had)
 {
     plan->idle = asked < had / SHRINKING ? plan->idle + 1 : 0;
@@ -106,7 +106,7 @@ static i32 too_large(ag_plan *plan, i64 asked, i64 had)
     return 1;
 }
 
-/* Put rooms for the sizes of a call into `arena`.  False: the plan is to stay. */
+/* Put places for the sizes of a call into `arena`.  False: keep the plan. */
 static i32 want_rooms(ag_plan *plan, const ag_arena *arena)
 {
     i64 had = 0, asked = 0;
@@ -125,7 +125,7 @@ static i32 want_rooms(ag_plan *plan, const ag_arena *arena)
     return 1;
 }
 
-/* The lock is held.  What earlier calls needed beside the block waits in the pool, and no call will ask for it again. */
+/* The lock is held.  Blocks that earlier calls needed besides wait in the pool, and no call will use them again. */
 static void replan(ag_plan *plan, const ag_arena *arena, i64 bytes)
 {
     const i64 spare = arena->bytes + arena->beside;

@@ -1,4 +1,4 @@
-"""The BLAS that is already in the process, as addresses: NumPy's own, found through threadpoolctl; nothing is linked.
+"""The BLAS of the process as addresses: NumPy's own, found through threadpoolctl; nothing is linked.
 
 Distributions name the same function differently: `cblas_dgemm`, with 64-bit integers `cblas_dgemm64_`, in NumPy's and
 SciPy's wheels `scipy_cblas_dgemm64_`.  The name says how wide the integers are.
@@ -40,7 +40,7 @@ _TUNING = (
     "scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "openblas_{}_num_threads_64",
     "scipy_openblas_{}_num_threads", "openblas_{}_num_threads",
 )  # fmt: skip
-"""How the pair of functions for the number of threads is spelled; other libraries than OpenBLAS are not told."""
+"""Names of the functions that get and set the number of threads of OpenBLAS; other libraries are not adjusted."""
 
 _OPENBLAS_ALONE = 2**18
 """SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD of OpenBLAS (interface/gemm.c, as its Makefile.rule sets them)."""
@@ -66,18 +66,18 @@ class Blas:
 
     @property
     def quiet(self) -> int:
-        """How many multiplications a product of matrices may have that this thread does alone; 0: not known, or all."""
+        """Return the number of multiplications up to which a product uses this thread only; 0: not known, or always."""
         return _OPENBLAS_ALONE if self.name == "openblas" and self.threads > 1 else 0
 
 
 @cache
 def find_blas() -> Blas | None:
-    """The BLAS to use; None if the process has none that speaks CBLAS."""
+    """Return the BLAS to use; None if the process has no library with CBLAS names."""
     return next(iter(all_blas()), None)
 
 
 def all_blas() -> list[Blas]:
-    """Every BLAS in the process that speaks CBLAS: NumPy's own first, then those with 64-bit integers."""
+    """Return every BLAS of the process with CBLAS names: NumPy's own first, then those with 64-bit integers."""
     # Here, not above: it takes 2 ms, and who never compiles a function does not need it.
     from threadpoolctl import ThreadpoolController
 
@@ -99,7 +99,7 @@ def _speaks(library: Any) -> Blas | None:
 
 
 def _tuning(library: Any) -> tuple[int, int]:
-    """The addresses of the functions that ask for the number of threads and set it."""
+    """Return the addresses of the functions that get and set the number of threads."""
     for spelling in _TUNING:
         get, set_ = (_address(library.dynlib, spelling.format(verb)) for verb in ("get", "set"))
         if get and set_:

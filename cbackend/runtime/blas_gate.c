@@ -1,10 +1,10 @@
-/* The gate of the BLAS: who calls it passes, so that nobody forks meanwhile, and so that it keeps to our number of threads.
+/* The gate of the BLAS: every call of the BLAS passes it, which delays forks and sets the number of threads.
 
    A fork while a thread is inside a product that OpenBLAS shares among its threads may never return: before the fork
-   OpenBLAS tells its threads to end by a mark in their queues, and a thread that is just finishing its part of the product
-   overwrites the mark with "nothing to do" and sleeps on (driver/others/blas_server.c, blas_thread_shutdown).  Our handler
-   stands in front of that one, for OpenBLAS was loaded before us: it waits until nobody is inside, and lets nobody in until
-   the fork is done. */
+   OpenBLAS tells its threads to end by a mark in their queues, and a thread that is just finishing its part of the
+   product overwrites the mark with "nothing to do" and sleeps on (driver/others/blas_server.c,
+   blas_thread_shutdown).  Our handler runs before OpenBLAS's, which was registered earlier: it waits until no thread
+   is inside, and admits none until the fork is done. */
 
 enum { GATE_NAP_NS = 50000 };
 

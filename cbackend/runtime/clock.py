@@ -1,4 +1,4 @@
-"""The clock of run profiles: ticks of the processor where the system itself tells time by them, else nanoseconds.
+"""The clock of run profiles: ticks of the processor if the system tells time by them, else nanoseconds.
 
 A reading of ticks takes a third of the time that one of nanoseconds does, and a profiled call reads the clock once a
 node.  How long a tick is shows when a profile is read: by then the process is old enough to tell.
@@ -15,9 +15,9 @@ from ...record.cached import cached_property
 from ..abi._abi import ffi
 
 SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-"""How Linux tells time: "tsc" if the ticks of all processors agree and never change their pace."""
+"""The clock source of Linux: "tsc" if the ticks of all processors agree and are constant."""
 BASELINE_NS = 20_000_000
-"""The least time between the two readings that say how long a tick is: they are good for 100 ns."""
+"""Least time between the two readings that calibrate a tick; each reading is accurate to 100 ns."""
 
 
 class Clock:
@@ -38,7 +38,7 @@ class Clock:
 
     @cached_property
     def seconds(self) -> float:
-        """How long a unit of `now()` is."""
+        """Return the seconds per unit of `now()`."""
         if not self._ticking:
             return 1e-9
         first, first_tick = self._first

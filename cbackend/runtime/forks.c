@@ -21,7 +21,7 @@ static void in_child(void)
 
 __attribute__((constructor)) static void at_load(void) { pthread_atfork(before_fork, after_fork, in_child); }
 
-/* get, set: the functions of the BLAS for its number of threads, both NULL if it has none; found: that number. */
+/* get, set: the functions of the BLAS for its number of threads, both NULL if it has none; found: its present value. */
 EXPORT void ag_blas_threads(void *get, void *set, i32 found)
 {
     blas_threads = (int (*)(void))get;

@@ -1,8 +1,8 @@
-/* Ctrl-C in a call that takes long: the call ends early, and Python raises the KeyboardInterrupt.
+/* Ctrl-C in a long call: the call ends early, and Python raises the KeyboardInterrupt.
 
-   Only the main thread is interrupted, for Python runs its handlers there.  A call begins to listen when it is about to do
-   much, or has been at work for a millisecond: from then until its end our handler stands in front of Python's, raises the
-   flag `stop` and calls Python's.  Short calls pay nothing. */
+   Only the main thread is interrupted, since Python runs its handlers there.  A call begins to listen before much
+   work, or after a millisecond.  From then until its end our handler replaces Python's, sets the flag `stop` and
+   calls Python's.  Short calls pay nothing. */
 
 #if !defined(__clang__)
 #pragma GCC optimize("O0") /* of this and all that follows: a look at a flag, a task to claim; 60 ms of the first start */
@@ -38,7 +38,7 @@ static void on_interrupt(int number)
     errno = before;
 }
 
-/* Put our handler in front of Python's, if Python has one. */
+/* Install our handler before Python's, if Python has one. */
 static void begin_to_listen(void)
 {
     if (sigaction(SIGINT, NULL, &inherited) || !HAS_PLAIN_HANDLER(inherited)) return;
@@ -49,7 +49,7 @@ static void begin_to_listen(void)
     if (!sigaction(SIGINT, &ours, NULL)) attention = LISTENING;
 }
 
-/* Python's handler alone again, unless somebody has put another one there since. */
+/* Restore Python's handler, unless the program has installed another one since. */
 static void no_longer_listen(void)
 {
     struct sigaction current;

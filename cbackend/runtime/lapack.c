@@ -1,4 +1,4 @@
-/* Factorizations and systems of equations of one dtype: by the LAPACK that was found in the process, or by own loops.
+/* Factorizations and systems of equations of one dtype: by the LAPACK of the process, or by our own loops.
 
    runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1).  Matrices
    are stored by columns.  LAPACK's integers have 64 or 32 bits, which only `integer`, `pivot` and `set_pivot` know.

@@ -1,4 +1,4 @@
-"""The LAPACK beside the BLAS that is in the process, as addresses: its Fortran routines, found in the same library."""
+"""The LAPACK beside the BLAS of the process as addresses: its Fortran routines, found in the same library."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...record import record
 from .blas import DTYPES, find_blas
 
 ROUTINES = ("getrf", "getrs", "potrf", "trtrs")
-"""LU and what solves with it, Cholesky, and triangular systems."""
+"""LU factorization and its solver, Cholesky, triangular systems."""
 _LETTERS = dict(zip(DTYPES, "sdcz", strict=True))
 _SPELLINGS = {
     "scipy_cblas_{}64_": "scipy_{}_64_",
@@ -20,12 +20,12 @@ _SPELLINGS = {
     "cblas_{}$NEWLAPACK": "{}$NEWLAPACK",
     "cblas_{}": "{}_",
 }
-"""How a library that spells the routines of CBLAS so spells those of Fortran."""
+"""Fortran names of a library, by the names of its CBLAS."""
 
 
 @record
 class Lapack:
-    """`addresses`: for each dtype its ROUTINES, 0 where there is none; `wide`: they take 64-bit integers."""
+    """Addresses of the ROUTINES by dtype, 0 where there is none; `wide`: they take 64-bit integers."""
 
     wide: bool
     addresses: dict[str, tuple[int, ...]]
@@ -33,7 +33,7 @@ class Lapack:
 
 @cache
 def find_lapack() -> Lapack:
-    """The LAPACK to use: that of the library whose BLAS is used."""
+    """Return the LAPACK of the library whose BLAS is used."""
     blas = find_blas()
     if blas is None:
         return Lapack(False, dict.fromkeys(DTYPES, (0,) * len(ROUTINES)))

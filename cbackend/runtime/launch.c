@@ -1,20 +1,20 @@
-/* Kernels over parts of their loops: large nests are cut into tasks for the team, with a look at Ctrl-C between them.
+/* Kernels in parallel chunks: large nests are split into tasks for the team, with checks for Ctrl-C between them.
 
        k(n0, n1, y, x)   -->   k(t0, n1, y + 0 * t0 * s0, x + ...), k(t0, n1, y + 1 * t0 * s0, x + ...), ...
 
-   A kernel runs over any part of its loops if it is given other extents and pointers, so its text knows nothing of all
-   this.  Loops are cut from the outermost on until there are enough tasks.  Where a reduced loop is cut, each part has a
-   place for its own results, and these are combined in pairs, neighbours first.  How a nest is cut follows from its lengths
-   alone, so the bits of a result never depend on the number of threads.
+   A kernel runs any chunk of its loops if it gets other extents and pointers, so its text does not depend on the
+   split.  Loops are split from the outermost on until there are enough tasks.  If a reduced loop is split, each
+   chunk has a place for its own results, and these are combined in pairs, neighbours first.  The split depends only
+   on lengths, so the bits of a result never depend on the number of threads.
 
-   A kernel that may come to one element again and again (AG_SEQUENTIAL: a scatter) is shared out along the loops that it
-   does not do so along; what each thread gets runs in parts one after the other, in the order of the whole. */
+   A kernel that may visit an element repeatedly (AG_SEQUENTIAL: a scatter) is divided only along loops that never do
+   so; the share of each thread runs in chunks one after the other, in the order of the whole. */
 
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: sources.py. */
     LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
-    LINE_OF_ELEMENTS = 256, /* what is cut of the innermost loop: whole blocks of a sum, whole vectors */
+    LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
     FOLD_AT_LEAST = 64   /* elements for each that has to be combined later */
 };
 
@@ -33,7 +33,7 @@ typedef struct grid {
     i32 sequential;                /* its tasks run one after the other */
 } grid;
 
-/* The nanoseconds that a kernel takes for these extents. */
+/* Return the estimated nanoseconds of a kernel for these extents. */
 static double estimate(const ag_nest *nest, const i64 *lengths)
 {
     double work = 1e-3 * nest->picoseconds;
@@ -44,7 +44,7 @@ static double estimate(const ag_nest *nest, const i64 *lengths)
 static i32 has(i64 loops, i32 loop) { return (i32)(loops >> loop) & 1; }
 static i64 ceiling(i64 a, i64 b) { return a / b + (a % b != 0); }
 
-/* The reduced loop to cut: the outermost if it has steps enough, else the longest; -1 if there is none. */
+/* Return the reduced loop to split: the outermost if it is long enough, else the longest; -1 if there is none. */
 static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
 {
     i32 best = -1;
@@ -53,7 +53,7 @@ static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
     return best;
 }
 
-/* The least number of steps of a loop that a task may have: many for each result that has to be combined later. */
+/* Return the least steps of a loop per task: many if each result has to be combined later. */
 static i64 least_tile(const grid *g, i32 loop)
 {
     i64 least = loop == g->nest->rank - 1 ? LINE_OF_ELEMENTS : 1, others = 1;
@@ -64,7 +64,7 @@ static i64 least_tile(const grid *g, i32 loop)
     return enough > least ? enough : least;
 }
 
-/* Whether the kernel comes back to the same elements of an output: parts of the loop would write them at once. */
+/* Whether the kernel revisits elements of an output along a loop, which chunks would then write concurrently. */
 static i32 is_broadcast(const grid *g, i32 loop)
 {
     for (i32 k = 0; k < g->nest->outputs; k++)
@@ -72,7 +72,7 @@ static i32 is_broadcast(const grid *g, i32 loop)
     return 0;
 }
 
-/* Cut loops from the outermost on until there are as many tasks as wanted. */
+/* Split loops from the outermost on until there are as many tasks as wanted. */
 static void cut(grid *g, double wanted)
 {
     const ag_nest *nest = g->nest;
@@ -93,8 +93,8 @@ static void cut(grid *g, double wanted)
     if (g->reduced >= 0 && g->tiles[g->reduced] == 1) g->reduced = -1;
 }
 
-/* Cut the loops from the outermost on, down to the first that is cut into more than single steps: the parts, one after
-   the other, do what the whole does in the same order. */
+/* Split the loops from the outermost on, down to the first that is split into more than single steps: the chunks, one
+   after the other, then keep the order of the whole. */
 static void cut_sequentially(grid *g, double wanted)
 {
     i32 uncut = 0;
@@ -109,7 +109,7 @@ static void cut_sequentially(grid *g, double wanted)
     }
 }
 
-/* Room for the results of parts; 0 if there is none. */
+/* Allocate places for the results of chunks; 0 if there is no memory. */
 static i32 make_partials(grid *g)
 {
     const ag_nest *nest = g->nest;
@@ -125,7 +125,7 @@ static i32 make_partials(grid *g)
     return 1;
 }
 
-/* Of the tasks that fail the first one counts, whoever comes to it first: all of them are tried. */
+/* Of the tasks that fail the one with the lowest number counts, so all of them are tried. */
 static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
 {
     pthread_mutex_lock(&team_lock);
@@ -138,7 +138,7 @@ static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
 
 static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
 
-/* The position, among all elements, of what stands at this one in the part of these lengths that begins at `first`. */
+/* Return the position, among all elements, of this one in the chunk of these lengths that begins at `first`. */
 static void place_in_whole(const grid *g, const i64 *lengths, const i64 *first, i64 *position)
 {
     i64 at[MOST_LOOPS], left = *position;
@@ -175,7 +175,7 @@ static void run_part(void *context, i64 index)
         if (nest->extrema[k] >= 0) place_in_whole(g, lengths, first, data[k]);
 }
 
-/* The parts of one part of `whole` in their order: 0, what the kernel returned for one that failed, or AG_STOPPED. */
+/* Run the chunks of one part of `whole` in order; return 0, the kernel's status if one failed, or AG_STOPPED. */
 static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said)
 {
     grid g = *whole;
@@ -195,7 +195,7 @@ static void *results_of(const grid *g, i32 k, i64 part)
     return part ? g->partial[k] + (part - 1) * g->size[k] * g->nest->items[k] : g->data[k];
 }
 
-/* Combine the results of a part with those of an earlier one: positions first, for which both extrema are needed. */
+/* Combine the results of a chunk with those of an earlier one: positions first, since they need both extrema. */
 static void combine_parts(const grid *g, i64 into, i64 from)
 {
     const ag_nest *nest = g->nest;
@@ -208,7 +208,7 @@ static void combine_parts(const grid *g, i64 into, i64 from)
         if (g->partial[k] && nest->folds[k]) nest->folds[k](g->size[k], results_of(g, k, into), results_of(g, k, from));
 }
 
-/* Combine the results of all parts into those of the first: neighbours, then pairs of neighbours, ... */
+/* Combine the results of all chunks into those of the first: neighbours, then pairs of neighbours, ... */
 static void combine(const grid *g)
 {
     i64 parts = g->reduced < 0 ? 1 : g->tiles[g->reduced];
@@ -232,7 +232,7 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
 
 enum { ROOM = 512 }; /* strides that are put in another order at most */
 
-/* Loops in the order in which the first output lies in memory, the innermost last; 0: they are in it. */
+/* Order loops as the first output lies in memory, the innermost last; 0: they already are. */
 static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64 *strides, i64 *n, i64 *s)
 {
     i32 loops[MOST_LOOPS], rank = nest->rank, moved = 0;

@@ -1,8 +1,9 @@
-/* The BLAS that was found in the process, by pointers; and gemv, ger and dot, by it or by own loops.
+/* The BLAS of the process, by pointers; and gemv, ger and dot, by it or by our own loops.
 
-   What a BLAS cannot be told, as sizes beyond its integers or negative strides, goes to our own loops.  With FALLBACK
-   the BLAS has all of the three, and own loops are compiled with little effort.  An outer product is ours where OWN_LOOPS
-   is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no thread of the BLAS. */
+   Arguments that a BLAS cannot take, such as sizes beyond its integers or negative strides, go to our own loops.
+   With FALLBACK the BLAS has all of the three, and own loops are compiled with little effort.  An outer product is
+   ours where OWN_LOOPS is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no
+   thread of the BLAS. */
 
 #if FALLBACK
 #define LOOP static
@@ -21,10 +22,10 @@ enum { LONG_TILE = 1 << (COMPLEX ? 28 : 30), LONG_WIDTH = 1024, LONG_DEPTH = 204
 static i32 wide; /* the BLAS takes 64-bit integers */
 static i64 quiet; /* products of up to so many multiplications wake no thread of the BLAS; 0: not known */
 
-/* The length of each of the parts, but the last, of `total`, of which none is longer than `most`. */
+/* Return the length of all parts of `total` but the last, at most `most`. */
 INLINE i64 even_part(i64 total, i64 most) { return parts(total, parts(total, most)); }
 
-/* Whether the BLAS found can be told these sizes. */
+/* Whether the BLAS can take these sizes. */
 INLINE i32 fits(i64 a, i64 b, i64 c, i64 d, i64 e, i64 f)
 {
     return wide || ((a | b | c | d | e | f) >> 31) == 0;
@@ -126,9 +127,9 @@ typedef T dot_narrow(i32, const T *, i32, const T *, i32);
 
 /* c = alpha * op(a) @ op(b) + beta * c by the BLAS, in tiles.
 
-   Threads help a product of few multiplications little, and where the processors have other work it waits for them much
-   longer than it takes: 100x256 @ 64 deep, float32, on two processors 0.02 ms when all is quiet, 4 ms on average at a load
-   of 5.  It is therefore made of tiles that are too small for threads: 0.03 ms, whatever the load.
+   Threads help a product of few multiplications little, and where the processors have other work it waits for them
+   much longer than it takes: 100x256 @ 64 deep, float32, on two processors 0.02 ms when all is quiet, 4 ms on
+   average at a load of 5.  It is therefore made of tiles that are too small for threads: 0.03 ms, whatever the load.
 
    A product that takes long is made of tiles that take at most some 50 ms, with a look at Ctrl-C after each. */
 static void blas_gemm(const ag_runtime *rt, i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const T *alpha, const T *a,
@@ -159,7 +160,7 @@ static void blas_gemm(const ag_runtime *rt, i32 trans_a, i32 trans_b, i64 m, i64
             }
 }
 
-/* How BLAS is told of an m by n matrix with these strides; 0 if it cannot be. */
+/* Return the BLAS arguments for an m by n matrix with these strides; 0 if there are none. */
 static i32 as_stored(i64 m, i64 n, i64 s0, i64 s1, i32 *trans, i64 *ld)
 {
     /* A matrix of one row has no step between rows: what was passed may be anything. */
@@ -168,8 +169,8 @@ static i32 as_stored(i64 m, i64 n, i64 s0, i64 s1, i32 *trans, i64 *ld)
     return !*trans || ((s0 == 1 || m == 1) && *ld >= m);
 }
 
-/* The product by the BLAS; 0 if there is none, or it cannot be told.  It leaves the product out where alpha is 0.  What is
-   meant is 0 times the product, which is NaN where that is not finite: our own loops compute it. */
+/* The product by the BLAS; 0 if there is none, or it cannot be told.  It leaves the product out where alpha is 0.
+   What is meant is 0 times the product, which is NaN where that is not finite: our own loops compute it. */
 static i32 blas_gemm_of(const ag_runtime *rt, const product *x)
 {
     i32 trans_a, trans_b;
@@ -212,9 +213,9 @@ static void gemv_task(void *work_, i64 index)
 
 /* y = alpha * op(a) @ x + beta * y by the BLAS.
 
-   How OpenBLAS shares a matrix of GEMV_ALONE numbers or more among its threads depends on how many it has, and so do the
-   bits of the sums (interface/gemv.c).  Where it has several it gets parts that it does not share, and our team does:
-   what is added to what follows from the sizes alone. */
+   How OpenBLAS shares a matrix of GEMV_ALONE numbers or more among its threads depends on how many it has, and so do
+   the bits of the sums (interface/gemv.c).  Where it has several it gets parts that it does not share, and our team
+   does: what is added to what follows from the sizes alone. */
 static void blas_gemv(const ag_runtime *rt, gemv_work work)
 {
     const i64 kept = work.trans ? work.n : work.m, summed = work.trans ? work.m : work.n;
@@ -285,7 +286,7 @@ static void ger(const ag_runtime *rt, i64 m, i64 n, const void *alpha_, const vo
     run(rt, parts(m, share), ger_task, &(ger_work){m, n, incx, incy, lda, share, *alpha, a, x, y});
 }
 
-/* The products of two vectors, summed up in parts. */
+/* Return the product of two vectors, summed in chunks. */
 typedef struct dot_work {
     const ag_runtime *rt;
     i64 n, incx, incy, share;

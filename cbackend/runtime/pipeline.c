@@ -1,50 +1,50 @@
-/* Kernels of which later ones read rows that earlier ones compute, over bands of rows: line buffers.
+/* Kernels of which later ones read rows that earlier ones compute, over blocks of rows, which line buffers hold.
 
-       for bands of the last stage:
-           for each stage: compute the rows that this band wants and that no earlier one has made, in a ring of rows
+       for blocks of rows of the last stage:
+           for each stage: compute the rows that this block needs and no earlier one computed, in a line buffer
 
-   Each task takes a part of the last stage's rows, with rings of its own, and computes again what its neighbours have
-   above and below; parts are long, so that is little.  A row stays in the cache between the stages.  Where all that
-   stands between them is small, rows are very long, or lengths broadcast so that rows do not follow one another, each
-   stage runs whole. */
+   Each task takes a part of the last stage's rows, with line buffers of its own, and recomputes the rows that its
+   neighbours have above and below; parts are long, so these are few.  A row stays in the cache between the stages.
+   A line buffer is circular: row r lies in place r modulo its capacity.  If all intermediate results are small, rows
+   are very long, or lengths broadcast so that rows are not adjacent, each stage runs whole. */
 
 enum {
-    MOST_STAGES = 16, MOST_RINGS = 32,
-    BAND_BYTES = 1 << 15,  /* of the widest ring, for each band */
+    MOST_STAGES = 16, MOST_LINE_BUFFERS = 32,
+    BLOCK_BYTES = 1 << 15, /* of the widest line buffer, per block of rows */
     WHOLE_BYTES = 1 << 19, /* intermediate results that stay in the cache as they are */
     ROW_BYTES = 1 << 18,   /* longer rows leave the cache before the next stage, and are work for several threads */
     HALO_SHARE = 16        /* a task has that many times as many rows as it computes again */
 };
 
-typedef struct bands {
+typedef struct row_blocks {
     const ag_stage *stage;
-    i32 stages, rings;
-    i64 row_bytes[MOST_RINGS], capacity[MOST_RINGS]; /* of each ring: bytes of a row, rows */
-    i32 maker[MOST_RINGS];                           /* and the stage that computes it */
+    i32 stages, buffers;
+    i64 row_bytes[MOST_LINE_BUFFERS], capacity[MOST_LINE_BUFFERS]; /* of each line buffer: bytes of a row, rows */
+    i32 maker[MOST_LINE_BUFFERS];            /* and the stage that computes it */
     i64 low[MOST_STAGES], high[MOST_STAGES]; /* for rows a to b of the last stage one needs rows a + low to b + high */
-    i64 rows, band, task;                    /* of the last stage: all, those of a band, those of a task */
+    i64 rows, block, task;                   /* of the last stage: all, those of a block, those of a task */
     i64 failed, said[SAID + 1];              /* the first task that failed, and why */
     i32 status;
-} bands;
+} row_blocks;
 
-static i32 has_whole_rows(const bands *b, const ag_stage *s)
+static i32 has_whole_rows(const row_blocks *b, const ag_stage *s)
 {
     for (i32 k = 0; k < s->nest->arrays; k++) {
-        i64 r = s->rows[k].ring;
+        i64 r = s->rows[k].buffer;
         if (r >= 0 && s->strides[k * s->nest->rank] * s->nest->items[k] != b->row_bytes[r]) return 0;
     }
     return 1;
 }
 
-/* Which stage computes which ring, the rows of each, and how far stages must be ahead; 0 if they must run whole. */
-static i32 survey(bands *b)
+/* Find the stage of each line buffer, the bytes of its rows, and how far stages run ahead; 0 if they must run whole. */
+static i32 survey(row_blocks *b)
 {
     i64 bytes = 0, widest = 0;
     for (i32 j = 0; j < b->stages; j++) {
         const ag_stage *s = &b->stage[j];
         b->low[j] = b->high[j] = j == b->stages - 1 ? 0 : -1;
         for (i32 k = 0; k < s->nest->outputs; k++) {
-            i64 r = s->rows[k].ring;
+            i64 r = s->rows[k].buffer;
             if (r < 0) continue;
             b->maker[r] = j;
             b->row_bytes[r] = s->strides[k * s->nest->rank] * s->nest->items[k];
@@ -56,8 +56,8 @@ static i32 survey(bands *b)
         const ag_stage *s = &b->stage[j];
         if (!has_whole_rows(b, s)) return 0;
         for (i32 k = s->nest->outputs; k < s->nest->arrays; k++) {
-            if (s->rows[k].ring < 0) continue;
-            i32 from = b->maker[s->rows[k].ring];
+            if (s->rows[k].buffer < 0) continue;
+            i32 from = b->maker[s->rows[k].buffer];
             i64 low = b->low[j] + s->rows[k].row, high = b->high[j] + s->rows[k].row;
             if (b->low[from] < 0 || low < b->low[from]) b->low[from] = low;
             if (high > b->high[from]) b->high[from] = high;
@@ -66,22 +66,22 @@ static i32 survey(bands *b)
     return bytes > WHOLE_BYTES && widest <= ROW_BYTES;
 }
 
-static void plan_bands(bands *b, double work)
+static void plan_rows(row_blocks *b, double work)
 {
     i64 widest = 1, halo = 0;
-    for (i32 r = 0; r < b->rings; r++)
+    for (i32 r = 0; r < b->buffers; r++)
         if (b->row_bytes[r] > widest) widest = b->row_bytes[r];
     for (i32 j = 0; j < b->stages; j++)
         if (b->high[j] - b->low[j] > halo) halo = b->high[j] - b->low[j];
-    b->band = BAND_BYTES / widest > 1 ? BAND_BYTES / widest : 1;
+    b->block = BLOCK_BYTES / widest > 1 ? BLOCK_BYTES / widest : 1;
     b->task = ceiling(b->rows, (i64)(work / TASK_NS) + 1);
     if (b->task < HALO_SHARE * halo) b->task = HALO_SHARE * halo;
-    if (b->task < b->band) b->task = b->band;
-    for (i32 r = 0; r < b->rings; r++) b->capacity[r] = b->band + b->high[b->maker[r]] - b->low[b->maker[r]];
+    if (b->task < b->block) b->task = b->block;
+    for (i32 r = 0; r < b->buffers; r++) b->capacity[r] = b->block + b->high[b->maker[r]] - b->low[b->maker[r]];
 }
 
-/* Rows `from` to `to` of a stage, in parts between which no ring begins anew. */
-static i32 run_rows(const bands *b, const ag_stage *s, i64 from, i64 to, char *const *ring, i64 *said)
+/* Rows `from` to `to` of a stage, in parts within which no line buffer wraps around. */
+static i32 run_rows(const row_blocks *b, const ag_stage *s, i64 from, i64 to, char *const *buffer, i64 *said)
 {
     const ag_nest *nest = s->nest;
     i64 lengths[MOST_LOOPS];
@@ -91,13 +91,13 @@ static i32 run_rows(const bands *b, const ag_stage *s, i64 from, i64 to, char *c
         i64 count = to - from;
         for (i32 k = 0; k < nest->arrays; k++) {
             const ag_rows *rows = &s->rows[k];
-            if (rows->ring < 0) {
+            if (rows->buffer < 0) {
                 data[k] = (char *)s->data[k] + from * s->strides[k * nest->rank] * nest->items[k];
                 continue;
             }
-            i64 at = (from + rows->row) % b->capacity[rows->ring], left = b->capacity[rows->ring] - at;
+            i64 at = (from + rows->row) % b->capacity[rows->buffer], left = b->capacity[rows->buffer] - at;
             if (left < count) count = left;
-            data[k] = ring[rows->ring] + at * b->row_bytes[rows->ring] + rows->element * nest->items[k];
+            data[k] = buffer[rows->buffer] + at * b->row_bytes[rows->buffer] + rows->element * nest->items[k];
         }
         lengths[0] = count;
         i32 status = nest->part(nest, lengths, data, s->strides, said);
@@ -107,7 +107,7 @@ static i32 run_rows(const bands *b, const ag_stage *s, i64 from, i64 to, char *c
     return 0;
 }
 
-static void note_band_failure(bands *b, i64 index, i32 status, i64 stage, const i64 *said)
+static void note_rows_failure(row_blocks *b, i64 index, i32 status, i64 stage, const i64 *said)
 {
     pthread_mutex_lock(&team_lock);
     if (!b->status || index < b->failed) {
@@ -118,41 +118,42 @@ static void note_band_failure(bands *b, i64 index, i32 status, i64 stage, const 
     pthread_mutex_unlock(&team_lock);
 }
 
-/* One part of the last stage's rows, band after band. */
-static void run_bands(void *context, i64 index)
+/* Compute a part of the last stage's rows, block by block. */
+static void run_task_rows(void *context, i64 index)
 {
-    bands *b = context;
+    row_blocks *b = context;
     i64 first = index * b->task, end = first + b->task < b->rows ? first + b->task : b->rows, bytes = 0;
     i64 done[MOST_STAGES], said[SAID] = {0};
-    char *ring[MOST_RINGS];
-    for (i32 r = 0; r < b->rings; r++) bytes += (b->capacity[r] * b->row_bytes[r] + 63) & -64;
+    char *buffer[MOST_LINE_BUFFERS];
+    for (i32 r = 0; r < b->buffers; r++) bytes += (b->capacity[r] * b->row_bytes[r] + 63) & -64;
     char *memory = pool_alloc(bytes);
     if (!memory) {
         said[0] = 1, said[1] = bytes;
-        note_band_failure(b, index, AG_NO_MEMORY, 0, said);
+        note_rows_failure(b, index, AG_NO_MEMORY, 0, said);
         return;
     }
-    ring[0] = memory;
-    for (i32 r = 1; r < b->rings; r++) ring[r] = ring[r - 1] + ((b->capacity[r - 1] * b->row_bytes[r - 1] + 63) & -64);
+    buffer[0] = memory;
+    for (i32 r = 1; r < b->buffers; r++)
+        buffer[r] = buffer[r - 1] + ((b->capacity[r - 1] * b->row_bytes[r - 1] + 63) & -64);
     for (i32 j = 0; j < b->stages; j++) done[j] = first + b->low[j];
     i32 status = 0;
-    for (i64 at = first; at < end && !status; at += b->band) {
-        i64 last = at + b->band < end ? at + b->band : end;
+    for (i64 at = first; at < end && !status; at += b->block) {
+        i64 last = at + b->block < end ? at + b->block : end;
         for (i32 j = 0; j < b->stages && !status; j++) {
-            status = run_rows(b, &b->stage[j], done[j], last + b->high[j], ring, said);
+            status = run_rows(b, &b->stage[j], done[j], last + b->high[j], buffer, said);
             done[j] = last + b->high[j];
-            if (status) note_band_failure(b, index, status, j, said);
+            if (status) note_rows_failure(b, index, status, j, said);
         }
     }
     pool_release(memory);
 }
 
-/* Each stage after the other, over arrays as long as they are. */
-static i32 run_whole(const ag_runtime *rt, const bands *b, i64 *said)
+/* Run each stage after the other, over whole arrays. */
+static i32 run_whole(const ag_runtime *rt, const row_blocks *b, i64 *said)
 {
-    char *whole[MOST_RINGS] = {NULL};
+    char *whole[MOST_LINE_BUFFERS] = {NULL};
     i32 status = 0;
-    for (i32 r = 0; r < b->rings && !status; r++) {
+    for (i32 r = 0; r < b->buffers && !status; r++) {
         i64 rows = b->stage[b->maker[r]].lengths[0];
         whole[r] = pool_alloc(rows * b->row_bytes[r]);
         if (!whole[r]) status = AG_NO_MEMORY, said[0] = 1, said[1] = rows * b->row_bytes[r];
@@ -163,19 +164,20 @@ static i32 run_whole(const ag_runtime *rt, const bands *b, i64 *said)
         for (i32 k = 0; k < s->nest->arrays; k++) {
             const ag_rows *rows = &s->rows[k];
             data[k] = s->data[k];
-            if (rows->ring >= 0)
-                data[k] = whole[rows->ring] + rows->row * b->row_bytes[rows->ring] + rows->element * s->nest->items[k];
+            if (rows->buffer < 0) continue;
+            i64 row = rows->row * b->row_bytes[rows->buffer];
+            data[k] = whole[rows->buffer] + row + rows->element * s->nest->items[k];
         }
         said[SAID] = j;
         status = launch(rt, s->nest, s->lengths, data, s->strides, said);
     }
-    for (i32 r = 0; r < b->rings; r++) pool_release(whole[r]);
+    for (i32 r = 0; r < b->buffers; r++) pool_release(whole[r]);
     return status;
 }
 
-static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32 rings, i64 *said)
+static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *said)
 {
-    bands b = {.stage = stage, .stages = stages, .rings = rings, .rows = stage[stages - 1].lengths[0]};
+    row_blocks b = {.stage = stage, .stages = stages, .buffers = buffers, .rows = stage[stages - 1].lengths[0]};
     double work = 0;
     for (i32 j = 0; j < stages; j++) {
         double each = 1e-3 * stage[j].nest->picoseconds;
@@ -185,8 +187,8 @@ static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32
     if (work > LONG_NS) listen_to_interrupt();
     if (poll_interrupt()) return AG_STOPPED;
     if (!survey(&b)) return run_whole(rt, &b, said);
-    plan_bands(&b, work);
-    i32 stopped = parallel(rt, ceiling(b.rows, b.task), run_bands, &b);
+    plan_rows(&b, work);
+    i32 stopped = parallel(rt, ceiling(b.rows, b.task), run_task_rows, &b);
     for (i32 k = 0; b.status && k <= SAID; k++) said[k] = b.said[k];
     return stopped ? AG_STOPPED : b.status;
 }

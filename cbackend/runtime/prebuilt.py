@@ -1,4 +1,4 @@
-"""Libraries that are compiled when the package is installed (setup.py), so that no first call waits for it.
+"""Libraries that are compiled when the package is installed (setup.py), so that no first call compiles them.
 
 These are entries as the cache has them, in a folder of the package: what the compiler was found to be, the core of the
 runtime, native entries, products and factorizations.  They are used by the same rules as the cache's own: under the
@@ -33,7 +33,7 @@ _REAL = ("float32", "float64")
 
 
 def part_sources() -> list[str]:
-    """The C texts that are compiled: what functions of real numbers may need, and products of complex ones.
+    """Return the C texts to compile: all that functions of real numbers may need, and products of complex numbers.
 
     The products count on a BLAS in the process, which NumPy brings.
     """
@@ -42,7 +42,7 @@ def part_sources() -> list[str]:
 
 
 def prebuild(folder: Path) -> str:
-    """Fill `folder`, whatever it held before, and say in one line what was done.
+    """Fill `folder`, whatever it held before, and return a line that says what was done.
 
     Raises:
         OSError: it cannot be written.
@@ -64,7 +64,7 @@ def prebuild(folder: Path) -> str:
 
 
 def _build(texts: Sequence[str], toolchain: Toolchain, cache: Cache) -> list[str]:
-    """Put the libraries of `texts` into the cache; why some could not be."""
+    """Compile `texts` into the cache; return why some failed."""
 
     def made(text: str) -> str | None:
         try:
@@ -90,7 +90,7 @@ class Parts:
 
 
 def usable_parts(toolchain: Toolchain, folder: Path) -> Parts:
-    """The parts in `folder` that fit this compiler and this machine."""
+    """Return the parts in `folder` that fit this compiler and this machine."""
     cache = Cache(CacheFolder(None, writable=False), prebuilt=folder)
     keys = [library_key(text, toolchain) for text in part_sources()]
     missing = sum(cache.load(Kind.LIBRARY, key) is None for key in keys)

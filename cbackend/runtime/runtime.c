@@ -17,7 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #else
-typedef int pthread_mutex_t; /* nobody else asks for a lock */
+typedef int pthread_mutex_t; /* there is one thread only */
 #define PTHREAD_MUTEX_INITIALIZER 0
 #define pthread_mutex_lock(lock) ((void)(lock))
 #define pthread_mutex_unlock(lock) ((void)(lock))
@@ -34,7 +34,7 @@ typedef int pthread_mutex_t; /* nobody else asks for a lock */
 
 /* ---- Pool --------------------------------------------------------------------------------------------------------
    Blocks come in size classes, four to the doubling, so at most a fifth of a block is slack.  Freed blocks wait on the
-   stack of their class, the last freed one first, for it is the one that the processor's cache still knows.  A header of
+   stack of their class, the last freed one on top, since the processor's cache is likely to hold it.  A header of
    64 bytes in front keeps the class. */
 
 enum { ALIGNMENT = 64, CLASSES = 4 * 48, HUGE_BYTES = 4 << 20 };
@@ -52,7 +52,7 @@ static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static i64 bytes_of_class(i64 class) { return (4 + class % 4) << (class / 4 + 4); }
 
-/* The smallest class that holds `bytes`: 64, 80, 96, 112, 128, 160, ... */
+/* Return the smallest class that holds `bytes`: 64, 80, 96, 112, 128, 160, ... */
 static i64 class_of(i64 bytes)
 {
     if (bytes <= 64) return 0;
@@ -135,7 +135,7 @@ static void pool_release(void *memory)
     pthread_mutex_unlock(&pool_lock);
 }
 
-/* out: bytes in use, the most that ever were, bytes that wait.  keep >= 0: let no more than that wait from now on. */
+/* out: bytes in use, their peak, waiting bytes.  keep >= 0: let no more than that wait from now on. */
 EXPORT void ag_pool(i64 keep, i64 *out)
 {
     pthread_mutex_lock(&pool_lock);
@@ -168,7 +168,7 @@ EXPORT i64 ag_ticks(void)
 #endif
 }
 
-/* out: nanoseconds and ticks at one moment: of some readings the one in which least came between the two. */
+/* out: nanoseconds and ticks at one moment: of several readings the pair closest together. */
 EXPORT void ag_clocks(i64 *out)
 {
     i64 least = 0;

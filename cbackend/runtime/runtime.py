@@ -29,7 +29,7 @@ _lock = fork_safe_lock()
 
 
 class PoolUse(NamedTuple):
-    """Bytes of the pool: in use, the most that ever were, and kept for reuse."""
+    """Bytes of the pool: in use, the peak, and kept for reuse."""
 
     live: int
     peak: int
@@ -37,7 +37,7 @@ class PoolUse(NamedTuple):
 
 
 class TeamUse(NamedTuple):
-    """Threads: those that were started to help, those of them that do so now, and the callers that they help."""
+    """Threads: helpers that were started, helpers at work, and the callers that they help."""
 
     size: int
     helping: int
@@ -51,7 +51,7 @@ class Runtime:
         """`core`: the runtime for this machine, of which this one has everything but products and factorizations."""
         self._library = library
         self.source = source
-        """Builder and cache of its parts."""
+        """Builder and cache of the parts of the runtime."""
         self._products: dict[str, Library] = {}
         self._solvers: dict[str, Library] = {}
         main = threading.main_thread().ident or 0
@@ -73,7 +73,7 @@ class Runtime:
                 self.install(dtype, library, find_blas())
 
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
-        """Let the products of `dtype` go through `library` to `blas`; None: to our own loops alone."""
+        """Make products of `dtype` go through `library` to `blas`; None: to our own loops."""
         with _lock:
             entries = ffi.addressof(self.table, MEMBERS[dtype])
             addresses = blas.addresses.get(dtype, _NO_ADDRESSES) if blas else _NO_ADDRESSES
@@ -84,7 +84,7 @@ class Runtime:
             self._products[dtype] = library
 
     def _use_blas_threads(self, blas: Blas | None) -> None:
-        """Let calls with few threads limit those of the BLAS."""
+        """Make calls with few threads limit those of the BLAS."""
         if blas:
             get, set_ = (ffi.cast("void *", address) for address in blas.tuning)
             self._library.lib.ag_blas_threads(get, set_, blas.threads)
@@ -102,7 +102,7 @@ class Runtime:
                 self.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
 
     def install_lapack(self, dtype: str, library: Library, addresses: Sequence[int], wide: bool) -> None:
-        """Let factorizations of `dtype` go through `library` to these routines; zeros: to our own loops."""
+        """Make factorizations of `dtype` go through `library` to these routines; zeros: to our own loops."""
         with _lock:
             self._use_blas_threads(find_blas())
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
@@ -116,11 +116,11 @@ class Runtime:
         return Clock(self._library.lib, self.table)
 
     def pool(self) -> PoolUse:
-        """How much memory the pool holds."""
+        """Return how much memory the pool holds."""
         return self._ask_pool(-1)
 
     def shrink_pool(self, keep: int = 0) -> PoolUse:
-        """Give waiting blocks back to the system until `keep` bytes wait, and let no more wait from now on."""
+        """Free unused blocks until `keep` bytes are left, and keep no more than that from now on."""
         return self._ask_pool(keep)
 
     def _ask_pool(self, keep: int) -> PoolUse:
@@ -129,7 +129,7 @@ class Runtime:
         return PoolUse(*out)
 
     def table_for(self, threads: int | None, ticking: bool = False) -> Any:
-        """The `ag_runtime *` for calls that may use so many threads; None: as many as the process may use.
+        """Return the `ag_runtime *` for calls with so many threads; None: as many as the process may use.
 
         It has the products that are installed now.  `ticking`: its clock is `self.clock`.
         """
@@ -142,7 +142,7 @@ class Runtime:
         return table
 
     def log_team(self) -> Any:
-        """The memory where the team writes from now on who works when: thread (0: a caller), begin and end of each
+        """Return the memory where the team logs its work from now on: thread (0: a caller), begin and end of each
         share of parallel work, int64, the newest over the oldest, in ticks of the clock of their call.
         """
         room = ffi.new("i32 *")
@@ -150,7 +150,7 @@ class Runtime:
         return ffi.buffer(log, 3 * 8 * room[0])
 
     def team(self) -> TeamUse:
-        """How many threads there are to help callers, and how many are at work."""
+        """Return how many helper threads there are, and how many are at work."""
         out = ffi.new("i32[3]")
         self._library.lib.ag_team(out)
         return TeamUse(*out)
@@ -158,11 +158,11 @@ class Runtime:
 
 _loaded: list[Runtime] = []
 _for_targets: dict[tuple[str, ...], Runtime] = {}
-"""The runtimes for other targets than this machine, by their flags."""
+"""The runtimes for targets other than this machine, by their flags."""
 
 
 def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
-    """The runtime of this process, built on first use and kept for good: its blocks outlive what allocated them.
+    """Return the runtime of this process, built on first use and never freed: its blocks outlive their allocators.
 
     Its pool and its team are those of this machine, whatever the target of the toolchain; its products are the
     target's.
@@ -183,7 +183,7 @@ def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
 def build_program(
     text: str, dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solvers: Sequence[str] = ()
 ) -> tuple[Library, Runtime]:
-    """The library of a generated program, and the runtime with products of `dtypes` and LAPACK of `solvers` ready.
+    """Return the library of a generated program, and the runtime with the products and LAPACK it needs.
 
     What is missing of the program, the runtime, the products and the solvers is compiled side by side.
 
@@ -198,7 +198,7 @@ def build_program(
 
 
 def runtime_with(dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solvers: Sequence[str]) -> Runtime:
-    """The runtime with products of `dtypes` and LAPACK of `solvers` ready.
+    """Return the runtime with products of `dtypes` and LAPACK of `solvers` ready.
 
     Raises:
         CompileError: the toolchain fails on it, or on one of them.

@@ -12,7 +12,7 @@ from ..build.compiler_process import CompileError
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
-"""Where what was built of them ahead lies in an installed package; see prebuilt.py."""
+"""The folder of prebuilt libraries in an installed package; see prebuilt.py."""
 _CORE = ("runtime.c", "arena.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
 _ALONE = ("runtime.c", "arena.c", "alone.c", "launch.c", "pipeline.c")
 _GEMM = "../gemm/"
@@ -31,7 +31,7 @@ _BYTES = tuple(_GEMM + name for name in ("arithmetic.c", "bytes.c", "tables.c", 
 _SPARSE = _GEMM + "sparse.c"
 _BYTE_TABLE = tuple(_GEMM + name for name in ("sparse_columns.c", "two_of_four.c", "bfloats.c", "byte_table.c"))
 _NUMBERS = ("float", "double")
-"""The types for which sparse.c is read."""
+"""The element types with which sparse.c is included."""
 
 _NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
 
@@ -44,10 +44,10 @@ _TYPES = {
 }
 
 BYTES = "int8"
-"""The dtype under which products of bytes are asked for, with a sign or without."""
+"""The dtype that selects products of bytes, signed or unsigned."""
 
 MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()} | {BYTES: "i8"}
-"""The member of the table that has the products of a dtype; its factorizations are in `solve_` and that."""
+"""The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
 _ALL_LOOPS = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -59,7 +59,7 @@ _ALL_LOOPS = """\
 
 @lru_cache(maxsize=2)
 def core_source(alone: bool = False) -> str:
-    """The C text of all but the matrix products, with the functions of drivers.
+    """Return the C text of all but the matrix products, with the functions of drivers.
 
     `alone`: for a machine without threads and signals.
 
@@ -77,7 +77,7 @@ def core_source(alone: bool = False) -> str:
 def product_source(
     dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> str:
-    """The C text of the matrix products of one dtype, a key of MEMBERS.
+    """Return the C text of the matrix products of one dtype, a key of MEMBERS.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
@@ -93,13 +93,13 @@ def product_source(
 
 
 def _sparse(number: str) -> str:
-    """The products with sparse matrices of one type."""
+    """Return the products with sparse matrices of one type."""
     head = f"#define NUMBER {number}\n#define NAMED(name) name##_{number}\n"
     return f"{head}{_joined(_SPARSE)}\n#undef NUMBER\n#undef NAMED\n"
 
 
 def solver_source(dtype: str) -> str:
-    """The C text of the factorizations of one dtype."""
+    """Return the C text of the factorizations of one dtype."""
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
     return _with_declarations("lapack.c", more=head)
@@ -107,7 +107,7 @@ def solver_source(dtype: str) -> str:
 
 @lru_cache(maxsize=1)
 def native_source() -> str:
-    """The C text of the entries that are builtins of Python, the same for all functions.
+    """Return the C text of the entries that are builtins of Python, the same for all functions.
 
     Raises:
         CompileError: a file of ours cannot be read.

@@ -9,7 +9,7 @@ static ag_runtime table = {
     ag_range_count, ag_span_count
 };
 
-/* main: the identity of Python's main thread.  threads: how many a call may use if it says nothing else. */
+/* main: the identity of Python's main thread.  threads: the default number for a call. */
 EXPORT ag_runtime *ag_runtime_table(__UINT64_TYPE__ main, i32 threads)
 {
     set_main_thread(main);

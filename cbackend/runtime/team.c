@@ -1,16 +1,16 @@
 /* The team: threads that help callers with their tasks.
 
-   A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  The tasks
-   of a job are in as many shares as threads may work on it.  A thread claims those of its own share one by one, then what
-   is left of the others: so it works on the same part of the data in one job after the other, and finds it in the cache of
-   its processor.  Jobs of several callers share the team: together callers and helpers are no more threads than the largest
-   number that one of them asked for, so eight callers on two processors get no help and need none.  A thread that finds
-   nothing to do looks around for a few microseconds, then for 300 in turn with other threads, and then sleeps: to wake one
-   costs 20 us, on virtual processors 150.
+   A caller offers a job and takes part in it; threads are started when the first job wants them, and never end.  The
+   tasks of a job are divided into one share per thread.  A thread claims the tasks of its own share one by one, then
+   those left in others: so it works on the same part of the data in successive jobs, and finds it in the cache of
+   its processor.  Jobs of several callers share the team: together callers and helpers are no more threads than the
+   largest number that one of them asked for, so eight callers on two processors get no help and need none.  A thread
+   that finds nothing to do looks around for a few microseconds, then for 300 in turn with other threads, and then
+   sleeps: to wake one costs 20 us, on virtual processors 150.
 
    A child of fork has no threads but its own; its team is a new one. */
 
-enum { MOST_SHARES = 16, APART = 64 / sizeof(i64) }; /* APART: counters, so that each has a line of the cache */
+enum { MOST_SHARES = 16, COUNTER_STRIDE = 64 / sizeof(i64) }; /* each counter has a cache line of its own */
 enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -25,7 +25,7 @@ typedef struct job {
     void (*task)(void *context, i64 index);
     void *context;
     i64 tasks, shares;
-    i64 *next;       /* of each share, APART from each other: the first that nobody has claimed */
+    i64 *next;       /* of each share, COUNTER_STRIDE apart: the first unclaimed task */
     i32 threads;     /* how many may work on it */
     i32 helpers;     /* how many do beside the caller; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
@@ -52,10 +52,10 @@ static i64 share_begin(const job *j, i64 share) { return j->tasks * share / j->s
 
 static i32 share_is_open(job *j, i64 share)
 {
-    return __atomic_load_n(&j->next[share * APART], __ATOMIC_RELAXED) < share_begin(j, share + 1);
+    return __atomic_load_n(&j->next[share * COUNTER_STRIDE], __ATOMIC_RELAXED) < share_begin(j, share + 1);
 }
 
-/* Whether there are tasks that nobody has claimed. */
+/* Whether there are unclaimed tasks. */
 static i32 has_tasks(job *j)
 {
     for (i64 share = 0; share < j->shares; share++)
@@ -65,15 +65,15 @@ static i32 has_tasks(job *j)
 
 static i32 is_open(job *j) { return !(j->stoppable && is_raised()) && has_tasks(j); }
 
-/* A task that nobody has claimed, of this thread's share or the next one that has any; -1: there is none.  The first share
-   is the caller's. */
+/* Claim a task of this thread's share, or of the next one that has any; -1: there is none.  The first share is the
+   caller's. */
 static i64 claim(job *j)
 {
     const i64 own = thread_number && j->shares > 1 ? 1 + (thread_number - 1) % (j->shares - 1) : 0;
     for (i64 k = 0; k < j->shares; k++) {
         const i64 share = (own + k) % j->shares;
         if (!share_is_open(j, share)) continue;
-        const i64 index = __atomic_fetch_add(&j->next[share * APART], 1, __ATOMIC_RELAXED);
+        const i64 index = __atomic_fetch_add(&j->next[share * COUNTER_STRIDE], 1, __ATOMIC_RELAXED);
         if (index < share_begin(j, share + 1)) return index;
     }
     return -1;
@@ -104,8 +104,7 @@ static job *job_to_help(void)
     return NULL;
 }
 
-/* Whether a number that was `seen` changes: looks at it for some microseconds without a break, then for `ns` in turn with
-   whoever else wants the processor. */
+/* Whether a number that was `seen` changes: spin for some microseconds, then yield to other threads for `ns`. */
 static i32 watch(const i32 *number, i32 seen, i64 ns)
 {
     for (i32 k = 0; k < SPINS && READ(*number) == seen; k++) PAUSE();
@@ -129,7 +128,7 @@ static void await_job(void)
 #if defined(__linux__)
 static i32 processor_now(void) { return sched_getcpu(); }
 
-/* Go to another processor than this one, if others are allowed. */
+/* Move to another processor, if others are allowed. */
 static void leave_processor(void)
 {
     cpu_set_t allowed, others;
@@ -220,7 +219,7 @@ static void offer(job *j)
     pthread_mutex_unlock(&team_lock);
 }
 
-/* Take the job back and wait for those who still work on it. */
+/* Withdraw the job and wait for the threads that still work on it. */
 static void withdraw(job *j)
 {
     job **link = &offered;
@@ -241,11 +240,11 @@ static void withdraw(job *j)
 static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
 {
     i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
-    i64 next[MOST_SHARES * APART] __attribute__((aligned(64)));
+    i64 next[MOST_SHARES * COUNTER_STRIDE] __attribute__((aligned(64)));
     const i64 shares = tasks < 2 || threads < 2 || in_task ? 1 : threads < MOST_SHARES ? threads : MOST_SHARES;
     job j = {.task = task, .context = context, .tasks = tasks, .shares = shares, .next = next, .threads = threads};
     j.stoppable = on_main_thread() && attention == LISTENING, j.processor = processor_now(), j.clock = rt->clock;
-    for (i64 share = 0; share < shares; share++) next[share * APART] = share_begin(&j, share);
+    for (i64 share = 0; share < shares; share++) next[share * COUNTER_STRIDE] = share_begin(&j, share);
     if (shares == 1) work_on(&j);
     else {
         in_task = 1;

@@ -1,4 +1,4 @@
-"""A device of NVIDIA through cuda-python: NVRTC compiles texts to PTX, the driver API does all else.
+"""An NVIDIA device through cuda-python: NVRTC compiles texts to PTX, the driver API does the rest.
 
 All launches and copies go to one stream, and memory comes from the stream's pool.  `cuda.bindings` is imported when the
 first function is compiled.
@@ -26,7 +26,7 @@ _TRIAL = 'extern "C" __global__ void trial(float *y) { y[blockIdx.x] = 1; }'
 
 
 class CudaDevice(Device):
-    """A device of CUDA with a stream of its own, in its primary context."""
+    """CUDA device with a stream of its own, in its primary context."""
 
     kind = "CUDA"
     dialect = CUDA
@@ -53,7 +53,7 @@ class CudaDevice(Device):
         self.memory = Buffers(self)
 
     def enter(self) -> None:
-        """Make the context that of the calling thread."""
+        """Make the context current in the calling thread."""
         self._ask("cuCtxSetCurrent", self._context)
 
     def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Kernel:
@@ -77,7 +77,7 @@ class CudaDevice(Device):
         return CudaRepeated(self, kernel, grid, group, arguments)
 
     def start(self, kernel: Kernel, groups: Sequence[int], size: Sequence[int], parameters: int) -> None:
-        """Launch groups of work items.  `parameters`: the address of the addresses of the arguments."""
+        """Launch groups of work items.  `parameters`: the address of an array with the addresses of the arguments."""
         self.enter()
         module = kernel.module
         for first, count in _pieces(groups):
@@ -97,7 +97,7 @@ class CudaDevice(Device):
         return Buffer(self, int(self._ask("cuMemAllocAsync", size, self.stream, size=size)))
 
     def free(self, address: int) -> None:
-        """Give memory back to the pool; kernels that were launched before may still use it."""
+        """Return memory to the pool; kernels launched before may still use it."""
         self.enter()
         self._ask("cuMemFreeAsync", address, self.stream)
 
@@ -115,7 +115,7 @@ class CudaDevice(Device):
         return int(self._ask("cuDeviceGetAttribute", kind, handle))
 
     def _ask(self, function: str, *arguments: Any, size: int = 0) -> Any:
-        """The result of a function of the driver.  Raises EngineError for its errors.
+        """Return the result of a function of the driver.  Raises EngineError for its errors.
 
         `size`: the bytes of an array that it makes room for.
         """
@@ -181,7 +181,7 @@ class Buffer:
 
 
 class CudaRepeated:
-    """A launch with arguments of its own, of which a run changes only some.  All arguments have 8 bytes."""
+    """A launch with arguments of its own, some of which change from run to run.  All arguments have 8 bytes."""
 
     def __init__(
         self, device: CudaDevice, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, given: Sequence[Any]
@@ -200,7 +200,7 @@ class CudaRepeated:
         self._device.start(self._kernel, self._groups, self._size, self._places.ctypes.data)
 
     def end(self) -> None:
-        """Nothing: a launch holds nothing."""
+        """Do nothing: a launch holds no resources."""
 
 
 def _number(given: Any) -> int:
@@ -208,7 +208,7 @@ def _number(given: Any) -> int:
 
 
 def _pieces(groups: Sequence[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int, int]]]:
-    """Launches that the device takes: the first group along the last two axes, and the number along each."""
+    """Yield launches of allowed size: the first group along the last two axes, and the number along each."""
     across, down, deep = groups
     for z in range(0, deep, _MOST_GROUPS):
         for y in range(0, down, _MOST_GROUPS):
@@ -228,13 +228,13 @@ def nvrtc() -> Any:
 
 
 def said(module: Any, error: Any) -> str:
-    """An error of the driver in words."""
+    """Return an error of the driver in words."""
     _, text = module.cuGetErrorString(error)
     return text.decode() if isinstance(text, bytes) else str(error)
 
 
 def trouble() -> str:
-    """The part that this machine lacks, and its remedy; empty if there is a device that compiles kernels."""
+    """Return what this machine lacks, and the fix; empty if there is a device that compiles kernels."""
     return _found()[1]
 
 
@@ -248,7 +248,7 @@ def device() -> CudaDevice:
 
 @cache
 def _found() -> tuple[CudaDevice | None, str]:
-    """The first device, or the reason why there is none."""
+    """Return the first device, or the reason why there is none."""
     try:
         module = driver()
         nvrtc()
@@ -268,7 +268,7 @@ def _found() -> tuple[CudaDevice | None, str]:
 
 
 def _driver_trouble(module: Any) -> str:
-    """The reason why there is no device; empty if there is one."""
+    """Return the reason why there is no device; empty if there is one."""
     remedy = "install NVIDIA's driver on a machine with a GPU of NVIDIA"
     try:
         (error,) = module.cuInit(0)

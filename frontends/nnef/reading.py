@@ -130,12 +130,12 @@ class _Reader:
             raise NnefError(f"{', '.join(names)}: expected {len(names)} results, got {_count(results)}")
         for name, value in zip(names, results, strict=True):
             if name in self.scope:
-                raise NnefError(f"two lines make {name}, expected one")
+                raise NnefError(f"two lines define {name}, expected one")
             self.scope[name] = tensor(value)
 
     def named(self, name: str, line: int) -> Any:
         if name not in self.scope:
-            raise NnefError(f"{f'line {line}: ' if line else ''}{name} is read, and no line before makes it")
+            raise NnefError(f"{f'line {line}: ' if line else ''}{name} is read, but no earlier line defines it")
         return self.scope[name]
 
     def value(self, tree: Any, output: str) -> Any:
@@ -216,7 +216,7 @@ def _refuse_large(node: Node, shape: tuple[int, ...], size: int) -> int:
     for n in shape:
         count *= n
     if any(n < 0 for n in shape) or count > LARGEST:
-        raise node.error(f"the shape is {list(shape)}, which cannot be")
+        raise node.error(f"the shape is {list(shape)}, which is not possible")
     return count
 
 

@@ -52,7 +52,7 @@ class Builder:
         unknown: dict[str, list[str]] = {}
         for node in nodes_of(graph):
             if not _domain(node) and "" not in self.versions:
-                raise OnnxError(f"{node.op_type} is an op of the standard, of which the model names no version")
+                raise OnnxError(f"{node.op_type} is a standard op, but the model declares no version of these")
             if self._converter(node) is None and self._definition(node, []) is None:
                 name = f"{node.domain}.{node.op_type}" if _domain(node) else node.op_type
                 unknown.setdefault(name, []).append(repr(node.name) if node.name else f"-> {', '.join(node.output)}")
@@ -108,7 +108,7 @@ class Builder:
         """The outputs of a node in their narrow dtypes, constants folded; there may be more than the model wants."""
         outputs = self._converted(node, operands)
         if len(outputs) < sum(node.wanted):
-            raise node.error(f"gives {len(outputs)} outputs, and {sum(node.wanted)} are asked for")
+            raise node.error(f"gives {len(outputs)} outputs, expected {sum(node.wanted)}")
         forms = output_formats(node, self._schema(node.proto) if any(node.formats) else None)
         found = []
         for output, form in zip(outputs, forms):
@@ -179,7 +179,7 @@ class Builder:
         if function is None or not hasattr(function, "node"):
             raise node.error("there is no converter for this op")
         if self._depth >= DEEPEST:
-            raise node.error("functions call one another without end")
+            raise node.error("functions call each other recursively")
         scope = dict(zip(function.input, wrapped))  # the last ones may be left out
         scope |= dict.fromkeys(function.input[len(operands):])
         given = self._defaults(node.proto) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}

@@ -41,11 +41,11 @@ def loop(node: Node, most: Any, condition: Any, *initial: Any) -> Any:
         if found is not None:
             return found
     if not _are_fixed(initial):
-        raise node.error("carries a sequence around a loop whose number of turns is not known when the model is read")
+        raise node.error("has a sequence as the state of a loop whose trip count is not known when the model is read")
     if scanned == 0 and most is None:
         return _while(node, condition, initial)
     if most is None:
-        raise node.error("collects values and has no number of turns at most, so their memory is not bounded")
+        raise node.error("collects values without a maximum trip count, so their memory is not bounded")
     count = T.maximum(T.reshape(most, ()), 0)
     if condition is not None:
         count = T.where(T.reshape(condition, ()), count, 0)

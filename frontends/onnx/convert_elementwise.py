@@ -149,7 +149,7 @@ def bit_cast(node: Node, x: Any) -> Any:
     dtype = dtype_of(node.need("to"), node.error)
     to = FORMATS.get(node.need("to"))
     if to != node.format(0):
-        raise node.error("the bits of dtypes of few bits under other dtypes are not supported")
+        raise node.error("a bitcast from or to a dtype of few bits is not supported")
     if dtype == x.dtype:
         return x
     return Bits(dtype)(x)

@@ -19,7 +19,7 @@ from .values import dtype_of, known_array, known_ints, own_lengths
 
 @converter("Resize", "Upsample")
 def resize(node: Node, x: Any, *operands: Any) -> Any:
-    """Each axis by itself: a gather for the nearest, else a product with the matrix of weights."""
+    """Resize each axis separately: a gather for the nearest element, else a product with a matrix of weights."""
     if node.op == "Upsample" or node.version < 11:
         scales = operands[0] if operands else constant(np.array(node.need("scales"), "float32"))
         roi = sizes = None

@@ -83,7 +83,7 @@ def conv_integer(node: Node, x: Any, w: Any, x_zero: Any = None, w_zero: Any = N
 
 @converter("ConvTranspose")
 def conv_transpose(node: Node, x: Any, w: Any, bias: Any = None) -> Any:
-    """x with zeros between its elements, convolved with the kernels turned around."""
+    """Convolve x, with zeros between its elements, with flipped kernels."""
     axes, groups = x.ndim - 2, node.attr("group", 1)
     kernel = node.attr("kernel_shape") or list(w.type.shape[2:])
     strides, dilations = _numbers(node, "strides", axes), _numbers(node, "dilations", axes)
@@ -175,7 +175,7 @@ def _indices(
     node: Node, x: Variable, pairs: list[tuple[Any, Any]], kernel: Sequence[int], strides: Sequence[int],
     dilations: Sequence[int],
 ) -> Any:  # fmt: skip
-    """Where the largest number of each window stands in x, counted over all of x."""
+    """Return the index of the maximum of each window in the flattened x."""
     wide = padded(x, pairs, finfo_lowest(x.dtype))
     own = own_lengths(x)
     order = list(range(x.ndim)) if not node.attr("storage_order", 0) else [0, 1, *range(x.ndim)[:1:-1]]
@@ -239,7 +239,7 @@ def global_lp_pool(node: Node, x: Any) -> Any:
 
 @converter("MaxUnpool")
 def max_unpool(node: Node, x: Any, indices: Any, shape: Any = None) -> Any:
-    """Zeros with the elements of x where they stood before pooling."""
+    """Write the elements of x into zeros at their positions before pooling."""
     kernel = node.need("kernel_shape")
     strides, pads = _numbers(node, "strides", len(kernel)), node.attr("pads") or [0] * (2 * len(kernel))
     own = own_lengths(x)

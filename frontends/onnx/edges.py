@@ -1,4 +1,4 @@
-"""The edges of a model: arrays of narrow dtypes, sequences of arrays, and values that may be left out."""
+"""Inputs and outputs of a model: arrays of narrow dtypes, sequences, and optional values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .node import OnnxError
 from .values import dtype_of
 
 UNKNOWN = object()
-"""Stands for lengths that nobody gave."""
+"""Mark of unknown lengths."""
 
 
 def variable_of(info: Any, given: Any = UNKNOWN) -> Any:
@@ -95,7 +95,7 @@ class EdgeFunction:
             return [_widened(value, form)]
         if not isinstance(value, Sequence) or len(value) != len(variables):
             got = f"{len(value)} arrays" if isinstance(value, Sequence) else type(value).__name__
-            raise TypeError(f"{self.function.name}: {name} is a sequence of {len(variables)} arrays, got {got}")
+            raise TypeError(f"{self.function.name}: {name} must be a sequence of {len(variables)} arrays, got {got}")
         return [_widened(v, form) for v in value]
 
 

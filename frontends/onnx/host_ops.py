@@ -1,4 +1,4 @@
-"""Ops of ONNX that no expression of ours has: NumPy computes them, as steps of the program that call Python."""
+"""Ops of ONNX that no expression of ours has: host steps, which NumPy computes."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def load(source: Any) -> tuple[Any, Path | None]:
     except Exception as error:  # protobuf has errors of its own in each of its implementations
         raise OnnxError(f"{path} is no ONNX model, or it is cut short: {error}") from None
     if not model.HasField("graph") or not model.opset_import:
-        raise OnnxError(f"{path} is no ONNX model: it has no graph, or names no op set")
+        raise OnnxError(f"{path} is no ONNX model: it has no graph, or declares no op set")
     _refuse_bytes(model, str(path))
     return model, folder
 
@@ -92,7 +92,7 @@ def check_graph(graph: Any, known: frozenset[str], place: str = "") -> None:
                 raise OnnxError(f"{where} reads {name!r}, {why}")
         for name in filter(None, node.output):
             if name in own:
-                raise OnnxError(f"{where} makes {name!r}, which another node makes, too, or an input or initializer is")
+                raise OnnxError(f"{where} makes {name!r}, which is also another output, an input or an initializer")
             own.add(name)
             made.add(name)
     for output in graph.output:

@@ -54,7 +54,7 @@ class OnnxModel:
         result = outputs[0] if len(outputs) == 1 else outputs
         how = {"name": self.name, "on_unused_input": "ignore", **options}
         made = function(flat(self.inputs), result, **how)
-        return_freed_memory()  # what optimizing took beside the weights
+        return_freed_memory()  # memory of the optimization
         return EdgeFunction(made, self._inputs, self._outputs) if self.is_wide else made
 
     @property
@@ -132,7 +132,7 @@ def _read(
     inputs = {i.name: variable_of(i, given.pop(i.name, UNKNOWN)) for i in graph.input if i.name not in scope}
     if given:
         raise OnnxError(f"shapes names {min(given)!r}; the inputs are {', '.join(inputs) or 'none'}")
-    with np.errstate(all="ignore"):  # what is not finite comes out as it is
+    with np.errstate(all="ignore"):  # values that are not finite pass through
         values = builder.run(graph, {**scope, **inputs})
     outputs = {o.name: _declared(o, value) for o, value in zip(graph.output, values, strict=True)}
     present = {name: value for name, value in inputs.items() if value is not None}

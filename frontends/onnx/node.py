@@ -39,7 +39,7 @@ class Node:
         self.op: str = proto.op_type
         self.attributes = {a.name: a for a in proto.attribute}
         self.wanted = [bool(name) for name in proto.output]
-        """For each output whether somebody may read it."""
+        """For each output whether it may have a reader."""
         self.formats = list(formats)
         """The narrow dtype of each operand, None for all others."""
         self.results: list[Any] | None = None
@@ -108,7 +108,7 @@ class Node:
             raise self.error(f"has {len(operands)} operands, expected {expected}: {', '.join(names)}")
         for name, operand, given in zip(names, schema.inputs, operands, strict=False):
             if given is None and operand.option == operand.option.Single and self.proto.input:
-                raise self.error(f"its operand {name} is left out, and there must be one")
+                raise self.error(f"its required operand {name} is missing")
 
     def told(self, error: Exception, operands: Sequence[Any]) -> str:
         """The message of an error in a converter: the reason, the operands and the attributes."""

@@ -57,7 +57,7 @@ def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
     count = math.prod(shape)
     size = -(-count * form.bits // 8) if form else count * dtype.itemsize
     if any(n < 0 for n in shape) or size > LARGEST:
-        raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which cannot be")
+        raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which is not possible")
     if tensor.data_location == 1:
         data = _external(tensor, size, fail, folder)
     elif tensor.raw_data:

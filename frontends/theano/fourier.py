@@ -78,7 +78,7 @@ def _real(name: str, x: Any, rank: int) -> Any:
 
 def _lengths(s: Any) -> Any:
     if not s.dtype.startswith(("int", "uint")):
-        raise TypeError(f"the lengths of the transform are integers, got {s} of type {s.type}")
+        raise TypeError(f"the lengths of the transform must be integers, got {s} of type {s.type}")
     return s
 
 

@@ -272,7 +272,7 @@ def function(
     Raises TypeError or ValueError that names the argument at fault.
     """
     if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"theano.function: inputs is a list of variables, got {type(inputs).__name__} {inputs!r}; "
+        raise TypeError(f"theano.function: inputs must be a list of variables, got {type(inputs).__name__} {inputs!r}; "
                         "write theano.function([x], ...)")  # fmt: skip
     given = [_as_input(i) for i in inputs]
     states = [i for i in given if i.update is not None]

@@ -107,7 +107,7 @@ def _in_pattern(variables: list[Any], found: list[Any]) -> list[Any]:
 
 def _variable(v: Any) -> Any:
     if not isinstance(v, Variable):
-        raise TypeError(f"grad: wrt is a variable or a list of them, got {type(v).__name__} {v!r}"[:200])
+        raise TypeError(f"grad: wrt must be a variable or a list of them, got {type(v).__name__} {v!r}"[:200])
     return v
 
 
@@ -120,13 +120,14 @@ def _cotangent(value: Any, like: Any) -> Any:
 def _costs(cost: Any, known: Mapping[Any, Any]) -> list[Any]:
     if cost is None:
         if not known:
-            raise ValueError("grad: cost is None, and no known_grads are given; give one of them")
+            raise ValueError("grad: cost is None and known_grads are missing; give one of them")
         return []
     cost = as_tensor_variable(cost)
     if cost.ndim:
-        raise TypeError(f"grad: the cost is a scalar, got {cost} of type {cost.type}; use cost.sum() or cost.mean()")
+        said = f"got {cost} of type {cost.type}; use cost.sum() or cost.mean()"
+        raise TypeError(f"grad: the cost must be a scalar, {said}")
     if cost.dtype.startswith("complex"):
-        raise TypeError(f"grad: the cost is a real scalar, got {cost} of dtype {cost.dtype}")
+        raise TypeError(f"grad: the cost must be a real scalar, got {cost} of dtype {cost.dtype}")
     return [cost.core]
 
 
@@ -182,7 +183,7 @@ def _points(points: Any) -> Any:
 def jacobian(expression: Any, wrt: Any, consider_constant: Any = None, disconnected_inputs: str = "raise") -> Any:
     """The derivatives of a scalar or vector by `wrt`: a row for each element."""
     if expression.ndim > 1:
-        raise ValueError(f"jacobian: the expression is a scalar or a vector, got {expression.type}; flatten it")
+        raise ValueError(f"jacobian: the expression must be a scalar or a vector, got {expression.type}; flatten it")
     if not expression.ndim:
         return grad(expression, wrt, consider_constant, disconnected_inputs)
     how = "raise" if disconnected_inputs == "raise" else "zero"
@@ -197,7 +198,7 @@ def hessian(cost: Any, wrt: Any, consider_constant: Any = None, disconnected_inp
     found = []
     for v in _listed(wrt):
         if v.ndim != 1:
-            raise ValueError(f"hessian: wrt is a vector or a list of them, got {v} of type {v.type}; flatten it")
+            raise ValueError(f"hessian: wrt must be a vector or a list of them, got {v} of type {v.type}; flatten it")
         found.append(jacobian(grad(cost, v, consider_constant, disconnected_inputs), v, None, "ignore"))
     return _like(wrt, found)
 

@@ -1,4 +1,4 @@
-"""Classes of Theano's ops, for `isinstance(node.op, T.elemwise.Elemwise)`: each stands for ops of the core."""
+"""Classes of Theano's ops, for `isinstance(node.op, T.elemwise.Elemwise)`: each matches ops of the core."""
 
 from __future__ import annotations
 

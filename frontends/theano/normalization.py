@@ -82,7 +82,7 @@ def batch_normalization_test(
 def images2neibs(ten4: Any, neib_shape: Any, neib_step: Any = None, mode: str = "valid") -> Any:
     """A row for each window of each image and channel."""
     if mode not in ("valid", "ignore_borders"):
-        raise NotImplementedError(f"images2neibs: mode is {mode!r}; 'valid' and 'ignore_borders' are there")
+        raise NotImplementedError(f"images2neibs: mode is {mode!r}; expected 'valid' or 'ignore_borders'")
     x = as_tensor_variable(ten4)
     kernel = _numbers(neib_shape, 2, "images2neibs: neib_shape")
     steps = kernel if neib_step is None else _numbers(neib_step, 2, "images2neibs: neib_step")

@@ -22,7 +22,7 @@ def signal_conv2d(
     x, w = as_tensor_variable(input), as_tensor_variable(filters)
     for role, v in (("input", x), ("filters", w)):
         if v.ndim not in (2, 3):
-            raise TypeError(f"signal.conv.conv2d: {role} is a matrix or a tensor of rank 3, got {v} of type {v.type}")
+            raise TypeError(f"signal.conv.conv2d: {role} must have rank 2 or 3, got {v} of type {v.type}")
     images, kernels = (v.dimshuffle("x", "x", 0, 1) if v.ndim == 2 else v.dimshuffle(0, "x", 1, 2) for v in (x, w))
     found = conv2d(images, kernels, border_mode=border_mode, subsample=subsample).core
     place = tuple(slice(None) if v.ndim == 3 else 0 for v in (x, w))

@@ -88,7 +88,7 @@ def as_int_none_variable(x: Any) -> Any:
         return None
     found = as_tensor_variable(x)
     if not found.dtype.startswith(("int", "uint", "bool")):
-        raise TypeError(f"an index is an integer or None, got {found} of type {found.type}")
+        raise TypeError(f"an index must be an integer or None, got {found} of type {found.type}")
     return found
 
 
@@ -105,7 +105,7 @@ def check_and_normalize_axes(x: Any, axis: Any) -> list[int]:
     for n in given:
         one = n.data if isinstance(n, TensorConstant) else n
         if isinstance(one, Variable) or int(one) != one:
-            raise TypeError(f"an axis is an integer that is known when the graph is built, got {n!r}")
+            raise TypeError(f"an axis must be an integer that is known when the graph is built, got {n!r}")
         if not -x.ndim <= int(one) < x.ndim:
             raise ValueError(f"{x} of rank {x.ndim} has no axis {int(one)}")
         found.append(int(one) % x.ndim)
@@ -116,7 +116,7 @@ def check_and_reject_bool(args_el: Any) -> None:
     """Raise TypeError for an index that is a bool."""
     kind = getattr(args_el, "dtype", None)
     if isinstance(args_el, (bool, np.bool_)) or str(kind) == "bool":
-        raise TypeError(f"an index is an integer or a slice, got the bool {args_el}")
+        raise TypeError(f"an index must be an integer or a slice, got the bool {args_el}")
 
 
 def alloc_validate_shape(shape: Any) -> tuple[list[Any], list[bool]]:

@@ -22,7 +22,7 @@ def _axis(axis: Any) -> Any:
         axis = axis.data
     found = np.asarray(axis)
     if found.dtype.kind not in "iu" and found.size:
-        raise TypeError(f"an axis is an integer or a list of them, got {axis!r}")
+        raise TypeError(f"an axis must be an integer or a list of them, got {axis!r}")
     return int(found) if not found.ndim else tuple(int(n) for n in found)
 
 

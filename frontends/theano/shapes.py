@@ -20,10 +20,10 @@ def length(n: Any) -> Any:
         n = n.data
     if isinstance(n, Variable):
         if n.dtype not in DISCRETE:
-            raise TypeError(f"a length is an integer, got {n} of type {n.type}; use T.cast(n, 'int64')")
+            raise TypeError(f"a length must be an integer, got {n} of type {n.type}; use T.cast(n, 'int64')")
         return T.cast(n.core, "int64")
     if not isinstance(n, (int, np.integer)) and not (isinstance(n, np.ndarray) and n.dtype.kind in "iu"):
-        raise TypeError(f"a length is an integer, got {type(n).__name__} {n!r}")
+        raise TypeError(f"a length must be an integer, got {type(n).__name__} {n!r}")
     return int(n)
 
 

@@ -1,4 +1,4 @@
-"""Ops of the core with the derivatives that Theano gives them.
+"""Ops of the core with the derivatives of Theano.
 
 The values are the core's; derivatives differ where several numbers are extreme, and where a program asks for others
 (`grad_clip`, `zero_grad`).  `plain` puts the core's own ops in their place once all derivatives are taken.
@@ -81,7 +81,7 @@ def _itself(x: Any) -> Any:
 
 
 def _passing(name: str, derivative: Callable[..., Any]) -> Any:
-    """The identity with a derivative of its own."""
+    """The identity with another derivative."""
     return elementwise_op(
         name, _itself, c="x", derivative=derivative, dtypes=("float64", "float32", "float16"), cost=0,
         doc="The value of x; its derivative is changed.",

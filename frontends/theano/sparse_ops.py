@@ -69,7 +69,7 @@ def _made(format: str, data: Any, indices: Any, indptr: Any, shape: Any) -> Spar
     places = [cast(v, "int32") for v in (indices, indptr)]
     for role, v in (("data", data), ("indices", places[0]), ("indptr", places[1])):
         if v.ndim != 1:
-            raise TypeError(f"{format.upper()}: {role} is a vector, got {v} of type {v.type}")
+            raise TypeError(f"{format.upper()}: {role} must be a vector, got {v} of type {v.type}")
     return SparseVariable(SparseType(format, data.dtype), (data, *places, cast(rows, "int64"), cast(columns, "int64")))
 
 

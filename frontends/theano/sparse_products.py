@@ -25,7 +25,7 @@ def structured_dot(x: Any, y: Any) -> Any:
         return structured_dot(transpose(y), as_tensor_variable(x).T).T
     x, y = as_sparse_variable(x), as_tensor_variable(y)
     if y.ndim not in (1, 2):
-        raise TypeError(f"structured_dot: the dense operand is a matrix or a vector, got {y} of type {y.type}")
+        raise TypeError(f"structured_dot: the dense operand must be a matrix or a vector, got {y} of type {y.type}")
     dtype = upcast(x.dtype, y.dtype)
     rows, columns = x.places
     data = T.cast(x.data.core, dtype)

@@ -131,7 +131,7 @@ def as_index_variable(idx: Any) -> Any:
     """An index as a variable.  Raises TypeError if it is no integer."""
     found = as_tensor_variable(idx)
     if found.dtype not in DISCRETE or found.ndim:
-        raise TypeError(f"an index is an integer, got {found} of type {found.type}")
+        raise TypeError(f"an index must be an integer, got {found} of type {found.type}")
     return found
 
 

@@ -389,5 +389,5 @@ def constant(x: Any, name: str | None = None, ndim: int | None = None, dtype: An
 def _text(name: Any) -> str | None:
     """Raises TypeError for a name that is no text."""
     if name is not None and not isinstance(name, str):
-        raise TypeError(f"the name of a variable is text, got {type(name).__name__} {name!r}")
+        raise TypeError(f"the name of a variable must be text, got {type(name).__name__} {name!r}")
     return name

@@ -1,4 +1,4 @@
-"""The knowledge: one file a subject, and here the whole order in which it is used.
+"""Rules and passes: one file per subject; this file has the order in which they run.
 
 A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a
 better value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What
@@ -24,6 +24,7 @@ Rules on matrices and networks:
     pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
     attention                              a softmax of products times values as one op
     layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
+    layout_parts, layout_pools             padding, slices and pools of channels in blocks
     layout_gradients                       gradients of convolutions and pools on channels in blocks
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
@@ -86,6 +87,7 @@ from . import (
     joins,
     layout,
     layout_gradients,
+    layout_pools,
     logic,
     neighbours,
     nibbles,
@@ -138,7 +140,7 @@ CARRIED = (
     fills.THROUGH, shapes.LENGTHS, shapes.RESHAPES, dimshuffles.DIMSHUFFLES, indexing.MERGED, indexing.LIFTED,
     cropping.CROPPED, dropping.DROPPED, writing.WRITING, reductions.BROADCAST,
 )  # fmt: skip
-"""Rules that move axes, slices and lengths towards the inputs, where they meet and cancel."""
+"""Rules that move axes, slices and lengths towards the inputs, where they can cancel."""
 CANONICAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.LIFTED, powers.CANONICAL, canonizer.CANONICAL, [constants.UPCAST],
     [constants.FILLED_WEIGHTS],
@@ -175,7 +177,7 @@ QUERIES = {
 
 @lru_cache(maxsize=1)
 def known_elsewhere() -> dict[str, Absent | OtherName]:
-    """Names of Theano and PyTensor that are no entries -> what became of them."""
+    """Return names of Theano and PyTensor that are no entries, with an explanation for each."""
     others = renamed() | {
         "inplace_elemwise_opt": ("inplace_elemwise_optimizer",), "scanOp_pushout_output": ("scan_pushout_dot1",),
     }  # fmt: skip
@@ -192,11 +194,11 @@ HIDDEN = (
     Hidden(1.61, (Assume,), "drain_specify_assumptions has removed them"),
     Hidden(49, (Pointwise, Reduce), "fusion has made most of them parts of others"),
 )
-"""Nodes that are gone behind a position."""
+"""Ops that no longer occur after a position."""
 
 
 def default_db() -> SequenceDB:
-    """The database: what runs at which position, under which tags."""
+    """Return the database: every pass and rule with its position and tags."""
     merge, run, both = MergeOptimizer(), ("fast_run",), ("fast_run", "fast_compile")
     in_place, fewer_errors = (*run, "inplace"), relaxes("errors").tags
     # Rules of users see the graph as it was written, unless they are registered elsewhere.
@@ -239,7 +241,7 @@ def default_db() -> SequenceDB:
 
 
 def register_products(db: SequenceDB) -> None:
-    """Elementwise nodes that can become epilogues of products; constant weights in panels, with epilogue or without."""
+    """Register epilogues of products, and constant weights in panels, with epilogue or without."""
     flat = filled(TopoDB(), (views.OF_CONVOLUTIONS,))
     db.register("views_of_convolutions", flat, "fast_run", "fusion", position=2.45)
     # no folding, which would widen weights
@@ -250,7 +252,7 @@ def register_products(db: SequenceDB) -> None:
 
 
 def register_in_place(db: SequenceDB, *tags: str) -> None:
-    """Work in the memory of an operand that nothing else reads."""
+    """Register passes that write results over operands which nothing else reads."""
     db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
@@ -260,7 +262,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
 
 
 def register_integers(db: SequenceDB) -> None:
-    """Quantized networks in integers; then weights in 8 bits that nothing has multiplied become floats."""
+    """Register quantized networks in integers; then 8-bit weights that no integer product reads become floats."""
     products = (byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES)
     integers = equilibrium((quantization.CANCELLED, *products, shapes.RESHAPES[:1], views.OF_BYTES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
@@ -278,7 +280,7 @@ def register_integers(db: SequenceDB) -> None:
 
 
 def scan_db() -> SequenceDB:
-    """Work of loops put where it is done once."""
+    """Return the passes over loops: work is moved to where it is done once."""
     db = SequenceDB()
     tags = ("fast_run", "fast_compile", "scan", *relaxes("errors").tags)
     db.register("scanOp_remove_constants_and_unused_inputs0", RemoveConstants(), *tags, position=1)
@@ -291,7 +293,7 @@ def scan_db() -> SequenceDB:
 
 
 def blas_db() -> SequenceDB:
-    """Products of matrices as calls of BLAS."""
+    """Return the passes that turn matrix products into calls of BLAS."""
     db = SequenceDB()
     db.register("stacks_of_matrices", filled(TopoDB(), (blas.STACKS,)), "fast_run", position=-1)
     db.register("local_dot_to_dot22", blas.local_dot_to_dot22, "fast_run", "fast_compile", "blas_c", position=0)
@@ -305,18 +307,18 @@ def blas_db() -> SequenceDB:
 
 
 def register_storage(db: SequenceDB) -> None:
-    """A pass for each format in which weights can be stored; only queries with its name run it."""
+    """Register a pass for each format in which weights can be stored; only queries with its name run it."""
     for name in FORMATS:
         db.register(f"store_{name}", StoreWeights(format=name), position=48.8)
 
 
 def layout_db() -> SequenceDB:
-    """Channels of convolutions in blocks, and their weights in the order in which they are read."""
+    """Return the passes for channels in blocks, and for weights in the order in which they are read."""
     db = SequenceDB()
     blocks = (layout.LAYOUT, layout_gradients.GRADIENTS, neighbours.NEIGHBOURS, byte_blocks.IN_BLOCKS)
     rules = (*blocks, dimshuffles.COMPOSED, shapes.LENGTHS)
     db.register("channels_in_blocks", equilibrium(rules), "fast_run", "layout", position=0)
-    db.register("pools_of_blocks", filled(TopoDB(), (layout.POOLS,)), "fast_run", "layout", position=0.1)
+    db.register("pools_of_blocks", filled(TopoDB(), (layout_pools.POOLS,)), "fast_run", "layout", position=0.1)
     parts = equilibrium((pooling.BY_PARTS, shapes.LENGTHS))
     db.register("pools_by_parts", parts, "fast_run", "layout", position=0.2)
     tiles = TopoDB()
@@ -327,7 +329,7 @@ def layout_db() -> SequenceDB:
 
 
 def fusion_db() -> SequenceDB:
-    """Nodes that share a loop made one."""
+    """Return the passes that fuse nodes with a common loop."""
     db = SequenceDB()
     db.register("local_add_mul_fusion", FlattenOptimizer(), "fast_run", "fusion", position=0)
     db.register("composite_elemwise_fusion", FusionOptimizer(), "fast_run", "fusion", position=1)
@@ -337,7 +339,7 @@ def fusion_db() -> SequenceDB:
 
 
 def last_db() -> EquilibriumDB:
-    """Rewrites to the cheapest form, after all other rules; approximations for queries that name them."""
+    """Return rewrites to the cheapest form, after all other rules; approximations for queries that name them."""
     db = equilibrium((reductions.AXES, reductions.EXTREMA, dropping.AS_INDEX, softmax.PICKED, softmax.BACK[:1]))
     for rule in approximations.APPROXIMATE:
         db.register(rule.name, rule, use_db_name_as_tag=False)
@@ -345,7 +347,7 @@ def last_db() -> EquilibriumDB:
 
 
 def equilibrium(*groups: Sequence[Sequence[Rule]]) -> EquilibriumDB:
-    """Rules to a fixed point; constants folded and equal nodes merged on the way."""
+    """Return the rules run to a fixed point, with constant folding and merging of equal nodes."""
     db: EquilibriumDB = filled(EquilibriumDB(), ([constants.FOLDING],), "fast_compile")
     for group in groups:
         filled(db, group)
@@ -353,7 +355,7 @@ def equilibrium(*groups: Sequence[Sequence[Rule]]) -> EquilibriumDB:
 
 
 def filled(db: Any, groups: Sequence[Sequence[Rule]], *tags: str) -> Any:
-    """The database with the rules, each in the default mode or "unsafe" by its contract, and under its other names."""
+    """Add the rules, in the default mode or "unsafe" by their contracts, and under their other names."""
     for rule in (rule for group in groups for rule in group):
         default = is_default(rule.contract)
         level = ("fast_run", *tags) if default else ("unsafe",)

@@ -1,4 +1,4 @@
-"""Rewrites of Theano and PyTensor that are not here, and why: old queries may name them, and nothing happens.
+"""Rewrites of Theano and PyTensor that are absent here, and why; old queries may name them without effect.
 
     ag.optdb["use_c_blas"]            says what became of it
     mode.excluding("use_c_blas")      leaves out what is not there
@@ -208,12 +208,12 @@ _UNNEEDED = {
         scan_pushout_nonseqs_ops scan_pushout_seqs_ops
     """,
 }
-"""Reason -> the rewrites that have nothing to do here."""
+"""Reason -> the rewrites that are unnecessary here."""
 
 
 @record(repr=False)
 class Absent:
-    """A rewrite that is known elsewhere and not here, with the reason."""
+    """A rewrite of Theano or PyTensor that is absent here, with the reason."""
 
     name: str
     reason: str
@@ -226,7 +226,7 @@ class Absent:
 
 
 def absent() -> dict[str, Absent]:
-    """The names with what became of them."""
+    """Return the names, each with an explanation."""
     told = [(f"not needed: {why}", names) for why, names in _UNNEEDED.items()]
     told += [(f"not there yet; it comes with {what}", names) for what, names in _AWAITED.items()]
     return {name: Absent(name, reason) for reason, names in told for name in names.split()}

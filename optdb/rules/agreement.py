@@ -1,4 +1,4 @@
-"""Which lengths agree in every run that gets through: what `dims_of` says, and what products of matrices demand.
+"""Equality of lengths in every run without an error, from `dims_of` and the requirements of matrix products.
 
 `x @ w` raises unless the last axis of x is as long as the first of w.  So in a graph that holds the product, the
 gradient `x.T @ g` has as many rows as w, although the shapes of x and w are independent symbols.
@@ -15,12 +15,12 @@ from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.fused_product import FusedProduct
 
 _FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
-"""Where the two operands of the product stand among the inputs."""
+"""Index among the inputs of the first operand of the product."""
 _DEMANDING: set[type[Op]] = {*_FIRST_OPERAND, Ger, FusedProduct}
 
 
 def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
-    """Pairs of lengths that are equal if `node` raises nothing."""
+    """Yield pairs of lengths that are equal if `node` raises nothing."""
     op = node.op.product if isinstance(node.op, FusedProduct) else node.op  # the product's inputs come first
     first = _FIRST_OPERAND.get(type(op))
     if first is not None:
@@ -31,19 +31,19 @@ def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
 
 
 def _product(op: Op, node: Apply) -> tuple[Dim, ...]:
-    """The lengths of what a BLAS op adds to its first operand."""
+    """Return the lengths of the product that a BLAS op adds to its first operand."""
     a, b = (dims_of(i) for i in node.inputs[2:4])
     return (*a, *b) if isinstance(op, Ger) else (*a[:-1], *b[1:])
 
 
 class Agreement:
-    """Equality of lengths in the runs of `graph` that raise nothing; what the nodes `besides` demand is not used."""
+    """Equality of lengths in runs of `graph` without an error; requirements of the nodes `besides` are ignored."""
 
     def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
         self._known_as: dict[Symbol, Dim] = {}
         nodes = [node for node in graph.order if type(node.op) in _DEMANDING and node not in besides]
         demands = dict.fromkeys(chain.from_iterable(map(demanded, nodes)))
-        # What one demand says of the parts of a joint length may let an earlier one say more.
+        # One demand on the parts of a joint length may make an earlier one more informative.
         for _ in range(2):
             for a, b in demands:
                 self._agree(self.canonical(a), self.canonical(b))
@@ -58,7 +58,7 @@ class Agreement:
             self._known_as[a] = b
 
     def canonical(self, dim: Dim) -> Dim:
-        """The one name of a length: equal for lengths that agree."""
+        """Return the representative of a length: the same for equal lengths."""
         if isinstance(dim, Symbol) and dim.kind == "broadcast":
             dim = broadcast([self._plain(part) for part in dim.args])  # type: ignore[arg-type]
         return self._plain(dim)
@@ -69,9 +69,9 @@ class Agreement:
         return dim
 
     def same(self, a: Iterable[Dim], b: Iterable[Dim]) -> bool:
-        """Whether two shapes of one rank agree."""
+        """Whether two shapes of the same rank are equal."""
         return all(x == y or self.canonical(x) == self.canonical(y) for x, y in zip(a, b, strict=True))
 
     def same_shape(self, a: Variable, b: Variable) -> bool:
-        """Whether two values have the same shape in every run that raises nothing."""
+        """Whether two values have the same shape in every run without an error."""
         return a.ndim == b.ndim and self.same(dims_of(a), dims_of(b))

@@ -1,4 +1,4 @@
-"""Cheaper functions that are only near to what was asked for: taken by name or by the tag "approximate" alone."""
+"""Cheaper approximations of functions, opt-in by name or by the tag "approximate"."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ x = Wild("x", is_float)
 
 
 def hard_sigmoid(x: Variable) -> Value:
-    """The line through (0, 1/2) of slope 1/5, cut off at 0 and 1."""
+    """Return the line through (0, 1/2) with slope 1/5, clipped to 0 and 1."""
     return minimum(maximum(add(mul(x, _like(x, 0.2)), _like(x, 0.5)), _like(x, 0.0)), _like(x, 1.0))
 
 
 def ultra_fast_sigmoid(x: Variable) -> Value:
-    """A quotient of lines near 0, then a line, then a constant: what Theano calls by this name.
+    """Return Theano's function of this name: a quotient of lines near 0, then a line, then a constant.
 
     With h = |x| / 2, twice the distance from 1/2 is 1.5 h / (1 + h) for h < 1.7, 0.9354 + 0.0459 (h - 1.7) for h < 3,
     and 0.99505 from there on.

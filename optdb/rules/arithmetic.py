@@ -30,12 +30,12 @@ even = op_like(Elementwise, "even", lambda op: op in EVEN)
 
 
 def real_result(node: Node) -> bool:
-    """Whether the result is not complex: 1 * z is not z, because NumPy multiplies all four parts and inf * 0 is NaN."""
+    """Whether the result is real: for complex z, 1 * z is not z, as NumPy multiplies all parts and inf * 0 is NaN."""
     return not_complex(node.out)
 
 
 def same_float(node: Node, x: Variable, y: Variable) -> bool:
-    """Whether x and y are numbers of the dtype of the result, not one number twice, which is a square."""
+    """Whether x and y are two values of the dtype of the result; x * x is a square instead."""
     return x is not y and uniform_xy(node, x, y)
 
 
@@ -53,7 +53,7 @@ def _inverse_of_power_of_two(number: Constant) -> Value | None:
 
 
 def divided(x: Variable, c: Constant) -> Value | None:
-    """x / c as a product, where that is exact: both are the rounding of one real number."""
+    """Return x / c as a product if that is exact: then both round the same real number."""
     inverse = _inverse_of_power_of_two(c)
     return None if inverse is None else mul(x, inverse)
 
@@ -64,7 +64,7 @@ def negated(x: Variable, c: Constant) -> Value:
 
 
 def negative_product(node: Node, x: Variable, y: Variable) -> Value:
-    """-(x * y), the operands in the order in which they stand: no other rule can then give them another."""
+    """Return -(x * y) with the operands in their order, which no other rule then changes."""
     first = producer(node.inputs[0], neg)
     return neg(mul(x, y) if first is not None and first.inputs[0] is x else mul(y, x))
 
@@ -90,7 +90,7 @@ LIFTED: list[Rule] = [
     rule("local_abs_lift", abs(mul(float_x, float_y)), mul(abs(x), abs(y)), when=same_float),
     rule("local_abs_lift_div", abs(true_div(float_x, float_y)), true_div(abs(x), abs(y)), when=same_float),
 ]
-"""For the beginning, where absolute values look for one another; `local_abs_merge` undoes it in the end."""
+"""Rules of the beginning, which let absolute values meet; `local_abs_merge` undoes them at the end."""
 
 UNITS: list[Rule] = [
     rule("local_mul_by_one", mul(real_x, 1), x, when=real_result),
@@ -119,4 +119,4 @@ UNSAFE: list[Rule] = [
     rule("local_div_self", true_div(float_x, x), 1, contract=relaxes("nan", "inf")),
     rule("local_reciprocal_reciprocal", reciprocal(reciprocal(float_x)), x, contract=relaxes("overflow", "rounding")),
 ]
-"""The algebra of numbers, which NaN, infinities and overflow do not obey."""
+"""Algebra that holds for real numbers, but not for NaN, infinities and overflow."""

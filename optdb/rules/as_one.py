@@ -1,4 +1,4 @@
-"""Helpers of optimizers that make one node of several: the profile of a pass, and trees of nodes as one node each."""
+"""Helpers of optimizers that fuse several nodes: the profile of a pass, and trees of nodes as one node each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def profiled(
     by: str,
     editor: GraphEditor,
 ) -> Result:
-    """The graph changed by `change`, and how many replacements were accepted and refused."""
+    """Return the graph changed by `change`, and the numbers of accepted and refused replacements."""
     before, refused = len(editor.journal), editor.refused
     result = change(graph, by, editor)
     return result, FusionProfile(
@@ -34,7 +34,7 @@ def trees_as_one(
     by: str,
     editor: GraphEditor,
 ) -> FunctionGraph:
-    """`graph` with one node for each tree, whose inner values nobody else sees; the editor is called once a tree.
+    """Return `graph` with one node per tree, whose inner values have no other readers; call the editor once per tree.
 
     `trees`: the nodes of each, every one after those that it reads, by the last one.  `op` makes the op of a function.
     """
@@ -55,7 +55,7 @@ def trees_as_one(
 
 
 def _as_one(tree: Sequence[Apply], op: Callable[[FunctionGraph], Op], known: Mapping[Variable, Variable]) -> Apply:
-    """The nodes of a tree as one, on the images of their operands; its results are those of the last one."""
+    """Return the nodes of a tree as one node on the images of their operands, with the results of the last one."""
     inner: dict[Variable, Variable] = {}
     operands: list[Variable] = []
     for node in tree:

@@ -1,4 +1,4 @@
-"""Joins, and values written into what is filled with a number, made one node with the work that computes their parts.
+"""Concatenation and padding fusion: a join, or a write into a filled array, with the work that computes its parts.
 
     join(exp(x), 2 * y)                      -->   assembled{exp, mul, join}(x, y)
     join(blocked_convolution(x, w, b), y)    -->   assembled{blocked_convolution, join}(x, w, b, y)    of one image
@@ -34,7 +34,7 @@ from .as_one import profiled, trees_as_one
 
 @record(kw_only=True)
 class AssemblyOptimizer(Optimizer):
-    """Makes one node of each join or write to a filled array and the elementwise work that it alone reads."""
+    """Fuses each join or write to a filled array with the elementwise work that it alone reads."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -43,12 +43,12 @@ class AssemblyOptimizer(Optimizer):
 
 
 def assembled(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with each tree of joins and writes as one node."""
+    """Return `graph` with each tree of joins and writes as one node."""
     return trees_as_one(graph, _trees(graph), Assembled, by, editor)
 
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
-    """The nodes of each tree, each after those that it reads, by the last one."""
+    """Return the nodes of each tree, operands first, by its last node."""
     trees: dict[Apply, list[Apply]] = {}
     most = current().limits.parts
     for node in graph.order:
@@ -74,7 +74,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
 
 
 def _is_write(node: Apply) -> bool:
-    """Whether the node sets a part of an array that is filled with a number."""
+    """Whether the node sets a part of an array that is filled with one number."""
     if not isinstance(node.op, IncSubtensor) or not node.op.set:
         return False
     x, value = node.inputs[:2]
@@ -83,13 +83,13 @@ def _is_write(node: Apply) -> bool:
 
 
 def _read_by_alone(part: Apply, node: Apply, graph: FunctionGraph) -> bool:
-    """Whether each result of `part` is read by `node` and by nothing else, once."""
+    """Whether `node` reads each result of `part` exactly once and is its only reader."""
     uses = [graph.uses.get(o, []) for o in part.outputs]
     return all(len(found) == 1 and found[0][0] is node for found in uses)
 
 
 def _is_blocked(node: Apply) -> bool:
-    """Whether the node is a convolution or pool of one image in blocks, perhaps with a group that keeps its type."""
+    """Whether the node is a convolution or pool of one image in blocks, perhaps with an epilogue of the same type."""
     product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
     return (
         product is not None

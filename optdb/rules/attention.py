@@ -1,4 +1,4 @@
-"""Attention as one op, whose scores are never all held.
+"""Attention as one op, which never stores all scores.
 
     matmul(softmax(mask(scale * matmul(q, k))), v)    -->   attention(q, k, v, scale, mask)
 
@@ -26,12 +26,12 @@ from .facts import Node, producer
 
 PRODUCTS = (MatMul, Dot, Dot22)
 LITTLE = 32 * 32
-"""Scores of a head that are not worth it: they take 4 KiB in float32."""
+"""Most scores of a head for which the op is not worth it: they take 4 KiB in float32."""
 
 
 @record
 class _Scores:
-    """The parts of scores as `Attention` takes them."""
+    """The parts of scores, as arguments of `Attention`."""
 
     q: Variable
     k: Variable
@@ -42,7 +42,7 @@ class _Scores:
 
 
 def attention(node: Node, users: Users) -> Variable | None:
-    """A product whose left side is a softmax of scores that nothing else reads."""
+    """Rewrite a product whose left side is a softmax of scores without other readers."""
     shares, v = node.inputs
     softmax = producer(shares, Softmax)
     if softmax is None or shares.dtype not in DTYPES or min(shares.ndim, v.ndim) < 2:
@@ -58,13 +58,13 @@ def attention(node: Node, users: Users) -> Variable | None:
 
 
 def _is_little(scores: Variable) -> bool:
-    """Whether the scores of a head stay near the core anyway."""
+    """Whether the scores of a head fit the fastest cache anyway."""
     m, n = scores.type.shape[-2:]
     return m == 1 or (m is not None and n is not None and m * n < LITTLE)
 
 
 def _scores(v: Variable, users: Users) -> _Scores | None:
-    """scale * (q @ k), perhaps masked, perhaps with numbers added."""
+    """Return the parts of scale * (q @ k), perhaps masked, perhaps with an addend."""
     sums = producer(v, add)
     if sums is None:
         return _masked(v, users)
@@ -78,7 +78,7 @@ def _scores(v: Variable, users: Users) -> _Scores | None:
 
 
 def _masked(v: Variable, users: Users) -> _Scores | None:
-    """scale * (q @ k), perhaps with a number in some places."""
+    """Return the parts of scale * (q @ k), perhaps with a number where a mask says so."""
     choice = producer(v, switch)
     if choice is None:
         return _scaled(v, users)
@@ -91,7 +91,7 @@ def _masked(v: Variable, users: Users) -> _Scores | None:
 
 
 def _scaled(v: Variable, users: Users) -> _Scores | None:
-    """scale * (q @ k)."""
+    """Return the parts of scale * (q @ k)."""
     scale: Variable = constant(1, v.dtype)
     if (found := producer(v, mul)) is not None and len(found.inputs) == 2:
         factor, inner = (_number(i) for i in found.inputs), found.inputs[::-1]
@@ -114,7 +114,7 @@ def _scaled(v: Variable, users: Users) -> _Scores | None:
 
 
 def _number(v: Variable) -> Variable | None:
-    """One number, as a tensor without axes."""
+    """Return a number as a tensor of rank 0."""
     if v.ndim == 0:
         return v
     if isinstance(v, Constant):

@@ -29,12 +29,12 @@ from .facts import Node, producer
 
 
 def multiplies_bfloats(target: Target) -> bool:
-    """Whether an instruction multiplies pairs of bfloat16 numbers; else products of float32 are as fast."""
+    """Whether the target has an instruction for pairs of bfloat16 numbers; else products of float32 are as fast."""
     return target.vector == 64 and "avx512_bf16" in target.features
 
 
 def bits_of(v: Variable) -> Variable | None:
-    """The bits of bfloat16 numbers that a value widens, or a constant has."""
+    """Return the bits of the bfloat16 numbers behind a value or a constant."""
     made = producer(v, from_bfloat16)
     if made is not None:
         return made.inputs[0]  # type: ignore[no-any-return]
@@ -45,7 +45,7 @@ def bits_of(v: Variable) -> Variable | None:
 
 
 def product(a: Variable, b: Variable) -> Variable | None:
-    """Rows by a matrix; a constant matrix is rounded and laid in panels.  None: another matrix, for few rows."""
+    """Return rows times a matrix; a constant one is rounded and packed in panels.  None: few rows, other matrices."""
     target, lengths = current(), a.type.shape[:-1]
     known = [n for n in lengths if n is not None]
     if not isinstance(b, Constant):
@@ -59,7 +59,7 @@ def product(a: Variable, b: Variable) -> Variable | None:
 
 
 def stored_product(node: Node) -> Variable | None:
-    """Rows by a matrix, both of which are stored as bfloat16."""
+    """Return rows times a matrix, both of which are stored as bfloat16."""
     if not any(producer(i, from_bfloat16) for i in node.inputs):
         return None
     a, b = map(bits_of, node.inputs)
@@ -69,7 +69,7 @@ def stored_product(node: Node) -> Variable | None:
 
 
 def rounded_product(node: Node) -> Variable | None:
-    """Rows of float32 by a matrix, both of which are rounded."""
+    """Return rows of float32 times a matrix, both rounded to bfloat16."""
     a, b = node.inputs
     if node.out.dtype != "float32" or a.dtype != b.dtype or not a.ndim or b.ndim != 2:
         return None

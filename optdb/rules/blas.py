@@ -1,4 +1,4 @@
-"""Products as BLAS knows them: rules on single nodes, before and after the optimizer of gemm.py.
+"""Products in the forms of BLAS: rules on single nodes, before and after the optimizer of gemm.py.
 
     matmul(stack, w)                 -> dot(rows, w)          the rows of all matrices of the stack as one matrix
     dot(x, y)                        -> dot22(x, y)           matrices of a BLAS dtype
@@ -38,20 +38,20 @@ def _is_column(x: Variable) -> bool:
 
 
 def _rows(x: Variable) -> Variable:
-    """The rows of all matrices of the stack `x`, one below the other."""
+    """Return the rows of all matrices of the stack `x`, one below the other."""
     own: list[Variable] = [*lengths_of(x)]
     return call(Reshape(), x, reduce(lambda n, m: call(mul, n, m), own[:-1]), own[-1])
 
 
 def _is_transposed(x: Variable) -> bool:
-    """Whether the axes of `x` stand in another order than in memory, so that its rows would have to be copied."""
+    """Whether `x` is transposed in memory, so that its rows would be copied."""
     made = producer(x, DimShuffle)
     kept = [] if made is None else [o for o in made.op.order if o != "x"]
     return kept != sorted(kept)
 
 
 def matmul_to_dot(node: Apply) -> Variable | None:
-    """A stack times one matrix: each row of the result is a row of the stack times the matrix."""
+    """Rewrite a stack times one matrix: each row of the result is a row of the stack times the matrix."""
     x, w = node.inputs
     if w.ndim != 2 or x.ndim < 3 or _is_transposed(x):
         return None
@@ -60,7 +60,7 @@ def matmul_to_dot(node: Apply) -> Variable | None:
 
 
 def sum_of_matmul(node: Apply) -> Variable | None:
-    """The sum over a stack of x[i].T @ y[i], the gradient of a matrix that a stack was multiplied by."""
+    """Rewrite the sum over a stack of x[i].T @ y[i], the gradient of a matrix that multiplies a stack."""
     made = producer(node.inputs[0], MatMul) if node.op.scalar is add else None  # type: ignore[attr-defined]
     if made is None or node.inputs[0].dtype not in BLAS_DTYPES:
         return None
@@ -82,7 +82,7 @@ def dot_to_dot22(node: Apply) -> Variable | None:
 
 
 def dot22_to_dot22scalar(node: Apply, users: Users) -> Variable | None:
-    """Another matrix among the factors means a pass over the elements anyway, where the scalar costs nothing."""
+    """Rewrite a product times a scalar; beside another matrix factor an elementwise pass takes the scalar for free."""
     products = [i.owner for i in node.inputs if i.owner is not None and isinstance(i.owner.op, Dot22)]
     scalars = [s for s in map(as_scalar, node.inputs) if s is not None]
     if len(products) != 1 or len(scalars) != len(node.inputs) - 1:
@@ -121,7 +121,7 @@ def dot22_to_gemv(node: Apply) -> Variable | None:
 
 
 def dot22_to_outer(node: Apply) -> Variable | None:
-    """Of real numbers: BLAS finds other NaNs than NumPy where the parts of complex numbers are infinite."""
+    """Rewrite an outer product of real numbers; for complex infinities BLAS gives other NaNs than NumPy."""
     x, y = node.inputs
     return call(mul, x, y) if _is_column(x) and _is_row(y) and not_complex(x) else None
 
@@ -136,7 +136,7 @@ STACKS = [
         formula="sum(matmul(x.mT, y), axis=0) -> dot(reshape(x).T, reshape(y))", contract=relaxes("rounding"),
     ),
 ]  # fmt: skip
-"""One product over all rows of a stack: views where the stack is contiguous, as what a kernel made is."""
+"""One product over all rows of a stack, which are views if the stack is contiguous."""
 local_dot_to_dot22 = node_rule(
     "local_dot_to_dot22", Dot, dot_to_dot22, formula="dot(x, y) -> dot22(x, y) for matrices", contract=exact
 )
@@ -162,4 +162,4 @@ GEMM_TO_GEMV = [
         formula="dot22(x, column) -> dot(x, vector)", contract=relaxes("rounding"),
     ),
 ]  # fmt: skip
-"""Products that are vectors in truth, the most special first."""
+"""Products with vectors in disguise, the most special first."""

@@ -33,7 +33,7 @@ from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, is_number, number_of, producer
-from .layout import is_padding, without_filling
+from .layout_parts import is_padding, without_filling
 
 ROUNDED = relaxes("rounding", "signed zero")
 MOST = 2**31 - 1

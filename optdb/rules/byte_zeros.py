@@ -29,7 +29,7 @@ from ..patterns import Users
 from ..rule import Rule, node_rule
 from .byte_sums import rows_as_images
 from .facts import Node, number_of, producer
-from .layout import without_filling
+from .layout_parts import without_filling
 
 NO_PADDING = ((0, 0), (0, 0))
 

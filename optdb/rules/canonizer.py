@@ -1,4 +1,4 @@
-"""Sums and products taken apart, cancelled, and put together again: Theano's canonizers.
+"""Canonical forms of sums and products: terms and factors are collected, cancelled and rebuilt (Theano's canonizers).
 
 Integers obey the algebra exactly, so all of it is on for them.  For floating-point numbers the constants of a product
 are folded, which costs a rounding and saves one; cancelling equal terms or factors is not part of the default mode,
@@ -62,7 +62,7 @@ def _summands(term: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
 
 
 def cancelled(above: Sequence[Variable], below: Sequence[Variable]) -> Terms:
-    """Both sides without what stands on both."""
+    """Return both sides without the common terms."""
     common = Counter(above) & Counter(below)
     return _less(above, common), _less(below, common)
 
@@ -79,7 +79,7 @@ def _less(variables: Sequence[Variable], gone: Counter[Variable]) -> list[Variab
 
 
 def simpler_sum(node: Node) -> Value | None:
-    """The sum with equal terms cancelled; integer constants added up."""
+    """Return the sum with equal terms cancelled and integer constants added."""
     before = terms_of(node.out)
     plus, minus = cancelled(*before)
     if is_integer(node.out):
@@ -90,7 +90,7 @@ def simpler_sum(node: Node) -> Value | None:
 
 
 def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Terms:
-    """Both sides with one scalar constant for all that there are; none for 0."""
+    """Return both sides with one scalar constant in place of several; with none for 0."""
     added, subtracted = scalars(plus), scalars(minus)
     if len(added) + len(subtracted) < 2:
         return plus, minus
@@ -100,7 +100,7 @@ def _one_constant(plus: list[Variable], minus: list[Variable], dtype: str) -> Te
 
 
 def scalars(variables: Sequence[Variable]) -> list[Any]:
-    """The Python numbers that the constants of one element hold."""
+    """Return the Python numbers of constants with one element."""
     return [v.data.item() for v in variables if isinstance(v, Constant) and v.data.size == 1]
 
 
@@ -125,12 +125,12 @@ def _folded(op: Elementwise, operands: Sequence[Variable]) -> Value:
 
 
 def simpler_integer_sum(node: Node) -> Value | None:
-    """`simpler_sum` where it is exact."""
+    """Return `simpler_sum` for integers, where it is exact."""
     return simpler_sum(node) if is_integer(node.out) else None
 
 
 def simpler_float_sum(node: Node) -> Value | None:
-    """`simpler_sum` where it rounds otherwise."""
+    """Return `simpler_sum` for floats, where rounding changes."""
     return simpler_sum(node) if is_float(node.out) else None
 
 
@@ -138,7 +138,7 @@ def simpler_float_sum(node: Node) -> Value | None:
 
 
 def one_constant_factor(node: Node) -> Value | None:
-    """The product with one constant for several: of integers in any order, of a float and constants alone."""
+    """Return the product with one constant for several: integers in any order, of floats only constants."""
     if not is_integer(node.out) and not may_be_one_number_times(node.out):
         return None
     product = Product.of(node.out)
@@ -155,7 +155,7 @@ def one_constant_factor(node: Node) -> Value | None:
 
 
 def _factor(product: Product) -> Value | None:
-    """All constants and the sign as one constant; None if that is not a normal number."""
+    """Return all constants and the sign as one constant; None if that is not a normal number."""
     above, below = scalars(product.above), scalars(product.below)
     sign = -1 if product.negative else 1
     kind = np.dtype(product.dtype)
@@ -168,12 +168,12 @@ def _factor(product: Product) -> Value | None:
 
 
 def _wide_product(numbers: Sequence[float]) -> Any:
-    """The product, in the widest floating-point numbers there are."""
+    """Return the product in the widest floating-point dtype."""
     return np.prod(np.array(numbers, dtype=np.longdouble))
 
 
 def simpler_product(node: Node) -> Value | None:
-    """The product with equal factors cancelled."""
+    """Return the product with equal factors cancelled."""
     if not is_float(node.out):
         return None
     product = Product.of(node.out)

@@ -1,4 +1,4 @@
-"""Casts that keep what is cast, and ops that only stand for their operand."""
+"""Casts that change no value, and ops that only stand for their operand."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def casts_nothing(x: Variable, outer: Cast) -> bool:
 
 
 def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None:
-    """The outer cast alone, where the inner one loses nothing that the outer one keeps."""
+    """Return the outer cast alone if the inner one loses no information that the outer one keeps."""
     through_float = _is_integer(outer.dtype) and "float" in inner.dtype and x.dtype != inner.dtype
     if through_float and not preserves(x.dtype, outer.dtype):
-        return None  # what NaN and what is out of range become depends on the dtype that it is cast from
+        return None  # casts of NaN and out-of-range values depend on the source dtype
     keeps_all = preserves(x.dtype, inner.dtype)
     wraps = all(_is_integer(dtype) for dtype in (x.dtype, inner.dtype, outer.dtype))
     if not keeps_all and not (wraps and _bits(outer.dtype) <= _bits(inner.dtype)):
@@ -34,7 +34,7 @@ def one_cast(node: Apply, x: Variable, outer: Cast, inner: Cast) -> Value | None
 
 
 def training_value(node: Node) -> Value:
-    """The value of the training phase: `ag.freeze` has replaced the node where a function is for inference."""
+    """Return the value of the training phase; for inference, `ag.freeze` has already replaced the node."""
     value: Value = node.inputs[0]
     return value
 

@@ -1,4 +1,4 @@
-"""Channels in blocks: what becomes of joins and shuffles of channels, and of operands that follow a shuffle.
+"""Channels in blocks: joins and shuffles of channels, and operands of ops after a shuffle.
 
     reshape(dimshuffle{0, 2, 1, 3, 4}(reshape(from_blocks(x))))   -->   from_blocks{shuffle}(x)
     join(from_blocks(x), from_blocks(y))                          -->   from_blocks(join(x, y))
@@ -15,17 +15,21 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable, dims_of
-from ...ops.blocked import IN_TURN, FromBlocks
+from ...ops.blocked import SWAP_GROUPS, FromBlocks
 from ...ops.creation import Alloc
 from ...ops.lengths import lengths_of
 from ...ops.shape import DimShuffle, Reshape
 from ...ops.tensor import constant
 from ...ops.weights import shuffled
+from ..contract import relaxes
 from .facts import Node, producer
+
+DTYPES = ("float32", "float64")
+ROUNDED = relaxes("rounding", "signed zero")
 
 
 def in_any_order(v: Variable) -> Node | None:
-    """The node that makes v of blocks of which number and size are known; it may shuffle their channels."""
+    """Return the node that makes v from blocks of known number and size; it may shuffle their channels."""
     made = producer(v, FromBlocks)
     if made is None or None in (made.inputs[0].type.shape[1], made.inputs[0].type.shape[4]):
         return None
@@ -33,22 +37,22 @@ def in_any_order(v: Variable) -> Node | None:
 
 
 def from_blocks(v: Variable) -> Node | None:
-    """The node that makes v of blocks of which number and size are known, channel after channel."""
+    """Return the node that makes v from blocks of known number and size, with channels in order."""
     made = in_any_order(v)
     return made if made is not None and made.op.shuffle == 1 else None
 
 
 def ordered(w: Constant, axis: int, op: FromBlocks) -> Constant:
-    """The parts of `w`, one a channel of the result of `op`, in the order in which blocks hold these channels."""
+    """Return `w`, which has one part per channel of the result of `op`, in the order of the channels in the blocks."""
     if op.shuffle == 1 or w.data.shape[axis] == 1:
         return w
     return constant(np.take(w.data, shuffled(op.channels, op.channels // op.shuffle), axis))
 
 
 def shuffle_in_blocks(node: Node) -> Variable | None:
-    """A shuffle of channels, put off."""
+    """Move a shuffle of channels behind the blocks, to the end of a chain."""
     swap = producer(node.inputs[0], DimShuffle)
-    groups = None if swap is None or swap.op.order != IN_TURN else producer(swap.inputs[0], Reshape)
+    groups = None if swap is None or swap.op.order != SWAP_GROUPS else producer(swap.inputs[0], Reshape)
     made = None if groups is None else from_blocks(groups.inputs[0])
     if groups is None or made is None or node.out.ndim != 4:
         return None
@@ -62,7 +66,7 @@ def shuffle_in_blocks(node: Node) -> Variable | None:
 
 
 def join_in_blocks(node: Node) -> Variable | None:
-    """Blocks laid one after the other; lane by lane behind channels that do not fill their blocks."""
+    """Join blocks; lane by lane after channels that do not fill their last block."""
     made = [m for i in node.inputs if (m := from_blocks(i)) is not None]
     if node.op.axis != 1 or len(made) < len(node.inputs):
         return None
@@ -78,7 +82,7 @@ def join_in_blocks(node: Node) -> Variable | None:
 
 
 def _lane_by_lane(made: list[Node], lengths: Sequence[Variable]) -> Variable:
-    """Blocks filled with the channels of these; lanes behind the last channel hold any numbers."""
+    """Return blocks that hold the channels of all nodes; the lanes after the last channel hold any numbers."""
     size = made[0].inputs[0].type.shape[4]
     count = -(-sum(m.op.channels for m in made) // size)
     zero = constant(np.zeros((), made[0].out.dtype))
@@ -99,5 +103,5 @@ def _lane_by_lane(made: list[Node], lengths: Sequence[Variable]) -> Variable:
 
 
 def _part(start: int, count: int, length: int) -> slice:
-    """So many places from `start` on, of `length`."""
+    """Return the slice of `count` positions from `start` on, of an axis of `length`."""
     return slice(None) if count == length else slice(start or None, None if start + count == length else start + count)

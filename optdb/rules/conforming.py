@@ -1,4 +1,4 @@
-"""The ops with which the engine makes the result of a rule fit its place (see optdb/conform.py)."""
+"""The ops by which the engine fits the result of a rule to its place (see optdb/conform.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...ops.tensor import constant
 
 
 class TensorConform:
-    """`Conform` in the vocabulary of `ops`."""
+    """`Conform` with the ops of the package."""
 
     def constant(self, value: Any, dtype: str) -> Variable:
         return constant(value, dtype)

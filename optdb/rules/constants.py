@@ -1,4 +1,4 @@
-"""Constants: what can be computed once and for all, when the graph is built.
+"""Constant folding: computing constant values once, when the graph is built.
 
 Folding evaluates the NumPy meaning of an op; it never starts a compiler.
 """
@@ -32,17 +32,17 @@ _ALWAYS_SMALL = 1 << 10
 
 
 def constant_folding(node: Node) -> Sequence[Variable] | None:
-    """The values of a node whose inputs are constants; weights in 8 bits wait until byte_sums.py has seen them."""
+    """Return the values of a node with constant inputs; 8-bit weights are left for byte_sums.py."""
     return None if are_weights(node) else folded(node)
 
 
 def are_weights(node: Node) -> bool:
-    """Whether the node makes floats of constants in 8 bits."""
+    """Whether the node converts 8-bit constants to floats."""
     return isinstance(node.op, Dequantize) and node.inputs[0].dtype in BYTES
 
 
 def folded(node: Node) -> Sequence[Variable] | None:
-    """The values of a node whose inputs are constants.  What raises is left alone: it will raise when it is run."""
+    """Return the values of a node with constant inputs; a node that raises stays, to raise at run time."""
     if isinstance(node.op, Scan) or not _is_small(node):  # a loop may take any time
         return None
     try:
@@ -67,7 +67,7 @@ def _bytes_of(variable: Variable) -> float:
 
 
 def filled_weights(node: Node) -> Variable | None:
-    """A product or convolution of weights that are one number: a constant, which is laid out and packed once."""
+    """Return a product or convolution with weights of one number as a constant, which is packed once."""
     x, w = node.inputs[:2]
     made = producer(w, Alloc)
     if made is None or not all(isinstance(i, Constant) for i in made.inputs) or _bytes_of(w) > LARGEST_FOLDED:
@@ -97,14 +97,14 @@ def _converted(variable: Variable, dtype: str) -> Value:
 
 
 class FoldingRule(NodeRule):
-    """A rule for nodes all of whose operands are constants; others do not cost it anything."""
+    """Rule for nodes with constant operands only; other nodes cost it no time."""
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
         return bool(heads) and all(isinstance(head, ConstantHead) for head in heads)
 
 
 class UpcastRule(NodeRule):
-    """A rule for nodes one of whose operands is a constant."""
+    """Rule for nodes with a constant among their operands."""
 
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
         return any(isinstance(head, ConstantHead) for head in heads) and super().may_match(op, heads)

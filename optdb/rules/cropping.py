@@ -1,4 +1,4 @@
-"""Parts of convolutions and of padded arrays: what is cut off is not computed, and padding that is cut off not written.
+"""Slices of convolutions and of padded arrays: only the needed outputs and padding are computed.
 
 The cotangent of a padded image is a full convolution, padded by all of the kernel, of which the padding is cut off.
 """
@@ -19,11 +19,11 @@ from .indexing import per_axis
 from .slicing import is_whole, read, spec_of
 
 Span = tuple[int, int]
-"""Positions from the first to the second, without that."""
+"""Positions from the first up to the second, exclusive."""
 
 
 def span_of(index: Any, length: int | None) -> Span | None:
-    """The positions of a slice of step 1 whose bounds are known; None for any other index, and for nothing."""
+    """Return the positions of a slice of step 1 with known bounds; None for an empty one and other indices."""
     if length is None or not isinstance(index, slice):
         return None
     bounds = [None if b is None else constant_int(b) for b in (index.start, index.stop, index.step)]
@@ -39,7 +39,7 @@ def slice_of(start: int, stop: int) -> slice:
 
 
 def part_of_convolution(node: Node, users: Users) -> Value | None:
-    """The convolution of the positions that the part is computed from, if nobody reads the whole."""
+    """Return the convolution of the positions that the slice needs, if the whole has no other reader."""
     made = producer(node.inputs[0], Convolution)
     within = per_axis(node)
     if made is None or len(users(made.out)) != 1 or not all(map(is_whole, within[:2])):
@@ -59,7 +59,7 @@ def part_of_convolution(node: Node, users: Users) -> Value | None:
 
 
 def part_of_padded(node: Node, users: Users) -> Value | None:
-    """The part of the values that is read, with less around it, if nobody reads the whole."""
+    """Return the slice of the values with less padding, if the whole has no other reader."""
     write = producer(node.inputs[0], IncSubtensor)
     made = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
     if made is None or len(users(write.out)) != 1:  # type: ignore[union-attr]

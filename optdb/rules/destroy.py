@@ -30,7 +30,7 @@ from .fusion_groups import is_index_map
 
 @record(kw_only=True)
 class AddDestroyHandler(Optimizer):
-    """Checks that the graph overwrites nothing that is still needed; what follows may mark nodes as in place.
+    """Checks that the graph overwrites no value that is still needed; later passes may mark nodes as in place.
 
     Raises InconsistencyError if there is no legal order of the nodes.
     """
@@ -56,7 +56,7 @@ class Liveness:
             self._replaced_by.setdefault(new, []).append(old)
         self._writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
         self._late = self._can_be_last(self._writers) if self._writers else set()
-        """Nodes that compute updates and after which nothing fails, so that they may overwrite inputs."""
+        """Nodes that compute updates and after which no node can fail, so that they may overwrite inputs."""
         self.order: list[Apply] = self._with_writers_last()
         self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
         self._kept = {self.aliases.root_of(o) for o in graph.outputs}
@@ -64,12 +64,11 @@ class Liveness:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """The facts about lengths by the time that updates are written."""
+        """Return the facts about lengths that hold when updates are written."""
         return Agreement(self.graph, besides=self._writers)
 
     def may_overwrite(self, node: Apply, output: int, position: int) -> bool:
-        """Whether `node` may write its output over its input `position`: same dtype and shape, and nobody needs that
-        input.
+        """Whether `node` may write its output over its input `position`: same dtype and shape, no later reader.
 
         The node itself may read the same variable at several positions, but no other view of it.
         """
@@ -90,23 +89,23 @@ class Liveness:
         return may_write and self.agreement.same_shape(victim, result)
 
     def _becomes_update(self, victim: Variable, result: Variable) -> bool:
-        """Whether `result` is the value that replaces the input `victim`, or further restorable writes make it that."""
+        """Whether `result` is the new value of the input `victim`, or becomes it by further restorable writes."""
         new = self.updated_by.get(victim)
         while new is not None and new is not result:
             new = new.owner.inputs[0] if new.owner is not None and new.owner.op.restorable else None
         return new is result
 
     def replaced_by(self, variable: Variable) -> list[Variable]:
-        """The inputs whose value `variable` is after the run."""
+        """Return the inputs whose new value is `variable`."""
         return self._replaced_by.get(variable, [])
 
     def take(self, victim: Variable) -> None:
-        """Note that `victim` will be overwritten."""
+        """Record that `victim` will be overwritten."""
         self._taken.add(victim)
 
     # --- inputs, and what may fail
     def _can_be_last(self, writers: set[Apply]) -> set[Apply]:
-        """The nodes of `writers` that cannot fail, and after which nothing can."""
+        """Return the nodes of `writers` that cannot fail, and after which no node can."""
         after: dict[Apply, list[Apply]] = {}
         for node in self.aliases.order:
             for above in {i.owner: None for i in node.inputs if i.owner is not None} | dict.fromkeys(
@@ -126,7 +125,7 @@ class Liveness:
 
 
 def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> bool:
-    """Whether running `node` can raise: for its values, for lengths that may not agree, or for want of memory.
+    """Whether a run of `node` can raise: for its values, for lengths that may disagree, or for lack of memory.
 
     Ops that are not known here are taken to be able to.  A node that `writes_update` is taken to need no new memory.
     """
@@ -144,7 +143,7 @@ def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> 
 
 
 def _lengths_agree(node: Apply, op: object, agreement: Agreement) -> bool:
-    """Whether the operands of an elementwise op, or of each of them in a group, certainly broadcast."""
+    """Whether the operands of an elementwise op, or of each one in a group, certainly broadcast."""
     if not isinstance(op, Fused):
         return _broadcasts([dims_of(i) for i in node.inputs], dims_of(node.outputs[0]), agreement)
     known: dict[Variable, tuple[Dim, ...]] = dict(zip(op.graph.inputs, map(dims_of, node.inputs), strict=True))
@@ -165,7 +164,7 @@ def _broadcasts(shapes: Iterable[Sequence[Dim]], joint: Sequence[Dim], agreement
 
 
 def moved_inputs(op: Fused) -> set[Variable]:
-    """The inputs of a group that are read along other axes than its outputs are written: none may be overwritten."""
+    """Return the inputs of a group read along other axes than its outputs are written; none may be overwritten."""
     moved: set[Variable] = set()
     for node in reversed(op.graph.order):
         if isinstance(node.op, DimShuffle) or not moved.isdisjoint(node.outputs):
@@ -174,5 +173,5 @@ def moved_inputs(op: Fused) -> set[Variable]:
 
 
 def reduced_outputs(op: Fused) -> Iterator[int]:
-    """The outputs of a group that are not elementwise."""
+    """Return the outputs of a group that are not elementwise."""
     return (n for n, o in enumerate(op.graph.outputs) if o.owner is None or not isinstance(o.owner.op, Pointwise))

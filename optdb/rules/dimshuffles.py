@@ -1,4 +1,4 @@
-"""Axes permuted, added and dropped: carried towards the inputs, where they meet, vanish or become flags."""
+"""Permuted, added and dropped axes: moved towards the inputs, where they cancel or become flags."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ in_order = op_like(DimShuffle, "outer", lambda op: op.order == tuple(range(len(o
 
 
 def composed(x: Variable, outer: DimShuffle, inner: DimShuffle) -> Value:
-    """One rearrangement that does what two do."""
+    """Return one dimshuffle in place of two."""
     order = tuple(o if isinstance(o, str) else inner.order[o] for o in outer.order)
     return DimShuffle(order)(x)
 
@@ -29,7 +29,7 @@ def has_all_axes(x: Variable, outer: DimShuffle) -> bool:
 
 
 def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
-    """Whether the rank stays and only axes of length 1 change places."""
+    """Whether the rank stays and only axes of length 1 move."""
     if len(outer.order) != x.ndim or None in x.type.shape:
         return False
     kept = [o for o in outer.order if isinstance(o, int) and x.type.shape[o] != 1]
@@ -37,7 +37,7 @@ def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
 
 
 def lifted(node: Node, users: Users) -> Value | None:
-    """The rearrangement of an elementwise result that nobody else reads, done to its operands instead."""
+    """Move a dimshuffle of an elementwise result without other readers to its operands."""
     (result,) = node.inputs
     below = result.owner
     order = node.op.order
@@ -50,7 +50,7 @@ def lifted(node: Node, users: Users) -> Value | None:
 
 
 def _shuffled(operand: Variable, order: Order, ndim: int) -> Value:
-    """An operand of a result of rank `ndim` rearranged as that result; scalars fit as they are."""
+    """Return an operand of a result of rank `ndim`, with its axes moved like the result's; scalars fit as they are."""
     if operand.ndim == 0:
         return operand
     missing = ndim - operand.ndim

@@ -1,4 +1,4 @@
-"""The division of a graph among engines: the assignment problem of its nodes, and prices of assignments with regions.
+"""Division of a graph among engines: the assignment problem of its nodes, and costs of assignments with regions.
 
     division = Division.of(graph, engines)
     division.cheapest()        the name of an engine for each node
@@ -20,7 +20,7 @@ from ..placing import Placing
 from .regions import levels_of
 
 _SHARED_LAUNCHES = (1, 8)
-"""Values among which the launch of a region is divided, in the cuts that are compared."""
+"""Number of values that share the cost of a region's launch, in the cuts that are compared."""
 Place = tuple[str, int]
 """An engine and the level of one of its regions; the host is on level 0."""
 
@@ -52,33 +52,33 @@ class Division:
         return cls(graph, engines, names, supported, problem)
 
     def cheapest(self) -> list[str]:
-        """The cheapest by `estimate` of some assignments: minimum cuts, and each engine alone."""
+        """Return the cheapest by `estimate` of some assignments: minimum cuts, and each engine alone."""
         cuts = [replace(self.problem, copy=copies(self.engines, self.names, n)) for n in _SHARED_LAUNCHES]
         found = [self.alone(name) for name in (self.engines.host, *self.engines.engines) if name in self.names]
         found += [[self.names[label] for label in assigned(cut)] for cut in cuts]
         return min(found, key=self.estimate)
 
     def alone(self, name: str) -> list[str]:
-        """All nodes on one engine, but for those that it does not run."""
+        """Return the assignment of all nodes to one engine, except for those that it does not run."""
         return [name if name in s else s[0] for s in self.supported]
 
     def unsupported(self, name: str) -> int:
-        """How many nodes an engine does not run."""
+        """Return how many nodes an engine does not run."""
         return sum(name not in s for s in self.supported)
 
     def price(self, name: str, position: int) -> int:
-        """The estimate of the node at a position, on an engine that runs it."""
+        """Return the estimate of the node at a position, on an engine that runs it."""
         return self.problem.costs[self.names.index(name)][position]
 
     def estimate(self, labels: Sequence[str]) -> int:
-        """The price of an assignment."""
+        """Return the cost of an assignment."""
         place = self._places(labels)
         launched = sum(self.engines.launch(name) for name, _ in set(place) if name != self.engines.host)
         crossed = sum(self.engines.copy(name, count) for (name, _), count in self.copied(labels).items())
         return sum(self.price(name, k) for k, name in enumerate(labels)) + launched + crossed
 
     def copied(self, labels: Sequence[str]) -> Counter[Place]:
-        """For each region the bytes of its arguments and results."""
+        """Return the bytes of arguments and results of each region."""
         place, outside = self._places(labels), (self.engines.host, 0)
         found: Counter[Place] = Counter()
         for value in self.problem.values:
@@ -95,7 +95,7 @@ class Division:
 
 
 def supports(graph: FunctionGraph, engines: Placing) -> list[tuple[str, ...]]:
-    """For each node the engines that run it.  Raises PartitionError for a node that none runs."""
+    """Return for each node the engines that run it.  Raises PartitionError for a node that none runs."""
     found = []
     for node in graph.order:
         refusals = {name: engines.refusal(name, node) for name in engines.engines}
@@ -109,7 +109,7 @@ def supports(graph: FunctionGraph, engines: Placing) -> list[tuple[str, ...]]:
 
 
 def copies(engines: Placing, names: Sequence[str], share: int) -> Callable[[int, int, int], int]:
-    """Prices of copies, which go through the host: at each end a part of half a launch, and the bytes."""
+    """Return the costs of copies, which go through the host: at each end a part of half a launch, and the bytes."""
     launch = [0 if name == engines.host else engines.launch(name) // (2 * share) for name in names]
 
     def copy(at: int, to: int, count: int) -> int:
@@ -122,7 +122,7 @@ def copies(engines: Placing, names: Sequence[str], share: int) -> Callable[[int,
 
 
 def values_of(graph: FunctionGraph) -> list[Value]:
-    """The values that are not constants, with the positions of their producers and readers."""
+    """Return the values that are not constants, with the positions of their producers and readers."""
     at = {node: k for k, node in enumerate(graph.order)}
     found = []
     for variable, uses in graph.uses.items():

@@ -21,7 +21,7 @@ from .writing import is_zero
 
 
 def transposed_dot(node: Node, users: Users) -> Value | None:
-    """The transpose of a product of matrices that nobody else reads: the product of the transposes."""
+    """Rewrite the transpose of a matrix product without other readers as the product of the transposes."""
     product = node.inputs[0]
     if node.op.order != (1, 0) or not made_by(product, Dot) or len(users(product)) != 1:
         return None
@@ -36,17 +36,17 @@ def _zeros(node: Node) -> Value | None:
 
 
 def integer_zeros(node: Node) -> Value | None:
-    """Zeros of the shape of the product."""
+    """Return zeros of the shape of the product."""
     return _zeros(node) if is_integer(node.out) else None
 
 
 def zeros(node: Node) -> Value | None:
-    """Zeros of the shape of the product, whatever the other operand holds."""
+    """Return zeros of the shape of the product, whatever values the other operand has."""
     return None if is_integer(node.out) else _zeros(node)
 
 
 def dot_of_squares(node: Node) -> Value | None:
-    """sum((w[None, :, :] * g[:, None, :])**2) over the last two axes as a product of a matrix and a vector."""
+    """Rewrite sum((w[None, :, :] * g[:, None, :])**2) over the last two axes as a matrix times a vector."""
     made = producer(node.inputs[0], square) if node.op.scalar is add and node.op.axis == (1, 2) else None
     factors = None if made is None else producer(made.inputs[0], mul)
     if factors is None or len(factors.inputs) != 2 or not is_float(node.out):

@@ -1,4 +1,4 @@
-"""Parts that are read without looking: axes of length 1, elements of what was joined, rows of a softmax.
+"""Reads that need not look at elements: of axes of length 1, of joined values, of rows of a softmax.
 
 An axis of length 1 is dropped as a rearrangement while rules look for one another, and as an index in the end, where
 that saves a node.
@@ -24,7 +24,7 @@ from .slicing import is_whole, read
 
 
 def without_index(node: Node) -> Value | None:
-    """The value without the axes of length 1 whose only position is read, where nothing else is cut."""
+    """Return the value without the axes of length 1 that are indexed, if the index selects all else."""
     (x, *_), within = node.inputs, per_axis(node)
     dropped = [axis for axis, index in enumerate(within) if _is_only_position(index, x.type.shape[axis])]
     if not dropped or not all(axis in dropped or is_whole(index) for axis, index in enumerate(within)):
@@ -37,7 +37,7 @@ def _is_only_position(index: Any, length: int | None) -> bool:
 
 
 def index_for_dropped_axes(node: Node) -> Value | None:
-    """A slice whose axes of length 1 are dropped, with their positions in the place of the bounds."""
+    """Return an index with integers in place of slices of length 1 whose axes are dropped afterwards."""
     made = producer(node.inputs[0], Subtensor)
     if made is None or "x" in node.op.order or len(node.op.order) == made.out.ndim:
         return None
@@ -56,7 +56,7 @@ def index_for_dropped_axes(node: Node) -> Value | None:
 
 
 def _first_position(cut: slice) -> Variable | None:
-    """The position of the only element of a slice that has one; None if it counts from the end or is not known."""
+    """Return the position of the only element of a slice; None if it counts from the end or is unknown."""
     if cut.step is not None and (constant_int(cut.step) or 0) < 1:
         return None
     if cut.start is None:
@@ -66,7 +66,7 @@ def _first_position(cut: slice) -> Variable | None:
 
 
 def index_from_the_start(node: Node) -> Value | None:
-    """The same positions, none of them counted from the end, where lengths are known."""
+    """Return the same positions counted from the start, where lengths are known."""
     x, within = node.inputs[0], indices_of(node)
     counted = [_from_the_start(index, x.type.shape[axis]) for axis, index in enumerate(within)]
     return None if all(map(_is_same, counted, within)) else read(x, counted)
@@ -84,7 +84,7 @@ def _is_same(a: Any, b: Any) -> bool:
 
 
 def element_as_dimshuffle(node: Node) -> Value | None:
-    """The only element of a vector, with axes of length 1 in the place of that of the vector."""
+    """Return the only element of a vector as a value with other axes of length 1."""
     made = producer(node.inputs[0], MakeVector)
     if made is None or len(made.inputs) != 1:
         return None
@@ -93,7 +93,7 @@ def element_as_dimshuffle(node: Node) -> Value | None:
 
 
 def element_of_join(node: Node) -> Value | None:
-    """The element at one position of the axis along which values are joined, from the value that holds it."""
+    """Return an element along the axis of a join from the value that holds it."""
     made, within = producer(node.inputs[0], Join), per_axis(node)
     index = None if made is None else within[made.op.axis]
     position = None if index is None or isinstance(index, slice) else constant_int(index)
@@ -111,7 +111,7 @@ def element_of_join(node: Node) -> Value | None:
 
 
 def rows_of_softmax(node: Node, users: Users) -> Value | None:
-    """The softmax of the rows that are read, if nobody reads the others."""
+    """Return the softmax of the rows that are read, if the other rows have no reader."""
     made = producer(node.inputs[0], Softmax, LogSoftmax)
     within = per_axis(node)
     if made is None or len(users(made.out)) != 1 or not is_whole(within[made.op.axis]):
@@ -138,4 +138,4 @@ AS_INDEX: list[Rule] = [
     node_rule("local_dimshuffle_subtensor", DimShuffle, index_for_dropped_axes, having=Subtensor,
               formula="dimshuffle(x[i:j, k:k + 1]) -> x[i:j, k]"),
 ]
-"""For the end: while others look for one another, axes are dropped by rearrangements."""
+"""Rules of the end: before, axes are dropped by dimshuffles, so that equal ones meet."""

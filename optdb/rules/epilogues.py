@@ -1,4 +1,4 @@
-"""Products of matrices, and convolutions, made one with the elementwise group that alone reads them.
+"""Epilogue fusion: matrix products and convolutions with the elementwise group that alone reads them.
 
     relu(dot22(a, b) + c)             -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
     tanh(gemm(z, 1, x, y, 1))         -->   fused_product{dot22, fn(p, z) -> tanh(z + p)}(x, y, z)
@@ -38,7 +38,7 @@ DTYPES = ("float32", "float64")
 
 @record(kw_only=True)
 class EpilogueOptimizer(Optimizer):
-    """Makes one node of each product and the one elementwise group that reads it."""
+    """Fuses each product with the one elementwise group that reads it."""
 
     contract: ClassVar[Contract | None] = relaxes("rounding")
 
@@ -47,7 +47,7 @@ class EpilogueOptimizer(Optimizer):
 
 
 def fuse_epilogues(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with each product fused into its only reader if that is elementwise; the editor is called once a pair."""
+    """Return `graph` with each product fused into its only reader, if elementwise; call the editor once per pair."""
     updated = {graph.outputs[o] for _, o in graph.updates}
     known: dict[Variable, Variable] = {}
     met: dict[tuple[Op, Op, int], FusedProduct] = {}
@@ -69,7 +69,7 @@ def fuse_epilogues(graph: FunctionGraph, by: str, editor: GraphEditor) -> Functi
 
 
 def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
-    """Whether an elementwise node or a group computes its outputs element by element and may do so block by block."""
+    """Whether an elementwise node or a group computes its outputs element by element and may run block by block."""
     if not updated.isdisjoint(node.outputs) or node.op.fallible:
         return False
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
@@ -83,7 +83,7 @@ def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
 def _with_product(
     node: Apply, new: Apply, graph: FunctionGraph, met: dict[tuple[Op, Op, int], FusedProduct]
 ) -> Apply | None:
-    """`new`, an elementwise node on the images of the operands of `node`, made one with the first product of these.
+    """Return `new`, an elementwise node on the images of the operands of `node`, fused with its first product.
 
     What a group becomes with a plain product depends on the ops alone, and is kept in `met`.
     """
@@ -116,7 +116,7 @@ def _is_product(product: Apply, reader: Apply) -> bool:
 
 
 def _group(node: Apply, position: int) -> tuple[FunctionGraph, list[Variable]]:
-    """The computation of `node`, as a graph whose first input is the operand at `position`; and the other operands."""
+    """Return the computation of `node` as a graph whose first input is operand `position`, and the other operands."""
     order = [position, *(k for k in range(len(node.inputs)) if k != position)]
     outer = [node.inputs[k] for k in order[1:]]
     if isinstance(node.op, Fused):
@@ -132,7 +132,7 @@ def _group(node: Apply, position: int) -> tuple[FunctionGraph, list[Variable]]:
 def _without_gemm(
     product: Apply, group: FunctionGraph, outer: list[Variable]
 ) -> tuple[Apply, FunctionGraph, list[Variable]]:
-    """The sum of a gemm as a part of the group, which reads the addend once and need not copy it before."""
+    """Return the sum of a gemm as part of the group, which reads the addend once without a copy."""
     if not isinstance(product.op, Gemm):
         return product, group, outer
     z, alpha, x, y, beta = product.inputs

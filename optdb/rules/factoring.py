@@ -1,4 +1,4 @@
-"""Determinants and factorizations by what is known of the matrix, and by what is asked of them.
+"""Determinants and factorizations that use known structure of the matrix, or need only a part of the result.
 
 Determinants are kept as the sign and the logarithm of the modulus wherever that is what is wanted, and computed that
 way where they are products of a diagonal: a product of 1,000 numbers overflows long before its logarithm does.
@@ -41,7 +41,7 @@ def _multiplied(v: Variable) -> Value:
 
 
 def slogdet_by_structure(node: Node) -> tuple[Value, Value] | None:
-    """Sign and logarithm from a diagonal."""
+    """Return sign and logarithm of a determinant from the diagonal."""
     (a,) = node.inputs
     if not structure(a) & Structure.DIAGONAL:
         return None
@@ -50,7 +50,7 @@ def slogdet_by_structure(node: Node) -> tuple[Value, Value] | None:
 
 
 def slogdet_of_positive_definite(node: Node) -> tuple[Value, Value] | None:
-    """By the factor that systems with the matrix need anyway, and at half the price of LU."""
+    """Return them from the Cholesky factor, at half the cost of LU; systems with the matrix share it."""
     (a,) = node.inputs
     if not has(a, Structure.POSITIVE_DEFINITE) or structure(a) & Structure.DIAGONAL:
         return None
@@ -64,7 +64,7 @@ def _in_dtype(v: Variable, dtype: str) -> Value:
 
 
 def det_by_structure(node: Node) -> Value | None:
-    """As sign * exp(logarithm), which is how NumPy computes every determinant: there is no overflow on the way."""
+    """Return the determinant as sign * exp(logarithm), as NumPy computes it: no intermediate overflow."""
     (a,) = node.inputs
     is_positive = has(a, Structure.POSITIVE_DEFINITE)
     if not (structure(a) & Structure.DIAGONAL or is_positive):
@@ -80,7 +80,7 @@ def det_of_inverse(node: Node) -> Value | None:
 
 
 def log_of_det(node: Node) -> Value | None:
-    """The logarithm where the determinant is not negative, else NaN; of the modulus, always."""
+    """Return the logarithm if the determinant is not negative, else NaN; of the modulus, always."""
     inner = node.inputs[0]
     modulus = inner.owner.op is abs
     det = inner.owner.inputs[0] if modulus else inner
@@ -93,12 +93,12 @@ def log_of_det(node: Node) -> Value | None:
 
 
 def sign_of_det(node: Node) -> Value:
-    """The sign, also of a determinant that underflows."""
+    """Return the sign, even if the determinant underflows."""
     return SlogDet()(node.inputs[0].owner.inputs[0])[0]
 
 
 def log_of_product(node: Node) -> Value | None:
-    """The sum of the logarithms of a diagonal that is known to be positive."""
+    """Return the sum of the logarithms of a diagonal that is known to be positive."""
     whole = node.inputs[0].owner
     if whole.op.scalar is not mul or whole.op.axis != (whole.inputs[0].ndim - 1,):
         return None
@@ -119,7 +119,7 @@ def cholesky_of_diagonal(node: Node) -> Value | None:
 
 
 def cholesky_of_product(node: Node) -> Value | None:
-    """cholesky(l @ l^H) is l with its columns turned so that the diagonal is positive, for lower triangular l."""
+    """Rewrite cholesky(l @ l^H) for lower triangular l: l with columns scaled so that the diagonal is positive."""
     product = node.inputs[0]
     if not made_by(product, Dot, MatMul):
         return None
@@ -133,12 +133,12 @@ def cholesky_of_product(node: Node) -> Value | None:
 
 
 def _is_adjoint(a: Variable, b: Variable) -> bool:
-    """Whether `a` is the conjugate transpose of `b`, or the other way round."""
+    """Whether `a` is the conjugate transpose of `b`, or the reverse."""
     return _adjoint_source(a) is b or _adjoint_source(b) is a
 
 
 def _adjoint_source(a: Variable) -> Variable | None:
-    """x, where `a` is conj(x).T or conj(x.T); for real dtypes x.T."""
+    """Return x if `a` is conj(x).T or conj(x.T); for real dtypes x.T."""
     inner: Variable | None = a
     for wanted in ("transpose", "conj") if a.type.kind == "c" else ("transpose",):
         node = inner.owner if inner is not None else None
@@ -149,7 +149,7 @@ def _adjoint_source(a: Variable) -> Variable | None:
 
 
 def values_alone(node: Node, users: Users) -> dict[Variable, Value] | None:
-    """Singular values cost a fraction of singular vectors, eigenvalues of eigenvectors, and r of q and r."""
+    """Compute only the values, if no vectors are read: singular values, eigenvalues, or r of q and r."""
     (a,) = node.inputs
     if isinstance(node.op, SVD) and not any(users(node.outputs[k]) for k in (0, 2)):
         return {node.outputs[1]: SingularValues()(a)}
@@ -178,7 +178,7 @@ def diagonal_of_diagonal_matrix(node: Node) -> Value | None:
 
 
 def diagonal_of_product(node: Node, users: Users) -> Value | None:
-    """The sums of products of rows and columns: n**2 operations instead of n**3."""
+    """Compute the diagonal of a product as sums of products of rows and columns: n**2 operations instead of n**3."""
     product = node.inputs[0]
     a, b = product.owner.inputs
     if a.ndim != b.ndim or a.ndim < 2 or len(users(product)) != 1 or a.type.kind not in "fc":
@@ -202,7 +202,7 @@ def _keeps_diagonal(triangle: Node) -> bool:
 
 
 def diagonal_products(node: Node) -> Value | None:
-    """Rows or columns scaled."""
+    """Multiply by a diagonal matrix as a scaling of rows or columns."""
     a, b = node.inputs
     if min(a.ndim, b.ndim) >= 2 and made_by(a, DiagonalMatrix):
         v = a.owner.inputs[0]
@@ -217,7 +217,7 @@ def _rows(v: Variable) -> Value:
 
 
 def orthogonal_product(node: Node) -> Value | None:
-    """q^H @ q is the identity."""
+    """Rewrite q^H @ q to the identity."""
     left, right = node.inputs
     if min(left.ndim, right.ndim) < 2 or not has(right, Structure.ORTHOGONAL) or not _is_adjoint(left, right):
         return None

@@ -30,7 +30,7 @@ def is_integer(v: Variable) -> bool:
 
 
 def is_signed(v: Variable) -> bool:
-    """Whether there are negative values, and each but the least integer has its opposite."""
+    """Whether the dtype has negative values, so that each but the least integer has its opposite."""
     return v.type.kind in "if"
 
 
@@ -52,7 +52,7 @@ def not_complex(v: Variable) -> bool:
 
 
 def same_dtype(*variables: Variable) -> bool:
-    """Whether all have one dtype, so that no operand is converted where they meet."""
+    """Whether all have one dtype, so that no operand is converted."""
     return len({v.dtype for v in variables}) <= 1
 
 
@@ -93,7 +93,7 @@ def is_constant(v: Variable) -> bool:
 
 
 def is_scalar_constant(v: Variable) -> bool:
-    """Whether `v` is a constant that broadcasts nothing: rank 0, or lengths of 1."""
+    """Whether `v` is a constant of rank 0 or with lengths of 1 only."""
     return isinstance(v, Constant) and v.data.size == 1
 
 
@@ -105,9 +105,9 @@ def constant_int(v: Variable) -> int | None:
 # --- nodes
 
 Node = Any
-"""An Apply, whose op is known to have the fields that are read."""
+"""An apply node whose op is known to have the fields that are read."""
 Value = Any
-"""A Variable that calls of ops have made; these calls have no narrower type."""
+"""A variable made by calls of ops, whose declared type is wider."""
 
 
 def producer(v: Variable, *ops: Op | type[Op]) -> Node | None:

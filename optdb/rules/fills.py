@@ -26,7 +26,7 @@ scalar = Wild("y", lambda v: v.ndim == 0)
 BROADCASTING = (Alloc, BroadcastTo)
 """Ops whose first input is a value and whose others are the lengths it is broadcast to."""
 MOST_STEPS = 1000
-"""Operands that one firing climbs to find what a value is to be filled along."""
+"""Most operands that one application visits to find the shape that a value is filled to."""
 
 
 def filled(v: Variable) -> Node | None:
@@ -65,7 +65,7 @@ def broadcasts_alone(node: Node, x: Variable, z: Variable) -> bool:
 
 
 def fill_sunk(node: Node) -> Value | None:
-    """f on what the fills hold, filled afterwards."""
+    """Apply f to the values of fills, and fill the result."""
     if node.op is fill:
         return None
     likes = [made.inputs[0] for made in map(filled, node.inputs) if made is not None]
@@ -73,7 +73,7 @@ def fill_sunk(node: Node) -> Value | None:
 
 
 def broadcast_by(likes: Sequence[Variable], value: Variable, whole: Variable) -> Value:
-    """The value filled along those of `likes` that it needs to get the shape of `whole`."""
+    """Return `value` filled along those of `likes` that it needs to get the shape of `whole`."""
     for like in likes:
         if same_shape(value, whole):
             return value
@@ -83,7 +83,7 @@ def broadcast_by(likes: Sequence[Variable], value: Variable, whole: Variable) ->
 
 
 def fill_like_operand(node: Node) -> Value | None:
-    """fill along an operand of the same shape: what was computed from it for its shape alone need not be computed.
+    """Fill along an operand of the same shape, so that `like` itself, read for its shape only, is not computed.
 
     A chain is climbed at once: a firing for each of its nodes would make as many.
     """
@@ -98,7 +98,7 @@ def fill_like_operand(node: Node) -> Value | None:
 
 
 def fill_to_alloc(node: Node) -> Value | None:
-    """The value broadcast to lengths that are read off inputs: what gave the shape need not be computed."""
+    """Rewrite a fill to a broadcast to lengths that are read from inputs, so that `like` is not computed."""
     like, value = node.inputs
     lengths = dims_of(node.out)
     if not all(_is_read_off(dim, like) for dim in lengths):
@@ -107,7 +107,7 @@ def fill_to_alloc(node: Node) -> Value | None:
 
 
 def _is_read_off(dim: dims.Dim, like: Variable) -> bool:
-    """Whether the length is a number, or that of an axis of something other than `like` itself."""
+    """Whether the length is a number, or the length of an axis of another variable than `like`."""
     return isinstance(dim, int) or (dim.kind in ("extent", "value") and (dim.args[0] is not like or like.owner is None))
 
 
@@ -115,26 +115,26 @@ def _is_read_off(dim: dims.Dim, like: Variable) -> bool:
 
 
 def useless_alloc(node: Node) -> Value | None:
-    """The value, where its shape is that of the result."""
+    """Return the value if its shape is that of the result."""
     value = node.inputs[0]
     return value if same_shape(value, node.out) else None
 
 
 def merged(node: Node) -> Value | None:
-    """The outer broadcasting alone."""
+    """Return the outer broadcast alone."""
     value, *lengths = node.inputs
     inner = broadcast_node(value)
     return None if inner is None else node.op(inner.inputs[0], *lengths)
 
 
 def alloc_lifted(node: Node) -> Value | None:
-    """A function of one operand computed before that is broadcast."""
+    """Apply a function of one operand before the operand is broadcast."""
     made = broadcast_node(node.inputs[0]) if len(node.inputs) == 1 else None
     return None if made is None else made.op(node.op(made.inputs[0]), *made.inputs[1:])
 
 
 def elemwise_alloc(node: Node) -> Value | None:
-    """f on operands that are not broadcast, where others give the result its shape; else broadcast once, afterwards."""
+    """Apply f to operands before they are broadcast, if others give the result its shape; else broadcast the result."""
     makers = [made for made in map(broadcast_node, node.inputs) if made is not None]
     if len(node.inputs) < 2 or not makers:
         return None
@@ -146,7 +146,7 @@ def elemwise_alloc(node: Node) -> Value | None:
 
 
 def dimshuffle_of_alloc(node: Node) -> Value | None:
-    """A broadcast value with its axes moved: the value moved, then broadcast."""
+    """Move the axes of a value before it is broadcast."""
     made, order = broadcast_node(node.inputs[0]), node.op.order
     if made is None:
         return None
@@ -161,7 +161,7 @@ def dimshuffle_of_alloc(node: Node) -> Value | None:
 
 
 def alloc_of_padded(node: Node) -> Value | None:
-    """The value without the axes of length 1 in front, which broadcasting puts there anyway."""
+    """Return the value without leading axes of length 1, which broadcasting adds anyway."""
     value, *lengths = node.inputs
     made = producer(value, DimShuffle)
     if made is None:
@@ -173,20 +173,20 @@ def alloc_of_padded(node: Node) -> Value | None:
 
 
 def reshape_of_alloc(node: Node) -> Value | None:
-    """A number under other lengths."""
+    """Reshape a broadcast number by other lengths."""
     made = broadcast_node(node.inputs[0])
     return None if made is None or made.inputs[0].ndim else made.op(made.inputs[0], *node.inputs[1:])
 
 
 def alloc_of_constant(node: Node) -> Value | None:
-    """A constant whose elements are one number, as that number."""
+    """Return a constant with equal elements as one number."""
     value, *lengths = node.inputs
     number = number_of(value)
     return node.op(constant(number), *lengths) if number is not None and value.ndim else None
 
 
 def fill_like_picked(node: Node) -> Value | None:
-    """A value in the shape of what arrays pick, which is theirs: nothing is picked for it."""
+    """Fill along indices instead of the elements they select: the shape is the same, and nothing is gathered."""
     picked = producer(node.inputs[0], AdvancedSubtensor)
     if picked is None or picked.op.spec != ("a",) * picked.inputs[0].ndim:
         return None

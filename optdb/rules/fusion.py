@@ -1,4 +1,4 @@
-"""Fusion: groups of nodes become one node, `Fused`, which the backend makes one kernel.
+"""Fusion: groups of nodes become one `Fused` node, which the backend compiles to one kernel.
 
     y = exp(x); s = sum(y * w, axis=1)   -->   y, s = fused(x, w)  with one loop nest inside
 
@@ -30,7 +30,7 @@ from .fusion_speculative import join_speculatively
 
 @record(kw_only=True)
 class FusionOptimizer(Optimizer):
-    """Makes one node of each group of nodes that can share a loop nest; linear in the size of the graph."""
+    """Fuses each group of nodes that can share a loop nest; linear in the size of the graph."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -40,7 +40,7 @@ class FusionOptimizer(Optimizer):
 
 @record(kw_only=True)
 class FlattenOptimizer(Optimizer):
-    """Makes one sum of `(a + b) + c`, and one product of `(a * b) * c`; linear in the size of the graph."""
+    """Flattens `(a + b) + c` to one sum and `(a * b) * c` to one product; linear in the size of the graph."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -49,7 +49,7 @@ class FlattenOptimizer(Optimizer):
 
 
 def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with each group of two or more nodes as one `Fused` node; the editor is called once a group."""
+    """Return `graph` with each group of two or more nodes as one `Fused` node; call the editor once per group."""
     facts = Facts(graph)
     known: dict[Variable, Variable] = {}
     met: dict[Hashable, tuple[Fused, Origin]] = {}
@@ -70,7 +70,7 @@ def fuse(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
 
 
 def results(group: Group, facts: Facts) -> tuple[list[Variable], dict[Variable, Variable]]:
-    """The values of a group that it must give, in the order of its nodes, and outputs that stand in for others.
+    """Return the values that a group must compute, in the order of its nodes, and outputs that replace others.
 
     Of a value that is asked outside for nothing but its shape, an output of that shape will do as well.
     """
@@ -97,7 +97,7 @@ def _knows_lengths_of(a: Variable, b: Variable) -> bool:
 
 
 def needed(group: Group, outputs: list[Variable], facts: Facts) -> list[Apply]:
-    """The nodes of a group that its outputs are computed from."""
+    """Return the nodes of a group that its outputs are computed from."""
     wanted = set(outputs)
     nodes = []
     for node in reversed(group.nodes):
@@ -114,7 +114,7 @@ def fused(
     known: dict[Variable, Variable],
     met: dict[Hashable, tuple[Fused, Origin]],
 ) -> Apply:
-    """`nodes` as one that computes `outputs`, on the images of their operands; equal groups have one op, kept in `met`.
+    """Return `nodes` as one node that computes `outputs`; equal groups share an op, which is kept in `met`.
 
     A network of a hundred layers has a few different groups, so most are not built a second time.
     """
@@ -152,7 +152,7 @@ def fused(
 
 
 Place = Union[int, tuple[Any, ...]]
-"""Operand of a node of a group: one of the group, a node (-1, -2, ...), or a node and the index maps after it."""
+"""Operand of a node of a group: an operand of the group, a node (-1, -2, ...), or a node and later index maps."""
 
 
 def _as_op(
@@ -169,7 +169,7 @@ def _as_op(
 
 
 def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:
-    """The index maps, the last one first, that make `variable` of what is known, or of what is no index map."""
+    """Return the index maps, last one first, between `variable` and a known value or one that is no index map."""
     maps: list[Apply] = []
     while variable not in known and variable.owner is not None and is_index_map(variable.owner):
         maps.append(variable.owner)
@@ -178,7 +178,7 @@ def index_maps(variable: Variable, known: Collection[Variable]) -> list[Apply]:
 
 
 def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
-    """The image of `variable`, which is known or an index map of something known; new values are added to `known`."""
+    """Return the image of `variable`, which is known or an index map of a known value; new images go to `known`."""
     result = known.get(variable, variable)
     if result is not variable or variable.owner is None or not is_index_map(variable.owner):
         return result
@@ -195,7 +195,7 @@ def image(variable: Variable, known: dict[Variable, Variable]) -> Variable:
 
 
 def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with `(a + b) + c` as one addition of three operands, and so for `*`, where nothing else reads `a + b`.
+    """Return `graph` with `(a + b) + c` as one sum of three operands (and `*` likewise) if `a + b` has no other reader.
 
     The operands are folded from the left as before, so the result has the same bits.
     """
@@ -217,7 +217,7 @@ def flatten_add_mul(graph: FunctionGraph, by: str, editor: GraphEditor) -> Funct
 
 
 def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:
-    """`copy`, a sum or product on the images of the operands of `node`, with a nested one of its kind opened."""
+    """Return `copy`, a sum or product on the images of the operands of `node`, with its first nested one flattened."""
     candidates = (0, 1) if len(node.inputs) == 2 else (0,)  # with two operands, c + (a + b) is (a + b) + c
     for position in candidates:
         inner, nested = node.inputs[position], copy.inputs[position].owner

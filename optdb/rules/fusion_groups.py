@@ -1,4 +1,4 @@
-"""Which nodes share a loop nest: a partition of a graph into groups, of which each can become one kernel.
+"""Loop fusion: a partition of a graph into groups of nodes, each of which can become one kernel.
 
 A group has a *space*, the lengths of its loops.  It holds
 
@@ -38,7 +38,7 @@ from ...targets.current import current
 from ...targets.limits import Limits
 
 Axes = tuple["int | None", ...]
-"""For each axis of a value the axis of another value, or the loop, that it runs along; None: its length is 1."""
+"""For each axis of a value the loop, or the axis of another value, that it runs along; None: its length is 1."""
 
 
 @dataclass(eq=False, slots=True)
@@ -50,13 +50,13 @@ class Group:
     nodes: list[Apply]
     inputs: set[Variable]
     broadcast_cost: float = 0.0
-    """Work on values smaller than the space, which the nest would do again in every iteration: picoseconds a byte."""
+    """Cost of values smaller than the space, which the nest would compute in every iteration: picoseconds per byte."""
     axes: dict[Apply, Axes] = field(default_factory=dict)
     """The loops that the axes of each pointwise node run along."""
     reads_rows: bool = False
-    """Whether a node looks at a row, along the last axis, more than once."""
+    """Whether a node reads a row, along the last axis, more than once."""
     folds_across: bool = False
-    """Whether a node reduces other axes than the last."""
+    """Whether a node reduces axes other than the last."""
 
 
 def partition(facts: Facts) -> list[Group]:
@@ -81,8 +81,9 @@ def is_pointwise(node: Apply) -> bool:
 
 
 def folds_rows(node: Apply) -> bool:
-    """Whether the node, of the softmax family or a reduction, looks at all elements of a row: along the last axis of
-    several, whose length is not known to be 1.
+    """Whether the node, a reduction or of the softmax family, reads whole rows.
+
+    Rows run along the last of several axes, whose length is not known to be 1.
     """
     op = node.op
     if not isinstance(op, (Reduce, AlongAxis)):
@@ -101,24 +102,24 @@ def is_index_map(node: Apply) -> bool:
 
 
 def reads_elements(node: Apply, operand: Variable) -> bool:
-    """Whether `node` reads the elements of `operand`, not its shape alone; the loops of a kernel count as reading."""
+    """Whether `node` reads the elements of `operand`, not only its shape; the loops of a kernel count as reading."""
     unread = None if is_pointwise(node) else node.op.unread
     return any(i is operand and n != unread for n, i in enumerate(node.inputs))
 
 
 class Facts:
-    """Facts about a graph for the passes: values seen through index maps, readers, outputs."""
+    """Facts about a graph for the passes: values behind index maps, readers, outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.limits: Limits = current().limits
         self.costs: Costs = current().costs
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
         self.nodes: list[Apply] = []
-        """The nodes, in order, but for index maps."""
+        """The nodes in order, without index maps."""
         self.above: dict[Variable, Apply | None] = {}
-        """Producer of each operand of `nodes`, looked up through index maps."""
+        """Producer of each operand of `nodes`, with index maps skipped."""
         self.readers: dict[Apply, list[tuple[Apply, Variable]]] = {}
-        """The nodes that read a node's results, perhaps through index maps, and the operand that they read."""
+        """The nodes that read a node's results, perhaps through index maps, with the operand that they read."""
         for node in graph.order:
             if is_index_map(node):
                 self._seen_through[node.out] = self._compose(node)
@@ -137,16 +138,16 @@ class Facts:
         return source, tuple(axes[o] if isinstance(o, int) else None for o in node.op.order)  # type: ignore[attr-defined]
 
     def seen_through(self, variable: Variable) -> tuple[Variable, Axes]:
-        """The value that `variable` is an index map of, and the axis of it that each axis of `variable` is."""
+        """Return the value behind the index maps of `variable`, and its axis for each axis of `variable`."""
         return self._seen_through.get(variable) or (variable, tuple(range(variable.ndim)))
 
     def source(self, variable: Variable) -> Variable:
-        """The value that `variable` is an index map of."""
+        """Return the value behind the index maps of `variable`."""
         found = self._seen_through.get(variable)
         return variable if found is None else found[0]
 
     def sources(self, nodes: Iterable[Apply]) -> Iterator[tuple[Apply, Variable, Apply]]:
-        """(reader, operand, node that computes it) for all operands of `nodes` that are computed."""
+        """Yield (reader, operand, producer) for all computed operands of `nodes`."""
         for node in nodes:
             for operand in node.inputs:
                 above = self.above[operand]
@@ -154,7 +155,7 @@ class Facts:
                     yield node, operand, above
 
     def loops_of(self, operand: Variable, reader: Apply, group: Group) -> Axes:
-        """The loops of `group` that the axes of the source of `operand` run along, as `reader`, a member, reads it."""
+        """Return the loops of `group` along which its member `reader` reads the axes of the source of `operand`."""
         assert group.space is not None
         along = group.axes.get(reader) or tuple(range(len(group.space)))
         if operand not in self._seen_through:
@@ -168,7 +169,7 @@ class Facts:
 
 
 def group_alone(node: Apply, level: int) -> Group:
-    """The group of one node."""
+    """Return a group of one node."""
     if is_pointwise(node) and _may_be_in_nest(node.out):
         return Group(dims_of(node.out), level, [node], set(node.inputs), axes={node: tuple(range(node.out.ndim))})
     if isinstance(node.op, Reduce):
@@ -196,7 +197,7 @@ def _has_whole_space(node: Apply, loops: Axes, group: Group) -> bool:
 
 
 def _is_broadcast(node: Apply, loops: Axes, group: Group) -> bool:
-    """Whether a value that has not the whole space is certainly smaller: no axis of it runs along some loop."""
+    """Whether a value certainly lacks a loop of the space, so that it is broadcast along it."""
     assert group.space is not None
     run_along = {loop for loop, length in zip(loops, dims_of(node.out), strict=True) if length != 1}
     return any(length != 1 and loop not in run_along for loop, length in enumerate(group.space))
@@ -208,7 +209,7 @@ GroupOf = dict["Apply | None", Group]
 
 
 def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: float = 0.0) -> bool:
-    """Whether the groups together keep within the limits, and all can go along rows if one of them must.
+    """Whether the groups together keep within the limits, and all run along rows if one of them must.
 
     `extra`: pointwise nodes that would be added to them, `cost`: what these add to the cost of broadcast values.
     """
@@ -217,7 +218,7 @@ def fits(groups: list[Group], facts: Facts, extra: Sequence[Apply] = (), cost: f
 
 
 def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) -> bool:
-    """The same, whatever broadcast values cost: those of rows are computed once a row."""
+    """Return the same regardless of the cost of broadcast values: those of rows are computed once per row."""
     nodes, inputs, rows, across = len(extra), sum([len(node.inputs) for node in extra]), False, False
     for group in groups:
         nodes += len(group.nodes)
@@ -234,7 +235,7 @@ def fits_kernel(groups: list[Group], facts: Facts, extra: Sequence[Apply] = ()) 
 
 
 def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
-    """Make one group of all: the largest takes the others in, so no node moves more than log n times.  Returns it."""
+    """Return one group of all: the largest takes in the others, so no node moves more than log n times."""
     sizes = [len(group.nodes) for group in groups]
     into = groups[sizes.index(max(sizes))]
     for group in groups:
@@ -250,7 +251,7 @@ def merge(groups: list[Group], group_of: GroupOf, facts: Facts) -> Group:
 
 
 def _read_less(into: Group, nodes: Iterable[Apply], read: Iterable[Variable], group_of: GroupOf, facts: Facts) -> None:
-    """Note that a group has taken in `nodes`, which read `read`: it no longer reads their results, nor its own."""
+    """Record that a group has taken in `nodes`, which read `read`: their results are no longer read from outside."""
     for node in nodes:
         for _, operand in facts.readers.get(node, ()):
             into.inputs.discard(operand)
@@ -260,7 +261,7 @@ def _read_less(into: Group, nodes: Iterable[Apply], read: Iterable[Variable], gr
 
 
 def _join_readers(facts: Facts) -> list[Group]:
-    """Pass 1: groups with levels counted from the outputs, the last readers first."""
+    """Join readers (pass 1), with levels counted from the outputs, the last readers first."""
     group_of: GroupOf = {}
     for node in reversed(facts.nodes):
         level, targets = highest([group_of[reader] for reader, _ in facts.readers.get(node, ())])
@@ -277,7 +278,7 @@ def _join_readers(facts: Facts) -> list[Group]:
 
 
 def highest(groups: list[Group]) -> tuple[int, list[Group]]:
-    """The highest level, -1 where there is no group, and the groups of it."""
+    """Return the highest level, -1 if there is no group, and the groups on it."""
     if len(groups) == 1:
         return groups[0].level, groups
     level, found = -1, dict[Group, None]()
@@ -290,8 +291,10 @@ def highest(groups: list[Group]) -> tuple[int, list[Group]]:
 
 
 def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Facts) -> tuple[Axes, float] | None:
-    """The loops of `targets`, groups that read the pointwise `node`, that its axes run along, and what it adds to the
-    cost of broadcast values; None if they cannot share a nest."""
+    """Return the loops of `targets`, which read the pointwise `node`, along its axes, and the added broadcast cost.
+
+    None if node and targets cannot share a nest.
+    """
     target, out = targets[0], node.outputs[0]
     if not _may_be_in_nest(out) or bool(target.space) != bool(out.type.shape) or not _one_space(targets):
         return None
@@ -309,7 +312,7 @@ def _in_nest_of(node: Apply, targets: list[Group], group_of: GroupOf, facts: Fac
 
 
 def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
-    """Pass 2: levels counted from the inputs, the first producers first."""
+    """Join producers (pass 2), with levels counted from the inputs, the first producers first."""
     group_of: GroupOf = {}
     for group in sorted(groups, key=lambda g: -g.level):
         edges = [edge for edge in facts.sources(group.nodes) if edge[2] in group_of]
@@ -326,7 +329,7 @@ def _join_producers(groups: list[Group], facts: Facts) -> list[Group]:
 def _continues(
     group: Group, targets: list[Group], edges: list[tuple[Apply, Variable, Apply]], group_of: GroupOf, facts: Facts
 ) -> bool:
-    """Whether `group` can go on in the nests of `targets`, which compute operands of it: `edges` are its operands."""
+    """Whether `group` fits the nests of `targets`, which compute its operands; `edges` are these operands."""
     if not _one_space([group, *targets]):
         return False
     chosen = set(targets)
@@ -338,7 +341,7 @@ def _continues(
 
 
 def _join_siblings(groups: list[Group], facts: Facts) -> list[Group]:
-    """Pass 3: groups of one level and space that read the same array become one."""
+    """Join siblings (pass 3): groups of one level and space that read the same array."""
     group_of: GroupOf = {node: group for group in groups for node in group.nodes}
     first: dict[tuple[int, tuple[Dim, ...], Variable], Apply] = {}
     for node in [node for group in groups if group.space for node in group.nodes]:

@@ -1,4 +1,4 @@
-"""Positions of extrema join what they search: the extremum itself, and cheap elementwise work before it.
+"""Fusion of argmax and argmin with the maximum or minimum itself, and with cheap elementwise work before it.
 
     x.max(1), x.argmax(1)        one group: the search finds the element, too
     (x * w).argmax(1)            one group: the product is in no array
@@ -22,7 +22,7 @@ _FOLDED = {"argmax": maximum, "argmin": minimum}
 
 
 def join_positions(groups: Sequence[Group], facts: Facts) -> list[Group]:
-    """`groups`, each after those whose results it reads, with positions joined to what they search."""
+    """Return `groups` in topological order, with argmax and argmin joined to groups that compute the same values."""
     kinds = {type(node.op) for group in groups for node in group.nodes}
     if not any(issubclass(kind, ArgReduce) for kind in kinds):
         return list(groups)
@@ -42,7 +42,7 @@ def join_positions(groups: Sequence[Group], facts: Facts) -> list[Group]:
 def _host(
     group: Group, group_of: dict[Apply, Group], first: dict[tuple[Variable, Reduce], Group], facts: Facts
 ) -> Group | None:
-    """The group that this one joins; `first` is told the groups, of nothing else, that look for an extremum."""
+    """Return the group that this one joins; `first` records the groups that contain only a search for an extremum."""
     extremum = _extremum(group)
     if extremum is None:
         return None
@@ -54,7 +54,7 @@ def _host(
 
 
 def with_extremum(graph: FunctionGraph) -> FunctionGraph:
-    """A graph with an output for the extremum of each search over all axes: so it may be made in parts."""
+    """Return a graph with the extremum of each search over all axes as an output, so that chunks can be combined."""
     extra = [e for node in graph.order if (e := _sought(node)) is not None and searches_all(node)]
     known = {(o.owner.inputs[0], o.owner.op) for o in graph.outputs if o.owner is not None and len(o.owner.inputs) == 1}
     outputs = [op(x) for x, op in dict.fromkeys(extra) if (x, op) not in known]
@@ -62,12 +62,12 @@ def with_extremum(graph: FunctionGraph) -> FunctionGraph:
 
 
 def searches_all(node: Apply) -> bool:
-    """Whether the node gives the position of an extremum among all elements of an array."""
+    """Whether the node is an argmax or argmin over all elements of an array."""
     return isinstance(node.op, ArgReduce) and _sought(node) is not None and 0 < node.inputs[0].ndim == len(_axes(node))
 
 
 def _sought(node: Apply) -> tuple[Variable, Reduce] | None:
-    """The extremum, of a value, whose position the node gives; None for complex numbers and other nodes."""
+    """Return the value and the reduction whose position the node computes; None for complex numbers and other nodes."""
     if not isinstance(node.op, ArgReduce) or node.inputs[0].type.kind == "c":
         return None
     return node.inputs[0], Reduce(_FOLDED[node.op.name], _axes(node))
@@ -79,7 +79,7 @@ def _axes(node: Apply) -> tuple[int, ...]:
 
 
 def _extremum(group: Group) -> tuple[Variable, Reduce] | None:
-    """The extremum of a value that is all that a group finds, or whose position it is."""
+    """Return the extremum (or that of the position) which is the only result of a group."""
     if len(group.nodes) != 1:
         return None
     (node,) = group.nodes
@@ -93,7 +93,7 @@ def _is_position(group: Group) -> bool:
 
 
 def _may_search(group: Group, position: Apply, facts: Facts) -> bool:
-    """Whether the position can be found where its operand is computed, and then nothing else is wanted of the group."""
+    """Whether `group` only computes the operand of an argmax or argmin and its extremum, and does so cheaply."""
     value = position.inputs[0]
     pointwise = [node for node in group.nodes if is_pointwise(node)]
     rest = [node for node in group.nodes if not is_pointwise(node)]

@@ -1,4 +1,4 @@
-"""Groups that work on the same rows become one: each row is read once from memory, and again from the cache.
+"""Row fusion: groups over the same rows become one, so that each row is read once from memory, then from the cache.
 
     m = mean(x, 1); v = mean((x - m)**2, 1); y = (x - m) / sqrt(v + eps)     one group, three passes over each row
 
@@ -17,14 +17,14 @@ from ...targets.limits import Limits
 from .fusion_groups import Facts, Group, fits_kernel, folds_rows, is_pointwise
 
 OPEN = 64
-"""Sets of groups that may still grow: the last ones, so that the work is linear in the graph."""
+"""Most open sets of groups, the latest ones, so that the work is linear in the graph."""
 
 Space = tuple[Dim, ...]
 
 
 @dataclass(eq=False)
 class _Unit:
-    """Groups that will be one.  `above`: the sets, as bits, on whose results these wait, those through others too."""
+    """Groups that will be fused.  `above`: as bits, the sets that they wait for, directly or through others."""
 
     groups: list[Group]
     space: Space
@@ -33,7 +33,7 @@ class _Unit:
 
 
 def join_rows(groups: Sequence[Group], facts: Facts) -> list[Group]:
-    """`groups`, each after those whose results it reads, with those of the same rows joined, in such an order again."""
+    """Return `groups` in topological order, with those over the same rows joined."""
     spaces = {g.space for g in groups if g.space and any(map(folds_rows, g.nodes)) and _is_whole(g, facts.limits)}
     if not spaces:
         return list(groups)
@@ -44,7 +44,7 @@ def join_rows(groups: Sequence[Group], facts: Facts) -> list[Group]:
 
 
 def _is_whole(group: Group, limits: Limits) -> bool:
-    """Whether the group works on whole rows, of a number and length for which joining pays."""
+    """Whether the group processes whole rows, whose number and length make joining profitable."""
     space = group.space
     if space is None or len(space) < 2 or space[-1] == 1 or any(map(_may_refuse, group.nodes)):
         return False
@@ -62,14 +62,14 @@ def _may_refuse(node: Apply) -> bool:
 
 
 def _is_single(group: Group, space: Space) -> bool:
-    """Whether the group has one element for each row of `space`."""
+    """Whether the group has one element per row of `space`."""
     if group.space not in (space[:-1], (*space[:-1], 1)) or any(map(_may_refuse, group.nodes)):
         return False
     return all(is_pointwise(n) and (n.out.ndim < len(space) or n.out.type.shape[-1] == 1) for n in group.nodes)
 
 
 class _Joining:
-    """Which groups go together, as they come."""
+    """Sets of groups to be joined, under construction."""
 
     def __init__(self, facts: Facts, whole: dict[Group, Space]) -> None:
         self.facts = facts
@@ -81,7 +81,7 @@ class _Joining:
         self._reader: dict[Variable, _Unit] = {}
 
     def add(self, group: Group) -> None:
-        """Let `group` join a set, start one, or stay alone."""
+        """Add `group` to a set, start a new one, or leave it alone."""
         edges = list(self.facts.sources(group.nodes))
         self._group_of.update(dict.fromkeys(group.nodes, group))
         above = [g for g in dict.fromkeys(self._group_of[p] for _, _, p in edges) if g is not group]
@@ -101,7 +101,7 @@ class _Joining:
                 self._reader[operand] = unit
 
     def _candidates(self, group: Group, above: Sequence[Group]) -> Iterator[_Unit]:
-        """The sets whose results the group reads, then those that read the same rows; the last ones first."""
+        """Yield the sets whose results the group reads, then those that read the same rows; the latest first."""
         found = {self._unit_of[g] for g in above if g in self._unit_of}
         if group in self.whole:
             found.update(self._reader[i] for i in group.inputs if i in self._reader)
@@ -127,7 +127,7 @@ class _Joining:
         )
 
     def _reads_alike(self, operand: Variable, reader: Apply, producer: Apply, group: Group, space: Space) -> bool:
-        """Whether the reader uses the producer's row where that row is processed, element for element."""
+        """Whether the reader uses the producer's row in the order in which it is processed."""
         loops = self.facts.loops_of(operand, reader, group)
         dims, kept = dims_of(producer.out), len(space) - 1
         if dims == space:
@@ -135,7 +135,7 @@ class _Joining:
         return dims in (space[:-1], (*space[:-1], 1)) and loops[:kept] == tuple(range(kept))
 
     def _waits(self, above: Iterable[Group]) -> int:
-        """The sets that must run before what reads results of `above`."""
+        """Return the sets that must run before a reader of results of `above`."""
         found = 0
         for group in above:
             unit = self._unit_of.get(group)
@@ -151,7 +151,7 @@ class _Joining:
         return seen
 
     def joined(self, groups: Sequence[Group]) -> list[Group]:
-        """The groups, those of one set merged, each after those whose results it reads."""
+        """Return the groups in topological order, with those of each set merged."""
         merged = dict(zip(groups, groups, strict=True))
         for unit in self.units:
             if len(unit.groups) > 1:

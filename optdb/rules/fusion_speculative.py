@@ -50,7 +50,7 @@ def join_speculatively(graph: FunctionGraph, groups: Sequence[Group], facts: Fac
 
 
 def _is_elementwise(group: Group, known: dict[Group, bool]) -> bool:
-    """Whether all nodes of the group are; `known` keeps the answers, which elementwise groups that join it leave."""
+    """Whether all nodes of the group are elementwise; `known` caches the answers, which joining does not change."""
     found = known.get(group)
     if found is None:
         found = known[group] = all(map(is_pointwise, group.nodes))
@@ -66,7 +66,7 @@ def _in_order(graph: FunctionGraph, group_of: GroupOf, place: dict[Group, int]) 
 
 
 def _may_be_one(group: Group, targets: Sequence[Group], group_of: GroupOf, facts: Facts) -> bool:
-    """Whether elementwise groups can share a nest if no length broadcasts."""
+    """Whether elementwise groups can share a nest if no length is broadcast."""
     first = targets[0].space
     if not group.space or not first or any(t.space != first for t in targets):
         return False
@@ -82,10 +82,10 @@ def _may_be_one(group: Group, targets: Sequence[Group], group_of: GroupOf, facts
 
 
 def _is_read_whole(reader: Apply, group: Group) -> bool:
-    """Whether the reader has all loops of its group, so that nothing it reads is broadcast by way of it."""
+    """Whether the reader runs all loops of its group, so that none of its operands is broadcast through it."""
     return group.axes.get(reader) == tuple(range(len(group.space or ())))
 
 
 def _may_be_equal(own: Dim, joint: Dim) -> bool:
-    """Whether a length may be that of the loop, of which it is a part."""
+    """Whether a length may equal the loop's, which it is part of."""
     return own == joint or (own != 1 and not (isinstance(own, int) and isinstance(joint, int)))

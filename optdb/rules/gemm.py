@@ -1,4 +1,4 @@
-"""Sums of scaled products become calls of a BLAS that add into a matrix.
+"""Sums of scaled products as calls of BLAS that accumulate into a matrix.
 
     beta * z + alpha * (x @ y)             -->  gemm(z, alpha, x, y, beta)
     z - x @ y + u @ v + b                  -->  gemm(gemm(z, -1, x, y, 1), 1, u, v, 1) + b       b: a row, broadcast
@@ -31,11 +31,11 @@ from ..optimizers import Optimizer, Result
 from .agreement import Agreement
 
 Number = Any
-"""A NumPy number of the dtype of the sum that it stands in."""
+"""A NumPy number of the dtype of its sum."""
 
 
 def call(op: Op, *inputs: Variable) -> Variable:
-    """The only output of `op` on `inputs`."""
+    """Return the only output of `op` on `inputs`."""
     return Apply(op, inputs).out
 
 
@@ -48,7 +48,7 @@ class Term:
     scalars: tuple[Variable, ...] = ()
 
     def scaled(self, dtype: str) -> Variable:
-        """The factor and the scalars as one scalar variable of `dtype`."""
+        """Return factor and scalars as one scalar variable of `dtype`."""
         result: Variable = constant(self.factor, dtype)
         for n, scalar in enumerate(self.scalars):
             scalar = cast(scalar, dtype)
@@ -58,7 +58,7 @@ class Term:
 
 @dataclass
 class Sum:
-    """The terms of a sum: products that may be absorbed, matrices of their shape, and what is broadcast to it."""
+    """The terms of a sum: products that BLAS can accumulate, matrices of their shape, and broadcast terms."""
 
     products: list[Term] = field(default_factory=list)
     matrices: list[Term] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Sum:
 
     @property
     def worth(self) -> bool:
-        """Whether a product has something to be added into."""
+        """Whether a product can be accumulated into another term."""
         return len(self.products) > 1 or bool(self.products and self.matrices)
 
 
@@ -74,7 +74,7 @@ class Sum:
 
 
 class Reader:
-    """Reads nodes of `graph` as sums; counts products that could not be absorbed."""
+    """Reads nodes of `graph` as sums; counts products that BLAS cannot accumulate."""
 
     def __init__(self, graph: FunctionGraph) -> None:
         self.graph = graph
@@ -86,7 +86,7 @@ class Reader:
         return Agreement(self.graph)
 
     def sums(self) -> dict[Apply, Sum]:
-        """The outermost sums that are worth a call, by node."""
+        """Return the outermost sums that are worth a call, by node."""
         found: dict[Apply, Sum] = {}
         if not any(isinstance(op, (Dot, Dot22)) for op in self.graph.ops):
             return found
@@ -127,7 +127,7 @@ class Reader:
         return above is not None and above.op in (add, sub, neg) and self._once(variable) and _alike(variable, total)
 
     def _term(self, variable: Variable, sign: Number, total: Variable) -> Term:
-        """`variable` as a term: scalar factors of a product or matrix are taken out of it, if nothing else reads it."""
+        """Return `variable` as a term, with scalar factors taken out of a product or matrix without other readers."""
         above = variable.owner
         if above is None or above.op is not mul or not self._once(variable) or not _alike(variable, total):
             return Term(sign, variable)
@@ -146,7 +146,7 @@ class Reader:
         return Term(factor, others[0], symbolic)
 
     def _sorted(self, terms: list[Term], dtype: str) -> Sum:
-        """The terms by what can become of them; the first product to be absorbed has the shape that counts.
+        """Return the terms sorted by use; the first product that BLAS can accumulate defines the shape.
 
         What addition first widens to `dtype` is computed before it is: no call of a BLAS does both.
         """
@@ -167,7 +167,7 @@ def _alike(a: Variable, b: Variable) -> bool:
 
 
 def as_scalar(variable: Variable) -> Variable | None:
-    """The rank-0 value that `variable` is, perhaps with axes of length 1 added; None if it is more than one number."""
+    """Return the rank-0 value of `variable`, perhaps under added axes of length 1; None for other values."""
     if isinstance(variable, Constant):
         return constant(variable.data.reshape(())) if all(n == 1 for n in variable.type.shape) else None
     if variable.owner is not None and isinstance(variable.owner.op, DimShuffle):
@@ -176,7 +176,7 @@ def as_scalar(variable: Variable) -> Variable | None:
 
 
 def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
-    """The operands of a product that a BLAS can add into something: two matrices, or a matrix and a vector."""
+    """Return the operands of a product that BLAS can accumulate: two matrices, or a matrix and a vector."""
     above = variable.owner
     if above is None or variable.dtype not in BLAS_DTYPES:
         return None
@@ -189,7 +189,7 @@ def product_of(variable: Variable) -> tuple[Variable, Variable] | None:
 
 
 def build(total: Sum, like: Variable, known: Mapping[Variable, Variable]) -> Variable:
-    """The sum as calls that each add a product into the result of the one before, then what is broadcast to it."""
+    """Return the sum as calls that each accumulate a product into the result before, plus the broadcast terms."""
     images = {t: known.get(t.value, t.value) for t in (*total.products, *total.matrices, *total.broadcast)}
     products = list(total.products)
     beta: Number = np.dtype(like.dtype).type(1)
@@ -229,7 +229,7 @@ def _scaled_product(term: Term, dtype: str, known: Mapping[Variable, Variable]) 
 
 
 def _added(terms: list[Term], images: Mapping[Term, Variable], dtype: str, result: Variable | None = None) -> Variable:
-    """The terms added up from the left, to `result` if given."""
+    """Return the terms added from the left, to `result` if given."""
     for term in terms:
         value = images[term]
         if result is not None and term.factor == -1 and not term.scalars:
@@ -247,7 +247,7 @@ def _added(terms: list[Term], images: Mapping[Term, Variable], dtype: str, resul
 
 @record(kw_only=True)
 class GemmOptimizer(Optimizer):
-    """Makes sums of scaled products calls of a BLAS.  Linear in the size of the graph; rounds in another order."""
+    """Turns sums of scaled products into calls of BLAS.  Linear in the size of the graph; changes rounding."""
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "signed zero")
 

@@ -1,11 +1,11 @@
-"""Joins that grow, part by part, in one array: each is the front of the next, and no part is copied twice.
+"""Joins that extend each other, as in a DenseNet: all are views of one array, and no part is copied twice.
 
     a = join(x, y); ... b = join(x, y, z); ... c = join(x, y, z, w)
     -->   p = set(alloc(n)[: len(a)], join(x, y)), q = set(p[len(a) : len(b)], z), c = set(q[len(b) :], w)
           a = p[: len(a)], b = q[: len(b)]
 
 A dense block (Huang et al. 2017) joins what all its layers made before each layer: the copies grow with the square of
-their number.  The writes are done in place, since whoever reads a join runs before the next part is there.  Linear in
+their number.  The writes are done in place, since all readers of a join run before the next part is there.  Linear in
 the size of the graph and the parts of its joins.
 """
 
@@ -28,12 +28,12 @@ from .as_one import profiled
 from .joins import MOST_PARTS
 
 FEWEST = 3
-"""Joins of a chain that is worth an array of its own: with two of them a write costs what a join does."""
+"""Least length of a chain of joins worth an array of its own: with two, a write costs what a join does."""
 
 
 @record(kw_only=True)
 class GrowingJoins(Optimizer):
-    """Writes joins of which each continues another one into one array."""
+    """Writes joins that extend each other into one array."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -42,7 +42,7 @@ class GrowingJoins(Optimizer):
 
 
 def grown_in_place(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with each chain of joins in one array; the editor is called once a join."""
+    """Return `graph` with each chain of joins in one array; call the editor once per join."""
     stages = {node: (chain, k) for chain in _chains(graph) for k, node in enumerate(chain)}
     arrays: dict[Apply, Variable] = {}
     known: dict[Variable, Variable] = {}
@@ -63,7 +63,7 @@ def grown_in_place(graph: FunctionGraph, by: str, editor: GraphEditor) -> Functi
 
 
 def _chains(graph: FunctionGraph) -> list[list[Apply]]:
-    """Joins of which each has the parts of the one before, and more behind them."""
+    """Return chains of joins, each with the parts of the one before and more behind them."""
     joins = [node for node in graph.order if _may_grow(node)]
     by_parts = {(node.op, node.inputs): node for node in joins}
     place = {node: k for k, node in enumerate(graph.order)} if len(joins) >= FEWEST else {}
@@ -87,7 +87,7 @@ def _chains(graph: FunctionGraph) -> list[list[Apply]]:
 
 
 def _may_grow(node: Apply) -> bool:
-    """Whether a join has known lengths along its axis, and parts that agree in all others."""
+    """Whether a join has known lengths along its axis, and parts that agree in all other lengths."""
     if not isinstance(node.op, Join) or not 2 <= len(node.inputs) <= MOST_PARTS:
         return False
     axis, kinds = node.op.axis, {i.type.dtype for i in node.inputs}
@@ -96,13 +96,13 @@ def _may_grow(node: Apply) -> bool:
 
 
 def _is_read_before(node: Apply, later: Apply, graph: FunctionGraph, place: dict[Apply, int]) -> bool:
-    """Whether all that read a join surely may run before another one."""
+    """Whether all readers of a join can certainly run before another join."""
     readers = [reader for reader, _ in graph.uses.get(node.out, ())]
     return all(reader is not None and place[reader] < place[later] for reader in readers)
 
 
 def _written(new: Apply, chain: list[Apply], k: int, arrays: dict[Apply, Variable]) -> Variable:
-    """The array with the parts of join number `k` of a chain in front."""
+    """Return the array with the parts of join number `k` of a chain in front."""
     axis, own, end = new.op.axis, new.inputs, new.out.type.shape[new.op.axis]  # type: ignore[attr-defined]
     part, begin = new.out, 0
     whole: Variable

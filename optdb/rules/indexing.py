@@ -1,4 +1,4 @@
-"""Reading parts: an index goes towards the inputs, so that only what is read is computed, and meets others there."""
+"""Indexing: an index moves towards the inputs, so that only what is read is computed, and meets other indices."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Index = Any
 
 
 def indices_of(node: Node) -> list[Index]:
-    """The entries of an index, one for each axis that it touches."""
+    """Return the entries of an index, one per axis that it touches."""
     return entries(node.op.spec, node.inputs[1:])
 
 
 def per_axis(node: Node) -> list[Index]:
-    """One entry for every axis of the operand."""
+    """Return one entry for every axis of the operand."""
     within = indices_of(node)
     return [*within, *[slice(None)] * (node.inputs[0].ndim - len(within))]
 
@@ -39,12 +39,12 @@ def per_axis(node: Node) -> list[Index]:
 
 
 def useless_subtensor(node: Node) -> Value | None:
-    """x, all of which is read."""
+    """Return x if all of it is read."""
     return node.inputs[0] if all(is_whole(index) for index in indices_of(node)) else None
 
 
 def useless_slice(node: Node) -> Value | None:
-    """The same part with bounds left out that cut nothing, and without whole axes at the end."""
+    """Return the same slice without bounds that cut nothing and without whole axes at the end."""
     x, within = node.inputs[0], indices_of(node)
     lengths = dims_of(x)
     shorter = [simplified(index, lengths[axis]) for axis, index in enumerate(within)]
@@ -56,7 +56,7 @@ def useless_slice(node: Node) -> Value | None:
 
 
 def arange_index(node: Node) -> Value | None:
-    """A slice in the place of an index that counts up, where every position is certain to be there."""
+    """Return a slice in place of an index that counts up, if every position certainly exists."""
     x, within = node.inputs[0], indices_of(node)
     pointed = [axis for axis, index in enumerate(within) if not isinstance(index, slice)]
     made = producer(within[pointed[0]], Arange) if len(pointed) == 1 else None
@@ -76,7 +76,7 @@ def arange_index(node: Node) -> Value | None:
 
 
 def subtensor_of_subtensor(node: Node) -> Value | None:
-    """x[a][b] as one index."""
+    """Rewrite x[a][b] to one index."""
     made = producer(node.inputs[0], Subtensor)
     if made is None:
         return None
@@ -86,7 +86,7 @@ def subtensor_of_subtensor(node: Node) -> Value | None:
 
 
 def element_of_make_vector(node: Node) -> Value | None:
-    """An element, or some of the elements, of a vector made of scalars."""
+    """Return elements of a vector made of scalars as these scalars."""
     made = producer(node.inputs[0], MakeVector)
     if made is None or len(node.inputs) == 1 or not all(map(is_constant, node.inputs[1:])):
         return None
@@ -101,7 +101,7 @@ def element_of_make_vector(node: Node) -> Value | None:
 
 
 def subtensor_of_elementwise(node: Node, users: Users) -> Value | None:
-    """The elementwise op on the parts, if nobody reads the whole and no operand is broadcast."""
+    """Index the operands of an elementwise op, if its result has no other reader and no operand is broadcast."""
     whole, *indices = node.inputs
     made = producer(whole, Elementwise, Cast)
     if made is None or len(users(whole)) != 1 or not all(i.ndim == 0 or same_shape(i, whole) for i in made.inputs):
@@ -110,7 +110,7 @@ def subtensor_of_elementwise(node: Node, users: Users) -> Value | None:
 
 
 def subtensor_of_dimshuffle(node: Node) -> Value | None:
-    """The index on the value before its axes were moved."""
+    """Index a value before its axes are moved."""
     made = producer(node.inputs[0], DimShuffle)
     if made is None:
         return None
@@ -130,7 +130,7 @@ def subtensor_of_dimshuffle(node: Node) -> Value | None:
 
 
 def subtensor_of_alloc(node: Node) -> Value | None:
-    """A part of a broadcast value: the part of the value, broadcast to the lengths of the result."""
+    """Index a value before it is broadcast to the lengths of the result."""
     whole = node.inputs[0]
     made = producer(whole, Alloc, BroadcastTo)
     lengths = dims_of(node.out)
@@ -143,19 +143,19 @@ def subtensor_of_alloc(node: Node) -> Value | None:
 
 
 def _on_value(index: Index, own: Dim, broadcast: Dim) -> Index | None:
-    """The index for an axis before it was broadcast; None where that may or may not have happened."""
+    """Return the index for an axis before it was broadcast; None if it is unknown whether it was."""
     if own == 1:
         return slice(None) if isinstance(index, slice) else dim_to_tensor(0)
     return index if own == broadcast else None
 
 
 def _is_of(dim: Dim, variable: Variable) -> bool:
-    """Whether the length can only be had from the variable itself."""
+    """Whether the length can only be read from the variable itself."""
     return not isinstance(dim, int) and dim.kind == "extent" and dim.args[0] is variable
 
 
 def subtensor_of_dot(node: Node, users: Users) -> Value | None:
-    """Rows and columns of a product that nobody else reads: the product of rows and columns."""
+    """Index rows and columns of the operands of a product without other readers."""
     made = producer(node.inputs[0], Dot)
     if made is None or len(users(made.out)) != 1:
         return None
@@ -166,7 +166,7 @@ def subtensor_of_dot(node: Node, users: Users) -> Value | None:
 
 
 def subtensor_of_reduce(node: Node, users: Users) -> Value | None:
-    """A part of a reduction that nobody else reads: the reduction of the part."""
+    """Index the operand of a reduction without other readers."""
     made = producer(node.inputs[0], Reduce)
     if made is None or len(users(made.out)) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Graphs inside of loops and choices: what one branch alone needs goes into it, and bodies are optimized themselves.
+"""Inner graphs of loops and choices: work of one branch moves into it, and bodies are optimized themselves.
 
     cond{a, b}(c, exp(x), log(x))      -->   cond{exp(x), log(x)}(c, x)
     scan{body}(n, x)                   -->   scan{the body after all passes that the query takes}(n, x)
@@ -19,7 +19,7 @@ from ..optimizers import Optimizer, Result
 
 @record(kw_only=True)
 class LazyBranches(Optimizer):
-    """Puts what only one branch of a choice needs into that branch; linear in the graph but for nested choices."""
+    """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -29,7 +29,7 @@ class LazyBranches(Optimizer):
 
 @record(kw_only=True)
 class InnerGraphs(Optimizer):
-    """Optimizes the graphs inside of loops and choices by all other passes that the query takes."""
+    """Optimizes the inner graphs of loops and choices by all other passes of the query."""
 
     before: tuple[Optimizer, ...] = ()
     after: tuple[Optimizer, ...] = ()
@@ -42,7 +42,7 @@ class InnerGraphs(Optimizer):
         return admitted(graph, with_bodies(graph, self._optimized), self.name, editor), OptimizerProfile()
 
     def _optimized(self, graph: FunctionGraph) -> FunctionGraph:
-        """A body after all passes; the bodies inside of it come halfway, as here."""
+        """Return a body after all passes; the bodies inside it are optimized halfway, as here."""
         found = graph
         for member in self.before:
             found, _ = member(found)
@@ -53,5 +53,5 @@ class InnerGraphs(Optimizer):
 
 
 def admitted(graph: FunctionGraph, after: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with its outputs replaced by those of `after`, as far as the editor accepts them."""
+    """Return `graph` with its outputs replaced by those of `after`, as far as the editor accepts them."""
     return graph if after is graph else graph.replace(zip(graph.outputs, after.outputs, strict=True), by, editor)

@@ -1,4 +1,4 @@
-"""In-place work: nodes that may write over an operand which nobody reads afterwards.
+"""In-place work: nodes that may write over an operand without later readers.
 
     InPlace(op, ((output, input), ...))      `op` with leave to write the output over the input
 
@@ -27,13 +27,13 @@ from ..optimizers import Optimizer, Result
 from .destroy import Liveness, moved_inputs, reduced_outputs
 
 Candidates = Callable[[Apply, Liveness], Iterable[tuple[int, int]]]
-"""The (output, input) pairs of a node that its kernel can bear, the best ones first."""
+"""Returns the (output, input) pairs that the kernel of a node supports, the best ones first."""
 
 
 def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
-    """Every elementwise output over every operand that is read along the same axes; updates have the first choice."""
+    """Yield every elementwise output with every operand read along the same axes; updates come first."""
     if isinstance(node.op, Fused) and is_row_graph(node.op.graph):
-        return  # what it reads again must stand
+        return  # it reads its operand again, which must stay
     if isinstance(node.op, Fused):
         moved, reduced = moved_inputs(node.op), set(reduced_outputs(node.op))
         fixed = {v for v, i in zip(node.inputs, node.op.graph.inputs, strict=True) if i in moved}
@@ -48,7 +48,7 @@ def elementwise_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, i
 
 
 def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
-    """The output over the first operand: what BLAS and the ops that change a part of an array do by nature."""
+    """Yield the output with the first operand, which BLAS and the ops that write parts of an array overwrite."""
     # The kernel reads its other operands while it writes.
     if node.inputs.count(node.inputs[0]) == 1:
         yield 0, 0
@@ -56,7 +56,7 @@ def first_candidate(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
 
 @record(kw_only=True)
 class InplaceOptimizer(Optimizer):
-    """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one walk."""
+    """Marks nodes of the ops `kinds` that may write over one of their `candidates`, in one traversal."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -81,13 +81,13 @@ class Tally:
     refused: int = 0
     marked: int = 0
     by_ndim: Counter[int] = field(default_factory=Counter)
-    """Values that are overwritten, by rank."""
+    """Number of values that are overwritten, by rank."""
 
 
 def mark(
     graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, editor: GraphEditor
 ) -> tuple[FunctionGraph, Tally]:
-    """`graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
+    """Return `graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
     if not any(issubclass(kind, kinds) for kind in {type(node.op) for node in graph.order}):
         return graph, Tally()
     live, tally = Liveness(graph), Tally()
@@ -108,7 +108,7 @@ def mark(
 
 
 def _legal_pairs(node: Apply, candidates: Candidates, live: Liveness, tally: Tally) -> tuple[tuple[int, int], ...]:
-    """The pairs to mark: no output and no operand twice."""
+    """Return the pairs to mark: no output and no operand twice."""
     pairs: dict[int, int] = {}
     victims: set[Variable] = set()
     for output, n in candidates(node, live):
@@ -136,23 +136,23 @@ def _record(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live
 
 
 def inplace_setsubtensor() -> InplaceOptimizer:
-    """A part of an array set or incremented, in that array."""
+    """Marks writes to a slice of an array, in that array."""
     return InplaceOptimizer(name="local_inplace_setsubtensor", kinds=(IncSubtensor,), candidates=first_candidate)
 
 
 def inplace_incsubtensor1() -> InplaceOptimizer:
-    """Elements chosen by integer arrays set or incremented, in their array."""
+    """Marks writes to elements selected by integer arrays, in their array."""
     return InplaceOptimizer(
         name="local_inplace_incsubtensor1", kinds=(AdvancedIncSubtensor,), candidates=first_candidate
     )
 
 
 def inplace_blas() -> InplaceOptimizer:
-    """Calls of a BLAS that add into a value, over that value."""
+    """Marks calls of BLAS that accumulate into a value, over that value."""
     return InplaceOptimizer(name="InplaceBlasOpt", kinds=(Gemm, Gemv, Ger), candidates=first_candidate)
 
 
 def inplace_elemwise() -> InplaceOptimizer:
-    """Elementwise ops and groups, over any operand that is read element by element."""
+    """Marks elementwise ops and groups, over any operand that is read element by element."""
     kinds = (Pointwise, Fused)
     return InplaceOptimizer(name="inplace_elemwise_optimizer", kinds=kinds, candidates=elementwise_candidates)

@@ -53,19 +53,19 @@ selects = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity is Non
 
 
 def _exponent(number: Variable) -> int | None:
-    """k where the constant is 2**k and k >= 1."""
+    """Return k if the constant is 2**k and k >= 1."""
     value = constant_int(number)
     return value.bit_length() - 1 if value is not None and value > 1 and value & (value - 1) == 0 else None
 
 
 def shifted(node: Node, x: Variable, c: Constant) -> Value | None:
-    """x // 2**k as an arithmetic shift, which rounds down as well."""
+    """Rewrite x // 2**k to an arithmetic shift, which rounds down as well."""
     k = _exponent(c)
     return None if k is None or not _one_dtype(node, x, c) else right_shift(x, _like(k, c))
 
 
 def masked(node: Node, x: Variable, c: Constant) -> Value | None:
-    """x % 2**k as a mask: in two's complement the result is never negative, as in Python."""
+    """Rewrite x % 2**k to a mask: in two's complement the result is never negative, as in Python."""
     k = _exponent(c)
     return None if k is None or not _one_dtype(node, x, c) else bitwise_and(x, _like((1 << k) - 1, c))
 

@@ -1,4 +1,4 @@
-"""Values laid one after the other."""
+"""Joins (concatenation): nested joins, empty parts, and functions of joined values."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .indexing import indices_of
 from .slicing import WHOLE, is_whole, read
 
 MOST_PARTS = 64
-"""Parts of a join that grows no more: a chain of joins is done in time linear in its length."""
+"""Most parts of a join that is flattened, so that a chain of joins takes linear time."""
 
 
 def only_operand(node: Node) -> Value | None:
-    """The only operand of a join."""
+    """Return the only operand of a join."""
     return node.inputs[0] if len(node.inputs) == 1 else None
 
 
 def without_empty(node: Node) -> Value | None:
-    """The join without what has no elements along its axis."""
+    """Return the join without parts that are empty along its axis."""
     axis = node.op.axis
     left = [i for i in node.inputs if i.type.shape[axis] != 0]
     if not left or len(left) == len(node.inputs):
@@ -39,14 +39,14 @@ def without_empty(node: Node) -> Value | None:
 
 
 def flat_join(node: Node) -> Value | None:
-    """One join of what was joined along the same axis before."""
+    """Flatten nested joins along the same axis."""
     inner = [producer(i, node.op) for i in node.inputs]
     parts = [p for i, made in zip(node.inputs, inner, strict=True) for p in ([i] if made is None else made.inputs)]
     return node.op(*parts) if any(inner) and len(parts) <= MOST_PARTS else None
 
 
 def joined_vectors(node: Node) -> Value | None:
-    """Vectors made of scalars, next to one another, made one."""
+    """Combine adjacent vectors made of scalars."""
     parts: list[Variable] = []
     for i in node.inputs:
         last, this = producer(parts[-1], MakeVector) if parts else None, producer(i, MakeVector)
@@ -58,14 +58,14 @@ def joined_vectors(node: Node) -> Value | None:
 
 
 def _joined(node: Node, parts: list[Variable]) -> Value | None:
-    """The join of the parts, if they are fewer than before."""
+    """Return the join of the parts, if they are fewer than before."""
     if len(parts) == len(node.inputs):
         return None
     return parts[0] if len(parts) == 1 else node.op(*parts)
 
 
 def joined_parts(node: Node) -> Value | None:
-    """Neighbouring parts of one value, read as one part."""
+    """Combine adjacent slices of one value."""
     parts: list[Variable] = []
     for i in node.inputs:
         both = _as_one(parts[-1], i, node.op.axis) if parts else None
@@ -77,7 +77,7 @@ def joined_parts(node: Node) -> Value | None:
 
 
 def _as_one(a: Variable, b: Variable, axis: int) -> Value | None:
-    """x[m:n] and x[n:k] along `axis` as x[m:k]; None for what does not surely meet."""
+    """Return x[m:n] and x[n:k] along `axis` as x[m:k]; None unless they certainly meet."""
     left, right = producer(a, Subtensor), producer(b, Subtensor)
     if left is None or right is None or left.inputs[0] is not right.inputs[0]:
         return None
@@ -88,7 +88,7 @@ def _as_one(a: Variable, b: Variable, axis: int) -> Value | None:
 
 
 def _only_slice(node: Node, axis: int) -> slice | None:
-    """The slice along `axis`, without step, where nothing else is cut."""
+    """Return the slice along `axis`, without step, if no other axis is cut."""
     within = indices_of(node)
     cut = within[axis] if len(within) == axis + 1 and all(map(is_whole, within[:axis])) else None
     return cut if isinstance(cut, slice) and cut.step is None else None
@@ -109,7 +109,7 @@ def _surely_meet(first: slice, second: slice) -> bool:
 
 
 def elementwise_of_join(node: Node, users: Users) -> Value | None:
-    """The join of the op on each part, where no operand is broadcast and nobody else reads the join."""
+    """Apply an op to each part of a join without other readers, if no operand is broadcast."""
     joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
     if not joins or len(joins[0].inputs) > current().limits.few_parts:
         return None
@@ -121,7 +121,7 @@ def elementwise_of_join(node: Node, users: Users) -> Value | None:
 
 
 def _in_parts(operand: Variable, join: Node) -> Sequence[Variable] | None:
-    """An operand of an elementwise op beside each part of a join: a scalar, or what is certain to be as long."""
+    """Return an operand of an elementwise op for each part of a join: a scalar, or a slice of a value as long."""
     if operand.ndim == 0:
         return [operand] * len(join.inputs)
     made = producer(operand, join.op)
@@ -134,7 +134,7 @@ def _in_parts(operand: Variable, join: Node) -> Sequence[Variable] | None:
 
 
 def elementwise_of_padded(node: Node, users: Users) -> Value | None:
-    """The op on a number and on what is written among many of it, where nobody else reads that."""
+    """Apply an op to the number and to the value of a padded array without other readers."""
     wide = [i for i in node.inputs if i.ndim]
     write = producer(wide[0], IncSubtensor) if len(wide) == 1 and len(users(wide[0])) == 1 else None
     made = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
@@ -145,7 +145,7 @@ def elementwise_of_padded(node: Node, users: Users) -> Value | None:
 
 
 def sum_of_join(node: Node, users: Users) -> Value | None:
-    """The sums or products of the parts, joined or combined; nobody else reads the join."""
+    """Reduce the parts of a join without other readers, and join or combine the results."""
     (x,), op = node.inputs, node.op
     made = producer(x, Join)
     if made is None or len(users(x)) != 1 or op.scalar not in (add, mul):
@@ -166,7 +166,7 @@ BY_PARTS: list[Rule] = [
     node_rule("local_sum_of_join", Reduce, sum_of_join, having=Join, uses=True, contract=relaxes("rounding"),
               formula="sum(join(x, y)) -> sum(x) + sum(y)"),
 ]  # fmt: skip
-"""So that nothing that was joined is made for being read once."""
+"""Rules after which no join is built only to be read once."""
 
 JOINS: list[Rule] = [
     node_rule("local_join_1", Join, only_operand, formula="join(x) -> x"),

@@ -17,13 +17,13 @@ from ...ops.pooling import MaxPoolGradient
 from ...targets.costs import ITEMS
 from ...targets.current import current
 from ..rule import Rule, node_rule
-from .channels import from_blocks, in_any_order
+from .channels import DTYPES, ROUNDED, from_blocks, in_any_order
 from .facts import Node
-from .layout import DTYPES, ROUNDED, without_padding
+from .layout_parts import without_padding
 
 
 def kernel_gradient_in_blocks(node: Node) -> Variable | None:
-    """The gradient of kernels, where that of the results is in blocks."""
+    """Compute the gradient of kernels on blocks, if the gradient of the results is in blocks."""
     op, made, shape = node.op, from_blocks(node.inputs[1]), node.out.type.shape
     if made is None or len(op.stride) != 2 or op.groups != 1 or None in shape or node.out.dtype not in DTYPES:
         return None
@@ -38,7 +38,7 @@ def kernel_gradient_in_blocks(node: Node) -> Variable | None:
 
 
 def gradient_input_in_blocks(node: Node) -> Variable | None:
-    """The gradient of kernels that read what is in blocks, or amid zeros."""
+    """Read the blocks of the input of a gradient of kernels, and take padding with zeros into the op."""
     op, (x, g) = node.op, node.inputs
     inner, padding = without_padding(x)
     made = from_blocks(inner)
@@ -51,7 +51,7 @@ def gradient_input_in_blocks(node: Node) -> Variable | None:
 
 
 def pool_gradient_in_blocks(node: Node) -> Variable | None:
-    """The gradient of windows of one lane, where what is pooled is in blocks; g comes to blocks if it is in none."""
+    """Compute the gradient of a pool on blocks, if its input and result are in blocks; copy `g` there if needed."""
     op, (x, y, g) = node.op, (in_any_order(i) for i in node.inputs)
     if x is None or y is None or len(op.kernel) != 2 or x.op != y.op:
         return None

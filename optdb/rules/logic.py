@@ -38,7 +38,7 @@ extremum = op_like(Elementwise, "extremum", lambda op: op in (maximum, minimum))
 
 
 def comparison_of_lengths(node: Apply) -> Value | None:
-    """The result of comparing a length with a number that is not positive, or the larger or smaller of the two."""
+    """Compare a length, or take the larger or smaller of a length and a number that is not positive."""
     a, b = node.inputs if len(node.inputs) == 2 else (None, None)
     if a is None or b is None or a.ndim or b.ndim or a.dtype != "int64" or b.dtype != "int64":
         return None

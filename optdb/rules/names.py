@@ -1,4 +1,4 @@
-"""Names that users of Theano and PyTensor know, as tags of the rules that do the same here.
+"""Names of Theano and PyTensor as tags of the rules that do the same here.
 
 One of their rewrites is often several rules here, each with a contract of its own; its name selects them all.
 """
@@ -90,7 +90,7 @@ _RENAMED = {
 
 @record(repr=False)
 class OtherName:
-    """A name of Theano or PyTensor for rules that are called otherwise here, or are several: a tag of theirs."""
+    """A name of Theano or PyTensor for rules with other names here, or for several rules."""
 
     name: str
     rules: tuple[str, ...]
@@ -117,10 +117,10 @@ _TAGS = _by_rule()
 
 
 def renamed() -> dict[str, tuple[str, ...]]:
-    """Names known elsewhere -> the rules here that do the same."""
+    """Return names of Theano and PyTensor -> the rules here that do the same."""
     return {old: (new,) for old, new in _RENAMED.items()} | {old: tuple(new) for old, new in _SEVERAL.items()}
 
 
 def other_names(rule: Rule) -> Sequence[str]:
-    """The tags under which a rule is known elsewhere."""
+    """Return the names of a rule in Theano and PyTensor."""
     return _TAGS.get(rule.name, ())

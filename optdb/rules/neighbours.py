@@ -1,4 +1,4 @@
-"""Sums of neighbours among channels in blocks, as local response normalization computes them.
+"""Sums of neighbouring channels in blocks, as in local response normalization.
 
     p[:, 0:c] + p[:, 1:c+1] + ...  for p = pad(from_blocks(x), zeros)   -->   from_blocks(channel_sums(x))
     from_blocks(channel_sums(x)) + p[:, k:c+k]                          -->   from_blocks(channel_sums(x)), of one more
@@ -27,7 +27,7 @@ from .slicing import simplified
 
 
 def sums_in_blocks(node: Node) -> Variable | None:
-    """All channels from some way before to some way behind each channel, of a value amid zeros."""
+    """Rewrite a sum of shifted slices of zero-padded channels to one op over the channels around each one."""
     most = 2 * current().vector // ITEMS.get(node.out.dtype, 1) + 1
     parts = [_window(term) for term in _terms(node, most)]
     first = parts[0] if parts else None
@@ -44,7 +44,7 @@ def sums_in_blocks(node: Node) -> Variable | None:
 
 
 def _terms(node: Node, most: int) -> list[Variable]:
-    """The terms of nested additions; none if there are more than `most`."""
+    """Return the terms of nested additions; none if there are more than `most`."""
     found: list[Variable] = []
     stack = [*reversed(node.inputs)]
     while stack:
@@ -60,11 +60,11 @@ def _terms(node: Node, most: int) -> list[Variable]:
 
 
 Window = tuple[Variable, int, range]
-"""Blocks, how many channels they hold, and which ones each sum adds, from the channel itself."""
+"""Blocks, their number of channels, and the offsets of the channels that each sum adds."""
 
 
 def _window(term: Variable) -> Window | None:
-    """The window of a slice of padded channels, or of sums of them."""
+    """Return the window of a slice of padded channels, or of sums of them."""
     made = from_blocks(term)
     sums = None if made is None else producer(made.inputs[0], ChannelSums)
     if sums is not None:
@@ -79,7 +79,7 @@ def _window(term: Variable) -> Window | None:
 
 
 def _amid_zeros(x: Variable) -> tuple[Variable, int, int] | None:
-    """The blocks whose channels are amid zeros in x, how many channels they hold, and how many zeros are before."""
+    """Return the blocks that x pads with zeros along channels, their number of channels, and the zeros before them."""
     write = producer(x, IncSubtensor)
     filled = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
     if write is None or filled is None or not is_number(filled.inputs[0], 0):
@@ -90,7 +90,7 @@ def _amid_zeros(x: Variable) -> tuple[Variable, int, int] | None:
 
 
 def _begin(x: Variable, spec: Sequence[str], values: Sequence[Variable], count: int) -> int | None:
-    """Where an index of x that cuts channels alone begins, if it leaves `count` of them."""
+    """Return where an index of x that cuts only channels begins, if it selects `count` of them."""
     lengths = dims_of(x)
     places = [simplified(place, length) for place, length in zip(entries(tuple(spec), values), lengths, strict=False)]
     if len(places) < 2 or any(place != slice(None) for k, place in enumerate(places) if k != 1):

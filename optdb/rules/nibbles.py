@@ -1,4 +1,4 @@
-"""Products with constants of 4 bits: the weights stay packed, two to a byte, until they are multiplied.
+"""Products with constants of 4 bits: the weights stay packed, two per byte, until they are multiplied.
 
     dot(x, dequantize(w, s, z))    -->   nibble_product(x, packed w, s[, z])
 
@@ -29,7 +29,7 @@ from .facts import Node, producer
 
 @record(slots=True)
 class _Weights:
-    """Outputs by depth, with scales and zero points of outputs by blocks."""
+    """Weights, outputs by depth, with scales and zero points, outputs by blocks."""
 
     w: np.ndarray
     scale: np.ndarray
@@ -38,7 +38,7 @@ class _Weights:
 
 
 def weights_of(v: Variable, transposed: bool) -> _Weights | None:
-    """The constants of 4 bits that dequantize to a matrix, perhaps moved; `transposed`: depth by outputs."""
+    """Return the 4-bit constants that dequantize to a matrix, perhaps transposed; `transposed`: depth by outputs."""
     moves: list[Any] = []
     while (made := producer(v, Reshape, DimShuffle)) is not None and made.out.dtype == "float32":
         if not all(isinstance(i, Constant) for i in made.inputs[1:]):
@@ -72,7 +72,7 @@ def _in_blocks(w: np.ndarray, scale: np.ndarray, zero: np.ndarray) -> _Weights |
 
 
 def packed(x: Variable, found: _Weights) -> Variable:
-    """The product of rows and weights, which are laid as C reads them."""
+    """Return the product of rows and weights, which are packed as the C reads them."""
     outputs, depth = found.w.shape
     op = NibbleProduct(outputs, depth, found.block, current().vector // ITEMS["float32"])
     zeros = [op.along(found.zero)] if found.zero.any() else []
@@ -80,7 +80,7 @@ def packed(x: Variable, found: _Weights) -> Variable:
 
 
 def nibble_product(node: Node) -> Variable | None:
-    """Rows of floats by a matrix of 4 bits; or such a matrix by a vector."""
+    """Rewrite rows of floats times a matrix of 4 bits, or such a matrix times a vector."""
     a, b = node.inputs
     if node.out.dtype != "float32" or a.dtype != b.dtype:
         return None

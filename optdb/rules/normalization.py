@@ -1,4 +1,4 @@
-"""Factors of the results of products folded into constant weights: batch normalization costs nothing in a call.
+"""Factors of products folded into constant weights, so that batch normalization takes no time in a call.
 
     convolution(x, w) * a          -->   convolution(x, w * a)
     (convolution(x, w) - m) / s    -->   convolution(x, w / s) - m / s
@@ -29,7 +29,7 @@ PRODUCTS = (Convolution, Dot, Dot22, MatMul)
 
 
 def factor_folded(node: Node, users: Users) -> Variable | None:
-    """A product with constant weights, perhaps shifted by constants, times or over constants, once or several times."""
+    """Fold constant factors into the constant weights of a product, perhaps through constant shifts."""
     chain, value = _factors_of(node, users)
     shifted = producer(value, add, sub)
     place = _only(shifted.inputs) if shifted is not None else None
@@ -52,7 +52,7 @@ def factor_folded(node: Node, users: Users) -> Variable | None:
 
 
 def _factors_of(node: Node, users: Users) -> tuple[list[Node], Variable]:
-    """Nodes that multiply or divide one value by constants, from `node` inwards, and that value."""
+    """Return the nodes that multiply or divide one value by constants, from `node` inwards, and that value."""
     chain: list[Node] = []
     value, at = node.out, producer(node.out, mul, true_div)
     while at is not None and _multiplies(at) and (not chain or len(users(value)) == 1):
@@ -69,7 +69,7 @@ def _multiplies(node: Node) -> bool:
 
 
 def _is_multiplied(node: Node, users: Users, product: Node) -> bool:
-    """Whether its only reader has factors for the same weights, or soon will: then that one takes both at once."""
+    """Whether the only reader folds factors into the same weights, now or later: it takes both at once then."""
     readers = users(node.out)
     reader, place = readers[0] if len(readers) == 1 else (None, 0)
     if reader is None or reader.op not in (mul, true_div) or (reader.op is true_div and place):
@@ -81,7 +81,7 @@ def _is_multiplied(node: Node, users: Users, product: Node) -> bool:
 
 
 def shifts_merged(node: Node, users: Users) -> Variable | None:
-    """A product with constant weights shifted by constants twice: once."""
+    """Merge two constant shifts of a product with constant weights."""
     place = _only(node.inputs) if is_float(node.out) else None
     below = producer(node.inputs[place], add, sub) if place is not None else None
     inner = _only(below.inputs) if below is not None else None
@@ -105,18 +105,18 @@ def shifts_merged(node: Node, users: Users) -> Variable | None:
 
 
 def _only(operands: Sequence[Variable]) -> int | None:
-    """The place of the only operand that is no constant."""
+    """Return the position of the only operand that is no constant."""
     found = [k for k, i in enumerate(operands) if not isinstance(i, Constant)]
     return found[0] if len(found) == 1 else None
 
 
 def _channel_axis(product: Node) -> int:
-    """The axis of the result along which the weights have rows of their own."""
+    """Return the axis of the result along which the weights have their own rows."""
     return 1 if isinstance(product.op, Convolution) else product.out.ndim - 1
 
 
 def _scale(chain: Sequence[Node], product: Node) -> np.ndarray | None:
-    """Factor of each channel by all nodes of a chain, in float64; None where it differs along other axes."""
+    """Return the factor of each channel by all nodes of a chain, in float64; None if it differs along other axes."""
     total = np.ones(1)
     for node in chain:
         values = [_by_channel(i, product) for i in node.inputs if isinstance(i, Constant)]
@@ -128,7 +128,7 @@ def _scale(chain: Sequence[Node], product: Node) -> np.ndarray | None:
 
 
 def _by_channel(value: Constant, product: Node) -> np.ndarray | None:
-    """A constant as one number, or one a channel, in float64; None if it varies along another axis."""
+    """Return a constant as one number, or one per channel, in float64; None if it varies along another axis."""
     axis = _channel_axis(product)
     shape = (1,) * (product.out.ndim - value.ndim) + value.data.shape
     if len(shape) != product.out.ndim or any(n != 1 for k, n in enumerate(shape) if k != axis):
@@ -137,7 +137,7 @@ def _by_channel(value: Constant, product: Node) -> np.ndarray | None:
 
 
 def _scaled(product: Node, scale: np.ndarray) -> Variable | None:
-    """The product with scaled weights; None if these are not constant, or leave the range of normal numbers."""
+    """Return the product with scaled weights; None if these are not constant, or leave the range of normal numbers."""
     x, weights = product.inputs[:2]
     if len(product.inputs) != 2 or not isinstance(weights, Constant) or weights.dtype != product.out.dtype:
         return None
@@ -150,14 +150,14 @@ def _scaled(product: Node, scale: np.ndarray) -> Variable | None:
 
 
 def _times(value: Variable, product: Node, scale: np.ndarray | None) -> TensorConstant | None:
-    """A summand of each channel, scaled."""
+    """Return an addend of each channel, scaled."""
     assert isinstance(value, Constant) and scale is not None
     numbers = _by_channel(value, product)
     return None if numbers is None else _constant(numbers * scale, product, value.dtype)
 
 
 def _constant(numbers: np.ndarray, product: Node, dtype: str) -> TensorConstant | None:
-    """A constant with one number a channel of the result; None if one of them leaves the range of normal numbers."""
+    """Return a constant with one number per channel; None if one of them leaves the range of normal numbers."""
     made = _rounded(numbers, dtype, numbers != 0)
     if made is None:
         return None
@@ -167,7 +167,7 @@ def _constant(numbers: np.ndarray, product: Node, dtype: str) -> TensorConstant 
 
 
 def _rounded(values: np.ndarray, dtype: str, nonzero: np.ndarray) -> np.ndarray | None:
-    """The numbers in a dtype; None if one of them is not finite, or loses bits since it is too small."""
+    """Return the numbers in a dtype; None if one is not finite, or loses bits as a subnormal."""
     with np.errstate(all="ignore"):
         made = values.astype(dtype)
     fits = np.isfinite(made).all() and (np.abs(made[nonzero]) >= np.finfo(dtype).tiny).all()

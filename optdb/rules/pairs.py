@@ -1,4 +1,4 @@
-"""Pairs in blocks: a convolution and the kernel for each channel, or the pool, that reads it, in bands of rows.
+"""Fused pairs in blocks: a convolution and the depthwise convolution or pool that reads it, in blocks of rows.
 
 MobileNets alternate products along channels with such kernels (Sandler et al. 2018), on images that no cache holds.
 """
@@ -19,7 +19,7 @@ from .facts import Node, producer
 
 
 def paired(node: Node, users: Users) -> Variable | None:
-    """A kernel for each channel or a pool, and the convolution that nothing else reads, as one node."""
+    """Fuse a depthwise convolution or a pool with the convolution that it alone reads."""
     second, first = _convolution(node), producer(node.inputs[0], BlockedConvolution, FusedProduct)
     if second is None or not _is_own(second) or first is None or len(users(node.inputs[0])) > 1:
         return None
@@ -33,12 +33,12 @@ def paired(node: Node, users: Users) -> Variable | None:
 
 
 def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
-    """Whether each channel is for itself, and is not computed by tiles."""
+    """Whether each result depends on one channel, and no Winograd tiles are used."""
     return isinstance(op, BlockedPool) or (op.own and not op.tile)
 
 
 def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
-    """The pool, or convolution with packed weights, of a node that at most cuts its results off at constants then."""
+    """Return the pool, or the convolution with packed weights, of a node, if all that follows is a constant clip."""
     op: Op = node.op
     if isinstance(op, FusedProduct):
         bounds, op = op.split(node.inputs)[1], op.product

@@ -1,4 +1,4 @@
-"""Constant weights of matrix products in the panels that products read: no call copies them.
+"""Constant weights of matrix products packed in panels at compile time: no call copies them.
 
 Machine learning on one machine multiplies by the same weights in every call.  A product of few rows takes as long as
 its weights are read; copied into panels first, they are read twice and written once.
@@ -21,11 +21,11 @@ from .facts import Node
 
 DTYPES = ("float32", "float64")
 LITTLE = 64 * 64
-"""Numbers of a block of weights that a product reads where they lie: LITTLE in gemm/blocks.c."""
+"""Most numbers of a block of weights that a product reads in place: LITTLE in gemm/blocks.c."""
 
 
 def in_panels(node: Node) -> tuple[Variable, ...] | None:
-    """A product, perhaps with its epilogue, of a matrix and constant weights in panels."""
+    """Pack the constant weights of a product, perhaps with an epilogue, into panels."""
     product = node.op.product if isinstance(node.op, FusedProduct) else node.op
     x, w, *others = node.inputs
     lanes = lanes_of(x.dtype)
@@ -41,7 +41,7 @@ def in_panels(node: Node) -> tuple[Variable, ...] | None:
 
 
 def lanes_of(dtype: str) -> int:
-    """Numbers of a vector of our own products on the current target; 0 where products are left to a BLAS."""
+    """Return the vector length of our own products on the current target; 0 if products use a BLAS."""
     target = current()
     if dtype not in DTYPES:
         return 0

@@ -1,4 +1,4 @@
-"""`partition`: the nodes of a graph divided among engines by minimum cuts, each part of another engine as a `region`.
+"""`partition`: divide the nodes of a graph among engines by minimum cuts; parts of other engines become `region` nodes.
 
     y = sort(conv(x, w))   -->   y = sort(region{engine='onnxruntime', conv}(x, w)), the sort on the host
 
@@ -24,7 +24,7 @@ from .division import Division
 from .regions import groups_of, levels_of, with_regions
 
 _NAMED = 6
-"""Ops and lines of a region that its plan names."""
+"""Most ops and lines of a region that its plan names."""
 
 
 @record(kw_only=True)
@@ -47,7 +47,7 @@ class PartitionOptimizer(Optimizer):
 
 
 def plan(division: Division, labels: list[str], engines: Placing) -> PartitionProfile:
-    """The profile of an assignment."""
+    """Return the profile of an assignment."""
     graph, host = division.graph, engines.host
     groups = groups_of(labels, levels_of(graph, labels, host), host)
     copied = division.copied(labels)

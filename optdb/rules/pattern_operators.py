@@ -1,4 +1,4 @@
-"""The ops that Python's operators stand for between patterns, those that they stand for between variables."""
+"""The ops of Python's operators between patterns, the same as between variables."""
 
 from __future__ import annotations
 

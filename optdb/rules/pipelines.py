@@ -1,4 +1,4 @@
-"""Stencils in a row, gathers and reduced rows with what reads them, made one node each, computed a few rows at a time.
+"""Pipelines: stencils, gathers and row reductions fused with their readers and computed a few rows at a time.
 
     b = fused(x[:-2], x[1:-1], x[2:]); y = fused(b[:-2], b[2:])   -->   y = pipeline{b, y}(x, ...)
     y = fused(advanced_subtensor(w, i), x)                        -->   y = pipeline{advanced_subtensor, fused}(w, i, x)
@@ -6,7 +6,7 @@
 
 A stage is an elementwise group of which one other node reads parts, or a gather or a group that reduces rows which one
 group reads (a `w` of unknown length may broadcast the rows, so it is in no group with them); that may be a stage of yet
-another one.  So a pipeline is a tree whose inner values nobody else sees.  What gives the new
+another one.  So a pipeline is a tree whose inner values have no other readers.  What gives the new
 value of an input stays apart, since it may be written over the old one.  Linear in the graph.
 """
 
@@ -34,7 +34,7 @@ from .as_one import profiled, trees_as_one
 
 @record(kw_only=True)
 class PipelineOptimizer(Optimizer):
-    """Makes one node of stages of which one reads parts of another's rows."""
+    """Fuses stages that read parts of each other's rows."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -43,20 +43,20 @@ class PipelineOptimizer(Optimizer):
 
 
 def pipelined(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-    """`graph` with each tree of stages as one `Pipeline` node."""
+    """Return `graph` with each tree of stages as one `Pipeline` node."""
     return trees_as_one(graph, _trees(graph), Pipeline, by, editor)
 
 
 @dataclass(eq=False)
 class _Tree:
-    """The nodes that end up in one pipeline, each after those that it reads, and how many of them are stages."""
+    """The nodes of one pipeline in topological order, and the number of stages among them."""
 
     nodes: list[Apply]
     stages: int
 
 
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
-    """The nodes of each tree of two or more stages, by the last one."""
+    """Return the nodes of each tree of two or more stages, by its last node."""
     wanted = (Subtensor, AdvancedSubtensor, Fused, AlongAxis)
     if not any(issubclass(kind, wanted) for kind in {type(node.op) for node in graph.order}):
         return {}  # nothing reads parts, gathers, or reduces rows
@@ -77,7 +77,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
 
 
 def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Apply]]]:
-    """The stages that `node` alone reads, each with the views of its results that stand between."""
+    """Yield the stages that `node` alone reads, each with the views between them."""
     above = dict.fromkeys(_source(i).owner for i in node.inputs)
     for stage in above:
         if stage is None or not (_is_stencil(stage) or _is_of_rows(stage) or isinstance(stage.op, AdvancedSubtensor)):
@@ -95,18 +95,18 @@ def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Ap
 
 
 def _ends(node: Apply, graph: FunctionGraph) -> bool:
-    """Whether the node reads all rows of what it reads: it is not a stage of which another might leave some out."""
+    """Whether the node reads all rows of its operands, so that it is no stage of which rows are left out."""
     return not any(reader is not None and _is_part(reader) for o in node.outputs for reader, _ in graph.uses.get(o, ()))
 
 
 def _source(variable: Variable) -> Variable:
-    """The value that `variable` is a view of, or `variable` itself."""
+    """Return the value that `variable` is a view of, or `variable` itself."""
     owner = variable.owner
     return owner.inputs[0] if owner is not None and _is_view(owner) else variable
 
 
 def _is_view(node: Apply) -> bool:
-    """Whether the node is a part of an array made of slices, or adds axes behind those of its operand."""
+    """Whether the node is a slice of an array, or adds axes behind those of its operand."""
     if not isinstance(node.op, DimShuffle):
         return _is_part(node)
     rank = node.inputs[0].ndim
@@ -114,13 +114,13 @@ def _is_view(node: Apply) -> bool:
 
 
 def _is_part(node: Apply) -> bool:
-    """Whether the node is a part of an array made of slices, the first of which has no step."""
+    """Whether the node is a slice of an array whose first slice has no step."""
     spec = node.op.spec if isinstance(node.op, Subtensor) else ("i",)
     return spec[0][:1] == "s" and spec[0][3] == "0" and all(entry[0] == "s" for entry in spec)
 
 
 def _is_kernel(node: Apply) -> bool:
-    """Whether the node makes each row of its results of some rows of its operands."""
+    """Whether the node computes each row of its results from some rows of its operands."""
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     rank = 0 if isinstance(node.op, DimShuffle) else max((i.ndim for i in node.inputs), default=0)
     return rank > 0 and not node.op.fallible and all(_keeps_rows(n, rank) for n in inside)

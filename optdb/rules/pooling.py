@@ -1,5 +1,6 @@
-"""Pooling axis by axis, where the largest of a window is that of the largest of its rows; of blocks, by slices; and
-before a product along channels, where that has fewer positions then.
+"""Pooling axis by axis, by slices of blocks, and before a product along channels.
+
+The maximum of a window is that of the maxima of its rows; a product after a sum pool has fewer positions.
 
     max_pool{kernel=(k, l)}(x)      -->   max_pool{kernel=(1, l)}(max_pool{kernel=(k, 1)}(x))
     sum_pool(convolution(x, w))     -->   convolution(sum_pool(x), w)    for w of one position
@@ -27,11 +28,11 @@ from .slicing import read, simplified
 
 FLOATS = ("float32", "float64")
 POOLED = {MaxPool: (*FLOATS, "int8", "uint8"), SumPool: FLOATS}
-"""The dtypes of which blocks are pooled."""
+"""The dtypes for which blocks are pooled."""
 
 
 def by_axes(node: Node) -> Variable | None:
-    """Windows of many positions along several axes: first along the first of these axes, then along the others."""
+    """Pool large windows first along one axis, then along the others."""
     op = node.op
     wide = [k for k, n in enumerate(op.kernel) if n > 1]
     positions = 1
@@ -46,7 +47,7 @@ def by_axes(node: Node) -> Variable | None:
 
 
 def by_parts(node: Node) -> Variable | None:
-    """Windows of one lane: the largest of, or the sum of, as many slices as a window has positions."""
+    """Pool blocks as the maximum or sum of slices, one per position of a window."""
     op, (x,) = node.op, node.inputs
     if len(op.kernel) != 3 or op.kernel[2] != 1 or op.stride[2] != 1 or x.ndim != 5:
         return None
@@ -63,7 +64,7 @@ def by_parts(node: Node) -> Variable | None:
 
 
 def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
-    """Slice of the elements at one position of all windows, along an axis."""
+    """Return the slice of the elements at one position of all windows, along an axis."""
     stride, start = op.stride[axis], position * op.dilation[axis]
     if op.kernel[axis] == stride == 1:
         return slice(None)
@@ -74,9 +75,7 @@ def _along(op: Pool, axis: int, position: int, count: Variable) -> slice:
 
 
 def before_product(node: Node, users: Users) -> Variable | None:
-    """The sums of windows before a convolution by kernels of one position, if nothing else reads it and both then take
-    fewer operations.
-    """
+    """Move a sum pool before a convolution with 1 x 1 kernels, if it is the only reader and operations are saved."""
     pool, made = node.op, producer(node.inputs[0], Convolution)
     if made is None or len(users(made.out)) != 1 or made.inputs[0].dtype != node.out.dtype:
         return None

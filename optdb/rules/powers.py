@@ -1,4 +1,4 @@
-"""Powers with constant exponents, and what undoes them.
+"""Powers with constant exponents, and their inverses.
 
 NumPy's `pow` is right to about one ulp; products and roots are rounded correctly, so the results differ by no more.
 """
@@ -23,7 +23,7 @@ LONGEST_INTEGER_PRODUCT = 64
 
 
 def as_product(node: Apply, x: Variable, n: Variable) -> Value | None:
-    """x**n by squaring, for a whole constant n of at least 3.  Source: Knuth, TAOCP 2, section 4.6.3."""
+    """Rewrite x**n to squarings and products, for whole constant n >= 3.  Source: Knuth, TAOCP 2, section 4.6.3."""
     exponent = _whole(n)
     longest = LONGEST_PRODUCT if is_float(x) else LONGEST_INTEGER_PRODUCT
     if exponent is None or not 3 <= exponent <= longest or x.dtype != node.out.dtype:
@@ -44,7 +44,7 @@ def _whole(n: Variable) -> int | None:
 
 
 def absolute_square_root(x: Variable) -> Value:
-    """square(sqrt(x)): x itself, but NaN for negative numbers."""
+    """Rewrite square(sqrt(x)) to x, with NaN for negative numbers."""
     return switch(ge(x, 0), abs(x), constant(float("nan"), x.dtype))
 
 

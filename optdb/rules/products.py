@@ -1,4 +1,4 @@
-"""A product taken apart: factors above and below the line, as rules that look for pairs of them need it."""
+"""A product as lists of factors in numerator and denominator, for rules that look for pairs of factors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...record import record
 from .facts import Value, is_scalar_constant, made_by
 
 MOST_FACTORS = 16
-"""A product is taken apart into no more factors than this, so that long chains stay linear."""
+"""Most factors of a product that are listed, so that long chains take linear time."""
 
 
 @record
@@ -41,14 +41,14 @@ class Product:
         return cls(tuple(above), tuple(below), negative, variable.dtype)
 
     def without(self, above: Variable, below: Variable) -> Product:
-        """The product without one factor on each side."""
+        """Return the product without one factor on each side."""
         return Product(_removed(self.above, above), _removed(self.below, below), self.negative, self.dtype)
 
     def times(self, factor: Variable) -> Product:
         return Product((*self.above, factor), self.below, self.negative, self.dtype)
 
     def build(self) -> Value:
-        """The product as a graph of few nodes: all that is above, over all that is below."""
+        """Return the product as a graph of few nodes: the numerator over the denominator."""
         above = _multiplied(self.above)
         below = _multiplied(self.below)
         if above is None:
@@ -58,7 +58,7 @@ class Product:
 
 
 def may_be_one_number_times(variable: Variable) -> bool:
-    """Whether a product may have no more than one factor that is no number: a glance at the nearest factors first."""
+    """Whether a product may have at most one factor that is no number, by a look at the nearest factors."""
     others, factors, dtype = 0, [variable], variable.type.dtype
     for factor in factors:  # grows on the way
         node = _product(factor, dtype)
@@ -72,7 +72,7 @@ def may_be_one_number_times(variable: Variable) -> bool:
 
 
 def _product(factor: Variable, dtype: str) -> Apply | None:
-    """The node that computes `factor` as a product, or a quotient, of values of this dtype."""
+    """Return the node that computes `factor` as a product or quotient of values of this dtype."""
     node = factor.owner
     if node is None or node.op not in _SIDES:
         return None
@@ -83,7 +83,7 @@ def _product(factor: Variable, dtype: str) -> Apply | None:
 
 
 def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
-    """(operand, whether it stands on the same side of the line) for each operand; None for what is no product."""
+    """Return (operand, whether it stays on its side of the fraction) for each operand; None if it is no product."""
     node = _product(factor, dtype)
     if node is None:
         return None
@@ -94,7 +94,7 @@ def _parts(factor: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
 _SIDES: dict[Op, tuple[bool, bool]] = {
     mul: (True, True), neg: (True, True), true_div: (True, False), reciprocal: (False, False),
 }  # fmt: skip
-"""Whether the first operand stands on the same side of the line, and whether the others do."""
+"""Whether the first operand stays on its side of the fraction, and whether the others do."""
 
 
 def _removed(factors: Sequence[Variable], gone: Variable) -> tuple[Variable, ...]:

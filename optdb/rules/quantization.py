@@ -1,4 +1,4 @@
-"""Numbers in few bits: what cancels, and elementwise ops for what is left, which fuse with their neighbours."""
+"""Quantization: pairs of quantize and dequantize that cancel, and elementwise ops for the rest, which fuse."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..rule import Rule, node_rule
 from .facts import Node, producer
 
 SAFE = (1e-30, 1e30)
-"""Scales for which no quotient of a small integer times the scale leaves the numbers of float32."""
+"""Range of scales for which no small integer times or over the scale leaves the normal numbers of float32."""
 
 
 def back_again(node: Node) -> Variable | None:
-    """Integers of 8 bits that were numbers in between, with one scale and one zero point."""
+    """Cancel dequantize and quantize with the same scale and zero point."""
     made = producer(node.inputs[0], Dequantize)
     if made is None or not node.op.dtype.endswith("int8") or node.inputs[0].dtype == "float16":
         return None
@@ -37,7 +37,7 @@ def _equal(v: Variable, w: Variable) -> bool:
 
 
 def elementwise(node: Node) -> Variable:
-    """The arithmetic of scales and zero points."""
+    """Return the arithmetic of scales and zero points."""
     return node.op.expand(node.inputs)  # type: ignore[no-any-return]
 
 

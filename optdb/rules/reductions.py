@@ -57,7 +57,7 @@ regrouped = relaxes("rounding")
 
 
 def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
-    """One reduction over the axes of both."""
+    """Merge two reductions into one over the axes of both."""
     if outer.scalar is not inner.scalar or (outer.scalar in SELECTING and not not_complex(x)):
         return None  # of several complex NaNs the first is taken, in the order of the walk
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
@@ -66,14 +66,14 @@ def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
 
 
 def useless_reduce(node: Node, x: Variable, outer: Reduce) -> Value | None:
-    """x, which is reduced over no axis."""
+    """Return x if no axis is reduced."""
     if outer.scalar in (logical_and, logical_or) and x.dtype != "bool":
         return None
     return cast(x, node.out.dtype)
 
 
 def without_ones(node: Node) -> Value | None:
-    """Axes of length 1 dropped; the others, if there are any, reduced."""
+    """Drop axes of length 1 and reduce the others."""
     (x,), op = node.inputs, node.op
     axes = op.axis
     if 1 not in x.type.shape:
@@ -88,7 +88,7 @@ def without_ones(node: Node) -> Value | None:
 
 
 def reduce_of_dimshuffle(node: Node) -> Value | None:
-    """A reduction of the value before its axes were moved, if those that stay keep their order."""
+    """Reduce a value before its axes are moved, if those that stay keep their order."""
     made = producer(node.inputs[0], DimShuffle)
     if made is None or made.op.dropped(made.inputs[0].ndim):
         return None
@@ -104,20 +104,20 @@ def reduce_of_dimshuffle(node: Node) -> Value | None:
 
 
 def _broadcast_factor(factor: Variable, axes: Sequence[int], ndim: int) -> bool:
-    """Whether the operand of a product of rank `ndim` is surely of length 1 along `axes`."""
+    """Whether an operand of a product of rank `ndim` certainly has length 1 along `axes`."""
     missing = ndim - factor.ndim
     return all(axis < missing or factor.type.shape[axis - missing] == 1 for axis in axes)
 
 
 def _reduced_factor(factor: Variable, axes: Sequence[int], ndim: int) -> Value:
-    """The operand without the axes that are reduced."""
+    """Return the operand without the reduced axes."""
     missing = ndim - factor.ndim
     kept = tuple(axis - missing for axis in range(ndim) if axis >= missing and axis not in axes)
     return factor if kept == tuple(range(factor.ndim)) else DimShuffle(kept)(factor)
 
 
 def sum_of_product(node: Node) -> Value | None:
-    """The factors that do not change along the axes of a sum, taken out of it."""
+    """Move factors that are constant along the summed axes out of the sum."""
     product, axes = node.inputs[0], node.op.axis
     made = producer(product, mul) if node.op.scalar is add and product.dtype == node.out.dtype else None
     if made is None:
@@ -142,7 +142,7 @@ def float_sum_of_product(node: Node) -> Value | None:
 
 
 def sum_of_quotient(node: Node) -> Value | None:
-    """A divisor that does not change along the axes of a sum, taken out of it."""
+    """Move a divisor that is constant along the summed axes out of the sum."""
     quotient, axes = node.inputs[0], node.op.axis
     made = producer(quotient, true_div) if node.op.scalar is add and is_float(quotient) else None
     if made is None:
@@ -158,7 +158,7 @@ def sum_of_quotient(node: Node) -> Value | None:
 
 
 def reduce_of_alloc(node: Node) -> Value | None:
-    """A reduction over axes along which a value is broadcast: n times the value, or the value itself."""
+    """Reduce a broadcast value: n times the value for a sum, the value itself for an extremum."""
     (x,), op = node.inputs, node.op
     made = producer(x, *BROADCASTING)
     if made is None:
@@ -176,7 +176,7 @@ def reduce_of_alloc(node: Node) -> Value | None:
 
 
 def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Callable[[Variable], Variable] | None:
-    """The reduction of one value that is repeated as often as `dims` say; None where that may differ."""
+    """Return the reduction of a value repeated as often as `dims` say; None if that may differ."""
     known = [dim for dim in dims if isinstance(dim, int)]
     seen = 0 not in known and len(known) == len(dims)
     if op.scalar in SELECTING:
@@ -191,7 +191,7 @@ def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Cal
 
 
 def _count(dims: Sequence[Dim], dtype: str) -> Value:
-    """The product of the lengths, in `dtype`."""
+    """Return the product of the lengths, in `dtype`."""
     if all(isinstance(dim, int) for dim in dims):
         return constant(math.prod(dim for dim in dims if isinstance(dim, int)), dtype)
     count = dim_to_tensor(dims[0])
@@ -206,7 +206,7 @@ def _is_finite_constant(value: Variable) -> bool:
 
 
 def reduce_of_stack(node: Node) -> Value | None:
-    """A reduction along the axis on which values of length 1 are joined: the elementwise op on those values."""
+    """Reduce along the axis of stacked values by the elementwise op on these values."""
     (x,), op = node.inputs, node.op
     made = producer(x, Join)
     if made is None or op.axis != (made.op.axis,) or node.out.dtype != x.dtype or not 2 <= len(made.inputs) <= 8:
@@ -219,7 +219,7 @@ def reduce_of_stack(node: Node) -> Value | None:
 
 
 def _unstacked(part: Variable, order: tuple[int, ...]) -> Value:
-    """The part without the axis that it was stacked along."""
+    """Return the part without the axis that it was stacked along."""
     made = producer(part, DimShuffle)
     if made is None:
         return DimShuffle(order)(part)
@@ -231,7 +231,7 @@ def _unstacked(part: Variable, order: tuple[int, ...]) -> Value:
 
 
 def opposite_extremum(x: Variable, extremum: Reduce) -> Value:
-    """-max(-x) as min(x), or the other way round."""
+    """Rewrite -max(-x) to min(x), and the reverse."""
     return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)
 
 
@@ -241,7 +241,7 @@ position = op_like(ArgReduce, "arg")
 
 
 def known_unbroadcast(node: Node) -> Value | None:
-    """A sum over axes that have become known, in the place of one that was to be decided at run time."""
+    """Rewrite a sum decided at run time to one over axes that are known by now."""
     _, all_known = broadcast_axes(*node.inputs)
     return unbroadcast(*node.inputs) if all_known else None
 

@@ -1,4 +1,4 @@
-"""Regions of a graph whose nodes have engines: convex groups without cycles among them, each as one `region` node.
+"""Regions: convex groups of nodes with the same engine, without cycles among them, each as one `region` node.
 
 Levels make them: the level of a node is the largest number of regions of other engines, or of its own engine behind
 those, on a path to it.  Nodes of one engine on one level are one region.  All edges between regions lead to a higher
@@ -16,7 +16,7 @@ from ...ops.tensor import TensorVariable
 
 
 def levels_of(graph: FunctionGraph, labels: Sequence[str], host: str) -> list[int]:
-    """The level of each node, in the order of the graph."""
+    """Return the level of each node, in the order of the graph."""
     at = {node: k for k, node in enumerate(graph.order)}
     reads = [[at[i.owner] for i in dict.fromkeys(node.inputs) if i.owner is not None] for node in graph.order]
     levels = [0] * len(labels)
@@ -35,12 +35,12 @@ def levels_of(graph: FunctionGraph, labels: Sequence[str], host: str) -> list[in
 
 
 def _step(above: str, below: str, host: str) -> int:
-    """The increase of the level along an edge."""
+    """Return the increase of the level along an edge."""
     return 0 if above in (below, host) else 1
 
 
 def groups_of(labels: Sequence[str], levels: Sequence[int], host: str) -> dict[tuple[int, bool, str], list[int]]:
-    """The positions of nodes by level and engine, in an order in which they can run; the host comes first."""
+    """Return the positions of nodes by level and engine, in topological order; the host comes first."""
     found: dict[tuple[int, bool, str], list[int]] = {}
     for k, (label, level) in enumerate(zip(labels, levels, strict=True)):
         found.setdefault((level, label != host, label), []).append(k)
@@ -50,7 +50,7 @@ def groups_of(labels: Sequence[str], levels: Sequence[int], host: str) -> dict[t
 def with_regions(
     graph: FunctionGraph, labels: Sequence[str], host: str, threads: int | None
 ) -> list[Variable]:
-    """The outputs of the graph with a `region` node in place of each group of another engine than the host."""
+    """Return the outputs of the graph with a `region` node in place of each group of an engine other than the host."""
     groups = groups_of(labels, levels_of(graph, labels, host), host)
     image: dict[Variable, Variable] = {i: i for i in graph.inputs}
     for (_, is_region, engine), members in groups.items():
@@ -67,7 +67,7 @@ def with_regions(
 def _add_region(
     graph: FunctionGraph, nodes: Sequence[Apply], engine: str, threads: int | None, image: dict[Variable, Variable]
 ) -> None:
-    """Let `image` have the outputs of the `region` node that stands for `nodes`."""
+    """Add to `image` the outputs of the `region` node that replaces `nodes`."""
     inner, reads, gives = inner_graph(graph, nodes)
     with inheriting(union(*(node.origin for node in nodes))):
         node = Apply(Region(inner, engine, threads), tuple(image.get(i, i) for i in reads))
@@ -75,7 +75,7 @@ def _add_region(
 
 
 def inner_graph(graph: FunctionGraph, nodes: Sequence[Apply]) -> tuple[FunctionGraph, list[Variable], list[Variable]]:
-    """Some nodes as a graph of their own, the values that they read, and those that others read of them."""
+    """Return nodes as a graph of their own, the values that they read, and those that other nodes read."""
     inside = set(nodes)
     made = {o for node in nodes for o in node.outputs}
     reads = [i for i in dict.fromkeys(i for n in nodes for i in n.inputs) if i not in made and not _is_constant(i)]

@@ -1,4 +1,4 @@
-"""Loops that do less: work that every step would repeat goes in front, what nobody reads goes away.
+"""Loops with less work: loop-invariant code moves before the loop, and unread results are dropped.
 
     scan{fn(s, w) -> s + exp(w)}(n, s, w)          -->   scan{fn(s, e) -> s + e}(n, s, exp(w))
     scan{fn(s, c, unread) -> s + c}(n, s, 2.0, x)  -->   scan{fn(s) -> s + 2.0}(n, s)
@@ -24,7 +24,7 @@ from .inner_graphs import admitted
 
 @record(kw_only=True)
 class PushOutNonSequences(Optimizer):
-    """Computes before a loop what its body computes from nothing but what is the same in every step."""
+    """Moves loop-invariant computations of a body before the loop."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -34,7 +34,7 @@ class PushOutNonSequences(Optimizer):
 
 @record(kw_only=True)
 class RemoveConstants(Optimizer):
-    """Puts constants into bodies, and leaves out what a body does not read or gets twice."""
+    """Moves constants into bodies, and removes inputs that a body does not read or gets twice."""
 
     contract: ClassVar[Contract | None] = exact
 
@@ -44,7 +44,7 @@ class RemoveConstants(Optimizer):
 
 @record(kw_only=True)
 class SaveMemory(Optimizer):
-    """Keeps of a loop what is read: no values that nobody wants, and of a state the last one where that is enough.
+    """Drops results of a loop that have no reader, and all but the last state where that is enough.
 
     `x[-1]` of a loop that takes no step is then what the loop began with, and not an error.
     """
@@ -53,18 +53,18 @@ class SaveMemory(Optimizer):
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         found = graph
-        while (smaller := _slimmed(found)) is not found:  # what one loop no longer reads another need not keep
+        while (smaller := _slimmed(found)) is not found:  # a value that one loop no longer reads, another need not keep
             found = smaller
         return admitted(graph, found, self.name, editor), OptimizerProfile()
 
 
 def with_loops(graph: FunctionGraph, change: Callable[[Apply], Apply | None]) -> FunctionGraph:
-    """The graph with each loop that `change` makes another one of."""
+    """Return the graph with each loop replaced by the result of `change`."""
     return over_loops(graph, lambda node: (change(node) or node).outputs)
 
 
 def over_loops(graph: FunctionGraph, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
-    """The graph with what `visit` gives in the place of the outputs of each loop."""
+    """Return the graph with the outputs of each loop replaced by the result of `visit`."""
     if not any(isinstance(op, Scan) for op in graph.ops):
         return graph
     found = graph.rebuilt(lambda node: visit(node) if isinstance(node.op, Scan) else node.outputs)
@@ -75,7 +75,7 @@ def over_loops(graph: FunctionGraph, visit: Callable[[Apply], Sequence[Variable]
 
 
 def pushed_out(node: Apply) -> Apply | None:
-    """The loop with what is the same in every step computed before it; None if there is nothing of the kind."""
+    """Return the loop with its invariant computations moved before it; None if there are none."""
     op = node.op
     assert isinstance(op, Scan)
     body, first = op.graph, op.states.stop
@@ -101,7 +101,7 @@ def pushed_out(node: Apply) -> Apply | None:
 
 
 def without_constants(node: Apply) -> Apply | None:
-    """The loop with constants in its body, and without inputs that this does not read or gets twice."""
+    """Return the loop with constants in its body, and without inputs that are unread or given twice."""
     op = node.op
     assert isinstance(op, Scan)
     body, states = op.graph, op.states
@@ -131,7 +131,7 @@ def without_constants(node: Apply) -> Apply | None:
 
 
 def _slimmed(graph: FunctionGraph) -> FunctionGraph:
-    """The graph with each loop giving no more than is read of it; itself if that is so."""
+    """Return the graph with loops reduced to the results that are read; the graph itself if nothing changes."""
     known: dict[Variable, Variable] = {}
     lasts: dict[Variable, Variable] = {}
     if not any(isinstance(op, Scan) for op in graph.ops):
@@ -155,7 +155,7 @@ def _slimmed(graph: FunctionGraph) -> FunctionGraph:
 
 
 def _only_last(graph: FunctionGraph, trace: Variable) -> bool:
-    """Whether all that is read of a trace is `trace[-1]`."""
+    """Whether `trace[-1]` is all that is read of a trace."""
     uses = graph.uses.get(trace, [])
     return bool(uses) and all(user is not None and _is_last(user, trace) for user, _ in uses)
 
@@ -167,7 +167,7 @@ def _is_last(node: Apply, trace: Variable) -> bool:
 
 
 def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[Variable, Variable] | None:
-    """For each output of a loop that is read the one that stands for it; None if the loop gives nothing else."""
+    """Return a replacement for each output of a loop that is read; None if the loop cannot be reduced."""
     op = node.op
     assert isinstance(op, Scan)
     body, count = op.graph, len(op.traced)
@@ -189,7 +189,7 @@ def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[
 
 
 def _live_states(op: Scan, read: Sequence[bool]) -> list[int]:
-    """The states that are read, or that something which is read depends on."""
+    """Return the states that are read, or that something which is read depends on."""
     body, count = op.graph, len(op.traced)
     place = {v: k for k, v in enumerate(body.inputs[op.states])}
     live = {k for k in range(count) if read[k]}

@@ -1,4 +1,4 @@
-"""Products of matrices out of loops, where all steps' are one large one.
+"""Matrix products moved out of loops, so that the products of all steps become one large product.
 
     scan{fn(x, s, W) -> dot(x, W) + s}(n, X, S, W)       -->   scan{fn(p, s) -> p + s}(n, dot(X, W), S)
     scan{fn(x, y, s) -> s + dot(x.T, y)}(n, X, Y, S)     -->   S + dot(rows(X).T, rows(Y))      rows: those of all steps
@@ -35,7 +35,7 @@ _TURNED = (1, 0)
 
 @record(kw_only=True)
 class PushOutProducts(Optimizer):
-    """Multiplies all rows of a sequence by a matrix before the loop, where the body does it row by row."""
+    """Multiplies all rows of a sequence by a matrix before the loop, if the body does it row by row."""
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
 
@@ -45,7 +45,7 @@ class PushOutProducts(Optimizer):
 
 @record(kw_only=True)
 class PushOutSums(Optimizer):
-    """Adds up products after the loop, as one product of all steps, where a state does nothing but collect them."""
+    """Sums products after the loop, as one product over all steps, if a state only accumulates them."""
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "errors")
 
@@ -57,7 +57,7 @@ class PushOutSums(Optimizer):
 
 
 def _products_first(node: Apply) -> Apply | None:
-    """The loop with products of its sequences as further sequences; None if there are none."""
+    """Return the loop with products of its sequences as further sequences; None if there are none."""
     op = node.op
     assert isinstance(op, Scan)
     body, first = op.graph, op.states.stop
@@ -87,7 +87,7 @@ def _products_first(node: Apply) -> Apply | None:
 
 
 def _is_worth_it(product: Apply, varying: set[Variable]) -> bool:
-    """Whether a row is multiplied by a matrix that stays the same."""
+    """Whether the node multiplies a row by a loop-invariant matrix."""
     a, b = product.inputs
     if a in varying:
         return b not in varying and b.ndim == 2
@@ -95,7 +95,7 @@ def _is_worth_it(product: Apply, varying: set[Variable]) -> bool:
 
 
 def _over_all_steps(node: Apply, values: Sequence[Variable]) -> list[Variable] | None:
-    """Values of the body, made of slices and of what stays the same, for all steps; None if they have no such form."""
+    """Return values of the body, made of slices and invariants, for all steps; None if they have no such form."""
     op = node.op
     assert isinstance(op, Scan)
     body, first, read = op.graph, op.states.stop, set(leaves(values))
@@ -114,7 +114,7 @@ def _over_all_steps(node: Apply, values: Sequence[Variable]) -> list[Variable] |
 
 
 def _rows(node: Apply, number: int) -> Variable:
-    """As many rows of a sequence as there are steps."""
+    """Return as many rows of a sequence as there are steps."""
     sequence, steps = node.inputs[1 + number], node.inputs[0]
     before = _reversed(sequence)
     whole = sequence if before is None else before
@@ -124,14 +124,14 @@ def _rows(node: Apply, number: int) -> Variable:
 
 
 def _reversed(rows: Variable) -> Variable | None:
-    """The value of which `rows` are the reverse; None if they are in their order."""
+    """Return the value whose reverse `rows` is; None if they are in order."""
     step = _sliced(rows, "s001")
     backwards = len(step) == 1 and isinstance(step[0], Constant) and int(step[0].data) == -1
     return rows.owner.inputs[0] if rows.owner is not None and backwards else None
 
 
 def _sliced(rows: Variable, spec: str) -> tuple[Variable, ...]:
-    """The bounds of the slice along the first axis that `rows` are; empty if they are no slice of this form."""
+    """Return the bounds of the slice along the first axis that `rows` is; empty for other forms."""
     node = rows.owner
     return node.inputs[1:] if node is not None and isinstance(node.op, Subtensor) and node.op.spec == (spec,) else ()
 
@@ -141,7 +141,7 @@ def _sliced(rows: Variable, spec: str) -> tuple[Variable, ...]:
 
 @record(eq=False)
 class _Factor:
-    """One side of a product: a value of the body, perhaps turned."""
+    """One side of a product: a value of the body, perhaps transposed."""
 
     value: Variable
     turned: bool
@@ -154,18 +154,18 @@ class _Factor:
         return cls(side, False)
 
     def left(self, rows: Variable) -> Any:
-        """The rows of all steps as the left side of one product: what is summed over lies in its last axis."""
+        """Return the rows of all steps as the left side of one product, which is summed over their last axis."""
         if self.turned:
             return DimShuffle(_TURNED)(merged(rows, 0))
         return merged(rows if rows.ndim == 2 else DimShuffle((1, 0, 2))(rows), rows.ndim - 2)
 
     def right(self, rows: Variable) -> Any:
-        """The same as its right side: what is summed over lies in its first axis."""
+        """Return the rows of all steps as the right side of one product, which is summed over their first axis."""
         return merged(DimShuffle((0, 2, 1))(rows) if self.turned else rows, 0)
 
 
 def _sums_after(node: Apply) -> Sequence[Variable]:
-    """The outputs of a loop with its sums of products taken out; the outputs as they are if there are none."""
+    """Return the outputs of a loop with its sums of products moved after it; unchanged if there are none."""
     op = node.op
     assert isinstance(op, Scan)
     body, count = op.graph, len(op.traced)
@@ -200,7 +200,7 @@ def _sums_after(node: Apply) -> Sequence[Variable]:
 
 
 def _without_products(op: Scan, origin: Origin) -> tuple[dict[int, list[Apply]], list[Variable]]:
-    """(the products that are added to states, by number of the state; the outputs of the body without them)."""
+    """Return the products that are added to states, by state number, and the outputs of the body without them."""
     body, changing = op.graph, _changing(op)
     products: dict[int, list[Apply]] = {}
     outputs = list(body.outputs)
@@ -216,13 +216,13 @@ def _without_products(op: Scan, origin: Origin) -> tuple[dict[int, list[Apply]],
 
 
 def _product_of_all(product: Apply, rows: Mapping[Variable, Variable]) -> Any:
-    """The sum over all steps of a product."""
+    """Return the sum over all steps of a product."""
     a, b = map(_Factor.of, product.inputs)
     return Dot()(a.left(rows[a.value]), b.right(rows[b.value]))
 
 
 def _changing(op: Scan) -> set[Variable]:
-    """The values of a body that differ from step to step."""
+    """Return the values of a body that differ from step to step."""
     found = set(op.graph.inputs[: op.states.stop])
     for inner in op.graph.order:
         if not found.isdisjoint(inner.inputs):
@@ -231,7 +231,7 @@ def _changing(op: Scan) -> set[Variable]:
 
 
 def _collected(body: FunctionGraph, state: Variable, new: Variable) -> list[Variable]:
-    """The terms of a sum that a state becomes, itself among them once and read nowhere else; empty if it is none."""
+    """Return the other terms of a sum that updates a state; empty unless the state occurs exactly once."""
     if len(body.uses.get(state, ())) != 1 or new is state:
         return []
     terms, open_ = [], [new]
@@ -245,7 +245,7 @@ def _collected(body: FunctionGraph, state: Variable, new: Variable) -> list[Vari
 
 
 def _is_product(node: Apply, body: FunctionGraph, changing: set[Variable]) -> bool:
-    """Whether it is a product that nothing else reads, both sides of which differ from step to step."""
+    """Whether a value is a product without other readers, both sides of which differ from step to step."""
     return (
         isinstance(node.op, Dot) and len(body.uses[node.out]) == 1 and node.out.ndim > 0
         and all(i in changing for i in node.inputs)

@@ -1,4 +1,4 @@
-"""Lengths, and elements under other lengths.
+"""Lengths of values, and reshapes.
 
 A length is computed from the lengths of inputs, never from the value whose length it is (what Theano calls ShapeOpt).
 """
@@ -25,7 +25,7 @@ from .facts import Node, Value, producer
 
 
 def length_of(node: Node) -> Value | None:
-    """The length of an axis of a computed value, from the lengths of what it is computed from."""
+    """Return the length of an axis of a computed value from the lengths of its operands."""
     (x,) = node.inputs
     axis = node.op.axis
     dim = dims_of(x)[axis]
@@ -35,7 +35,7 @@ def length_of(node: Node) -> Value | None:
 
 
 def as_lengths(x: Variable) -> Value:
-    """The shape as a vector of the lengths of the axes."""
+    """Return the shape as a vector of the lengths of the axes."""
     return MakeVector()(*lengths_of(x))
 
 
@@ -43,20 +43,20 @@ def as_lengths(x: Variable) -> Value:
 
 
 def reshape_of_reshape(node: Node) -> Value | None:
-    """The outer lengths alone."""
+    """Return the outer reshape alone."""
     made = producer(node.inputs[0], Reshape)
     return None if made is None else Reshape()(made.inputs[0], *node.inputs[1:])
 
 
 def useless_reshape(node: Node) -> Value | None:
-    """x, where it has the lengths asked for; a vector reshaped to a vector cannot have others."""
+    """Return x if it has the requested lengths; a vector reshaped to a vector always has."""
     x = node.inputs[0]
     vectors = x.ndim == node.out.ndim == 1 and x.type.refines(node.out.type)
     return x if vectors or same_shape(x, node.out) else None
 
 
 def reshape_to_dimshuffle(node: Node) -> Value | None:
-    """A reshape that only adds or drops axes of length 1."""
+    """Rewrite a reshape that only adds or drops axes of length 1 to a dimshuffle."""
     x = node.inputs[0]
     have, want = dims_of(x), dims_of(node.out)
     long = [axis for axis, dim in enumerate(have) if dim != 1]
@@ -67,7 +67,7 @@ def reshape_to_dimshuffle(node: Node) -> Value | None:
 
 
 def dimshuffle_in_reshape(node: Node) -> Value | None:
-    """The reshape alone, where its operand only has axes of length 1 added or dropped."""
+    """Return the reshape alone, if its operand only adds or drops axes of length 1."""
     made = producer(node.inputs[0], DimShuffle)
     return Reshape()(made.inputs[0], *node.inputs[1:]) if made is not None and _keeps_order(made.op) else None
 
@@ -78,7 +78,7 @@ def _keeps_order(op: DimShuffle) -> bool:
 
 
 def reshape_lifted(node: Node, users: Users) -> Value | None:
-    """A function of one operand that nobody else reads, computed after the operand is reshaped."""
+    """Reshape the operand of a function of one operand without other readers."""
     result, *lengths = node.inputs
     made = producer(result, Elementwise, Cast)
     if made is None or len(made.inputs) != 1 or len(users(result)) != 1:
@@ -87,7 +87,7 @@ def reshape_lifted(node: Node, users: Users) -> Value | None:
 
 
 def sum_of_elements(node: Node) -> Value | None:
-    """The elements of a short vector, added."""
+    """Return the sum of the elements of a short vector as an addition."""
     made = producer(node.inputs[0], MakeVector)
     if node.op.scalar is not add or made is None or not 2 <= len(made.inputs) <= 8:
         return None
@@ -95,13 +95,13 @@ def sum_of_elements(node: Node) -> Value | None:
 
 
 def useless_specify_shape(node: Node) -> Value | None:
-    """x, which certainly has the lengths."""
+    """Return x, which certainly has the lengths."""
     x, *lengths = node.inputs
     return x if tuple(map(tensor_to_dim, lengths)) == dims_of(x) else None
 
 
 def useless_check_lengths(node: Node) -> Value | None:
-    """The checks of lengths that are not certain to be equal; x without any."""
+    """Return the checks of lengths that are not certainly equal; x without any."""
     x, *lengths = node.inputs
     triples = list(zip(node.op.subjects, lengths[::2], lengths[1::2], strict=True))
     kept = [t for t in triples if tensor_to_dim(t[1]) != tensor_to_dim(t[2])]

@@ -1,4 +1,4 @@
-"""Indices as values: slices simplified, composed, and applied.
+"""Slices as values: simplified, composed, applied.
 
 An index is an int64 scalar, an int64 array or a slice of int64 scalars, as in `x[...]`.  Signs and orders are proven
 with the Dims that scalars stand for.
@@ -26,7 +26,7 @@ def is_whole(index: Any) -> bool:
 
 
 def read(x: Variable, within: Sequence[Any]) -> Value:
-    """`x[within]`; x itself where every entry is whole."""
+    """Return `x[within]`; x itself if every entry is whole."""
     touched = list(within)
     while touched and is_whole(touched[-1]):
         touched.pop()
@@ -38,7 +38,7 @@ def read(x: Variable, within: Sequence[Any]) -> Value:
 
 
 def spec_of(within: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
-    """The spec of an index, and the inputs that it takes."""
+    """Return the spec of an index, and its inputs."""
     spec, inputs = [], []
     for index in within:
         if not isinstance(index, slice):
@@ -52,7 +52,7 @@ def spec_of(within: Sequence[Any]) -> tuple[tuple[str, ...], list[Variable]]:
 
 
 def simplified(index: Any, length: Dim) -> Any:
-    """The index of an axis of `length` without bounds that cut nothing."""
+    """Return the index of an axis of `length` without bounds that cut nothing."""
     if not isinstance(index, slice):
         return index
     start, stop, step = index.start, index.stop, index.step
@@ -66,7 +66,7 @@ def simplified(index: Any, length: Dim) -> Any:
 
 
 def composed(inner: slice, outer: Any) -> Any:
-    """The index that does what `inner` and then `outer` do; None where signs are not known well enough to say."""
+    """Return the index equal to `inner` and then `outer`; None if signs are not known well enough."""
     if is_whole(inner):
         return outer
     if is_whole(outer):
@@ -122,7 +122,7 @@ def _is_before(position: Variable, stop: Variable) -> bool:
 
 
 def _along(start: Variable, step: int, count: Variable) -> Value:
-    """start + step * count."""
+    """Return start + step * count."""
     m, n = constant_int(start), constant_int(count)
     if m is not None and n is not None:
         return constant(m + step * n, "int64")

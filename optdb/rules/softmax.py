@@ -1,4 +1,4 @@
-"""The softmax family, recognized in what users write, and kept in logarithms where a logarithm is taken."""
+"""The softmax family: recognized in elementwise code, and computed in logarithms if a logarithm follows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ position = op_like(ArgReduce, "arg", lambda op: op.axis is not None)
 
 
 def keeps_axis(order: tuple[int | str, ...], axis: int, ndim: int) -> bool:
-    """Whether the order puts an axis of length 1 where a tensor of rank `ndim` was reduced along `axis`."""
+    """Whether the order puts back the axis of length 1 that a reduction along `axis` dropped from rank `ndim`."""
     return order == tuple("x" if k == axis else k - (k > axis) for k in range(ndim))
 
 
@@ -36,7 +36,7 @@ def is_sum(node: Node) -> bool:
 
 
 def kept_sum(v: Variable) -> tuple[Variable, int] | None:
-    """(x, axis) where v is the sum of x along one axis, which is kept."""
+    """Return (x, axis) if v is the sum of x along one axis, which is kept."""
     keep = producer(v, DimShuffle)
     total = None if keep is None else producer(keep.inputs[0], Reduce)
     if keep is None or total is None or not is_sum(total) or len(total.op.axis) != 1:
@@ -49,7 +49,7 @@ def kept_sum(v: Variable) -> tuple[Variable, int] | None:
 
 
 def exp_over_sum(node: Node) -> Value | None:
-    """exp(x) / sum(exp(x)) as a softmax."""
+    """Rewrite exp(x) / sum(exp(x)) to a softmax."""
     above, found = producer(node.inputs[0], exp), kept_sum(node.inputs[1])
     if above is None or found is None:
         return None
@@ -59,7 +59,7 @@ def exp_over_sum(node: Node) -> Value | None:
 
 
 def log_of_sum_of_exp(node: Node) -> Value | None:
-    """log(sum(exp(x))) by `logsumexp`, one axis after the other; reduced axes may be kept."""
+    """Rewrite log(sum(exp(x))) to `logsumexp`, one axis after the other; reduced axes may be kept."""
     keep = producer(node.inputs[0], DimShuffle)
     total = producer(node.inputs[0] if keep is None else keep.inputs[0], Reduce)
     terms = producer(total.inputs[0], exp) if total is not None and is_sum(total) and total.op.axis else None
@@ -72,7 +72,7 @@ def log_of_sum_of_exp(node: Node) -> Value | None:
 
 
 def _is_below_top(x: Variable) -> bool:
-    """Whether x is y - top(y), of which the exponentials are summed as they are; see `terms_of`."""
+    """Whether x is y - top(y), whose exponentials are summed directly; see `terms_of`."""
     difference = producer(x, sub)
     keep = None if difference is None else producer(difference.inputs[1], DimShuffle)
     cut = None if keep is None else producer(keep.inputs[0], minimum)
@@ -81,7 +81,7 @@ def _is_below_top(x: Variable) -> bool:
 
 
 def log_softmax_of_difference(node: Node) -> Value | None:
-    """x - logsumexp(x) as a log_softmax."""
+    """Rewrite x - logsumexp(x) to a log_softmax."""
     x, keep = node.inputs[0], producer(node.inputs[1], DimShuffle)
     total = None if keep is None else producer(keep.inputs[0], LogSumExp)
     if keep is None or total is None or total.inputs[0] is not x:
@@ -94,7 +94,7 @@ def log_softmax_of_difference(node: Node) -> Value | None:
 
 
 def log_of_picked(node: Node) -> Value | None:
-    """The logarithm of elements of a softmax: elements of the log_softmax."""
+    """Rewrite the logarithm of elements of a softmax to elements of the log_softmax."""
     picked = producer(node.inputs[0], *READS)
     probabilities = None if picked is None else producer(picked.inputs[0], Softmax)
     if picked is None or probabilities is None:
@@ -103,20 +103,20 @@ def log_of_picked(node: Node) -> Value | None:
 
 
 def softmax_of_log(node: Node, users: Users) -> Value | None:
-    """exp(log_softmax(x)), of which nobody else reads the logarithm, as a softmax."""
+    """Rewrite exp(log_softmax(x)), if the logarithm has no other reader, to a softmax."""
     logs = producer(node.inputs[0], LogSoftmax)
     return Softmax(logs.op.axis)(*logs.inputs) if logs is not None and len(users(logs.out)) == 1 else None
 
 
 def softmax_beside_log(node: Node, users: Users) -> Value | None:
-    """A softmax of what somebody takes the log_softmax of, as the exponential of that: no second pass over the rows."""
+    """Rewrite a softmax to the exponential of a log_softmax of the same value: no second pass over the rows."""
     logs = LogSoftmax(node.op.axis)
     known = (reader.out for reader, _ in users(node.inputs[0]) if reader is not None and reader.op == logs)
     return next((exp(v) for v in known), None)
 
 
 def picked_from_logarithms(node: Node, users: Users) -> Value | None:
-    """Elements picked from the rows of a log_softmax whose other readers only undo the logarithm."""
+    """Compute only the picked elements of a log_softmax whose other readers undo the logarithm."""
     logs = producer(node.inputs[0], LogSoftmax)
     if logs is None or logs.out.ndim < 2 or logs.op.axis != logs.out.ndim - 1 or logs.out.dtype == "float16":
         return None
@@ -132,7 +132,7 @@ def picked_from_logarithms(node: Node, users: Users) -> Value | None:
 
 
 def _broadcast_against(index: Variable, others: Sequence[Variable]) -> Variable:
-    """The index in the shape that it has beside the others: one that broadcasts to length 0 is not looked up."""
+    """Return the index broadcast against the others: an index that broadcasts to length 0 reads nothing."""
     for other in others:
         index = index if same_shape(index, other) else fill(other, index)
     return index
@@ -150,7 +150,7 @@ def _picks_or_undoes(reader: Node | None) -> bool:
 
 
 def grad_of_log_softmax(node: Node) -> Value | None:
-    """s - y * sum(s) for s = (g / y) * y and a softmax y: g - y * sum(g), in either order."""
+    """Rewrite s - y * sum(s), with s = (g / y) * y and a softmax y, to g - y * sum(g), in either order."""
     s, product = node.inputs
     found = _from_either_side(s, product)
     if found is not None:
@@ -160,7 +160,7 @@ def grad_of_log_softmax(node: Node) -> Value | None:
 
 
 def _from_either_side(s: Variable, product: Variable) -> tuple[Value, Value] | None:
-    """(g, y * sum(g)) where these are s = (g / y) * y and y * sum(s)."""
+    """Return (g, y * sum(g)) if the arguments are s = (g / y) * y and y * sum(s)."""
     factors = producer(product, mul)
     if factors is None or len(factors.inputs) != 2:
         return None
@@ -177,7 +177,7 @@ def _from_either_side(s: Variable, product: Variable) -> tuple[Value, Value] | N
 
 
 def _unscaled(s: Variable, y: Variable) -> Value | None:
-    """g where s is (g / y) * y, or that for some elements and zero for the others; None for what is neither."""
+    """Return g if s is (g / y) * y, or that for some elements and zero for others; None if neither matches."""
     factors = producer(s, mul)
     if factors is None or len(factors.inputs) != 2 or not any(i is y for i in factors.inputs):
         return None
@@ -189,7 +189,7 @@ def _unscaled(s: Variable, y: Variable) -> Value | None:
 
 
 def _unscaled_write(quotients: Variable, y: Variable) -> Value | None:
-    """g written to zeros where g / y[i] is written to position i of zeros."""
+    """Return g written to zeros if g / y[i] is written to position i of zeros."""
     write = producer(quotients, *WRITES)
     if write is None or not is_zero(write.inputs[0]):
         return None
@@ -226,7 +226,7 @@ PICKED: list[Rule] = [
               contract=relaxes("rounding", "errors"),
               formula="log_softmax(x)[i, y] -> x[i, y] - max(x)[i] - log(sum(exp(x - max(x))))[i]"),
 ]  # fmt: skip
-"""For the end: what is picked needs no rows of logarithms, whose only other use is the gradient's exponential."""
+"""Rules of the end: picked elements need no rows of logarithms, whose other use is the gradient's exponential."""
 
 BACK: list[Rule] = [
     node_rule("local_exp_log_softmax", exp, softmax_of_log, having=LogSoftmax, uses=True, contract=stabilizes,

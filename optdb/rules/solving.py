@@ -1,4 +1,4 @@
-"""Systems of equations and inverses by what is known of the matrix.
+"""Systems of equations and inverses that use the known structure of the matrix.
 
 A factorization costs n**3 operations and a triangular system n**2, so these rules look for what makes the first
 unnecessary: a diagonal, triangular, orthogonal or positive definite matrix (structure.py), or a factorization that the
@@ -39,7 +39,7 @@ def inverse_of_inverse(node: Node) -> Value | None:
 
 
 def _goes_into_product(inverse: Variable, users: Users) -> bool:
-    """Whether its only reader is a product, which becomes a system (`inv_to_solve`) and needs no inverse."""
+    """Whether the only reader is a product, which becomes a system (`inv_to_solve`) and needs no inverse."""
     readers = [node for node, _ in users(inverse)]
     return len(readers) == 1 and readers[0] is not None and isinstance(readers[0].op, (Dot, MatMul))
 
@@ -57,7 +57,7 @@ def inverse_of_orthogonal(node: Node) -> Value | None:
 
 
 def inverse_of_triangular(node: Node, users: Users) -> Value | None:
-    """Half of the elements are zeros, and need not be computed by way of a factorization."""
+    """Invert a triangular matrix without a factorization; half of the elements are zeros."""
     (a,) = node.inputs
     known = structure(a) & Structure.DIAGONAL
     if known not in (Structure.LOWER, Structure.UPPER) or _goes_into_product(node.out, users):
@@ -68,7 +68,7 @@ def inverse_of_triangular(node: Node, users: Users) -> Value | None:
 
 
 def transpose_of_inverse(node: Node) -> Value | None:
-    """The inverse stays in front, where a product with it is seen."""
+    """Move an inverse in front of a transpose, where rules see a product with it."""
     inner = node.inputs[0]
     if not is_transposing(node.op) or not made_by(inner, Inverse):
         return None
@@ -76,7 +76,7 @@ def transpose_of_inverse(node: Node) -> Value | None:
 
 
 def inverse_to_solve(node: Node, users: Users) -> Value | None:
-    """A product with an inverse that nobody else needs."""
+    """Rewrite a product with an inverse without other readers to a system of equations."""
     a, b = node.inputs
     if made_by(a, Inverse) and len(users(a)) == 1:
         return _solved(a.owner.inputs[0], b)
@@ -119,7 +119,7 @@ def orthogonal_solve(node: Node) -> Value | None:
 
 
 def positive_definite_solve(node: Node) -> Value | None:
-    """Equal matrices then share one factorization, as do their determinants."""
+    """Solve a positive definite system by Cholesky; equal matrices, and their determinants, then share the factor."""
     a, b = node.inputs
     if not (has(a, Structure.POSITIVE_DEFINITE) or node.op.assume == "positive_definite"):
         return None
@@ -142,7 +142,7 @@ def symmetric_transpose(node: Node) -> Value | None:
 
 
 def promise(node: Node) -> Value:
-    """The value itself: whoever wanted to know has asked."""
+    """Return the value itself: all readers of the promise have run."""
     value: Value = node.inputs[0]
     return value
 

@@ -1,4 +1,4 @@
-"""Products with constant matrices of many zeros, such as those of `ag.prune` with `structure="block"` or `"2:4"`.
+"""Products with sparse constant matrices, such as those of `ag.prune` with `structure="block"` or `"2:4"`.
 
     dot(x, w)    -->   sparse_dot(x, the vectors of w that are not all zero, starts, places)
     dot(x, w)    -->   sparse_columns(x, the blocks of w along the sum that are not all zero, starts, places)
@@ -28,7 +28,7 @@ from .facts import Node
 
 
 def sparse_dot(node: Node) -> Variable | None:
-    """Rows by a constant matrix of which few vectors are not zero."""
+    """Rewrite rows times a constant matrix with few nonzero vectors."""
     x, w = node.inputs
     if x.dtype not in DTYPES or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None
@@ -46,7 +46,7 @@ def sparse_dot(node: Node) -> Variable | None:
 
 
 def sparse_columns(node: Node) -> Variable | None:
-    """Rows by a constant matrix of which few blocks along the sum are not zero."""
+    """Rewrite rows times a constant matrix with few nonzero blocks along the summed axis."""
     x, w = node.inputs
     if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None
@@ -65,12 +65,12 @@ def sparse_columns(node: Node) -> Variable | None:
 
 
 def picks_in_registers(target: Target) -> bool:
-    """Whether an instruction picks any number of a vector for each lane; else two of four are slower than all four."""
+    """Whether the target can select any element of a vector per lane; else 2:4 sparsity loses to a dense product."""
     return target.vector >= 32 and "avx2" in target.features
 
 
 def two_of_four(node: Node) -> Variable | None:
-    """Rows by a constant matrix of which each four numbers along the sum have two zeros."""
+    """Rewrite rows times a constant matrix with two zeros among each four numbers along the summed axis."""
     x, w = node.inputs
     if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None

@@ -1,4 +1,4 @@
-"""Expressions that overflow or cancel, so written that they do not: logarithms, logistic and error functions.
+"""Expressions that overflow or cancel, rewritten to stable ones: logarithms, logistic and error functions.
 
 Each result is the nearer one to the true value; where the original is finite and accurate the two agree to rounding.
 """
@@ -44,7 +44,7 @@ x, y = wilds("x y", is_float)
 
 
 def log_of_sum_of_several(node: Apply) -> Value | None:
-    """The logarithm of a sum of three exponentials or more."""
+    """Rewrite the logarithm of a sum of three or more exponentials."""
     plus, minus = terms_of(node.inputs[0])
     powers = [producer(term, exp) for term in plus]
     if minus or len(plus) < 3 or None in powers or not is_float(node.out):
@@ -56,7 +56,7 @@ def log_of_sum_of_several(node: Apply) -> Value | None:
 
 
 def log_of_difference(x: Variable, y: Variable) -> Value:
-    """log(exp(x) - exp(y)); x itself where exp(y) is 0, so that it is -inf where both are."""
+    """Rewrite log(exp(x) - exp(y)); x itself where exp(y) is 0, so that it is -inf where both are."""
     return switch(eq(y, constant(-math.inf, y.dtype)), x, add(x, log1mexp(sub(y, x))))
 
 
@@ -108,7 +108,7 @@ ERROR_FUNCTION: list[Rule] = [
 # --- the tail of erfc, which underflows though its logarithm is tame
 
 _SERIES_FROM = {"float16": 2.75, "float32": 9.0, "float64": 26.0}
-"""Where the asymptotic series takes over: erfc is still normal there, and the term left out is below the precision."""
+"""Least argument of the asymptotic series: erfc is still normal, the next term is below the precision."""
 
 
 _COEFFICIENTS = (-1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -135135 / 128)
@@ -116,7 +116,7 @@ _COEFFICIENTS = (-1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -13513
 
 
 def _series(x: Variable) -> Value:
-    """erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - 15/(8x**6) + ... (DLMF 7.12.1)."""
+    """Return erfc(x) * sqrt(pi) * x * exp(x**2) for large x: 1 - 1/(2x**2) + 3/(4x**4) - ... (DLMF 7.12.1)."""
     t = reciprocal(square(x))
     *rest, last = _COEFFICIENTS
     result = mul(t, last)
@@ -126,7 +126,7 @@ def _series(x: Variable) -> Value:
 
 
 def is_unbounded(x: Variable) -> bool:
-    """Whether erfc(x) may underflow: x is a float, and not one that was cut where the series takes over."""
+    """Whether erfc(x) may underflow: x is a float, and not clipped to where the series begins."""
     if not is_float(x):
         return False
     cut = producer(x, minimum)
@@ -135,21 +135,21 @@ def is_unbounded(x: Variable) -> bool:
 
 
 def log_erfc(x: Variable) -> Value:
-    """log(erfc(x)), by the series where erfc(x) is about to underflow."""
+    """Rewrite log(erfc(x)), by the series where erfc(x) is about to underflow."""
     start = _SERIES_FROM[x.dtype]
     tail = add(sub(neg(square(x)), add(log(x), 0.5 * math.log(math.pi))), log(_series(x)))
     return switch(lt(x, start), log(erfc(minimum(x, start))), tail)
 
 
 def gauss_over_erfc(x: Variable) -> Value:
-    """exp(-x**2) / erfc(x), which grows like sqrt(pi) x."""
+    """Rewrite exp(-x**2) / erfc(x), which grows like sqrt(pi) x."""
     start = _SERIES_FROM[x.dtype]
     near = true_div(exp(neg(square(minimum(x, start)))), erfc(minimum(x, start)))
     return switch(lt(x, start), near, true_div(mul(math.sqrt(math.pi), x), _series(x)))
 
 
 def grad_log_erfc(node: Apply) -> Value | None:
-    """A product in which exp(-x**2) meets 1/erfc(x), with the two taken together."""
+    """Combine the factors exp(-x**2) and 1/erfc(x) of a product."""
     product = Product.of(node.out)
     for tail in [t for t in (producer(f, erfc) for f in product.below) if t is not None]:
         (x,) = tail.inputs

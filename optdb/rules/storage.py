@@ -1,4 +1,4 @@
-"""Weights stored in 16 bits, with arithmetic in float32: half the bytes of a bundle, and of what a product reads.
+"""Weights stored in 16 bits with arithmetic in float32: half the bytes of a bundle and of the reads of a product.
 
     dot22(x, w)              -->   dot22(x, cast{float32}(w in float16))              widened before the product
     dot22(x, w)              -->   sum(x.T * cast{float32}(w in float16), axis=0)     widened in registers, for few rows
@@ -31,14 +31,14 @@ from ..optimizers import Optimizer, Result
 from .as_one import profiled
 
 FORMATS = ("float16", "bfloat16")
-"""The formats in which weights can be stored; bfloat16 is kept as its bits."""
+"""The formats in which weights can be stored; bfloat16 is stored as its bits."""
 LEAST = 1024
-"""Elements of the smallest constant that is stored in 16 bits."""
+"""Least elements of a constant that is stored in 16 bits."""
 
 
 @record(kw_only=True)
 class StoreWeights(Optimizer):
-    """Stores large float32 constants in a format of 16 bits and widens them where they are read."""
+    """Stores large float32 constants in 16 bits and widens them at each reader."""
 
     contract: ClassVar[Contract | None] = relaxes("rounding", "underflow")
 
@@ -49,7 +49,7 @@ class StoreWeights(Optimizer):
 
 
 class _Stored:
-    """The constants of one graph in 16 bits, each made once."""
+    """The 16-bit constants of one graph, each created once."""
 
     def __init__(self, format: str) -> None:
         self.format = format
@@ -57,7 +57,7 @@ class _Stored:
         self.wide: dict[Variable, Variable] = {}
 
     def stored(self, graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
-        """`graph` with its large constants in 16 bits; the editor is called once a reader."""
+        """Return `graph` with its large constants in 16 bits; call the editor once per reader."""
         known: dict[Variable, Variable] = {}
         for node in graph.order:
             new = node.over(known)
@@ -72,7 +72,7 @@ class _Stored:
         return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
 
     def narrowed(self, variable: Variable) -> Constant | None:
-        """The constant in 16 bits; None for a small one, and for one with numbers beyond the format's range."""
+        """Return the constant in 16 bits; None for a small one, or with numbers beyond the format's range."""
         if not isinstance(variable, Constant) or variable.dtype != "float32" or variable.data.size < LEAST:
             return None
         if variable not in self.narrow:
@@ -83,7 +83,7 @@ class _Stored:
         return cast(stored, "float32") if self.format == "float16" else from_bfloat16(stored)
 
     def reader(self, node: Apply, read: Sequence[int]) -> Sequence[Variable]:
-        """The outputs of a node that reads some of its operands in 16 bits."""
+        """Return the outputs of a node that reads some operands in 16 bits."""
         if isinstance(node.op, (Subtensor, AdvancedSubtensor)) and read == [0]:
             part = node.with_inputs([self.narrow[node.inputs[0]], *node.inputs[1:]]).out  # type: ignore[list-item]
             return [self.widened(part)]
@@ -96,7 +96,7 @@ class _Stored:
 
 
 def _narrowed(data: np.ndarray, format: str) -> Constant | None:
-    """Float32 numbers in 16 bits; None if a finite one becomes infinite."""
+    """Return float32 numbers in 16 bits; None if a finite one becomes infinite."""
     with np.errstate(all="ignore"):
         narrow = data.astype("float16") if format == "float16" else to_bfloat16(data)
     infinite = np.isinf(narrow) if format == "float16" else (narrow & 0x7FFF) == 0x7F80
@@ -104,7 +104,7 @@ def _narrowed(data: np.ndarray, format: str) -> Constant | None:
 
 
 def _has_few_rows(node: Apply) -> bool:
-    """Whether a node is the product of a vector or a few rows with a matrix."""
+    """Whether a node is a product of a vector or a few rows with a matrix."""
     if not isinstance(node.op, (Dot, Dot22)) or node.inputs[1].ndim != 2:
         return False
     rows = node.inputs[0].type.shape[:-1]
@@ -112,7 +112,7 @@ def _has_few_rows(node: Apply) -> bool:
 
 
 def _sum_of_few_rows(node: Apply) -> Variable:
-    """The product as a sum over the axis in the middle, which fuses with the widening of the weights."""
+    """Return the product as a sum over the middle axis, which fuses with the widening of the weights."""
     x, w = node.inputs
     rows = x.ndim - 1
     left: tuple[int | str, ...] = (*range(x.ndim), "x")

@@ -1,4 +1,4 @@
-"""Properties of a matrix beside its type: triangular, symmetric, orthogonal ...
+"""Known properties of matrices beyond their type: triangular, symmetric, orthogonal ...
 
     assume(x, "symmetric")                          a promise of the user (ops/assumptions.py)
     cholesky(a), q of qr(a), eye(n), diag(v), tril(x)   by what the op is
@@ -32,7 +32,7 @@ from .facts import constant_int, number_of
 
 
 class Structure(Flag):
-    """Facts about square matrices, and of matrices that are not square those that make sense."""
+    """Properties of square matrices; other matrices have those that make sense for them."""
 
     NONE = 0
     LOWER = 1
@@ -50,20 +50,20 @@ class Structure(Flag):
 
 
 Facts = Sequence[Structure]
-"""One an input of a node."""
+"""The properties of each input of a node."""
 Inference = Callable[[Apply, Facts], "tuple[Structure, ...]"]
 
 _S = Structure
 _ANY_MATRIX = _S.LOWER | _S.UPPER | _S.SYMMETRIC
 _LARGEST_CONSTANT = 2**20
-"""Elements; larger constants are not looked into."""
+"""Most elements of a constant that is examined."""
 
 _known: WeakKeyDictionary[Apply, tuple[Structure, ...]] = WeakKeyDictionary()
 _known_constants: WeakKeyDictionary[Constant, Structure] = WeakKeyDictionary()
 
 
 def structure(x: Variable) -> Structure:
-    """All that is known of the matrices of `x`.  Nodes are immutable, so each is worked out once."""
+    """Return the known properties of the matrices of `x`, cached per node."""
     if x.owner is None or x.ndim < 2:
         return _of_leaf(x)
     stack = [x.owner]
@@ -84,7 +84,7 @@ def structure(x: Variable) -> Structure:
 
 
 def has(x: Variable, facts: Structure) -> bool:
-    """Whether all of `facts` are known of `x`."""
+    """Whether `x` has all of the properties `facts`."""
     return facts in structure(x)
 
 
@@ -93,7 +93,7 @@ def _looked_up(x: Variable) -> Structure:
 
 
 def _completed(facts: Structure, x: Variable) -> Structure:
-    """With what follows from several facts together."""
+    """Return the properties with those that several of them imply together."""
     if _S.POSITIVE_DEFINITE in facts:
         facts |= _S.POSITIVE_DIAGONAL | (_S.SYMMETRIC if x.type.kind == "f" else _S.NONE)
     if _S.SYMMETRIC in facts and facts & _S.DIAGONAL:
@@ -130,12 +130,12 @@ def is_square(x: Variable) -> bool:
 
 
 def is_transposing(op: Op) -> bool:
-    """Whether the op interchanges the last two axes and no others, perhaps with new axes in front."""
+    """Whether the op interchanges only the last two axes, perhaps with new axes in front."""
     return isinstance(op, DimShuffle) and _last_two(op) == "swapped"
 
 
 def _last_two(op: DimShuffle) -> str:
-    """The place of the last two axes of the input, which are the last two of the result: "kept", "swapped", ""."""
+    """Return how the last two axes of the result are those of the input: "kept", "swapped", or ""."""
     kept = [o for o in op.order if isinstance(o, int)]
     added = len(op.order) - len(kept)
     if len(kept) < 2 or op.order[:added] != ("x",) * added:
@@ -234,7 +234,7 @@ def _elementwise(node: Apply, facts: Facts) -> tuple[Structure, ...]:
 
 
 def _scaled(node: Apply, facts: Facts) -> Structure:
-    """Of the product of a matrix and constants that are finite numbers."""
+    """Return the properties of a matrix times constants that are finite numbers."""
     others = [k for k, i in enumerate(node.inputs) if number_of(i) is None]
     if len(others) != 1:
         return _S.NONE

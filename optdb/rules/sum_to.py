@@ -1,4 +1,4 @@
-"""Sums over axes that were broadcast, where products of matrices say that none was.
+"""Sums over broadcast axes that matrix products prove unnecessary.
 
     h = tanh(x @ w);  grad: sum_to(g * (1 - h * h), h) with g = d @ v.T
     h @ v is computed as well, so v has as many rows as h has columns: the sum is its operand
@@ -21,7 +21,7 @@ from .agreement import Agreement
 
 @record(kw_only=True)
 class SumToOptimizer(Optimizer):
-    """Puts `x` in the place of `sum_to(x, like)` where both have one shape in every run that raises nothing."""
+    """Replaces `sum_to(x, like)` by `x` if both have the same shape in every run without an error."""
 
     contract: ClassVar[Contract | None] = relaxes("errors")
 
@@ -41,7 +41,7 @@ class SumToOptimizer(Optimizer):
 
 
 def _useless(graph: FunctionGraph) -> set[Apply]:
-    """The sums that are certainly over no axis."""
+    """Return the sums that certainly sum over no axis."""
     sums = [node for node in graph.order if isinstance(node.op, SumTo) and node.inputs[0].type.refines(node.out.type)]
     if not sums:
         return set()

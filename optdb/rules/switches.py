@@ -18,13 +18,13 @@ cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <
 
 
 def chosen(a: Variable, b: Variable, c: Variable) -> Value | None:
-    """The branch that a constant condition takes."""
+    """Return the branch that a constant condition selects."""
     number = number_of(c)
     return None if number is None else a if number else b
 
 
 def joined(a: Variable, b: Variable, c: Variable, x: Variable, y: Variable, f: Elementwise) -> Value | None:
-    """One choice between two results, where constants on both sides make one of them free."""
+    """Merge two choices by one condition, if constants on both sides make one of the results free."""
     if not same_dtype(a, b, x, y):
         return None
     free = (is_constant(a) and is_constant(x)) or (is_constant(b) and is_constant(y))
@@ -60,4 +60,4 @@ UNSAFE: list[Rule] = [
     rule("local_div_switch_sink_else", true_div(switch(c, x, zero), y), switch(c, true_div(x, y), 0), when=uniform_xy,
          contract=relaxes("nan", "signed zero")),
 ]  # fmt: skip
-"""Zeros that stay zeros: what gradients of masked values want, and what NaN and infinity in y do not obey."""
+"""Zeros that stay zeros: true for gradients of masked values, but not for NaN and infinity in y."""

@@ -1,4 +1,4 @@
-"""Views of products put behind the elementwise nodes that read them, not before.
+"""Reshapes and added axes of products moved behind the elementwise nodes that read them, which become epilogues.
 
     dimshuffle(dot22(x, w)) + b              -->   dimshuffle(dot22(x, w) + b)
     reshape(dot22(x, w), n) + b              -->   reshape(dot22(x, w) + b, n)
@@ -28,14 +28,14 @@ from ..rule import Rule, node_rule
 from .facts import Node, producer
 
 DEEPEST = 4
-"""Elementwise nodes between a product and a view of it that are looked at."""
+"""Most elementwise nodes between a product and a view of it."""
 
 
 # --- axes of length 1
 
 
 def added_later(node: Node) -> Variable | None:
-    """An elementwise node of a product without the axes that a dimshuffle adds; these are added to the result."""
+    """Compute an elementwise node without the axes that a dimshuffle of a product adds; add them to the result."""
     rank = node.out.ndim
     made = next((m for i in node.inputs if (m := _with_axes(i, rank)) is not None), None)
     if made is None:
@@ -47,7 +47,7 @@ def added_later(node: Node) -> Variable | None:
 
 
 def _with_axes(value: Variable, rank: int) -> Node | None:
-    """The dimshuffle that only adds axes to what is computed of a product."""
+    """Return the dimshuffle that only adds axes to a value computed from a product."""
     made = producer(value, DimShuffle)
     if made is None or value.ndim != rank:
         return None
@@ -66,7 +66,7 @@ def _with_axes(value: Variable, rank: int) -> Node | None:
 
 
 def _without(value: Variable, adds: DimShuffle, rank: int) -> Variable | None:
-    """A value without the axes that are added to one of `rank`; None if their length may differ from 1."""
+    """Return a value without the axes that are added to one of `rank`; None if their length may differ from 1."""
     made = producer(value, adds)
     if made is not None:
         return made.inputs[0]  # type: ignore[no-any-return]
@@ -85,7 +85,7 @@ def _without(value: Variable, adds: DimShuffle, rank: int) -> Variable | None:
 
 
 def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[Op]) -> Variable | None:
-    """An elementwise node of a reshaped product, computed before the reshape; None if another operand does not fit."""
+    """Compute an elementwise node of a reshaped product before the reshape; None if another operand does not fit."""
     made = next((m for i in node.inputs if (m := _reshaped_product(i, users, product, readers)) is not None), None)
     if made is None or made.out.ndim != node.out.ndim:
         return None
@@ -99,7 +99,7 @@ def reshaped_later(node: Node, users: Users, product: type[Op], *readers: type[O
 
 
 def _reshaped_product(value: Variable, users: Users, product: type[Op], readers: Sequence[type[Op]]) -> Node | None:
-    """The reshape of a product, or of what elementwise nodes compute of it; nothing else reads these."""
+    """Return the reshape of a product, or of elementwise nodes of it, if these have no other reader."""
     made = producer(value, Reshape)
     if made is None or len(users(value)) > 1:
         return None
@@ -118,7 +118,7 @@ def _reshaped_product(value: Variable, users: Users, product: type[Op], readers:
 
 
 def _before(value: Variable, made: Node) -> Variable | None:
-    """An operand beside a reshape as one beside its operand: a number, one number a column, or reshaped alike."""
+    """Return the operand for use before the reshape: a number, one number per column, or an operand reshaped alike."""
     whole = made.inputs[0]
     if value.ndim == 0:
         return value
@@ -137,7 +137,7 @@ def _before(value: Variable, made: Node) -> Variable | None:
 
 
 def _keeps_columns(made: Node) -> bool:
-    """Whether the last axis is the second one of the operand, behind which there are only axes of length 1."""
+    """Whether the last axis is the second one of the operand, followed only by axes of length 1."""
     whole = made.inputs[0]
     return whole.ndim > 1 and dims_of(whole)[1:] == (dims_of(made.out)[-1], *[1] * (whole.ndim - 2))
 

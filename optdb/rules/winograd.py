@@ -1,4 +1,4 @@
-"""Winograd's algorithm: convolutions by kernels of 3 x 3 that compute tiles of outputs with fewer products.
+"""Winograd's algorithm: convolutions with kernels of 3 x 3 that compute tiles of outputs with fewer products.
 
 Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016).  A number is rounded by its place within its
 tile, and an infinity makes a whole tile NaN, so the rule is in no default mode: a user names the tag `winograd`.  Where
@@ -25,7 +25,7 @@ SIDE = 3
 
 
 def by_tiles(node: Node) -> Variable | None:
-    """A convolution by tiles, where an estimate says that they take less time."""
+    """Rewrite a convolution to tiles, if an estimate says that they take less time."""
     op, (x, w, bias) = node.op, node.inputs
     if op.weights or op.own or op.groups > 1 or x.ndim != 5:
         return None
@@ -38,7 +38,7 @@ def by_tiles(node: Node) -> Variable | None:
 
 
 def estimate(node: Node, tile: int) -> float:
-    """The time of a convolution for each image, in products of numbers in registers; tile 0: without tiles."""
+    """Return the time of a convolution per image, in products of numbers in registers; tile 0: without tiles."""
     limits, (outputs, channels) = current().limits, node.inputs[1].data.shape[:2]
     rows, columns = (n or limits.unknown_side for n in node.out.type.shape[2:4])
     positions = (tile + SIDE - 1) ** 2 if tile else SIDE**2

@@ -1,4 +1,4 @@
-"""Writing parts: `set_subtensor` and `inc_subtensor` of zeros, of parts that are read again, and of the whole.
+"""Writes to parts of arrays: `set_subtensor` and `inc_subtensor` of zeros, of parts that are read again, of the whole.
 
 Positions that an array names twice are why most of these are for integers and slices, or for arrays that count up.
 """
@@ -31,7 +31,7 @@ BROADCASTING = (Alloc, BroadcastTo)
 
 
 def number_everywhere(x: Variable) -> Any:
-    """The one number that every element of `x` is known to be; None if there is none."""
+    """Return the one number that every element of `x` is known to be; None if there is none."""
     made = producer(x, fill)
     if made is not None:
         return number_of(made.inputs[1])
@@ -49,18 +49,18 @@ def is_zero(x: Variable) -> bool:
 
 
 def positions(node: Node) -> Sequence[Variable]:
-    """The index inputs of a read or a write."""
+    """Return the index inputs of a read or a write."""
     inputs: Sequence[Variable] = node.inputs[2:] if isinstance(node.op, WRITES) else node.inputs[1:]
     return inputs
 
 
 def same_positions(a: Node, b: Node) -> bool:
-    """Whether two reads or writes are of the same part."""
+    """Whether two reads or writes access the same part."""
     return bool(a.op.spec == b.op.spec) and all(map(same_value, positions(a), positions(b)))
 
 
 def names_each_once(node: Node) -> bool:
-    """Whether no position is named twice.  Of arrays that is known if one of them counts up."""
+    """Whether no position occurs twice; for arrays this is known only if one of them counts up."""
     if isinstance(node.op, (Subtensor, IncSubtensor)):
         return True
     arrays = [i for i in positions(node) if i.ndim]
@@ -68,7 +68,7 @@ def names_each_once(node: Node) -> bool:
 
 
 def _counts(index: Variable) -> bool:
-    """Whether the positions are known to differ.  One that counts from the end might be another that does not."""
+    """Whether the positions are known to differ; one that counts from the end might equal another."""
     made = producer(index, Arange)
     if made is not None:
         start, _, step = made.inputs
@@ -80,7 +80,7 @@ def _counts(index: Variable) -> bool:
 
 
 def _earlier_write(node: Node) -> Node | None:
-    """The write to the part that the node reads or writes again."""
+    """Return the write to the part that the node reads or writes again."""
     write = producer(node.inputs[0], *WRITES)
     return write if write is not None and same_positions(write, node) else None
 
@@ -89,7 +89,7 @@ def _earlier_write(node: Node) -> Node | None:
 
 
 def useless_write(node: Node) -> Value | None:
-    """A write to the whole of x: y, or x + y."""
+    """Rewrite a write to the whole of x to y, or x + y."""
     x, y = node.inputs[:2]
     if not all(map(is_whole, entries(node.op.spec, positions(node)))):
         return None
@@ -99,13 +99,13 @@ def useless_write(node: Node) -> Value | None:
 
 
 def inc_by_zero(node: Node) -> Value | None:
-    """x, to which zeros are added."""
+    """Return x, to which zeros are added."""
     x, y = node.inputs[:2]
     return x if not node.op.set and is_zero(y) else None
 
 
 def inc_by_broadcast(node: Node) -> Value | None:
-    """The same addition of what was broadcast: it is broadcast to the part anyway."""
+    """Add a value before it is broadcast: the addition broadcasts it to the part anyway."""
     x, y, *within = node.inputs
     made = producer(y, *BROADCASTING)
     value = None if made is None else made.inputs[0]
@@ -113,14 +113,14 @@ def inc_by_broadcast(node: Node) -> Value | None:
 
 
 def inc_of_zeros(node: Node) -> Value | None:
-    """Adding to zeros is setting, where no position is named twice."""
+    """Rewrite an addition to zeros to a write, if no position occurs twice."""
     if node.op.set or not is_zero(node.inputs[0]) or not names_each_once(node):
         return None
     return replace(node.op, set=True)(*node.inputs)
 
 
 def set_of_same_number(node: Node) -> Value | None:
-    """x, whose every element is the number that is set."""
+    """Return x, if every element already is the number that is written."""
     if not node.op.set:
         return None
     x, y = map(number_everywhere, node.inputs[:2])
@@ -132,7 +132,7 @@ def set_of_same_number(node: Node) -> Value | None:
 
 
 def read_of_write(node: Node) -> Value | None:
-    """The value that was set, or the old value plus the added one."""
+    """Read a written part as the value that was set, or the old value plus the added one."""
     write = _earlier_write(node)
     if write is None or not names_each_once(node):
         return None
@@ -144,7 +144,7 @@ def read_of_write(node: Node) -> Value | None:
 
 
 def set_of_sum(node: Node) -> Value | None:
-    """x[i] = x[i] + y as x[i] += y."""
+    """Rewrite x[i] = x[i] + y to x[i] += y."""
     x, total = node.inputs[0], producer(node.inputs[1], add)
     if not node.op.set or total is None or len(total.inputs) != 2 or x.dtype == "bool" or not names_each_once(node):
         return None
@@ -156,7 +156,7 @@ def set_of_sum(node: Node) -> Value | None:
 
 
 def write_of_write(node: Node) -> Value | None:
-    """The last of two values set at the same positions."""
+    """Return the last of two writes to the same positions."""
     write = _earlier_write(node)
     return None if write is None or not node.op.set else node.op(write.inputs[0], *node.inputs[1:])
 
@@ -165,7 +165,7 @@ def write_of_write(node: Node) -> Value | None:
 
 
 def sparse_write(v: Variable) -> Node | None:
-    """The write to zeros that makes v, as good as an addition: nothing is set twice."""
+    """Return the write to zeros that makes v, if it could be an addition: no position occurs twice."""
     write = producer(v, *WRITES)
     if write is None or not is_zero(write.inputs[0]) or (write.op.set and not names_each_once(write)):
         return None
@@ -173,7 +173,7 @@ def sparse_write(v: Variable) -> Node | None:
 
 
 def add_of_sparse_write(node: Node, users: Users) -> Value | None:
-    """x + (zeros but for some positions) as a write to x."""
+    """Rewrite x + (zeros except for some positions) to a write to x."""
     for k, term in enumerate(node.inputs):
         rest = [i for n, i in enumerate(node.inputs) if n != k]
         x = rest[0] if len(rest) == 1 else add(*rest)
@@ -184,7 +184,7 @@ def add_of_sparse_write(node: Node, users: Users) -> Value | None:
 
 
 def add_of_write(node: Node, users: Users) -> Value | None:
-    """A sum in which one term is an addition to a part, as that addition to the rest of the sum."""
+    """Rewrite a sum with a term that adds to a part, to that addition to the sum of the other terms."""
     for k, term in enumerate(node.inputs):
         write = producer(term, *WRITES) if len(users(term)) == 1 else None
         rest = [write.inputs[0] if n == k else i for n, i in enumerate(node.inputs)] if write is not None else []
@@ -195,17 +195,17 @@ def add_of_write(node: Node, users: Users) -> Value | None:
 
 
 def integer_add_of_write(node: Node, users: Users) -> Value | None:
-    """`add_of_write` where the order of a sum does not matter."""
+    """Return `add_of_write` for integers, where the order of a sum does not matter."""
     return add_of_write(node, users) if is_integer(node.out) else None
 
 
 def float_add_of_write(node: Node, users: Users) -> Value | None:
-    """`add_of_write` where it rounds otherwise."""
+    """Return `add_of_write` for floats, where rounding changes."""
     return None if is_integer(node.out) else add_of_write(node, users)
 
 
 def sub_from_sparse_write(node: Node, users: Users) -> Value | None:
-    """(zeros but for some positions) - x as a write to -x."""
+    """Rewrite (zeros except for some positions) - x to a write to -x."""
     term, x = node.inputs
     write = sparse_write(term) if len(users(term)) == 1 else None
     if write is None or not same_shape(x, term) or x.dtype != term.dtype:
@@ -214,7 +214,7 @@ def sub_from_sparse_write(node: Node, users: Users) -> Value | None:
 
 
 def sum_of_sparse_write(node: Node) -> Value | None:
-    """The sums of rows of zeros but for x[i, j], i and j arrays: zeros but for the positions i."""
+    """Rewrite row sums of zeros with values at x[i, j], for arrays i and j, to a write at positions i."""
     write = producer(node.inputs[0], AdvancedIncSubtensor) if node.op.scalar is add else None
     if write is None or write.op.spec != ("a", "a") or node.op.axis != (1,) or sparse_write(node.inputs[0]) is None:
         return None

@@ -28,7 +28,7 @@ def best_hit(trials: Trials, cache: Cache) -> float:
     """Seconds from the key to code that runs, of the quickest of _HITS: the others were disturbed."""
     best, library = float("inf"), None
     for number in range(_HITS):
-        library = None  # what it takes to unmap the one before is no part of a hit
+        library = None  # the time to unmap the one before is no part of a hit
         begun = time.perf_counter()
         payload = cache.load(Kind.LIBRARY, KEY)
         assert payload is not None

@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static void k_fc4c4eaa103c5c3e_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_6203940f247b8091_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 64) {
         const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
@@ -56,13 +56,13 @@ static void k_fc4c4eaa103c5c3e_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0
     }
 }
 
-static i32 k_fc4c4eaa103c5c3e(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_6203940f247b8091(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     if (n1 < 64 && 15 < n0) {
-        k_fc4c4eaa103c5c3e_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_6203940f247b8091_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -74,17 +74,17 @@ static i32 k_fc4c4eaa103c5c3e(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
                 f32 best0 = -__builtin_inff();
                 i32 best1 = 0;
                 if (x0_s1 == 1 && 31 < block_end - block) {
-                    const i64 stream = (block_end - block + 127) / 128 * 32;
-                    const i64 last = block_end - block - stream;
-                    const i64 stream_u1 = stream < last ? stream : last;
-                    const i64 stream_u2 = 2 * stream < last ? 2 * stream : last;
-                    const i64 stream_u3 = 3 * stream < last ? 3 * stream : last;
+                    const i64 segment = (block_end - block + 127) / 128 * 32;
+                    const i64 last = block_end - block - segment;
+                    const i64 segment_u1 = segment < last ? segment : last;
+                    const i64 segment_u2 = 2 * segment < last ? 2 * segment : last;
+                    const i64 segment_u3 = 3 * segment < last ? 3 * segment : last;
                     #pragma omp simd reduction(max:best0) reduction(|:best1)
-                    for (i64 i1 = block; i1 < block + stream; i1++) {
+                    for (i64 i1 = block; i1 < block + segment; i1++) {
                         const f32 v0 = x0_0[i1];
-                        const f32 v0_u1 = x0_0[i1 + stream_u1];
-                        const f32 v0_u2 = x0_0[i1 + stream_u2];
-                        const f32 v0_u3 = x0_0[i1 + stream_u3];
+                        const f32 v0_u1 = x0_0[i1 + segment_u1];
+                        const f32 v0_u2 = x0_0[i1 + segment_u2];
+                        const f32 v0_u3 = x0_0[i1 + segment_u3];
                         const f32 best0_b0 = v0_u1 > v0 ? v0_u1 : v0;
                         const f32 best0_b1 = v0_u3 > v0_u2 ? v0_u3 : v0_u2;
                         const f32 best0_b2 = best0_b1 > best0_b0 ? best0_b1 : best0_b0;

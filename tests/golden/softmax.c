@@ -106,7 +106,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_e32386d06e026e9c_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_11235a8af096a017_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
@@ -187,26 +187,26 @@ static void k_e32386d06e026e9c_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_e32386d06e026e9c(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_11235a8af096a017(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_e32386d06e026e9c_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_11235a8af096a017_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
             f32 total0 = -__builtin_inff();
             if (x0_s1 == 1 && 31 < n1) {
-                const i64 stream = (n1 + 127) / 128 * 32;
-                const i64 last = n1 - stream;
-                const i64 stream_u1 = stream < last ? stream : last;
-                const i64 stream_u2 = 2 * stream < last ? 2 * stream : last;
-                const i64 stream_u3 = 3 * stream < last ? 3 * stream : last;
+                const i64 segment = (n1 + 127) / 128 * 32;
+                const i64 last = n1 - segment;
+                const i64 segment_u1 = segment < last ? segment : last;
+                const i64 segment_u2 = 2 * segment < last ? 2 * segment : last;
+                const i64 segment_u3 = 3 * segment < last ? 3 * segment : last;
                 #pragma omp simd reduction(max:total0)
-                for (i64 i1 = 0; i1 < stream; i1++) {
+                for (i64 i1 = 0; i1 < segment; i1++) {
                     const f32 v0 = x0_0[i1];
-                    const f32 v0_u1 = x0_0[i1 + stream_u1];
-                    const f32 v0_u2 = x0_0[i1 + stream_u2];
-                    const f32 v0_u3 = x0_0[i1 + stream_u3];
+                    const f32 v0_u1 = x0_0[i1 + segment_u1];
+                    const f32 v0_u2 = x0_0[i1 + segment_u2];
+                    const f32 v0_u3 = x0_0[i1 + segment_u3];
                     const f32 total0_b0 = v0_u1 > v0 ? v0_u1 : v0;
                     const f32 total0_b1 = v0_u3 > v0_u2 ? v0_u3 : v0_u2;
                     const f32 total0_b2 = total0_b1 > total0_b0 ? total0_b1 : total0_b0;
