@@ -1,7 +1,8 @@
 """WebAssembly beside native C of the same functions, one thread: `python -m benchmarks.wasm [NAME ...]`.
 
 Each function is exported three times, built, and calls itself in a loop: natively, natively with WebAssembly's vectors
-(x86_64-linux-v2), and under wasmtime.  Needs make, ziglang and wasmtime.
+(x86_64-linux-v2), and under wasmtime.  The three programs run alternately, so a busy moment of the host meets all of
+them; the least time of all rounds counts.  Needs make, ziglang and wasmtime.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,11 @@ from arignote import demo_cnn
 from arignote import ops as T
 
 TARGETS = (None, "x86_64-linux-v2", "wasm32-wasi")
+ROUNDS = 9
 CALL = "    const int code = "
 LOOP = """\
     double best = 1e30, total = 0;
-    for (int k = 0; (total < 0.3e9 || k < 5) && k < 20000; k++) {
+    for (int k = 0; (total < 0.1e9 || k < 5) && k < 20000; k++) {
         struct timespec a, b;
         clock_gettime(CLOCK_MONOTONIC, &a);
         if (NAME_run(f, inputs, outputs)) end("failed", "run");
@@ -69,24 +72,39 @@ def cases() -> dict[str, tuple[list[Any], Any, list[np.ndarray]]]:
     }
 
 
-def microseconds(function: Any, arrays: list[np.ndarray], folder: Path, target: str | None) -> float:
-    """The least time of a call in one thread."""
-    name = function.name
-    function.export(folder, target=target)
-    main = (folder / f"{name}_main.c").read_text()
-    main = main[: main.index(CALL)] + LOOP.replace("NAME", name)
-    main = main.replace("_open(argv[1], 0)", "_open(argv[1], 1)").replace("<stdio.h>", "<stdio.h>\n#include <time.h>")
-    (folder / f"{name}_main.c").write_text(main)
-    subprocess.run(
-        ["make", "-s"], cwd=folder, env={**os.environ, "ZIG": f"{sys.executable} -m ziglang"}, check=True,
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+def build(name: str, folder: Path) -> list[str]:
+    """Export and build a function for each target in a folder of its own; return the arguments of the programs."""
+    inputs, output, arrays = cases()[name]
+    function = ag.function(inputs, output, name=name)
     arguments = [name, f"{name}.weights"]
+    folder.mkdir(parents=True, exist_ok=True)
     for k, array in enumerate(arrays):
-        array.tofile(folder / f"in{k}.bin")
         arguments.append(f"in{k}.bin:{','.join(map(str, array.shape))}")
-    runs = _in_wasm if target == "wasm32-wasi" else _natively
-    return min(runs(folder, arguments) for _ in range(3))
+    for target in TARGETS:
+        made = folder / str(target)
+        function.export(made, target=target)
+        main = (made / f"{name}_main.c").read_text()
+        main = main[: main.index(CALL)] + LOOP.replace("NAME", name)
+        main = main.replace("_open(argv[1], 0)", "_open(argv[1], 1)")
+        main = main.replace("<stdio.h>", "<stdio.h>\n#include <time.h>")
+        (made / f"{name}_main.c").write_text(main)
+        subprocess.run(
+            ["make", "-s"], cwd=made, env={**os.environ, "ZIG": f"{sys.executable} -m ziglang"}, check=True,
+            stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        for k, array in enumerate(arrays):
+            array.tofile(made / f"in{k}.bin")
+    return arguments
+
+
+def measure(folder: Path, arguments: list[str]) -> list[float]:
+    """The least microseconds of a call in one thread, for each target."""
+    in_wasm = _wasm(folder / "wasm32-wasi", arguments)
+    rounds = []
+    for _ in range(ROUNDS):
+        native = (_natively(folder / str(target), arguments) for target in TARGETS[:2])
+        rounds.append([*native, in_wasm()])
+    return [min(times) for times in zip(*rounds, strict=True)]
 
 
 def _natively(folder: Path, arguments: list[str]) -> float:
@@ -94,34 +112,37 @@ def _natively(folder: Path, arguments: list[str]) -> float:
     return float(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout)
 
 
-def _in_wasm(folder: Path, arguments: list[str]) -> float:
-    config = wasmtime.WasiConfig()
-    config.argv = arguments
-    config.preopen_dir(str(folder), ".")
-    config.stdout_file = str(folder / "time.txt")
-    store = wasmtime.Store(wasmtime.Engine())
-    store.set_wasi(config)
-    linker = wasmtime.Linker(store.engine)
-    linker.define_wasi()
-    module = wasmtime.Module.from_file(store.engine, str(folder / f"{arguments[0]}.wasm"))
-    linker.instantiate(store, module).exports(store)["_start"](store)  # type: ignore[operator]
-    del store, linker
-    return float((folder / "time.txt").read_text())
+def _wasm(folder: Path, arguments: list[str]) -> Callable[[], float]:
+    """The program in WebAssembly, compiled once."""
+    engine = wasmtime.Engine()
+    module = wasmtime.Module.from_file(engine, str(folder / f"{arguments[0]}.wasm"))
+
+    def run() -> float:
+        config = wasmtime.WasiConfig()
+        config.argv = arguments
+        config.preopen_dir(str(folder), ".")
+        config.stdout_file = str(folder / "time.txt")
+        store = wasmtime.Store(engine)
+        store.set_wasi(config)
+        linker = wasmtime.Linker(engine)
+        linker.define_wasi()
+        linker.instantiate(store, module).exports(store)["_start"](store)  # type: ignore[operator]
+        del store, linker
+        return float((folder / "time.txt").read_text())
+
+    return run
 
 
 def main(names: list[str]) -> None:
     """Print a row for each function, and the geometric means."""
     ratios = []
-    for name, (inputs, output, arrays) in cases().items():
-        if names and name not in names:
-            continue
-        function = ag.function(inputs, output, name=name)
-        with tempfile.TemporaryDirectory() as folder:
-            times = [microseconds(function, arrays, Path(folder) / str(t), t) for t in TARGETS]
-        native, narrow, wasm = times
-        ratios.append((wasm / native, wasm / narrow))
-        figures = (f"{time:.1f}" for time in times)
-        print("|", " | ".join([name, *figures, *(f"{ratio:.2f}" for ratio in ratios[-1])]), "|", flush=True)
+    with tempfile.TemporaryDirectory() as top:
+        programs = {name: build(name, Path(top) / name) for name in names or cases()}
+        for name, arguments in programs.items():
+            native, narrow, wasm = times = measure(Path(top) / name, arguments)
+            ratios.append((wasm / native, wasm / narrow))
+            figures = (f"{time:.1f}" for time in times)
+            print("|", " | ".join([name, *figures, *(f"{ratio:.2f}" for ratio in ratios[-1])]), "|", flush=True)
     of_native, of_narrow = np.exp(np.mean(np.log(ratios), axis=0))
     print(f"| geometric mean | | | | {of_native:.2f} | {of_narrow:.2f} |")
 

@@ -20,7 +20,7 @@ from ..ops.convolution import Convolution, KernelGradient
 from ..ops.costs import bytes_of, element, lengths, size
 from ..ops.determinants import Det, SlogDet
 from ..ops.elementwise import Pointwise
-from ..ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from ..ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from ..ops.fourier import Fourier
 from ..ops.scan_ops import Scan
 from ..ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
@@ -30,7 +30,8 @@ from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 
 _PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul, ByteProduct)
 _WINDOWS = (Convolution, KernelGradient, BlockedConvolution, BlockedKernelGradient, ByteConvolution)
-_CUBIC = (QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve, SolveTriangular, Det,
+_CUBIC = (QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve,
+          SolveTriangular, Det,
           SlogDet)  # fmt: skip
 _SORTING = (ArgSort, Fourier, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts)
 """Ops of n log n operations on n elements."""

@@ -124,7 +124,7 @@ from .diagonals import (
 )  # fmt: skip
 from .editing import array_split, block, delete, dsplit, insert, resize
 from .einsum import einsum
-from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from .fourier import Fourier
 from .fused import Fused, InPlace
 from .channel_sums import ChannelSums
@@ -191,7 +191,8 @@ __all__ = [
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
     "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair",
     "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
-    "Eigh", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct", "Gemm", "Gemv", "Ger",
+    "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct",
+    "Gemm", "Gemv", "Ger",
     "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector",
     "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics",
     "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise", "PseudoInverse", "Quantize", "Reduce",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -196,7 +196,15 @@ def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> Ten
     return found
 
 
-def indices(dimensions: ShapeLike, dtype: DTypeLike = "int64", sparse: bool = False) -> Any:
+@overload
+def indices(dimensions: ShapeLike, dtype: DTypeLike = ..., sparse: Literal[False] = ...) -> TensorVariable: ...
+@overload
+def indices(dimensions: ShapeLike, dtype: DTypeLike, sparse: Literal[True]) -> tuple[TensorVariable, ...]: ...
+@overload
+def indices(dimensions: ShapeLike, dtype: DTypeLike = ..., *, sparse: Literal[True]) -> tuple[TensorVariable, ...]: ...
+def indices(
+    dimensions: ShapeLike, dtype: DTypeLike = "int64", sparse: bool = False
+) -> TensorVariable | tuple[TensorVariable, ...]:
     """The coordinates of each element of a tensor of shape `dimensions`: stacked along a new first axis.
 
     `sparse`: a tuple with one array an axis, of length 1 along all others.

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .signatures import Binary, Fold, Unary
 
 __all__ = [
-    "abs", "add", "cbrt", "ceil", "floor", "floor_div", "fmod", "hypot", "maximum", "minimum", "mod", "mul",
+    "abs", "add", "cbrt", "ceil", "floor", "floor_div", "fmod", "gcd", "hypot", "lcm", "maximum", "minimum", "mod",
+    "mul",
     "neg", "pow", "reciprocal", "rint", "sign", "sqrt", "square", "sub", "true_div", "trunc",
 ]  # fmt: skip
 
@@ -60,6 +61,18 @@ fmod: Binary = ufunc_op(
     cost=12,
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g * T.trunc(a / b)),
     c={"i": helper("fmod", 2), "u": helper("mod", 2), "f": library("fmod", 2)},
+)
+gcd: Binary = symmetric_op(
+    "gcd", np.gcd, meaning="The greatest common divisor of two integers; 0 for two zeros.",
+    cost=100,
+    derivative=(None, None),
+    c={"iu": helper("gcd", 2)},
+)
+lcm: Binary = symmetric_op(
+    "lcm", np.lcm, meaning="The least common multiple of two integers, without sign; 0 where one of them is 0.",
+    cost=120,
+    derivative=(None, None),
+    c={"iu": helper("lcm", 2)},
 )
 pow: Binary = ufunc_op(
     "pow", np.power, meaning="x ** y.  Raises ValueError at run time for an integer to a negative integer power.",

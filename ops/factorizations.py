@@ -5,6 +5,7 @@
     Eigh()(a)               w, v: a = v @ diag(w) @ v^H, w ascending; reads the lower triangle
     SVD(full_matrices)(a)   u, s, vh: a = u @ diag(s) @ vh, s descending
     Eigvalsh, SingularValues   w alone, s alone, which cost a fraction
+    Eig()(a), Eigvals()(a)     w, v and w alone of any square matrix, complex: a @ v = v @ diag(w)
 
 Derivatives: Giles (2008) and Murray, Differentiation of the Cholesky Decomposition (2016); for QR Walter and Lehmann,
 Algorithmic Differentiation of Linear Algebra Functions (2010); for the SVD Townsend, Differentiating the Singular Value
@@ -163,6 +164,62 @@ class Eigvalsh(MatrixOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         both = Apply(Eigh(), node.inputs)
         return Eigh().vjp(both, [*cotangents, None])
+
+
+@record(repr=False)
+class Eig(MatrixOp):
+    """The eigenvalues and the eigenvectors, as columns of length 1, of square matrices; both complex, in no order.
+
+    The derivative by way of the values needs distinct ones; that by way of the vectors is not defined here.
+    """
+
+    name = "eig"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        vectors = self.square(inputs)
+        dtype = "complex64" if vectors.dtype in ("float32", "complex64") else "complex128"
+        return TensorType(dtype, vectors.shape[:-1]), TensorType(dtype, vectors.shape)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        dtype = np.result_type(values[0].dtype, np.complex64)
+        with np.errstate(all="ignore"):
+            return tuple(v.astype(dtype) for v in np.linalg.eig(values[0]))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return inputs[0][:-1], inputs[0]
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (a,), (_, v), (gw, gv) = node.inputs, node.outputs, cotangents
+        if gv is not None:
+            raise NoGradient("eig: eigenvectors are determined but for a factor, so they have no derivative")
+        if gw is None:
+            return [None]
+        inner = product(T.DiagonalMatrix()(gw), adjoint(v))
+        g = T.linalg.solve(adjoint(v), inner)  # v^-H diag(gw) v^H
+        return [g if a.type.kind == "c" else T.real(g)]
+
+
+@record(repr=False)
+class Eigvals(MatrixOp):
+    """The eigenvalues of square matrices, complex, in no order; see `Eig`."""
+
+    name = "eigvals"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return Eig().infer(inputs)[:1]
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (np.linalg.eigvals(values[0]).astype(np.result_type(values[0].dtype, np.complex64)),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0][:-1],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        both = Apply(Eig(), node.inputs)
+        return Eig().vjp(both, [*cotangents, None])
 
 
 @record(repr=False)

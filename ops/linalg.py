@@ -17,7 +17,7 @@ from ..graph import Variable
 from .arranging import matrix_transpose
 from .checks import describe, normalize_axes, require_keepdims, shown
 from .determinants import Det, SlogDet
-from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from .keywords import with_numpys_keywords
 from .matrix_ops import adjoint, as_matrices, real_dtype, transposed
 from .operands import several, with_dtype
@@ -27,13 +27,14 @@ from .quantiles import as_lines
 from .sampled import cross
 from .shape import expand_dims, squeeze
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from .tensor import TensorVariable, as_tensor
+from .tensor import TensorVariable, as_tensor, outputs_of
 from .typing import Axis, DTypeLike, TensorLike
 
 __all__ = [
-    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "lstsq", "matmul",
-    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv", "qr",
-    "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer",
+    "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve",
+    "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 LinAlgError = np.linalg.LinAlgError
@@ -124,6 +125,48 @@ def eigh(a: TensorLike, UPLO: str = "L") -> tuple[TensorVariable, TensorVariable
 def eigvalsh(a: TensorLike, UPLO: str = "L") -> TensorVariable:
     """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U"."""
     return Eigvalsh()(_read_lower(a, UPLO, "eigvalsh"))
+
+
+def eig(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w).
+
+    Both are complex; NumPy makes them real where all imaginary parts are 0.  Derivatives go by way of w, which must
+    be distinct.
+    """
+    w, v = outputs_of(Eig(), as_matrices(a, "eig"))
+    return w, v
+
+
+def eigvals(a: TensorLike) -> TensorVariable:
+    """The eigenvalues of square matrices, complex; see `eig`."""
+    return Eigvals()(as_matrices(a, "eigvals"))
+
+
+def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
+    """The inverse of `a` as a map from its last axes to its first `ind`: tensordot(tensorinv(a), b, ind) undoes it."""
+    a = as_tensor(a)
+    if isinstance(ind, bool) or not isinstance(ind, (int, np.integer)) or not 0 < ind < a.ndim:
+        raise ValueError(f"tensorinv: ind is from 1 to {a.ndim - 1} for {describe(a)}, got {shown(ind)}")
+    lengths = T.lengths_of(a)
+    rows, columns = (_product(part) for part in (lengths[:ind], lengths[ind:]))
+    return T.reshape(inv(T.reshape(a, (rows, columns))), (*lengths[ind:], *lengths[:ind]))
+
+
+def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
+    """x with tensordot(a, x, x.ndim) = b; `axes` of `a` are moved to its end first."""
+    a, b = as_tensor(a), as_tensor(b)
+    if axes is not None:
+        a = T.moveaxis(a, tuple(axes), tuple(range(a.ndim - len(axes), a.ndim)))
+    if not 0 < b.ndim < a.ndim:
+        raise ValueError(f"tensorsolve: a has more axes than b, got {describe(a)} and {describe(b)}")
+    lengths = T.lengths_of(a)[b.ndim :]
+    flat = T.ravel(b)
+    x = solve(T.reshape(a, (T.lengths_of(flat)[0], _product(lengths))), flat)
+    return T.reshape(x, lengths)
+
+
+def _product(lengths: Sequence[Variable]) -> TensorVariable:
+    return T.prod(T.stack(lengths), dtype="int64")
 
 
 def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:

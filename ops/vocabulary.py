@@ -27,7 +27,7 @@ from .cumulative import CUMULATIVE, Cumulative
 from .determinants import Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import ELEMENTWISE, Cast, user_ops
-from .factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from .fixed_point import Requantize
 from .fourier import Fourier
 from .fused import Fused, InPlace
@@ -61,7 +61,8 @@ Entry = Union[Op, Callable[..., Op]]
 
 _WITHOUT_FIELDS = (
     Alloc(), Arange(), BfloatDot(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(),
-    DiagonalMatrix(), Dot(), Dequantize(), Dot22(), Dot22Scalar(), Eigh(), Eigvalsh(), Gemm(), Gemv(), Ger(), Inverse(),
+    DiagonalMatrix(), Dot(), Dequantize(), Dot22(), Dot22Scalar(), Eig(), Eigh(), Eigvals(), Eigvalsh(), Gemm(),
+    Gemv(), Ger(), Inverse(),
     LookUp(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(),
     RepeatedPositions(), Reshape(), Shape(), SingularValues(), SlogDet(), SumTo(), OrderStatistics(),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from test_numpy_functions import like, with_nan
 
 import arignote as ag
 from arignote import ops as T
+from arignote.graph import NoGradient
 
 DTYPES = ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"]
 X = np.arange(12.0).reshape(3, 4)
@@ -290,3 +291,64 @@ def test_distinct_elements_by_name():
     for name in ("unique_counts", "unique_inverse", "unique_all"):
         for ours, numpys in zip(getattr(T, name)(v), getattr(np, name)(x), strict=True):
             np.testing.assert_array_equal(ours.eval({v: x}), numpys)
+
+
+# --- integers, matrices
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_divisors_and_multiples(dtype):
+    rng = np.random.default_rng(1)
+    limits = np.iinfo(dtype)
+    ends = np.array([limits.min, limits.max, 0, 1, limits.max // 2], dtype)
+    numbers = np.concatenate([ends, rng.integers(max(limits.min, -100), 100, 40).astype(dtype)])
+    a, b = (v.ravel() for v in np.meshgrid(numbers, numbers))
+    x, y = T.vector("x", dtype), T.vector("y", dtype)
+    for name in ("gcd", "lcm"):
+        expected = getattr(np, name)(a, b)
+        for mode in ("NUMPY", "fast_run"):
+            found = ag.function([x, y], getattr(np, name)(x, y), mode=mode)(a, b)
+            assert found.dtype == expected.dtype
+            np.testing.assert_array_equal(found, expected)
+    for refused in ("bool", "float64"):
+        with pytest.raises(TypeError, match="gcd"):
+            T.gcd(T.vector("f", refused), T.vector("g", refused))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int8"])
+def test_eigenvalues_of_any_matrix(dtype):
+    a = sample((2, 4, 4), dtype)
+    tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-10
+    x = T.tensor3("x", dtype)
+    for mode in ("NUMPY", "fast_run"):
+        w, v, alone = ag.function([x], [*np.linalg.eig(x), np.linalg.eigvals(x)], mode=mode)(a)
+        assert w.dtype == v.dtype == alone.dtype == ("complex64" if tolerance == 1e-4 else "complex128")
+        np.testing.assert_allclose(a @ v, v * w[:, None, :], atol=tolerance)
+        np.testing.assert_allclose(np.sort(alone), np.sort(np.linalg.eigvals(a).astype(w.dtype)), atol=tolerance)
+    m = T.matrix("m")
+    with pytest.raises(ValueError, match="eig takes square matrices"):
+        T.linalg.eig(T.tensor("m", "float64", (2, 3)))
+    with pytest.raises(NoGradient, match="eig: eigenvectors are determined but for a factor"):
+        ag.grad(T.sum(T.abs(T.linalg.eig(m)[1])), m)
+
+
+def test_the_derivative_of_eigenvalues():
+    weights = np.array([1.0, 0.5, 2.0])
+    for seed in range(3):
+        a = sample((3, 3), seed=seed)
+        assert_gradient(lambda v: T.sum(T.abs(T.linalg.eigvals(v) - 2j) ** 2), a)
+        assert_gradient(lambda v: T.real(T.prod(T.linalg.eig(v)[0] + weights[0])), a)
+        symmetric = a + a.T + np.diag([1.0, 5.0, 9.0])
+        assert_gradient(lambda v: T.sort(T.real(T.linalg.eigvals(v))) * weights, symmetric)
+
+
+def test_tensors_as_matrices():
+    a = sample((2, 3, 6)) + np.eye(6).reshape(2, 3, 6)
+    spaces = (T.linalg, np.linalg)
+    like("tensorinv", a, ind=2, spaces=spaces, rtol=1e-10)
+    like("tensorinv", a.transpose(2, 0, 1).copy(), ind=1, spaces=spaces, rtol=1e-10)
+    like("tensorsolve", a, sample((2, 3)), spaces=spaces, rtol=1e-10)
+    like("tensorsolve", a.transpose(2, 0, 1).copy(), sample((2, 3)), (0,), spaces=spaces, rtol=1e-10)
+    for mistake in (lambda: T.linalg.tensorinv(a, 0), lambda: T.linalg.tensorsolve(a, a)):
+        with pytest.raises(ValueError, match=r"tensor(inv|solve): "):
+            mistake()

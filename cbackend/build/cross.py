@@ -28,6 +28,8 @@ _TRIPLES = {
 }  # fmt: skip
 """The names of machines that zig knows."""
 _SECTIONS = ("-ffunction-sections", "-fdata-sections")
+_NO_TABLES = ("-fno-asynchronous-unwind-tables", "-fno-unwind-tables")
+"""No exception passes through C, and the tables to unwind it are a tenth of a small program."""
 _STATIC = ("-static", "-s", "-Wl,--gc-sections")
 _WASM = ("-s", "-Wl,-z,stack-size=1048576")
 """Linker option: a stack that holds the tiles of kernels, up to 128 KiB."""
@@ -58,7 +60,8 @@ def native_builder(toolchain: Toolchain) -> Builder:
     """The builder for the machines that the toolchain makes code for."""
     libraries = (*(f for f in toolchain.link_flags if f.startswith("-l")), "-ldl", "-lpthread")
     arch = toolchain.target_flags or (NATIVE,)
-    return Builder((), (), arch, tuple(f for f in toolchain.flags if f != NATIVE), (), libraries)
+    flags = (*(f for f in toolchain.flags if f != NATIVE), *_NO_TABLES)
+    return Builder((), (), arch, flags, (), libraries)
 
 
 def builder_for(target: Target, compiler: str | None = None) -> Builder:
@@ -86,7 +89,7 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     web = target.system == "web"
     links = (*(_REACTOR if web else ()), *_WASM) if alone else _STATIC
     return Builder(
-        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS), links, libraries, static=True,
+        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS, *_NO_TABLES), links, libraries, static=True,
         alone=alone, web=web,
     )  # fmt: skip
 

@@ -59,9 +59,9 @@ _ERF_OF = Helper(
     {T} a = fabs{f}(x);
     a = a > {one_for_erf} ? {one_for_erf} : a;
     {erf}
-    const {T} y = -a * p, shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} y = -a * p, shifted = ag_fma_{T}(y, {per_log2}, {biased}), k = shifted - {biased};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
-    const {T} power = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + {bias}u) << {mantissa});
+    const {T} power = ag_from_bits_{T}(ag_bits_{T}(shifted) << {mantissa});
     return copysign{f}(ag_fma_{T}(-ag_small_expm1_{T}(r), power, 1 - power), x);
 }
 """,
@@ -79,9 +79,9 @@ _ERFC_OF = Helper(
     const {T} t = (a - {middle}) * (slope * inverse);
     {erfc}
     const {T} high = ag_from_bits_{T}(ag_bits_{T}(a) & {upper_half}), low = (a - high) * (a + high);
-    const {T} shifted = ag_fma_{T}(-a * a, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} shifted = ag_fma_{T}(-a * a, {per_log2}, {twice_biased}), k = shifted - {twice_biased};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, -high * high)) - low;
-    const {U} exponents = ag_bits_{T}(shifted) - {magic_bits}u + 2 * {bias}u, half = exponents >> 1;
+    const {U} exponents = ag_bits_{T}(shifted), half = exponents >> 1;
     const {T} scaled = q * (right * inverse), part = ag_fma_{T}(ag_small_expm1_{T}(r), scaled, scaled);
     const {T} rest = part * ag_from_bits_{T}(half << {mantissa}) * ag_from_bits_{T}((exponents - half) << {mantissa});
     return x < 0 ? 2 - rest : rest;

@@ -89,6 +89,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     # numbers near this one are whole, and their low bits count
     "magic": {"float32": "0x1.8p23f", "float64": "0x1.8p52"},
     "magic_bits": {"float32": "0x4b400000", "float64": "0x4338000000000000"},
+    # that number and the bias of exponents, once and twice: the bits of a sum, moved up, are those of a power of 2
+    "biased": {"float32": "0x1.8000fep23f", "float64": "0x1.80000000003ffp52"},
+    "twice_biased": {"float32": "0x1.8001fcp23f", "float64": "0x1.80000000007fep52"},
     "per_log2": {"float32": "0x1.715476p+0f", "float64": "0x1.71547652b82fep+0"},
     # log 2 in two parts, of which a whole number of 11 bits times the first is exact
     "log2": {"float32": "0x1.62e4p-1f", "float64": "0x1.62e42feep-1"},
@@ -169,9 +172,9 @@ _EXP_BELOW = Helper(
 {inline} {T} ag_exp_below_{T}({T} x)
 {
     x = x < {least} ? {least} : x;
-    const {T} shifted = ag_fma_{T}(x, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} shifted = ag_fma_{T}(x, {per_log2}, {twice_biased}), k = shifted - {twice_biased};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, x));
-    const {U} exponents = ag_bits_{T}(shifted) - {magic_bits}u + 2 * {bias}u, half = exponents >> 1;
+    const {U} exponents = ag_bits_{T}(shifted), half = exponents >> 1;
     const {T} first = ag_from_bits_{T}(half << {mantissa});
     return (1 + ag_small_expm1_{T}(r)) * first * ag_from_bits_{T}((exponents - half) << {mantissa});
 }
@@ -181,10 +184,10 @@ _EXP_BELOW = Helper(
 _EXP = Helper(
     "ag_exp_{T}",
     """\
+/* exp({most}) is infinite */
 {inline} {T} ag_exp_{T}({T} x)
 {
-    const {T} y = ag_exp_below_{T}(x);
-    return x > {most} ? __builtin_inf{f}() : y;
+    return ag_exp_below_{T}(x > {most} ? {most} : x);
 }
 """,
 )
@@ -196,8 +199,8 @@ _EXP2 = Helper(
 {
     x = x < {least_of_exp2} ? {least_of_exp2} : x;
     x = x > {most_of_exp2} ? {most_of_exp2} : x;
-    const {T} shifted = x + {magic}, r = (x - (shifted - {magic})) * {ln2};
-    const {U} exponents = ag_bits_{T}(shifted) - {magic_bits}u + 2 * {bias}u, half = exponents >> 1;
+    const {T} shifted = x + {twice_biased}, r = (x - (shifted - {twice_biased})) * {ln2};
+    const {U} exponents = ag_bits_{T}(shifted), half = exponents >> 1;
     const {T} first = ag_from_bits_{T}(half << {mantissa});
     return (1 + ag_small_expm1_{T}(r)) * first * ag_from_bits_{T}((exponents - half) << {mantissa});
 }
@@ -264,9 +267,9 @@ _TANH = Helper(
 {
     {T} y = 2 * fabs{f}(x);
     y = y > {one_for_tanh} ? {one_for_tanh} : y;
-    const {T} shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
+    const {T} shifted = ag_fma_{T}(y, {per_log2}, {biased}), k = shifted - {biased};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
-    const {T} power = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + {bias}u) << {mantissa});
+    const {T} power = ag_from_bits_{T}(ag_bits_{T}(shifted) << {mantissa});
     const {T} e = ag_fma_{T}(ag_small_expm1_{T}(r), power, power - 1);
     return copysign{f}(e / (e + 2), x);
 }

@@ -69,6 +69,60 @@ static inline {T} ag_mod_{T}({T} a, {T} b)
 """,
 )
 
+# Euclid's algorithm on absolute values; that of MIN is MIN, as in NumPy.
+_GCD = Helper(
+    "ag_gcd_{T}",
+    """\
+static inline {T} ag_gcd_{T}({T} a, {T} b)
+{
+    {U} x = a < 0 ? -({U})a : ({U})a, y = b < 0 ? -({U})b : ({U})b;
+    while (y != 0) {
+        const {U} rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return ({T})x;
+}
+""",
+)
+
+_GCD_UNSIGNED = Helper(
+    "ag_gcd_{T}",
+    """\
+static inline {T} ag_gcd_{T}({T} a, {T} b)
+{
+    while (b != 0) {
+        const {T} rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+""",
+)
+
+_LCM = Helper(
+    "ag_lcm_{T}",
+    """\
+static inline {T} ag_lcm_{T}({T} a, {T} b)
+{
+    const {U} x = a < 0 ? -({U})a : ({U})a, y = b < 0 ? -({U})b : ({U})b, common = ({U})ag_gcd_{T}(a, b);
+    return common == 0 ? 0 : ({T})({U})(x / common * y);
+}
+""",
+)
+
+_LCM_UNSIGNED = Helper(
+    "ag_lcm_{T}",
+    """\
+static inline {T} ag_lcm_{T}({T} a, {T} b)
+{
+    const {T} common = ag_gcd_{T}(a, b);
+    return common == 0 ? 0 : ({T})(a / common * b);
+}
+""",
+)
+
 # A count outside of [0, width) shifts everything out; on the right, the sign stays.
 _LEFT_SHIFT = Helper(
     "ag_left_shift_{T}",
@@ -163,6 +217,8 @@ _WORDS = {"U": _UNSIGNED_OF, "width": _WIDTH}
 INTEGER = [
     *(h for pattern in (_FLOOR_DIV, _MOD, _FMOD) for h in instances(pattern, SIGNED)),
     *(h for pattern in (_FLOOR_DIV_UNSIGNED, _MOD_UNSIGNED) for h in instances(pattern, UNSIGNED)),
+    *(h for pattern in (_GCD, _LCM) for h in instances(pattern, SIGNED, **_WORDS)),
+    *(h for pattern in (_GCD_UNSIGNED, _LCM_UNSIGNED) for h in instances(pattern, UNSIGNED, **_WORDS)),
     *instances(_LEFT_SHIFT, SIGNED + UNSIGNED, **_WORDS),
     *instances(_RIGHT_SHIFT, SIGNED, **_WORDS),
     *instances(_RIGHT_SHIFT_UNSIGNED, UNSIGNED, **_WORDS),

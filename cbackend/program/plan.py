@@ -47,7 +47,7 @@ from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
 from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise
-from ...ops.factorizations import QR, SVD, Cholesky, Eigh, Eigvalsh, SingularValues
+from ...ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from ...ops.fixed_point import Requantize
 from ...ops.fourier import Fourier
 from ...ops.fused import Fused, InPlace
@@ -386,7 +386,8 @@ _PLANS: dict[type[Op], Plan] = {
 for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
-_HOST_STEPS = (ArgSort, Eigh, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR, RepeatedPositions, SVD,
+_HOST_STEPS = (ArgSort, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
+               RepeatedPositions, SVD,
                SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
 for _kind in (*_HOST_STEPS, InPlace):
     _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"

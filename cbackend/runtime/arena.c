@@ -24,10 +24,19 @@ typedef struct wanted {
     double weight; /* the heaviest is placed first */
 } wanted;
 
-static int heavier_first(const void *a, const void *b)
+/* Insertion sort: placing takes quadratic time as well, and qsort adds 4 KB to an exported program. */
+static void sort_heavier_first(wanted *order, i32 count)
 {
-    const wanted *const x = a, *const y = b;
-    return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : x->slot - y->slot;
+    for (i32 k = 1; k < count; k++) {
+        const wanted one = order[k];
+        i32 at = k;
+        for (; at > 0; at--) {
+            const wanted *const before = &order[at - 1];
+            if (before->weight > one.weight || (before->weight == one.weight && before->slot < one.slot)) break;
+            order[at] = *before;
+        }
+        order[at] = one;
+    }
 }
 
 /* Return the smallest gap of `bytes` between slots that live at the same time, in order; or the end of the last. */
@@ -74,10 +83,10 @@ EXPORT i64 ag_places(i32 slots, const i32 *lives, i64 *rooms)
         rooms[slots + k] = places[k] = 0;
         if (rooms[k] > 0) order[count++] = (wanted){rooms[k], k, (double)rooms[k]};
     }
-    qsort(order, (size_t)count, sizeof *order, heavier_first);
+    sort_heavier_first(order, count);
     const i64 by_bytes = place_all(lives, rooms + slots, order, count, room);
     for (i32 k = 0; k < count; k++) order[k].weight *= lives[2 * order[k].slot + 1] - lives[2 * order[k].slot];
-    qsort(order, (size_t)count, sizeof *order, heavier_first);
+    sort_heavier_first(order, count);
     const i64 by_area = place_all(lives, places, order, count, room);
     if (by_area < by_bytes) __builtin_memcpy(rooms + slots, places, (size_t)slots * sizeof *places);
     free(order);

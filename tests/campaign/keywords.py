@@ -62,7 +62,11 @@ OF = {
     "clip": {"a": M, "a_min": 0.5, "a_max": 2.0},
     "unique": {"ar": np.round(M)}, "nan_to_num": {"x": M}, "diff": {"a": M}, "swapaxes": {}, "ptp": {"a": M},
     "concat": {}, "arange": {"start_or_stop": 5}, "linalg.matrix_rank": {"A": S}, "linalg.svd": {"a": M},
-    **{f"linalg.{name}": {"a": S} for name in ("cholesky", "inv", "det", "slogdet", "eigh", "eigvalsh", "qr")},
+    **{f"linalg.{name}": {"a": S} for name in (
+        "cholesky", "inv", "det", "slogdet", "eigh", "eigvalsh", "qr")},
+    "linalg.tensorinv": {"a": np.eye(6).reshape(2, 3, 6)},
+    "linalg.tensorsolve": {"a": np.eye(6).reshape(2, 3, 6), "b": np.ones((2, 3))},
+    **{name: {"x1": np.arange(12).reshape(3, 4), "x2": COUNTS} for name in ("gcd", "lcm")},
     "choose": {"a": COUNTS % 2, "choices": [V, V + 10]}, "piecewise": {"condlist": [M > 1], "funclist": [1.0, -1.0]},
     "unpackbits": {"a": np.arange(12, dtype="uint8").reshape(3, 4)}, "packbits": {"a": M > 1},
     "polyfit": {"x": V, "y": V, "deg": 1},
@@ -103,8 +107,10 @@ VALUES: dict[str, Sequence[Any]] = {
 }  # fmt: skip
 """Values of an option, by its name, beside its default and None."""
 
-OTHER_MEANINGS = {"matrix", "random", "test", "dtype", "shape", "partition", "argpartition"}
-"""Names of NumPy for something else; `x.shape` is a vector, not a tuple.  Partitions are sorted here."""
+OTHER_MEANINGS = {"matrix", "random", "test", "dtype", "shape", "partition", "argpartition", "eig", "eigvals"}
+"""Names of NumPy for something else; `x.shape` is a vector, not a tuple.  Partitions are sorted and eigenvalues complex
+here.
+"""
 REFUSED: dict[str, set[str]] = {
     "*": {"out", "order", "casting", "like", "device"},
     "astype": {"dtype"}, "interp": {"period"}, "unique": {"axis", "equal_nan"}, "linspace": {"axis", "retstep"},
