@@ -120,7 +120,7 @@ def _add_onnx(model: argparse.ArgumentParser) -> None:
 
 
 def run() -> int:
-    """`main` as a program; the exit code, whatever becomes of its output."""
+    """Run `main` as a program and return the exit code, even if its output cannot be written."""
     warnings.formatwarning = _warning_line
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of any language, in terminals of ASCII

@@ -54,6 +54,6 @@ class CallPath:
         return [values[i] for i in range(len(names))]
 
     def native(self) -> Callable[..., Any]:
-        """The native entry, which falls back to this path; this path itself if there is none."""
+        """The native entry, which falls back to this path; without a native entry this path itself."""
         found = self.run.native(self, self.form == "list") if self.form in ("one", "list") else None
         return found or self

@@ -117,7 +117,7 @@ class Debug:
     __repr__ = __str__
 
     def _verdict(self) -> str:
-        """Return the line on the first NaN or Inf; without one, on those that came with the arguments."""
+        """Return the line on the first NaN or Inf computed; if there is none, on NaNs and Infs of the arguments."""
         if self.first is not None:
             return str(self.first)
         came = next((v for v in self.values if v.nans or v.infs), None)

@@ -212,7 +212,7 @@ class Replay:
         return merged
 
     def _equal_to(self, node: Node) -> list[tuple[Value, Value]]:
-        """The outputs of a node with those of an older one that computes the same."""
+        """Pairs of the outputs of a node and the outputs of an older node that computes the same."""
         twin = next(iter(self._equal.get(node.key, ())), None)
         return list(zip(node.outputs, twin.outputs, strict=True)) if twin is not None and twin is not node else []
 

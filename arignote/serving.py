@@ -306,7 +306,7 @@ class Batched:
         )
 
     def _living(self) -> _Queue:
-        """The queue; a child process starts it anew."""
+        """The queue; a forked child process gets a new one."""
         if self._queue.process != os.getpid():
             with _children:
                 if self._queue.process != os.getpid():

@@ -138,7 +138,7 @@ class Trace(Sequence[Rewrite]):
 
     @property
     def changes(self) -> Trace:
-        """The rewrites that changed the text of the graph; those left out made equal values one."""
+        """The rewrites that changed the text of the graph, without merges of equal values."""
         return self._some([r for r in self.rewrites if r.delta.in_text])
 
     # --- states

@@ -82,7 +82,7 @@ class Result:
 
     @property
     def best(self) -> float:
-        """The quickest round: what a machine with other work disturbs least."""
+        """The quickest round, which other work on the machine disturbs least."""
         return min(self.rounds, default=float("nan"))
 
 

@@ -1,4 +1,4 @@
-"""How near to the speed of memory: what is bound by it beside a plain triad in C, compiled and run in the same process.
+"""Memory bandwidth: memory-bound functions beside a plain triad in C, compiled and run in the same process.
 
     python -m benchmarks.bandwidth             one thread and two
     python -m benchmarks.bandwidth stencil     the rows whose names have this in them
@@ -40,7 +40,7 @@ void triad(long n, double *restrict a, const double *restrict b, const double *r
 
 @dataclass(frozen=True)
 class Row:
-    """One thing to compute; `moved` counts the elements that are read and written."""
+    """One function to measure; `moved` counts the elements that are read and written."""
 
     name: str
     formula: Callable[..., Any]

@@ -1,4 +1,4 @@
-"""The cases: inputs, the formula, and what it means in NumPy."""
+"""The cases: inputs, the formula, and its meaning in NumPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Arrays = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to compute: `inputs()` makes the arguments of `formula(xp, *arguments)`.
+    """One computation to measure: `inputs()` makes the arguments of `formula(xp, *arguments)`.
 
     `gradients`: so many of the leading arguments are differentiated; the result is the value and the gradients.
     Training steps (`trains`) take all but the first two arguments as parameters and carry them from call to call; only

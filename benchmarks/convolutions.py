@@ -1,4 +1,4 @@
-"""Convolutions, also with what follows, gradients, pooling beside torch's: python -m benchmarks.convolutions [THREADS]
+"""Convolutions, with bias and relu, gradients, and pooling, beside torch: python -m benchmarks.convolutions [THREADS]
 
 Ours and torch's, which is left out where it is not installed, take turns in one process, so that other work on the
 machine meets both alike: on one thread, which is the default, in processor time of the thread, on more in wall time.
@@ -93,7 +93,7 @@ def convolution(name: str, x_shape: Any, w_shape: Any, stride: int, padding: int
 
 
 def followed(name: str, values: list[Any], stride: int, padding: int, groups: int, flops: float) -> None:
-    """A bias and a relu behind the convolution: as one with it, which it is, and as a step of its own."""
+    """Measure a bias and a relu after the convolution: fused into it, as by default, and as a separate step."""
     values = [*values, np.linspace(-1, 1, len(values[1]), dtype="float32")]
     inputs = [T.tensor(n, "float32", v.shape) for n, v in zip("xwb", values, strict=True)]
     y = T.nn.relu(T.nn.conv2d(*inputs, stride=stride, padding=padding, groups=groups))

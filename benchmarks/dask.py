@@ -49,14 +49,14 @@ def step_of_dask(x: Any, y: Any, w: np.ndarray) -> list[Any]:
 
 
 def rows(rows: int, dtype: str, block_id: Any = None) -> np.ndarray:
-    """A chunk of uniform random numbers; those of the second class are shifted."""
+    """A chunk of uniform random numbers; rows of the second class are shifted."""
     found = np.random.default_rng(block_id[0]).random((rows, COLUMNS), dtype)
     found[1::2, 0] += 0.5
     return found
 
 
 def labels(rows: int, dtype: str) -> np.ndarray:
-    """A chunk of classes, 0 and 1 in turn."""
+    """A chunk of classes: 0, 1, 0, 1, and so on."""
     found = np.zeros(rows, dtype)
     found[1::2] = 1
     return found
@@ -110,7 +110,7 @@ def overhead(client: Any, blocks: int, repeats: int) -> None:
 
 
 def looped(f: Any, w: np.ndarray, chunks: list[Any]) -> list[Any]:
-    """The step over chunks, or over those that are made of (rows, dtype, number), without Dask."""
+    """The step over chunks, or over chunks made from (rows, dtype, number), without Dask."""
     total = [0.0, np.zeros_like(w)]
     for chunk in chunks:
         x, y = (rows(*chunk[:2], chunk[2:]), labels(*chunk[:2])) if isinstance(chunk[0], int) else chunk

@@ -132,7 +132,7 @@ def nanoseconds(work: Work) -> float:
 
 
 def peers(name: str) -> Iterator[tuple[str, Callable[[Array], Work]]]:
-    """For each peer that has the function what makes a call of it on an array."""
+    """For each peer that has the function, a callable that applies it to an array."""
     if hasattr(np, name):
         yield "NumPy", lambda x: lambda: getattr(np, name)(x)
     try:

@@ -163,7 +163,7 @@ def copies(elements: int) -> float:
 
 
 def gathers() -> tuple[float, float]:
-    """(picoseconds a byte of a gather of rows, those of a jump to an element)."""
+    """Return the picoseconds a byte of a gather of rows, and the picoseconds of a jump to an element."""
     x, i, v = T.matrix("x"), T.lvector("i"), T.vector("v")
     rng = np.random.default_rng(1)
     rows, picked = np.ones((1 << 14, 64)), rng.integers(0, 1 << 14, 1 << 12)
@@ -231,7 +231,7 @@ def spent() -> float:
 
 
 def compilation(folder: Path) -> dict[str, float]:
-    """The compiler's start, and its time for what `Costs.compilation` counts."""
+    """Return the compiler's start-up time, and its time per unit that `Costs.compilation` counts."""
     found = find_toolchain()
     assert found is not None
     toolchain = found

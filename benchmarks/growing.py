@@ -1,4 +1,4 @@
-"""Graphs of any size, and what rewriting one costs: the worker of `benchmarks.rewriting`.
+"""Graphs of any size, and the cost of rewriting one: the worker of `benchmarks.rewriting`.
 
     python -m benchmarks.growing arignote chain 4000 120 [memory]     prints one line of JSON
 

@@ -1,4 +1,4 @@
-"""Networks as ONNX models: our time of a call beside those of ONNX Runtime and OpenVINO, on the same threads.
+"""Networks as ONNX models: our time of a call beside ONNX Runtime and OpenVINO, on the same threads.
 
     python -m benchmarks.networks                          every network
     python -m benchmarks.networks --models resnet18 --threads 1 --rounds 9

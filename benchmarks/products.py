@@ -77,7 +77,7 @@ def peak_work(loops: ctypes.CDLL, dtype: str) -> tuple[Work, float]:
 
 
 def cases(dtype: str) -> Iterator[tuple[str, float, dict[str, Work]]]:
-    """(name, floating-point operations, what computes it)."""
+    """Return the cases as (name, floating-point operations, function that computes it)."""
     random = np.random.default_rng(0)
     a, b, c = T.matrix("a", dtype), T.matrix("b", dtype), T.vector("c", dtype)
     x, y = T.tensor("x", dtype, (None, None, None)), T.tensor("y", dtype, (None, None, None))

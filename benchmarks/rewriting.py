@@ -28,7 +28,7 @@ Figures = dict[str, float]
 
 
 def asked(library: str, case: str, nodes: int, patience: int, *how: str) -> Figures | None:
-    """The result that a process of its own measured; None if it failed or was given up."""
+    """The result that a new process measured; None if it failed or took too long."""
     command = [sys.executable, "-m", "benchmarks.growing", library, case, str(nodes), str(patience), *how]
     folder = Path(__file__).resolve().parent.parent
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)

@@ -1,4 +1,4 @@
-"""Order, counts and stacks beside NumPy, calls in turn, our least time over NumPy's: python -m benchmarks.searching
+"""Sorting, counting and stacking beside NumPy: our least time over NumPy's.  python -m benchmarks.searching
 
 A million normal float64 numbers, and stacks of matrices beside their reshaped form.  Names after the command choose
 cases.

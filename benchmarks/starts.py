@@ -1,4 +1,4 @@
-"""The time of a first result: from the expression to the answer, imports not counted, in a process of its own each.
+"""Time to the first result, from the expression to the answer without imports, each in a new process.
 
     python -m benchmarks.starts                     every case, JAX beside us
     python -m benchmarks.starts --cases "x+1" MLP --peers jax numba --rounds 5

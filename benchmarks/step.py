@@ -46,7 +46,7 @@ def quickest(what: Any, rounds: int = 15) -> float:
 
 
 def step_figures() -> dict[str, str]:
-    """The figures, as text, by what they are."""
+    """The figures, as text, by their names."""
     step, folded = mlp_step(), foldings(500)
     seconds = quickest(lambda: ag.rewrite(step, "fast_run"))
     optimizer = ag.optdb.query("fast_run")

@@ -1,4 +1,4 @@
-"""One peer in a process of its own: reads a command a line, answers a line of JSON.
+"""Worker process of one peer: reads one command a line, answers with one line of JSON.
 
 build CASE     imports the peer, builds the case, calls it once -> {"import", "compile", "error"?, "value"}
 time CALLS     calls it CALLS times -> {"seconds": of one call}

@@ -218,7 +218,7 @@ def _shown(name: str, found: inspect.Signature, value: Callable[..., Any]) -> st
 
 
 def _with_star(parameters: list[inspect.Parameter]) -> list[inspect.Parameter | None]:
-    """The parameters, None before those that are given by keyword alone."""
+    """The parameters, with None before the keyword-only ones."""
     listed: list[inspect.Parameter | None] = []
     for p in parameters:
         bare = all(q is None or q.kind not in (q.VAR_POSITIONAL, q.KEYWORD_ONLY) for q in listed)

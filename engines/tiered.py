@@ -74,7 +74,7 @@ class Tiered:
         return getattr(self._now, name)
 
     def followed_by(self, follower: Callable[[Any], None]) -> None:
-        """Let a bound method know what the second tier is, once it is there; its object is not kept alive."""
+        """Call a bound method with the second tier once it is ready; the method's object is not kept alive."""
         with _settling:
             self._follower = weakref.WeakMethod(follower)
             if self.ready and self.error is None:
@@ -152,7 +152,7 @@ def _work(reference: Callable[[], Tiered | None]) -> None:
 
 
 def _at_exit() -> None:
-    """End the compilers, so that their threads remove what they made."""
+    """End the compilers, so that their threads remove their files."""
     deadline = time.monotonic() + _FAREWELL
     with compilers_ended():
         for thread in list(_threads):
@@ -160,7 +160,7 @@ def _at_exit() -> None:
 
 
 def _in_child() -> None:
-    """After a fork: the threads stayed behind, so the next call of a function begins anew what they were at."""
+    """Reset the state after a fork: the threads are gone, so the next call of a function compiles again."""
     global _settling, _room
     _settling, _room = threading.RLock(), threading.Semaphore(processors())
     _threads.clear()

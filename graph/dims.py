@@ -190,7 +190,7 @@ def is_length(dim: Dim) -> bool:
 
 
 def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
-    """The lengths of `variable` in terms of itself: the fallback where nothing better is known."""
+    """The lengths of `variable` as unknown lengths read from it: the fallback where nothing is known."""
     return tuple(extent(variable, axis) for axis in range(len(variable.type.shape)))
 
 

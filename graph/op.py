@@ -25,7 +25,7 @@ class NoGradient(TypeError):
 
 
 class Op:
-    """The base of all ops.  Subclasses are frozen dataclasses: their fields are what distinguishes one op from another.
+    """Base of all ops.  Subclasses are frozen dataclasses: two ops of a class are equal if their fields are.
 
     A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast
     rule; `vjp` if it has a derivative.

@@ -30,7 +30,7 @@ Error = TypeVar("Error", bound=BaseException)
 
 @record
 class Pointed:
-    """An operation, what its operands are called, their shapes where they are known, the guilty ones, the user's line.
+    """An operation in an error: names of its operands, their known shapes, the operands at fault, the user's line.
 
     Its text is the lines below a message; that of one without an op is empty.
     """

@@ -104,7 +104,7 @@ class marking(inheriting):  # noqa: N801
 
     @property
     def origin(self) -> Origin:  # type: ignore[override]
-        """The user's line, as an object of its own: what is derived from the node hands it on."""
+        """The user's line as an object, which nodes derived from this one share."""
         line = _users_line()
         self._marks[id(line)] = line
         return line

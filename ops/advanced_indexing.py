@@ -41,7 +41,7 @@ def _pointers(spec: Spec, indices: Sequence[object]) -> list[int]:
 
 
 def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the lengths of the result: the joint axes among those of the slices, then the whole axes."""
+    """Return the lengths of the result: broadcast axes of indices among the sliced axes, then the whole axes."""
     before = joint_position(spec)
     return (*sliced[:before], *joint, *sliced[before:], *rest)
 

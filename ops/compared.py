@@ -9,7 +9,7 @@ from .checks import shown
 
 
 class Compared:
-    """Whether two things are one variable (for `!=`: two).  Use as an array raises an error that names `T.eq`."""
+    """Whether two objects are the same variable (for `!=`: not).  Use as an array raises an error that names `T.eq`."""
 
     __slots__ = ("_operands", "_same", "_symbol")
 

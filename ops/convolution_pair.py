@@ -21,7 +21,7 @@ from .tensor import TensorOp
 
 @record(repr=False)
 class ConvolutionPair(TensorOp):
-    """`second(first(...), ...)` as one op: the first `takes` inputs are those of `first`, the others of `second`."""
+    """`second(first(...), ...)` as one op: `first` reads the first `takes` inputs, `second` the others."""
 
     first: Op
     second: Op

@@ -24,7 +24,7 @@ _NAMES = {op: name for name, op in CUMULATIVE.items()}
 
 @record(repr=False)
 class Cumulative(TensorOp):
-    """Element k along `axis` is the fold of the elements 0 to k; dtypes are those of the whole `sum` or `prod`."""
+    """Cumulative fold: element k along `axis` is the fold of the elements 0 to k; dtypes are as in `sum` or `prod`."""
 
     scalar: Elementwise
     axis: int

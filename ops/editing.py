@@ -76,7 +76,7 @@ def _positions(what: str, obj: Any, length: Variable) -> Any:
 
 
 def _counted(positions: Any, length: Any, outside: Any) -> TensorVariable:
-    """Positions from the front: those counted from the end of `length` have it added; `outside` for one too far."""
+    """Positions from the front: `length` is added to negative ones; positions out of bounds become `outside`."""
     counted = T.switch(T.lt(positions, 0), positions + length, positions)
     return T.switch(T.or_(T.lt(counted, 0), T.gt(counted, length)), outside, counted)
 

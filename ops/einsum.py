@@ -46,13 +46,13 @@ class Term:
         return known
 
     def transposed(self, letters: str) -> TensorVariable:
-        """The value with its axes in the order of `letters`, of which those that it lacks have length 1."""
+        """The value with its axes in the order of `letters`; axes that it lacks get length 1."""
         order = tuple(self.letters.index(c) if c in self.letters else "x" for c in letters)
         return self.value if order == tuple(range(self.value.ndim)) else DimShuffle(order)(self.value)
 
 
 def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> TensorVariable:
-    """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` those that broadcast.
+    """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` stands for axes that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
     alphabetical order.  The result has the joint dtype.  An axis broadcasts against other lengths only if its length
@@ -119,7 +119,7 @@ def _require_subscripts(text: str) -> None:
 
 
 def _require_result(text: str, left: str, right: str, rank: int) -> None:
-    """Raises ValueError for letters of the result that no operand has, or that stand there twice."""
+    """Raise ValueError for letters of the result that no operand has, or that the result repeats."""
     strange = next((c for c in right.replace("...", "") if c == "," or c not in left), "")
     if strange == ",":
         raise ValueError(f"einsum: {text!r} has more than one result; expected the letters of one behind '->'")

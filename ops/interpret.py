@@ -45,7 +45,7 @@ def evaluate(outputs: Sequence[Variable], given: Mapping[Variable, Any]) -> list
 
 
 def _require_values(given: Any) -> None:
-    """Raises TypeError for what is no mapping from variables."""
+    """Raise TypeError unless the argument is a mapping from variables."""
     if not isinstance(given, Mapping):
         raise TypeError(f"eval: values is {shown(given)}; expected the values by variable, as in {{x: value}}")
     for key in given:

@@ -186,5 +186,5 @@ def operands_by_name(
 
 
 def operand_names(own: tuple[str, ...], arity: int | None) -> tuple[str, ...]:
-    """The names of the operands of an elementwise op: its own, or NumPy's; of a fold, those of the first two."""
+    """The names of the operands of an elementwise op: its own, or NumPy's; for a fold, of the first two operands."""
     return own or (("x",) if arity == 1 else ("x1", "x2"))

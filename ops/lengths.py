@@ -98,7 +98,7 @@ def lengths_of(x: Variable) -> tuple[TensorVariable, ...]:
 
 
 def as_length(n: LengthLike, what: str, least: int | None = None) -> TensorVariable:
-    """The int64 scalar for one length (or index).  Raises TypeError for what is no integer or no scalar.
+    """The int64 scalar for one length (or index).  Raises TypeError unless it is an integer scalar.
 
     `least`: the least that it may be; ValueError for one that is known and less.
     """

@@ -305,7 +305,7 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> TensorVariable:
 
 
 def vector_norm(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> TensorVariable:
-    """The norms of vectors along `axis`; of all elements, or of those along several axes, as one vector."""
+    """The norms of vectors along `axis`; several axes, or all by default, count as one vector."""
     x = as_tensor(x)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "vector_norm")
     lines, restored = as_lines("vector_norm", x, axes, keepdims)

@@ -135,7 +135,7 @@ def inner(a: TensorLike, b: TensorLike) -> TensorVariable:
 
 
 def vecdot(a: TensorLike, b: TensorLike, *, axis: int = -1) -> TensorVariable:
-    """The sums along `axis` of the products of the elements of both, those of `a` conjugated, in their joint dtype.
+    """The sums along `axis` of the products of elements of `a`, conjugated, and `b`, in their joint dtype.
 
     The other axes broadcast; along `axis` both have one length, or ValueError is raised: where lengths are known only
     at run time, then.
@@ -173,7 +173,7 @@ def _require_ranks(what: str, a: Variable, least_a: int, b: Variable, least_b: i
 
 
 def vdot(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """The sum of the products of the elements of both, those of `a` conjugated."""
+    """The sum of the products of elements of `a`, conjugated, and `b`."""
     a, b = in_joint_dtype((a, b))
     return Dot()(ravel(T.conj(a) if a.type.kind == "c" else a), ravel(b))
 

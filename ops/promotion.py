@@ -1,4 +1,4 @@
-"""Which dtypes an elementwise op computes in: NumPy 2's promotion (NEP 50), asked of NumPy itself.
+"""The dtypes that an elementwise op computes in: NumPy 2's promotion (NEP 50), by NumPy's own functions.
 
     rule: dtypes of the operands -> (dtypes they are converted to, dtype of the result)
 
@@ -26,7 +26,7 @@ _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
 def weak_type(value: Any) -> type | None:
-    """int, float or complex for a Python number; None for what has a dtype of its own (bool, NumPy scalars)."""
+    """int, float or complex for a Python number; None for a value that has a dtype (bool, NumPy scalars)."""
     if type(value) in _EXAMPLE:
         return type(value)
     if isinstance(value, (bool, np.generic)):
@@ -123,7 +123,7 @@ def typed_scalar(value: Any, dtype: str) -> np.ndarray:
 
 @cache
 def name_of(dtype: np.dtype) -> str:
-    """`dtype.name`, which NumPy works out anew each time."""
+    """Return `dtype.name`, cached, since NumPy computes it at each access."""
     return dtype.name
 
 

@@ -184,7 +184,7 @@ def quantize(
 def dequantize(
     q: TensorLike, scale: TensorLike, zero_point: TensorLike = 0, axis: int | None = None, block: int | None = None
 ) -> TensorVariable:
-    """The numbers that integers stand for: (q - zero_point) * scale, in the dtype of the scale (float32 for a number).
+    """The numbers of quantized integers: (q - zero_point) * scale, in the dtype of the scale (float32 for a number).
 
     Constant integers of 4 bits stay two to a byte if a product with float32 is all that reads the numbers.
 

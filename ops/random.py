@@ -48,7 +48,7 @@ class RandomStream:
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
-        """Begin anew, draws that were made before too.  Raises TypeError or ValueError for what is no integer >= 0."""
+        """Restart the stream, existing draws too.  Raises TypeError or ValueError unless seed is an integer >= 0."""
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise TypeError(f"RandomStream: the seed must be an integer, got {seed!r}")
         if not 0 <= seed < 2**64:
@@ -101,7 +101,7 @@ class RandomStream:
     def gumbel(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
-        """Floats of Gumbel's distribution, that of the largest of many; arguments are those of `uniform`."""
+        """Floats of Gumbel's distribution (of the maximum of many draws); arguments are those of `uniform`."""
         loc, scale = _parameters((loc, scale), dtype)
         _require_scale("gumbel", scale)
         (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
@@ -213,7 +213,7 @@ class RandomStream:
         return np.array([key, 0], np.uint64)
 
     def _bits(self, lengths: Sequence[Variable], count: int) -> list[TensorVariable]:
-        """`count` tensors of random bits of these lengths, of a draw of its own."""
+        """`count` tensors of random bits of these lengths, from a new draw."""
         number = len(self.states)
         first = self._first(number)
         state = SharedVariable(constant(first).type, Container(first), f"random_state_{number}")
@@ -228,7 +228,7 @@ class RandomStream:
 
 
 def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
-    """The lengths of a draw: `size`, or those of the parameters together."""
+    """The lengths of a draw: `size`, or the broadcast lengths of the parameters."""
     if size is not None:
         return as_lengths(size, "the size of a draw", role="")
     joint: Any = parameters[0] if parameters else constant(0.0)
@@ -250,7 +250,7 @@ def _parameters(values: Sequence[Any], dtype: Any) -> list[TensorVariable]:
 
 
 def probability(what: str, p: TensorLike) -> TensorVariable:
-    """`p` as a variable.  Raises TypeError for what is no real number, ValueError for one known not to be in [0, 1]."""
+    """`p` as a variable.  Raises TypeError unless it is real, ValueError if it is known not to be in [0, 1]."""
     found = as_tensor(p)
     if found.type.kind == "c":
         raise TypeError(f"{what}: p must be a real number, got {describe(found)}")

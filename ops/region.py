@@ -1,4 +1,4 @@
-"""`region`: a part of a graph that an engine of its own runs, made by the pass `partition`.
+"""`region`: a part of a graph that another engine runs, made by the pass `partition`.
 
 Its meaning is that of the graph inside.  The layer above the engines compiles it and attaches the result; a region
 without one is evaluated by NumPy.

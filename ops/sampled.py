@@ -117,7 +117,7 @@ def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
 
 
 def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:
-    """The integral along `axis` of what is straight between the samples `y`, which are at `x` or `dx` apart."""
+    """The integral along `axis` of the linear interpolation of the samples `y`, which are at `x` or `dx` apart."""
     y = as_tensor(y)
     before = (slice(None),) * normalize_axis(axis, y.ndim, f"trapezoid of {describe(y)}")
     width = dx
@@ -133,7 +133,7 @@ def trapezoid(y: TensorLike, x: TensorLike | None = None, dx: Any = 1.0, axis: i
 
 
 def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, right: Any = None) -> TensorVariable:
-    """The values at `x` of what is straight between the points (xp, fp); `xp` ascends.
+    """The values at `x` of the linear interpolation of the points (xp, fp); `xp` ascends.
 
     Before the first point it is `left`, behind the last `right`: the values there unless given.  float64, or complex128
     for complex fp.

@@ -292,7 +292,7 @@ class Backward:
         self.whole = truncate < 0
 
     def cotangents(self, received: Sequence[Variable | None]) -> list[Variable | None]:
-        """The cotangents of the inputs of the node, for those of its outputs."""
+        """The cotangents of the inputs of the node, given the cotangents of its outputs."""
         states = len(self.firsts)
         leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
         slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]

@@ -12,24 +12,24 @@ from .typing import TensorLike
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
-    """The numbers that stand in `ar1` or `ar2`."""
+    """The numbers that are in `ar1` or in `ar2`."""
     return _distinct(T.concatenate([T.ravel(as_tensor(a)) for a in (ar1, ar2)]))
 
 
 def intersect1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The numbers that stand in `ar1` and in `ar2`; `assume_unique` promises that none stands in one of them twice."""
+    """The numbers that are in both `ar1` and `ar2`; `assume_unique` promises that neither has duplicates."""
     both = T.sort(_of_both(ar1, ar2, assume_unique))
     return both[:-1][T.eq(both[1:], both[:-1])]
 
 
 def setdiff1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The numbers that stand in `ar1` and not in `ar2`; with `assume_unique` all elements of ar1, in its order."""
+    """The numbers that are in `ar1` and not in `ar2`; with `assume_unique` without sorting, in the order of ar1."""
     first = T.ravel(as_tensor(ar1)) if assume_unique else _distinct(ar1)
     return T.extract(T.isin(first, ar2, invert=True), first)
 
 
 def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The numbers that stand in one of `ar1` and `ar2` only; see `intersect1d`."""
+    """The numbers that are in exactly one of `ar1` and `ar2`; see `intersect1d`."""
     both = T.sort(_of_both(ar1, ar2, assume_unique))
     ends = T.ones((1,), "bool")
     differs = T.concatenate([ends, T.ne(both[1:], both[:-1]), ends])
@@ -38,7 +38,7 @@ def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> T
 
 
 def unique_values(x: TensorLike, /) -> TensorVariable:
-    """The distinct elements of `x`, each NaN being one of its own."""
+    """The distinct elements of `x`; each NaN counts as distinct."""
     return _distinct(x, equal_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Order and search: sorting along an axis, positions of what is not zero, distinct values.
+"""Sorting and searching: order along an axis, positions of nonzero elements, distinct values.
 
 The number of results of `nonzero` and `unique` is known only when a function runs.
 """
@@ -221,7 +221,7 @@ def _distinct(ascending: np.ndarray) -> np.ndarray:
 
 @record(repr=False)
 class UniqueParts(TensorOp):
-    """The distinct parts of a tensor along `axis`, ascending; where each stands first; which is which; how many each.
+    """The distinct parts of a tensor along `axis`, ascending; their first positions; the inverse; their counts.
 
     The last three are int64 vectors.  Of a vector NaNs are one value if `equal_nan`; parts with a NaN are all distinct.
     """
@@ -293,12 +293,12 @@ def partition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
 
 
 def argpartition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
-    """The positions (int64) of the elements in an order that `partition` allows: those of `argsort`."""
+    """The positions (int64) of the elements in an order that `partition` allows: the same as `argsort`."""
     return argsort(x, axis)
 
 
 def lexsort(keys: Any, axis: int = -1) -> TensorVariable:
-    """The positions (int64) that sort by the last of `keys`, where those are equal by the one before, and so on.
+    """The positions (int64) that sort by the last of `keys`, ties by the key before it, and so on.
 
     `keys`: a sequence of tensors of one shape, or one tensor of them along the first axis.
     """
@@ -321,7 +321,7 @@ def sort_complex(a: TensorLike) -> TensorVariable:
 
 
 def nonzero(x: TensorLike) -> tuple[TensorVariable, ...]:
-    """The positions of the elements that are not zero: an int64 vector an axis, so that x[nonzero(x)] are these."""
+    """The positions of the nonzero elements: one int64 vector an axis, so that x[nonzero(x)] are these elements."""
     found = Nonzero()(as_tensor(x))
     return found if isinstance(found, tuple) else (found,)
 

@@ -175,7 +175,7 @@ def _sum_of_powers(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarra
 
 
 def _polygamma_of_negative(s: np.ndarray, x: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """The same sum for x < 0, no integer: over all integers, less those on the other side."""
+    """The same sum for a negative non-integer x: over all integers, less the terms on the other side."""
     above = -x - np.floor(-x)
     even = np.where(s % 2 == 0, 1.0, -1.0)
     everywhere = _sum_of_powers(s, 1 - above, scale) + even * _sum_of_powers(s, above, scale)

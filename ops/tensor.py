@@ -87,7 +87,7 @@ class TensorVariable(Variable):
     # --- attributes
     @property
     def shape(self) -> TensorVariable:
-        """The lengths as an int64 vector variable of known length; `x.type.shape` is what is known of them now."""
+        """The lengths as an int64 vector variable of known length; `x.type.shape` has the lengths known now."""
         return T.shape(self)
 
     @property
@@ -366,7 +366,7 @@ def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:
 
 @cache
 def _native(dtype: np.dtype) -> np.dtype | None:
-    """The dtype in the machine's byte order; None for what no tensor can hold."""
+    """The dtype in the machine's byte order; None for a dtype that no tensor can have."""
     return numpy_dtype(dtype.name) if dtype.name in DTYPES else None
 
 

@@ -1,4 +1,4 @@
-"""Types of arguments: what the functions of the vocabulary take, named for annotations, editors and type checkers."""
+"""Types of the arguments of the vocabulary's functions, named for annotations, editors and type checkers."""
 
 from __future__ import annotations
 

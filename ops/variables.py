@@ -66,7 +66,7 @@ def require_name(name: Any) -> None:
 
 
 def known_shape(shape: Any) -> tuple[int | None, ...]:
-    """A shape of a type.  Raises TypeError for what is none, ValueError for a negative length."""
+    """The shape of a type.  Raises TypeError unless it is a shape, ValueError for a negative length."""
     return tuple(n if n is None else _length(n) for n in _several(shape))
 
 
@@ -172,6 +172,6 @@ def plural_of(kind: str) -> str:
 
 
 def plural_form(letter: str, kind: str) -> Constructors:
-    """The constructor of several inputs of a kind, of the dtype that `letter` stands for, or of any for none."""
+    """The constructor of several inputs of a kind, of the dtype of `letter`; without a letter, of any dtype."""
     make = typed_form(letter, kind) if letter else _constructor(kind)
     return constructors_of_several(make, letter, kind)

@@ -1,4 +1,4 @@
-"""The ops by the names they are printed with: what `parse` needs to read a graph back."""
+"""The ops by their printed names, by which `parse` reads a graph back."""
 
 from __future__ import annotations
 

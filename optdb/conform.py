@@ -78,7 +78,7 @@ def conformed(
 
 
 def _refuse_reduced(value: Variable, before: Variable, known: Collection[Apply]) -> None:
-    """Raise ReplacementRefused if what the rule made of a value has fewer axes than that value.
+    """Raise ReplacementRefused if a replacement has fewer axes than the value it replaces.
 
     Values are broadcast for operands that a rule drops.  A sum or an element of an operand has another meaning.
     """

@@ -118,14 +118,14 @@ class Database:
         return self
 
     def add_tags(self: Self, name: str, *tags: str) -> Self:
-        """This database, with more tags on an entry of its own."""
+        """Add tags to an entry of this database itself, and return the database."""
         member = replace(self._own(name), tags=self._own(name).tags | set(tags))
         refuse_clash(self._label(), member, self._members, self._tags)
         self._put(member)
         return self
 
     def remove_tags(self: Self, name: str, *tags: str) -> Self:
-        """This database, with fewer tags on an entry of its own."""
+        """Remove tags from an entry of this database itself, and return the database."""
         self._put(replace(self._own(name), tags=self._own(name).tags - set(tags)))
         return self
 

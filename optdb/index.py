@@ -42,7 +42,7 @@ class RuleIndex:
         return found
 
     def of_match_key(self, key: MatchKey, failed: Failed) -> tuple[Places, Places]:
-        """The rules that may match nodes with this key: those that look at operands, those that look at users.
+        """The rules that may match nodes with this key: rules that look at operands, and rules that look at users.
 
         No answer is cached if a rule raised: `failed` is called again in each run.
         """

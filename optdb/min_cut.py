@@ -91,7 +91,7 @@ class Network:
                 return
 
     def _augment(self, path: list[int]) -> int:
-        """Send what fits along a path; cut it at its first saturated edge, whose tail is returned."""
+        """Send the largest flow along a path; cut it at its first saturated edge and return that edge's tail."""
         left = self._left
         flow = min(left[e] for e in path)
         for e in path:

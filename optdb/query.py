@@ -171,7 +171,7 @@ def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
 
 
 def _placed(pair: Any) -> tuple[Any, float]:
-    """(what, position) as it was given.  Raises TypeError or ValueError for what is no such pair."""
+    """The pair (entry, position) as it was given.  Raises TypeError or ValueError for another argument."""
     if not isinstance(pair, tuple) or len(pair) != 2 or isinstance(pair[1], bool):
         raise TypeError(f"Query: {pair!r} is no extra entry; expected (rule or optimizer or function, position)")
     what, position = pair

@@ -133,7 +133,7 @@ class Sweep:
         return self._offered(node, node, True) if is_busy else None
 
     def _visit_replacement(self, frame: Frame) -> None:
-        """Visit the nodes of a replacement, and of the replacements of those."""
+        """Visit the nodes of a replacement, and of the replacements made in it."""
         frames = self._frames
         frames.append(frame)
         while frames:

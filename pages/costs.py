@@ -34,7 +34,7 @@ def spans_of(profile: Record) -> list[Span]:
 
 
 def flame_of(profile: Record) -> Flame:
-    """An optimizer profile as a flame: its members, and of those without members their rules."""
+    """An optimizer profile as a flame graph: its members, and the rules of members that have no members."""
     order, stack = [], [profile]
     while stack:
         current = stack.pop()

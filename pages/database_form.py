@@ -32,7 +32,7 @@ class FormRow:
 def database_form(
     title: str, header: Sequence[str], rows: Sequence[FormRow], queries: Sequence[str], chosen: int = -1
 ) -> str:
-    """The form: choose a tag to see, one to leave out, and a query to see what it takes.
+    """The form with menus for a tag to include, a tag to exclude, and a query whose rules are shown.
 
     Tags of a single entry are not in the menus.
     """

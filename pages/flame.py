@@ -1,4 +1,4 @@
-"""Where the time went, from the whole down to its parts: a flame graph that hangs from its root (an icicle).
+"""Flame graph of times, from the whole down to its parts, with the root at the top (an icicle plot).
 
 Widths are times; what is too narrow to be seen is left out, and every box says its time and share when hovered over.
 """

@@ -56,7 +56,7 @@ def memory(
 
 
 def _axis(steps: Sequence[Step], column: float) -> Iterator[str]:
-    """The numbers of the steps, and under them a dot for each: what it computes shows when the mouse is over it."""
+    """The numbers of the steps, and a dot below each; the dot's tooltip shows the step's expression."""
     apart = next((n for n in _TICKS if n * column >= 30), 5000)
     yield text("step", _LEFT - 8, 16, "small", "end")
     for k in range(0, len(steps), apart):

@@ -23,7 +23,7 @@ _GUILTY = "text-decoration:underline wavy #cf222e;text-underline-offset:3px"
 
 
 def text_form(text: str) -> str:
-    """Text as it is, with a height of its own."""
+    """Preformatted text that scrolls."""
     return element("pre", escaped(shortened(text)), style=_SCROLLED)
 
 
@@ -43,7 +43,7 @@ def shortened(text: str) -> str:
 
 
 def scrolled(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A table with a height of its own."""
+    """A table that scrolls."""
     return element("div", table(header, rows, class_="arignote", text_style=_LEFT), style=_SCROLLED)
 
 
@@ -107,7 +107,7 @@ def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
 
 
 def run_form(run: Mapping[str, Any], text: str) -> str:
-    """A run profile: a row a node, those that took longest first."""
+    """A run profile: one row a node, the slowest first."""
     calls, took = int(run["calls"]), float(run["seconds"])
     if not calls:
         return element("b", escaped(f"{run['name']} was not called yet"))
@@ -134,7 +134,7 @@ def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[S
 
 
 def trace_form(shown: Sequence[Mapping[str, Any]], count: int, total: int) -> str:
-    """The first of `count` rewrites, each behind its rule: the lines that went and came.  `total`: of the function."""
+    """The first of `count` rewrites, each under its rule: lines removed and added.  `total`: all of the function."""
     parts = [folded(f"{r['index']}: {r['rule']} ({r['stage']})", _change(r["changes"])) for r in shown]
     rest = count - len(shown)
     parts += [element("i", f"... {rest:,} more: slice the trace or filter it")] if rest else []

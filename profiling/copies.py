@@ -26,7 +26,7 @@ class Copies:
 
     @property
     def seconds(self) -> float:
-        """Time for them, apart from the region's own work."""
+        """Time of the copies, without the region's own work."""
         return float(self._counters[2])
 
     def reset(self) -> None:

@@ -77,7 +77,7 @@ class PassProfile:
 
 @record(kw_only=True, repr=False)
 class EquilibriumProfile(OptimizerProfile):
-    """A fixed point: `table` holds the rules of its sweeps (and the merging), `children` what its optimizers report."""
+    """Profile of a fixed point: `table` has the rules of its sweeps and of merging, `children` the optimizers."""
 
     passes: tuple[PassProfile, ...] = ()
     max_nodes: int = 0

@@ -74,7 +74,7 @@ class Cost:
 
 @record
 class StepProfile:
-    """One node: `text` is its expression, `kernel` what ran it, `lines` the user's lines it comes from."""
+    """One node: `text` is its expression, `kernel` the C function that ran it, `lines` the user's lines."""
 
     text: str
     kernel: str = ""
@@ -247,7 +247,7 @@ class RunProfile:
 
     @property
     def steps(self) -> list[StepProfile]:
-        """The nodes that ran, those that took longest first."""
+        """The nodes that ran, the slowest first."""
         tick = self._tick()
         ran = [
             replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops, **_copied(node))
@@ -303,18 +303,18 @@ class RunProfile:
         return list(advice(self))
 
     def kernels(self) -> list[KernelProfile]:
-        """The kernels (and BLAS routines, copies) that ran, those that took longest first."""
+        """The kernels (and BLAS routines, copies) that ran, the slowest first."""
         return [
             KernelProfile(c.name, c.nodes, c.calls, c.seconds, c.bytes, c.flops)
             for c in self.costs(lambda step: step.kernel)
         ]
 
     def ops(self) -> list[Cost]:
-        """The op classes that ran, those that took longest first."""
+        """The op classes that ran, the slowest first."""
         return self.costs(lambda step: step.op or "copies")
 
     def user_lines(self) -> list[Cost]:
-        """The user's lines, those that took longest first; a node of several lines counts for the first of them."""
+        """The user's lines, the slowest first; a node of several lines counts for the first of them."""
         return self.costs(lambda step: step.lines[0] if step.lines else "no line")
 
     def costs(self, key: Callable[[StepProfile], str]) -> list[Cost]:

@@ -22,7 +22,7 @@ _IS_FINE = time.get_clock_info("thread_time").resolution < 1e-5
 
 
 class ProcessorClock:
-    """The clock of one thread.  Readings never fall, so that intervals of intervals add up."""
+    """Clock of one thread.  Readings never decrease, so that the times of nested intervals add up."""
 
     __slots__ = ("_due", "_last", "_start", "waited")
 

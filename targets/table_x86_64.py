@@ -1,4 +1,4 @@
-"""Measured numbers of the cost model on x86_64, in picoseconds; `costs.py` says what each stands for.
+"""Measured numbers of the cost model on x86_64, in picoseconds; `costs.py` defines each.
 
 Written by `python -m benchmarks.fit`.
 """

@@ -101,7 +101,7 @@ def _remedy(machine: str) -> str:
 
 
 def _named(compiler: str, target: Target) -> tuple[tuple[str, ...], bool]:
-    """The words of a compiler's command, and whether it is clang, after a look at what it makes code for."""
+    """The words of a compiler's command, and whether it is clang, after a check of the machine it compiles for."""
     machine, words = f"{target.arch}-{target.system}", tuple(shlex.split(compiler))
     if not words or next(find_programs(words[0]), None) is None:
         raise TargetError(f"compiler={compiler!r}: no such program; {_remedy(machine)}")

@@ -26,7 +26,7 @@ class ChunkedArgument(TypeError):
 
 @record
 class Parameter:
-    """One argument of a function: its place, the user's name for it, and what it must be."""
+    """One argument of a function: its place, the user's name for it, and the type it must have."""
 
     function: str
     position: int
@@ -115,7 +115,7 @@ class Parameter:
         return f"{self.type} ({what})"
 
     def _kind_mend(self, value: Any) -> str:
-        """For arrays of other packages that NumPy does not convert by itself."""
+        """Return how to convert an array of another package that NumPy does not convert by itself."""
         if hasattr(value, "toarray"):  # sparse
             return f"; use {self.word}.toarray()"
         return f"; use np.from_dlpack({self.word})" if hasattr(value, "__dlpack__") else ""

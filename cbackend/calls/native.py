@@ -75,7 +75,7 @@ def native_bound(
     native: Library, library: Library, frame: Any, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray],
     result: Any, other: Callable[..., Any],
 ) -> Callable[..., Any] | None:  # fmt: skip
-    """A builtin without arguments that fills `outputs` from `inputs` and returns `result`; what fails is for `other`.
+    """A builtin without arguments that fills `outputs` from `inputs` and returns `result`; `other` runs if it fails.
 
     `frame`: as for `native_entry`.  None where there are too many arrays, or one that is not C-contiguous, of which the
     results may have the order.

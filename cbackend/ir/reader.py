@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 
 class IRSyntaxError(ValueError):
-    """A text that is no kernel or program; the message has the line, the column and what was expected there."""
+    """Syntax error in the text of a kernel or program; the message has the line, the column and the expected text."""
 
 
 class Reader:

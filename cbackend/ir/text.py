@@ -199,7 +199,7 @@ def expr_text(expr: Expr) -> str:
 
 
 def _expr(expr: Expr, level: int) -> str:
-    """`level`: 0 a sum may stand here, 1 a product, 2 a factor."""
+    """Return the text of an expression; `level`: a sum needs parentheses from 1 on, a product from 2 on."""
     if isinstance(expr, Local):
         return expr.name
     if isinstance(expr, Const):

@@ -380,7 +380,7 @@ class Program:
 
     @property
     def all_sites(self) -> list[Site | None]:
-        """The nodes by the numbers that messages give them: the program's own, one that is none, those of bodies."""
+        """The nodes by their numbers in messages: the nodes of the program, an unused number, the nodes of bodies."""
         return [*self.sites, None, *(site for body in self.bodies for site in body.all_sites)]
 
     @property

@@ -1,4 +1,4 @@
-"""The clock of run profiles: ticks of the processor if the system tells time by them, else nanoseconds.
+"""The clock of run profiles: ticks of the processor if the system's clock uses them, else nanoseconds.
 
 A reading of ticks takes a third of the time that one of nanoseconds does, and a profiled call reads the clock once a
 node.  How long a tick is shows when a profile is read: by then the process is old enough to tell.

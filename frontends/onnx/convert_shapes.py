@@ -286,7 +286,7 @@ def depth_to_space(node: Node, x: Any) -> Any:
 
 @converter("Dropout")
 def dropout(node: Node, x: Any, ratio: Any = None, training: Any = None) -> Any:
-    """Nothing is dropped in inference, which is what models are read for."""
+    """Dropout in inference, the only use of models that are read: the input itself."""
     known = None if training is None else known_array(training)
     if training is not None and (known is None or bool(known)) and not _is_zero(ratio):
         raise node.error("drops elements in training mode; only inference is supported")

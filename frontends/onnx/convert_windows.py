@@ -139,7 +139,7 @@ def _ceil_pads(
     node: Node, x: Variable, pairs: list[tuple[Any, Any]], kernel: Sequence[int], strides: Sequence[int],
     dilations: Sequence[int],
 ) -> list[tuple[Any, Any]]:  # fmt: skip
-    """The padding, with what a last window needs that hangs over the end."""
+    """The padding, with the extra elements that a last window beyond the end needs."""
     if not node.attr("ceil_mode", 0):
         return pairs
     found = []
@@ -282,7 +282,7 @@ def col2im(node: Node, x: Any, image: Any, block: Any) -> Any:
 
 @converter("CausalConvWithState")
 def causal_conv_with_state(node: Node, x: Any, w: Any, bias: Any = None, past: Any = None) -> Any:
-    """A convolution of each channel by itself that reads only what came before, and the last positions read."""
+    """A causal depthwise convolution, and the last positions that it read."""
     before = w.type.shape[2]
     if before is None or w.type.shape[0] is None:
         raise node.error("the lengths of the kernels must be known")
@@ -324,7 +324,7 @@ def deform_conv(node: Node, x: Any, w: Any, offset: Any, bias: Any = None, mask:
 
 
 def sampled(x: Any, places: Sequence[Any], own: Sequence[Any]) -> Any:
-    """Bilinear samples of x (images, channels, height, width) at places (images, ...); what lies outside is zero."""
+    """Bilinear samples of x (images, channels, height, width) at positions (images, ...); zero outside x."""
     firsts = [T.floor(p) for p in places]
     total: Any = 0
     rows = T.reshape(T.arange(own_lengths(x)[0]), (-1, 1, 1))

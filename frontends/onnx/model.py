@@ -59,7 +59,7 @@ class OnnxModel:
 
     @property
     def is_wide(self) -> bool:
-        """Whether arrays at the edges differ from what the variables hold: sequences, or dtypes of few bits."""
+        """Whether arguments and results differ from the variables' types: sequences, or dtypes of few bits."""
         return bool(self.narrow) or any(isinstance(v, list) for v in (*self.inputs.values(), *self.outputs.values()))
 
     @cached_property

@@ -176,7 +176,7 @@ def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
 
 
 def known_array(value: Any) -> np.ndarray | None:
-    """The array of a constant; None for what is computed."""
+    """The array of a constant; None for a computed value."""
     return value.data if isinstance(value, Constant) else None
 
 

@@ -128,7 +128,7 @@ def _of_integers(w: Writer, name: str, a: str, b: str, dtype: str) -> str:
 
 @writes("left_shift", "right_shift")
 def shifted(w: Writer, node: Apply) -> str:
-    """Shifts of bits without signs; those of a negative number to the right are the complement of its complement's."""
+    """Unsigned bit shifts; a right shift of a negative number is the complement of the shifted complement."""
     taken, result = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     work = "uint64" if result.endswith("64") else "uint32"
     right, signed = node.op.name == "right_shift", not result.startswith("u")

@@ -1,4 +1,4 @@
-"""`theano.grad` and its kin, and functions that change what a gradient is."""
+"""`theano.grad` and related functions, and functions that change gradients."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def ff_2p72(rstate: Any) -> np.ndarray:
 
 
 def substreams(first: np.ndarray, count: int) -> np.ndarray:
-    """States that are 2**72 draws apart, the first one given."""
+    """Generator states 2**72 draws apart, beginning with the given one."""
     found = np.asarray(first, np.int32)[None]
     doubled = 0
     while len(found) < count:

@@ -243,7 +243,7 @@ MODULES["theano.gpuarray.dnn"] = MODULES["theano.sandbox.cuda.dnn"] = {
 
 
 def _build(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Namespace]:
-    """The modules, each an attribute of the one around it unless a name of that one stands there."""
+    """The modules, each an attribute of its parent unless the parent has another attribute of that name."""
     made = {}
     for full, names in tables.items():
         module = made[full] = Namespace(full)

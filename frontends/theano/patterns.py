@@ -67,7 +67,7 @@ def root(value: Variable, axis: int) -> Root:
 
 
 def _pairs(values: Sequence[Variable]) -> Iterator[Pair]:
-    """The pairs of lengths that nodes above the values need equal, those of loops in lengths of their operands."""
+    """The pairs of lengths that nodes above the values need equal; pairs inside loops in lengths of their operands."""
     certain = _certain(values)
     for node in toposort(values):
         if node not in certain:

@@ -117,7 +117,7 @@ def refusing() -> Any:
 
 
 def _identifier(name: str, *numbers: float) -> str:
-    """A name that tells ops of different numbers apart."""
+    """A name that differs between ops of different numbers."""
     return "_".join([name, *(re.sub(r"\W", lambda found: f"_{ord(found[0])}_", repr(n)) for n in numbers)])
 
 

@@ -55,7 +55,7 @@ def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
 
 
 def sampling_dot(x: Any, y: Any, p: Any) -> Any:
-    """The elements of dot(x, y.T) in the places of `p`, times those of `p`."""
+    """The elements of dot(x, y.T) at the nonzero positions of `p`, times the elements of `p`."""
     x, y, p = as_tensor_variable(x), as_tensor_variable(y), as_sparse_variable(p)
     rows, columns = p.places
     products = (wrap(x.core[rows], x) * wrap(y.core[columns], y)).sum(axis=1)

@@ -158,7 +158,7 @@ def randomstate_constructor(value: Any, name: str | None = None, **options: Any)
 
 
 class RandomStreams:
-    """Streams of random tensors; each draw has a generator of its own, seeded by that of the stream."""
+    """Stream of random tensors; each draw has its own generator, seeded by the generator of the stream."""
 
     def __init__(self, seed: Any = None) -> None:
         self.state_updates: list[tuple[Any, Any]] = []

@@ -24,7 +24,7 @@ class EmptyConstantError(NotScalarConstantError):
 
 
 class ShapeError(Exception):
-    """Lengths that cannot be told."""
+    """Error for lengths that cannot be inferred."""
 
 
 @exported

@@ -116,7 +116,7 @@ PureOp = Op
 
 
 def _connect(node: Apply, op: Op) -> None:
-    """Let the outputs of a node stand for those of a node of the core.  Raises NotImplementedError for C alone."""
+    """Connect the outputs of a node to a node of the core.  Raises NotImplementedError for an op with C code only."""
     if type(op).perform is Op.perform:
         has_c = hasattr(op, "c_code")
         said = "has C code alone, which needs Theano's own interface" if has_c else "has no perform"

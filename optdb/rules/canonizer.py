@@ -50,7 +50,7 @@ def terms_of(variable: Variable) -> Terms:
 
 
 def _summands(term: Variable, dtype: str) -> list[tuple[Variable, bool]] | None:
-    """(operand, whether it keeps its sign) for each operand; None for what is no sum."""
+    """(operand, whether it keeps its sign) for each operand; None if the node is no sum."""
     node = term.owner
     if node is None or not isinstance(node.op, Elementwise) or any(i.dtype != dtype for i in node.inputs):
         return None

@@ -1,4 +1,4 @@
-"""Casts that change no value, and ops that only stand for their operand."""
+"""Removal of casts that change no value, and of ops whose result is their operand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexing: an index moves towards the inputs, so that only what is read is computed, and meets other indices."""
+"""Indexing: indices move towards the inputs, so that only elements read are computed, and merge with others."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def _read_by(node: Apply, graph: FunctionGraph) -> Iterator[tuple[Apply, list[Ap
 
 
 def _ends(node: Apply, graph: FunctionGraph) -> bool:
-    """Whether the node reads all rows of its operands, so that it is no stage of which rows are left out."""
+    """Whether the node reads all rows of its operands, so that it is no stage that may skip rows."""
     return not any(reader is not None and _is_part(reader) for o in node.outputs for reader, _ in graph.uses.get(o, ()))
 
 

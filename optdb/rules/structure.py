@@ -32,7 +32,7 @@ from .facts import constant_int, number_of
 
 
 class Structure(Flag):
-    """Properties of square matrices; other matrices have those that make sense for them."""
+    """Properties of square matrices; other matrices have the properties defined for them."""
 
     NONE = 0
     LOWER = 1
