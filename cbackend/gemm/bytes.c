@@ -423,24 +423,29 @@ static void store_floats(const byte_work *work, const byte_column *of, i64 at, i
     }
 }
 
-/* AG_BYTES: sum * scale + bias [+ more * more_scale], rounded, + zero, held between low and high.  adds: 0, 1: more are
-   bytes, 4: floats.  All vectors of a tile. */
+/* Kinds of residuals: none, bytes or floats that are added to scaled sums, bytes that are added to rounded sums. */
+enum { ADDS_NOTHING, ADDS_BYTES, ADDS_FLOATS, ADDS_TO_ROUNDED };
+
+/* AG_BYTES: sum * scale + bias, and what is added, rounded, + zero, held between low and high.  All vectors of a tile. */
 INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 vectors, const vector *sums,
-                        const i64 adds)
+                        const int adds)
 {
     const ag_byte_sums *all = work->of;
     const i64 step = all->y_strides[2];
     const vector zero = work->zero, turn = work->more_turned;
-    const floats low = work->low, high = work->high, factor = all->more_scale - (floats){0};
+    const floats none = {0}, low = work->low, high = work->high, factor = all->more_scale - none;
+    const floats lower = (float)all->lower - none, upper = (float)all->upper - none, own_factor = all->sum_scale - none;
+    const vector less = turn + (i32)all->more_zero;
+    const i64 item = adds == ADDS_FLOATS ? 4 : 1;
     for (i64 v = 0; v < vectors; v++, of++) {
         const i64 count = of->count, place = of->place + at * step;
         const vector start = of->start, *sum = sums + v;
         const floats scale = of->scale, bias = of->bias;
-        const byte *more = adds ? (const byte *)all->more + place * adds : 0;
+        const byte *more = adds ? (const byte *)all->more + place * item : 0;
         byte *y = (byte *)all->y + place;
         for (i64 p = 0; p < columns; p++, y += step, sum += vectors) {
             floats f = __builtin_convertvector(*sum + start, floats) * scale + bias;
-            if (adds == 1) {
+            if (adds == ADDS_BYTES || adds == ADDS_TO_ROUNDED) {
                 vector number;
                 if (count >= LANES) number = without_sign(more);
                 else {
@@ -448,11 +453,12 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
                     __builtin_memcpy(some, more, (unsigned long)count);
                     number = without_sign(some);
                 }
-                f += __builtin_convertvector((number ^ turn) - turn, floats) * factor, more += step;
+                if (adds == ADDS_TO_ROUNDED) f = __builtin_convertvector(rounded(held(f, lower, upper)), floats) * own_factor;
+                f += __builtin_convertvector((number ^ turn) - less, floats) * factor, more += step;
             } else if (adds) {
                 floats number;
                 LOAD(unaligned_floats, number, more, count)
-                f += number * factor, more += step * adds;
+                f += number * factor, more += step * item;
             }
             const bytes narrow = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
             STORE(unaligned_bytes, y, narrow, count)
@@ -567,9 +573,19 @@ INLINE vector in_order(vector quarters)
 #pragma GCC push_options
 #pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", "no-schedule-insns2")
 #endif
-/* y: where the first position has its outputs of the first block. */
+/* Integers of the numbers between lower and upper, scaled, and those of more beside them: see ADDS_TO_ROUNDED. */
+INLINE floats with_more(const byte_work *work, floats f, const byte *more)
+{
+    const ag_byte_sums *all = work->of;
+    const floats none = {0}, lower = (float)all->lower - none, upper = (float)all->upper - none;
+    const vector number = (without_sign(more) ^ work->more_turned) - (work->more_turned + (i32)all->more_zero);
+    return __builtin_convertvector(rounded(held(f, lower, upper)), floats) * (all->sum_scale - none)
+         + __builtin_convertvector(number, floats) * (all->more_scale - none);
+}
+
+/* y: where the first position has its outputs of the first block; more: NULL, or what is added there. */
 INLINE void narrow_tile(const int columns, const int vectors, const byte_work *work, const byte_tile *at,
-                        const byte_column *of, byte *y)
+                        const byte_column *of, byte *y, const byte *more)
 {
     vector sums[MOST_COLUMNS][TILE_VECTORS];
 #pragma GCC unroll 8
@@ -579,22 +595,25 @@ INLINE void narrow_tile(const int columns, const int vectors, const byte_work *w
     accumulate(columns, vectors, work, at, sums);
     const byte_ends ends = ends_of(work->of);
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++, y += work->of->y_strides[1])
+    for (int v = 0; v < vectors; v++, y += work->of->y_strides[1], more += more ? work->of->y_strides[1] : 0)
 #pragma GCC unroll 2
         for (int p = 0; p < columns; p += NARROW_GROUP) {
             floats f[NARROW_GROUP];
 #pragma GCC unroll 4
             for (int k = 0; k < NARROW_GROUP; k++)
                 f[k] = __builtin_convertvector(sums[p + k][v], floats) * of[v].scale + of[v].bias;
+            if (more)
+#pragma GCC unroll 4
+                for (int k = 0; k < NARROW_GROUP; k++) f[k] = with_more(work, f[k], more + (p + k) * LANES);
             *(unaligned *)(y + p * LANES) = in_order(narrowed(work, f, &ends));
         }
 }
-typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *);
+typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *, const byte *);
 #define NARROW_TILE(columns, vectors) \
     static __attribute__((noinline)) void narrow_##vectors##_##columns(const byte_work *work, const byte_tile *at, \
-                                                                       const byte_column *of, byte *y) \
+                                                                       const byte_column *of, byte *y, const byte *more) \
     { \
-        narrow_tile(columns, vectors, work, at, of, y); \
+        narrow_tile(columns, vectors, work, at, of, y, more); \
     }
 NARROW_TILE(4, 1) NARROW_TILE(8, 1) NARROW_TILE(4, 2) NARROW_TILE(8, 2) NARROW_TILE(4, 3) NARROW_TILE(8, 3)
 NARROW_TILE(4, 4)
@@ -613,19 +632,22 @@ static i32 narrow_row(const byte_work *work, byte_tile *at, const byte_column *o
                       i64 row, i64 count)
 {
     const ag_byte_sums *of = work->of;
-    if (!work->is_narrow || of->more || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
+    if (!work->is_narrow || (of->more && of->sum_scale == 0) || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
         return 0;
     const i64 depth = of->kernel[0] * of->kernel[1] * of->in_blocks * of->block;
     if (vectors == TILE_VECTORS && depth > SHALLOW) return 0;
     const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
-    byte *const y = (byte *)of->y + outputs->place + row * work->columns * LANES;
+    const i64 place = outputs->place + row * work->columns * LANES;
+    byte *const y = (byte *)of->y + place;
+    const byte *const more = of->more ? (const byte *)of->more + place : 0;
     for (i64 column = 0, columns; column < count; column += columns) {
         columns = vectors < TILE_VECTORS && count - column > NARROW_GROUP && count >= 2 * NARROW_GROUP ? 8 : NARROW_GROUP;
         const i64 first = at_most(column, count - columns);
         at->inside = first >= work->left && first + columns <= right;
         at->column = (left + first) * of->stride[1] - of->before[1];
         at->x = x + at->column * of->x_strides[3];
-        narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES);
+        narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES,
+                                                            more ? more + first * LANES : 0);
     }
     return 1;
 }
@@ -776,7 +798,7 @@ static i32 own_task(const byte_work *work, i64 image, i64 block, i64 row, i64 en
 /* Whether sums become bytes in registers: numbers that lie so far below 2^31 that their conversion is exact. */
 static i32 find_narrow(const ag_byte_sums *of)
 {
-    if (of->kind != AG_BYTES) return 0;
+    if (of->kind != AG_BYTES || (of->more && !(of->sum_scale <= 0x1p20f && of->more_scale <= 0x1p20f))) return 0;
     const floats none = {0}, most_scale = 0.25f - none, most_bias = 0x1p30f - none;
     vector fits = (vector)(none == none);
     for (i64 k = 0; k < of->blocks * of->out_block; k += LANES) {
@@ -807,16 +829,18 @@ typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 
 FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
 FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
-FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, 0))
-FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, 1))
-FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, 4))
+FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_NOTHING))
+FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_BYTES))
+FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, ADDS_FLOATS))
+FINISH(finish_rounded, store_bytes(work, of, at, columns, vectors, sums, ADDS_TO_ROUNDED))
 
 static byte_finish *finish_of(const ag_byte_sums *of)
 {
     if (of->kind == AG_SUMS) return finish_sums;
     if (of->kind == AG_FLOATS) return finish_floats;
     if (of->kind == AG_FIXED) return finish_fixed;
-    return !of->more ? finish_bytes : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
+    if (!of->more) return finish_bytes;
+    return of->sum_scale != 0 ? finish_rounded : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
 }
 
 /* Kernels of tiles of one vector, of channels with their own kernels. */
