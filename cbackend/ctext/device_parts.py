@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Parameter, Report, Stride
 from .device import OPENCL, helper_text
@@ -25,6 +26,12 @@ from .helpers_float import PROTOTYPES
 from .preamble import HELPERS, in_order
 
 _MARK = re.compile(r"^(\s*)#pragma omp simd[^\n]*$", re.M)
+_WIDTH = 16
+"""Elements of a step of a vector loop: several vectors, of which the second starts before the first has ended.
+
+Left to itself, clang takes one vector of 32 bytes.  Loops over fewer than 4 bytes an element keep that: 16 of them are
+no more.
+"""
 _INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")
 """Functions of the C library that processors have; those of OpenCL may be slower, or less exact."""
 
@@ -33,7 +40,8 @@ def parts_item(kernel: Kernel) -> Item:
     """The function of a work item, which runs one part."""
     needed = set(helpers(kernel)) - {h.name for h in PROTOTYPES}
     texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
-    texts += [_for_clang(function.text()) for function in functions(kernel)]
+    is_narrow = any(numpy_dtype(o.dtype).itemsize < 4 for o in kernel.operands)
+    texts += [_for_clang(function.text(), is_narrow) for function in functions(kernel)]
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
     parameters += ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
     return Item(f"{kernel.name}_parts", tuple(texts), tuple(parameters), "\n".join(_body(kernel)))
@@ -44,9 +52,10 @@ def _instructions() -> str:
     return "\n".join((*lines, "#undef __builtin_fma\n#undef __builtin_fmaf\n"))
 
 
-def _for_clang(text: str) -> str:
+def _for_clang(text: str, is_narrow: bool) -> str:
     """Marks of vector loops as clang takes them."""
-    return _MARK.sub(r"\1#pragma clang loop vectorize(assume_safety)", text)
+    width = "" if is_narrow else f" vectorize_width({_WIDTH})"
+    return _MARK.sub(rf"\1#pragma clang loop vectorize(assume_safety){width}", text)
 
 
 def _body(kernel: Kernel) -> Iterator[str]:

@@ -27,7 +27,7 @@ _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_H
 _VECTORIZE_LOOPS = ("Portable Computing Language",)
 """Platforms whose compilers make vectors of the loops of a work item; the others make them of neighbouring items."""
 
-_LISTED = 40_000_000
+_LISTED = 60_000_000
 """Picoseconds of work of a launch that one work item may do in a list: more would keep others idle."""
 _POLLS = 300
 """Looks at a list of launches, of 0.1 to 0.2 us each, before the thread sleeps: a sleeper wakes 20 us late."""

@@ -35,6 +35,9 @@ _PLANS = 64
 _GRAIN = 20_000_000
 """Picoseconds of work below which a part costs more than it saves."""
 
+_SHARES = 2
+"""Parts of a launch for each processor: more would even out their loads, but cut rows shorter."""
+
 
 def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
     """The lengths of the loops; None if operands disagree.  An axis of length 1 goes along with a longer one."""
@@ -175,7 +178,7 @@ class PartsKernel:
         cutting = self.kernel.cutting
         if cutting is None or not extents or cutting.sequential:
             return 0, 1, False
-        most = min(self._device.units * 4, math.prod(extents) * cutting.picoseconds // _GRAIN)
+        most = min(self._device.units * _SHARES, math.prod(extents) * cutting.picoseconds // _GRAIN)
         for loops, apart in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
             if most > 1 and loops:
                 loop = next((l for l in loops if extents[l] >= 4 * most), max(loops, key=lambda l: extents[l]))
