@@ -24,7 +24,7 @@ from ..patterns import Users
 from ..rule import Rule, node_rule
 from .byte_sums import ROUNDED, Dequantized, numbers_of
 from .facts import Node, number_of, producer
-from .layout import without_filling
+from .layout_parts import without_filling
 
 MOST_SCALE = 2.0**20
 """Of numbers below 2^9, whose products then are below 2^31."""
