@@ -112,7 +112,7 @@ def test_chunks_of_other_lengths_than_declared_are_named():
     )
     with (
         dask.config.set(scheduler="synchronous"),
-        pytest.raises(ValueError, match="a chunk of x: expected length 5 on axis 0, got [67]"),
+        pytest.raises(ValueError, match=r"a chunk of x: expected length 5 on axis 0, got [67]"),
     ):
         ag.function([x], T.sum(x), mode="NUMPY")(made).compute()
 

@@ -1,6 +1,7 @@
 """C text: the C of each scalar operation, the helpers, the printer of the loop IR.
 
 emit.py             C text from loop IR
+loop_forms.py       bodies of loops in forms that compilers vectorize
 scalars.py          the table of scalar operations, and casts.py that of conversions
 preamble.py         the head of a file: types, and the helpers that are used
 helper.py           a helper, instantiated for several dtypes
