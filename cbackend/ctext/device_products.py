@@ -41,7 +41,7 @@ def packed_source(dtype: str) -> str:
 
 
 def packed_items(dtype: str) -> tuple[Item, Item]:
-    """Return the work items for processors: `product_<dtype>_pack` copies a panel of b, `product_<dtype>` has a tile."""
+    """Return the work items for processors: `product_<dtype>_pack` copies a panel of b, `product_<dtype>` a tile."""
     wide = columns(dtype)
     tile = _PACKED_TILE.replace("@TILE", "\n".join("    " + line for line in _registers()))
     texts = [_PACK, _STORE, tile]
