@@ -199,6 +199,7 @@ class _Layout:
 
 def _layout(source: Function, values: Sequence[Any], gather: bool) -> _Layout:
     """The layout of arguments.  Raises ValueError for chunks that do not fit; `gather`: they are rechunked."""
+    values = [_without_empty_chunks(value) if is_dask(value) else value for value in values]
     found, axes, remarks = list(values), [_chunked_axes(value) for value in values], []
     lengths: tuple[int, ...] | None = None
     for k, split in enumerate(axes):
@@ -216,6 +217,12 @@ def _layout(source: Function, values: Sequence[Any], gather: bool) -> _Layout:
             remarks.append(f"{problem}.  It is rechunked")
     ends = list(accumulate(lengths or (), initial=0))
     return _Layout(tuple(found), tuple(s[0] if s else None for s in axes), list(pairwise(ends)), tuple(remarks))
+
+
+def _without_empty_chunks(value: Any) -> Any:
+    """The Dask array without chunks of no rows, whose maximum is not defined."""
+    full = tuple(tuple(n for n in lengths if n) or (0,) for lengths in value.chunks)
+    return value if full == value.chunks else value.rechunk(full)
 
 
 def _chunked_axes(value: Any) -> list[int]:

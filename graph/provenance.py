@@ -53,7 +53,7 @@ def _cell(file: str) -> str:
 
 Origin = tuple[SourceLine, ...]
 
-_FOLDERS = ("graph", "ops", "optdb", "cbackend", "engines", "profiling", "frontends", "arignote")
+_FOLDERS = ("graph", "ops", "optdb", "cbackend", "engines", "profiling", "frontends", "scaleout", "arignote")
 
 
 def _own_prefixes() -> tuple[str, ...]:

@@ -5,7 +5,8 @@
 
         s = start + sums                                           int32
         f = s * scale + bias                                       float32
-        q = minimum(maximum(rint(f + more * more_scale) + zero, low), high)        int8, uint8
+        q = minimum(maximum(rint(r + (more - more_zero) * more_scale) + zero, low), high)        int8, uint8
+            with r = f, or rint(minimum(maximum(f, lower), upper)) * sum_scale if that is not 0
     q = minimum(maximum(round(s * scale * 2^(bias - 31)) + zero, low), high)   int8, uint8, if `fixed`
 
 Sums of integers wrap around, as NumPy's do.  The ops come from the rules of optdb/rules/byte_sums.py, which take
@@ -82,8 +83,10 @@ class ByteConvolution(Windowed):
     its borders.  w: int8 kernels, or, where `weights` is their shape, a vector in the order of `packed`.  start, totals
     (the sums of each output's weights): int32; scale, bias: float32, or int32 if `fixed`: multipliers and shifts, which
     `requantize` applies (see fixed_point.py).  Where weights are laid out they fill whole blocks.
-    `more`: numbers of int8, uint8 or float32 like the result.  The result is of `out`; it is in blocks of `size` where
-    that is not 0.  `own`: each channel has one kernel.  `panel`: blocks of outputs whose weights lie side by side.
+    `more`: numbers of int8, uint8 or float32 like the result, of bytes less `more_zero`.  With a `sum_scale`, bytes are
+    added to sums that become integers before, between `lower` and `upper`.  The result is of `out`; it is in blocks of
+    `size` where that is not 0.  `own`: each channel has one kernel.  `panel`: blocks of outputs whose weights lie side
+    by side.
     """
 
     stride: Numbers
@@ -96,6 +99,10 @@ class ByteConvolution(Windowed):
     low: int = 0
     high: int = 255
     more_scale: float = 0.0
+    sum_scale: float = 0.0
+    more_zero: int = 0
+    lower: int = 0
+    upper: int = 0
     fixed: bool = False
     size: int = 0
     panel: int = 1
@@ -114,6 +121,8 @@ class ByteConvolution(Windowed):
         ending = "int32" if self.fixed else "float32"
         if x.dtype not in BYTES or w.dtype != "int8" or dtypes != ["int32", "int32", ending, ending]:
             raise TypeError(f"{self.name} takes bytes, weights and sums, got {', '.join(map(describe, inputs))}")
+        if (self.sum_scale or self.more_zero) and (len(numbers) < 5 or numbers[4].dtype not in BYTES):
+            raise TypeError(f"{self.name} takes more of int8 or uint8 with a sum_scale or more_zero")
         if x.ndim not in (4, 5) or w.ndim != (1 if self.weights else 4) or (x.ndim == 5) != bool(self.size):
             raise TypeError(f"{self.name} takes images and kernels, got {describe(x)} and {describe(w)}")
         if x.ndim == 5 and (x.type.shape[4] is None or x.type.shape[4] % WORD):
@@ -163,8 +172,10 @@ class ByteConvolution(Windowed):
         f = whole.astype("float32") * scale[along] + bias[along]
         if self.out == "float32":
             return f  # type: ignore[no-any-return]
+        if self.sum_scale:
+            f = np.rint(np.clip(f, np.float32(self.lower), np.float32(self.upper))) * np.float32(self.sum_scale)
         for v in more:
-            f = f + v.astype("float32") * np.float32(self.more_scale)
+            f = f + (v.astype("float32") - np.float32(self.more_zero)) * np.float32(self.more_scale)
         held = np.clip(f, np.float32(self.low - self.zero), np.float32(self.high - self.zero))
         return (np.rint(held).astype("int32") + self.zero).astype(self.out)  # type: ignore[no-any-return]
 
@@ -190,8 +201,13 @@ class ByteConvolution(Windowed):
         if self.out != "int32":
             y = T.add(T.mul(cast(y, "float32"), _along(scale, outputs)), _along(bias, outputs))
         if self.out in BYTES:
+            if self.sum_scale:
+                lower, upper = (constant(n, "float32") for n in (self.lower, self.upper))
+                y = T.mul(T.rint(T.clip(y, lower, upper)), constant(self.sum_scale, "float32"))
             for v in more:
-                y = T.add(y, T.mul(cast(v, "float32"), constant(self.more_scale, "float32")))
+                v = cast(v, "float32")
+                v = T.sub(v, constant(self.more_zero, "float32")) if self.more_zero else v
+                y = T.add(y, T.mul(v, constant(self.more_scale, "float32")))
             low, high = (constant(n - self.zero, "float32") for n in (self.low, self.high))
             y = cast(T.add(cast(T.rint(T.clip(y, low, high)), "int32"), constant(self.zero, "int32")), self.out)
         return ToBlocks(self.size)(y) if self.size else y

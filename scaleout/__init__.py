@@ -2,6 +2,7 @@
 
     states      how a value lies over blocks: whole, split along an axis, or partial
     rules       states of a node's outputs by those of its inputs, by class of op
+    positions   ranges and counters of random draws as ranges of a block's rows
     stable_sums  softmax and logsumexp along a split axis as maxima and sums
     splits      states of all values of a graph
     stages      the graph cut where partial values are combined: functions of one block, and of whole values

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..graph import Apply, Constant, Op, Variable
+from ..graph import Apply, Constant, Dim, Op, Variable
 from ..graph.dims import dims_of
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from ..ops.blas import Dot, MatMul
@@ -25,8 +25,9 @@ from ..ops.nn import AlongAxis
 from ..ops.pointwise import Pointwise
 from ..ops.pooling import Pool
 from ..ops.reduce import ArgReduce, Reduce
-from ..ops.shape import DimShuffle, Reshape
-from ..ops.sorting import Sorting
+from ..ops.shape import BroadcastTo, DimShuffle, Reshape
+from ..ops.sorting import OrderStatistics, SearchSorted, Sorting
+from ..ops.specify import CheckLengths, SpecifyShape
 from ..ops.unbroadcasting import SumTo
 from .states import COUNT, FIRST, PARTIAL, WHOLE, Collect, Partial, Placed, Rule, Split, State, refused, split_of
 
@@ -133,11 +134,18 @@ def _length(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def created(node: Apply, states: Sequence[State]) -> Placed | None:
-    """`arange(n)` and `alloc(scalar, ..., n, ...)` of the length n of the chunked axis: a block makes its own rows."""
-    if _is_range(node) and states[1] is COUNT:
+    """Values of the length n of the chunked axis, of which a block makes its own rows.
+
+    `arange(n)`, `alloc(row, n, ...)`, `broadcast_to(row, n, ...)`, and `specify_shape` with the promise of n.
+    """
+    if is_range(node) and states[1] is COUNT:
         return Placed((Split(0),), {}, span=(0, 1))
-    axes = [k for k, s in enumerate(states[1:]) if s is COUNT] if isinstance(node.op, Alloc) else []
-    if len(axes) != 1 or isinstance(states[0], Split) or not _is_constant_along(node, axes[0]):
+    axes = [k for k, s in enumerate(states[1:]) if s is COUNT]
+    if isinstance(node.op, SpecifyShape) and isinstance(states[0], Split) and axes == [states[0].axis]:
+        return Placed((states[0],), {}, own_length=1 + axes[0])
+    if not isinstance(node.op, (Alloc, BroadcastTo)) or len(axes) != 1 or isinstance(states[0], Split):
+        return None
+    if not _is_constant_along(node, axes[0]):
         return None
     return Placed((Split(axes[0]),), {}, own_length=1 + axes[0])
 
@@ -150,7 +158,7 @@ def _is_constant_along(node: Apply, axis: int) -> bool:
 
 
 def _alloc(node: Apply, states: Sequence[State]) -> Placed:
-    """A split value stretched along other axes."""
+    """A split value broadcast along other axes."""
     if not isinstance(states[0], Split):
         raise refused(node, "a length is split")
     axis = states[0].axis + node.out.ndim - node.inputs[0].ndim
@@ -253,10 +261,11 @@ def _are_positions(v: Variable) -> bool:
         return False
     if v.owner.op.name == "fill":
         return _are_positions(v.owner.inputs[1])
-    return _is_range(v.owner)
+    return is_range(v.owner)
 
 
-def _is_range(node: Apply) -> bool:
+def is_range(node: Apply) -> bool:
+    """Whether a node counts from 0."""
     return isinstance(node.op, Arange) and _is(node.inputs[0], 0) and _is(node.inputs[2], 1)
 
 
@@ -268,15 +277,43 @@ def _join(node: Apply, states: Sequence[State]) -> Placed:
     return Placed((Split(axis),), {k: axis for k, s in enumerate(states) if s is WHOLE})
 
 
+def _specify_shape(node: Apply, states: Sequence[State]) -> Placed:
+    ((_, axis),) = split_of(states)
+    raise refused(node, f"promises a length of axis {axis}, which is chunked; give None there")
+
+
+def _check_lengths(node: Apply, states: Sequence[State]) -> Placed:
+    return Placed((states[0],), {})
+
+
+def _order_statistics(node: Apply, states: Sequence[State]) -> Placed:
+    """The places are whole; elements along the last axis are selected."""
+    last = node.inputs[0].ndim - 1
+    if states[0] == Split(last) or states[0] is WHOLE:
+        raise refused(node, f"selects along axis {last}, which is chunked; give its operand in one chunk there")
+    return Placed((states[0],), {})
+
+
+def _searchsorted(node: Apply, states: Sequence[State]) -> Placed:
+    if states[0] is not WHOLE:
+        raise refused(node, "the sorted vector is chunked; rechunk({0: -1})")
+    return Placed((states[1],), {})
+
+
 def _reshape(node: Apply, states: Sequence[State]) -> Placed:
-    """The axes up to the split one stay as they are."""
+    """The axes up to the split one stay as they are, but for axes of length 1."""
     if states[0] is WHOLE:
         raise refused(node, "a length is split")
     ((_, axis),) = split_of(states)
-    have, want = dims_of(node.inputs[0])[: axis + 1], dims_of(node.out)[: axis + 1]
-    if have != want:
+    have, want = dims_of(node.inputs[0])[: axis + 1], dims_of(node.out)
+    ends = [k for k in range(len(want)) if want[k] == have[-1] and _longer(want[:k]) == _longer(have[:-1])]
+    if not ends:
         raise refused(node, f"changes axis {axis}, which is chunked, or an axis before it; rechunk({{{axis}: -1}})")
-    return Placed((Split(axis),), {}, own_length=1 + axis)
+    return Placed((Split(ends[0]),), {}, own_length=1 + ends[0])
+
+
+def _longer(dims: Sequence[Dim]) -> list[Dim]:
+    return [d for d in dims if d != 1]
 
 
 def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
@@ -318,5 +355,6 @@ RULES: dict[type[Op], Rule] = {
     MatMul: _product, AlongAxis: _along_axis, ShapeI: _length, Subtensor: _subtensor, AdvancedSubtensor: _gather,
     AdvancedIncSubtensor: _scatter, Collect: _collect, Join: _join, Reshape: _reshape, SumTo: _sum_to,
     Cumulative: _along_axis, Sorting: _along_axis, Alloc: _alloc, IncSubtensor: _inc_subtensor, Pool: _windows,
-    Convolution: _convolution, KernelGradient: _kernel_gradient,
+    Convolution: _convolution, KernelGradient: _kernel_gradient, BroadcastTo: _alloc, SpecifyShape: _specify_shape,
+    CheckLengths: _check_lengths, OrderStatistics: _order_statistics, SearchSorted: _searchsorted,
 }  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..graph import Apply, FunctionGraph, Variable, toposort
+from .positions import as_positions
 from .rules import created, rule_of
 from .stable_sums import as_sums, is_stable_sum
 from .states import WHOLE, Collect, Placed, Split, State, Unsplittable, refused, resolved, shown
@@ -25,7 +26,7 @@ class Propagation:
         if placed is None and any(s is not WHOLE for s in found):
             rule = rule_of(node.op)
             if rule is None:
-                raise refused(node, f"cannot run on {shown(found)}; give its operands in one chunk")
+                raise refused(node, f"has no rule for chunks; {shown(found)}")
             placed = rule(node, found)
         if placed is not None:
             self.placed[node] = placed
@@ -35,7 +36,7 @@ class Propagation:
 def propagated(
     graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False
 ) -> tuple[FunctionGraph, Propagation, tuple[str, ...]]:
-    """The graph with softmax and its kin along the split axis as maxima and sums, its states, and remarks.
+    """The graph with some nodes adapted to blocks (softmax along the split axis, positions), its states, and remarks.
 
     `gather`: nodes that cannot run on blocks have their split operands collected, and a remark says so; otherwise
     they raise Unsplittable, naming op, axis and line.
@@ -46,8 +47,8 @@ def propagated(
         new = node.over(images)
         made = list(new.outputs)
         try:
-            if is_stable_sum(new, found.states):
-                made = [as_sums(new)]
+            if (other := _adapted(new, found.states)) is not None:
+                made = [other]
             else:
                 found.place(new)
         except Unsplittable as error:
@@ -59,6 +60,11 @@ def propagated(
             found.place(inner)
         images.update((o, m) for o, m in zip(node.outputs, made, strict=True) if o is not m)
     return FunctionGraph(graph.inputs, [images.get(o, o) for o in graph.outputs]), found, tuple(remarks)
+
+
+def _adapted(node: Apply, states: Mapping[Variable, State]) -> Variable | None:
+    """The output of a node by nodes that blocks can run; None if it needs no others."""
+    return as_sums(node) if is_stable_sum(node, states) else as_positions(node, states)
 
 
 def _collected(node: Apply, states: Mapping[Variable, State]) -> list[Variable]:

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..graph import Apply, Constant, FunctionGraph, TensorType, Variable
-from ..ops.elementwise import Elementwise, cast, sub
+from ..ops.elementwise import Elementwise, cast, maximum, sub
 from ..ops.indexing import Subtensor
 from ..ops.lengths import ShapeI
+from ..ops.specify import SpecifyShape
 from ..ops.tensor import TensorVariable
 from ..record import record
 from .splits import Propagation, propagated
@@ -112,6 +113,7 @@ class _Cut:
         self.found, self.nodes = found, nodes
         self.images: dict[Variable, Variable] = {}
         self.leaves: dict[Any, TensorVariable] = {}
+        self.slices: dict[Variable, Variable] = {}
 
     def function(self, graph: FunctionGraph) -> Function:
         """The function; its outputs are read elsewhere."""
@@ -140,10 +142,7 @@ class _Cut:
         if place.relative is not None:
             operands[place.relative] = sub(operands[place.relative], self.index(START))
         if place.own_length is not None:
-            (split,) = (s for s in place.states if isinstance(s, Split))
-            is_of_first = self.found.states.get(node.inputs[0]) == split
-            own = ShapeI(split.axis)(operands[0]) if is_of_first else sub(self.index(STOP), self.index(START))
-            operands[place.own_length] = own
+            operands[place.own_length] = self.length()
         return operands
 
     def image(self, v: Variable) -> Variable:
@@ -153,7 +152,22 @@ class _Cut:
         if v in self.images and not isinstance(self.found.states.get(v), Partial):
             return self.images[v]
         length = _known_length(v, self.found.placed)
-        return self.leaf(v) if length is None else self.index(length)
+        if length is not None:
+            return self.index(length)
+        state = self.found.states.get(v)
+        return self.slice(v, state.axis) if isinstance(state, Split) else self.leaf(v)
+
+    def slice(self, v: Variable, axis: int) -> Variable:
+        """An input for a split value.  Its length is promised, so all slices are known to be equally long."""
+        if v not in self.slices:
+            leaf = self.leaf(v)
+            lengths = [self.length() if a == axis else ShapeI(a)(leaf) for a in range(leaf.ndim)]
+            self.slices[v] = SpecifyShape(f"a chunk of {v.name or 'an argument'}")(leaf, *lengths)
+        return self.slices[v]
+
+    def length(self) -> Variable:
+        """The length of the block along the split axis, in the form of the length of `arange(start, stop)`."""
+        return maximum(sub(self.index(STOP), self.index(START)), 0)
 
     def leaf(self, v: Variable) -> TensorVariable:
         """An input for a value; its length along the split axis is that of a block."""

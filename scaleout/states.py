@@ -105,7 +105,10 @@ def resolved(state: State) -> Split | None:
 
 
 def shown(states: Sequence[State]) -> str:
-    return ", ".join("a whole value" if s is WHOLE else str(s) for s in states)
+    """The split operands of a node and the fix."""
+    found = split_of(states)
+    axes = ", ".join(f"operand {k} is chunked along axis {axis}" for k, axis in found)
+    return f"{axes}; rechunk({{{found[0][1]}: -1}})"
 
 
 def split_of(states: Sequence[State]) -> list[tuple[int, int]]:

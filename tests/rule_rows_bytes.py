@@ -1,5 +1,7 @@
 """Rows of the rules on sums of products of bytes: (name, before, after)."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from arignote import ops as T
@@ -157,6 +159,13 @@ ROWS = [
         narrowed(q, 3, (beside,), 1.0, -3.0),
     ),
     (
+        "local_quantize_residual",
+        T.quantize(T.maximum(dequantized(narrowed(q, 0)) + T.dequantize(beside, 0.25, 7), np.float32(0)), 2.0, 5),
+        replace(
+            narrowed(q, 0).owner.op, zero=5, low=5, more_scale=0.125, sum_scale=0.25, more_zero=7, lower=-3, upper=252
+        )(*narrowed(q, 0).owner.inputs, beside),
+    ),
+    (
         "local_quantize_pool",
         T.quantize(MaxPool((2, 2), (1, 1), (1, 1))(summed()), 0.5, 3),
         MaxPool((2, 2), (1, 1), (1, 1))(T.quantize(summed(), 0.5, 3)),
@@ -247,6 +256,8 @@ UNCHANGED = [
     ("local_integer_convolution", plain(T.dequantize(q, 0.5, 3), T.constant(narrow.astype("float32")))),
     ("local_scale_of_bytes", summed() * T.constant(np.ones((1, 1, 5, 4), "float32"))),
     ("local_quantize_bytes", T.quantize(T.exp(summed()), 0.5, 3)),
+    ("local_quantize_residual", T.quantize(dequantized(q) + T.dequantize(q, 0.25, 7), 2.0, 5)),
+    ("local_quantize_residual", T.quantize(T.dequantize(narrowed(q, 0), 0.5, 4) + dequantized(beside), 2.0, 5)),
     ("local_requantize_bytes", T.requantize(whole(), 0.5, 9, "int16")),
     ("local_requantize_bytes", T.requantize(whole(), [0.5, 0.25, 1, 2], 9, "uint8", axis=3)),
     ("local_clip_of_bytes", T.maximum(narrowed(q, 0), T.constant(np.uint8(7)))),

@@ -407,10 +407,69 @@ def test_a_sum_gives_the_same_bits_each_time():
         assert library.run(kernel, [layout])[0].tobytes() == first
 
 
+# --- bools beside numbers
+
+LENGTHS = (0, 1, 5, 16, 31, 64, 83, 300, 5000)
+
+
+def masked(dtype: str) -> list[Apply]:
+    """Choices, products and sums by bools that are read, some beside costly functions."""
+    mask, x, row = var("bool", None, None), var(dtype, None, None), var(dtype, 1, None)
+    cheap = E.add(E.switch(E.logical_and(mask, E.gt(x, row)), x, row), E.mul(mask, x))
+    if np.dtype(dtype).kind != "f":
+        return [fused([mask, x, row], cheap)]
+    costly = E.switch(mask, E.exp(x), row)
+    return [
+        fused([mask, x, row], cheap),
+        fused([mask, x, row], costly),
+        fused([mask, x, row], costly, mask),
+        fused([mask, x, row], Reduce(E.add, (1,))(costly)),
+        fused([mask, x, row], Reduce(E.add, (0,))(costly)),
+        fused([mask, x, row], Softmax(1)(E.switch(mask, x, row))),
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "uint16"])
+def test_bools_from_memory_choose_in_rows_of_any_length(dtype):
+    nodes = masked(dtype)
+    library = Library([lower(node) for node in nodes])
+    for node, n in itertools.product(nodes, LENGTHS):
+        mask, x, row = random("bool", (3, n)), random(dtype, (3, n)), random(dtype, (1, n))
+        for m, a in itertools.product(layouts(mask), layouts(x)[::2]):
+            check(library, node, m, a, row, atol=16)
+
+
+def test_every_byte_but_zero_is_true():
+    mask, x = var("bool", None), var("float32", None)
+    node = fused([mask, x], E.switch(mask, E.exp(x), x), E.switch(mask, x, constant(np.float32(0))), E.mul(mask, x))
+    kernel = lower(node)
+    raw = np.arange(300, dtype="uint8") % 7
+    values = random("float32", (300,))
+    for got, expected in zip(
+        Library([kernel]).run(kernel, [raw.view(bool), values]),
+        node.op.evaluate(raw != 0, values),
+        strict=True,
+    ):
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_choices_keep_the_bits_of_what_they_choose():
+    mask, x, y = var("bool", None), var("float64", None), var("float64", None)
+    kernel = lower(E.switch(mask, x, y).owner)
+    bits = np.array([0x7FF0000000000001, 0xFFF8000000000123, 0x8000000000000000, 1], "uint64")
+    one, other = np.tile(bits, 40), np.tile(bits[::-1], 40)
+    choice = random("bool", one.shape)
+    library = Library([kernel])
+    for m in layouts(choice):
+        (got,) = library.run(kernel, [m, one.view("float64"), other.view("float64")])
+        assert np.array_equal(got.view("uint64"), np.where(choice, one, other))
+
+
 # --- text
 
 A, B = tensors(2, 2)
-F32 = var("float32", None, None)
+F32, ROW32 = var("float32", None, None), var("float32", 1, None)
+MASK = var("bool", None, None)
 GOLDEN = {
     "add": E.add(VECTOR, var("float64", None)).owner,
     "scalars": E.mul(POINT, var("float64")).owner,
@@ -422,6 +481,8 @@ GOLDEN = {
     "bias_gradient": fused([F32], Reduce(E.add, (0,))(F32)),
     "maximum_and_product": fused([A, B], Reduce(E.maximum, (1,))(A), E.mul(A, B)),
     "argmax": ArgReduce("argmax", 1)(F32).owner,
+    "masked": fused([MASK, F32, ROW32], E.add(E.switch(MASK, F32, ROW32), MASK)),
+    "masked_exp": fused([MASK, F32, ROW32], E.switch(MASK, E.exp(F32), ROW32)),
     "softmax": Softmax(1)(F32).owner,
     "in_place": InPlace(E.add, ((0, 0),))(*tensors(2, 1)).owner,
 }

@@ -55,7 +55,11 @@ CASES = {
     "transposed": [x.T, (x.T * 2).sum(axis=0), T.expand_dims(x, 1) + y[:, None]],
     "parts": [x[:, 1:3], x[:, 0], T.concatenate([x, y], axis=1), T.argmax(x, axis=1)],
     "gathers": table[labels] * x,
-    "reshaped": T.reshape(x, (T.shape(x)[0], 2, 2)).sum(axis=2),
+    "reshaped": [T.reshape(x, (T.shape(x)[0], 2, 2)).sum(axis=2), T.reshape(x, (1, T.shape(x)[0], 2, 2))],
+    "repeated": T.tile(x, (1, 2)),
+    "a row broadcast to all": T.broadcast_to(w[0], (T.shape(x)[0], 3)) * x[:, :3],
+    "promised lengths": T.specify_shape(x, (None, 4)) + T.specify_shape(y, (T.shape(x)[0], 4)),
+    "places": [T.median(x, axis=1), T.searchsorted(T.sort(w[:, 0]), x[:, 0])],
     "a gradient": [T.square(x @ w).mean(), *ag.grad(T.square(x @ w).mean(), [w])],
     "lengths": [T.shape(x)[0] * T.shape(x)[1] + T.sum(x * 0).astype("int64"), T.shape(x)[0], T.shape(x.T)[0]],
     "inputs and constants": [x, w, T.constant(2.5), labels],
@@ -72,6 +76,55 @@ def test_blocks_give_the_values_of_the_whole(name):
         for a, b in zip(got, want, strict=True) if isinstance(want, list) else [(got, want)]:
             assert (a.shape, a.dtype) == (np.shape(b), np.asarray(b).dtype)
             np.testing.assert_allclose(a.compute(), b, rtol=1e-11, atol=1e-12)
+
+
+def test_random_numbers_are_those_of_the_whole():
+    def drawn():
+        rng, n = T.random.RandomStream(seed=4), T.shape(x)[0]
+        sizes = [T.shape(x), n, (n, 2, 3), (3, n)]
+        kept = rng.bernoulli(0.5, size=T.shape(logits))
+        loss = (T.tanh(logits) * kept).mean()
+        return ag.function([x, w], [*(rng.normal(size=s) for s in sizes), loss, ag.grad(loss, w)], mode="NUMPY")
+
+    on_blocks, whole_function = ag.on_dask(drawn()), drawn()
+    with dask.config.set(scheduler="synchronous"):
+        for _ in range(2):
+            got, want = on_blocks(chunked(X), W), whole_function(X, W)
+            assert all(np.array_equal(a, b) for a, b in zip(got[:4], want, strict=False))
+            for a, b in zip(got[4:], want[4:], strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_slices_of_one_block_are_known_to_be_equally_long():
+    p, labels_ = T.sigmoid(x[:, 0]), T.vector("labels")
+    loss = -(labels_ * T.log(p) + (1 - labels_) * T.log(1 - p)).mean()
+    f = ag.function([x, labels_], [loss, ag.grad(loss, x)], engine="dask")
+    with dask.config.set(scheduler="synchronous"):
+        dask.compute(*f(chunked(X), chunked(LABELS % 2.0)))
+    ((plan,),) = [f._chunked._plans.values()]
+    ops = [node.op.name for node in plan.program.parts.blocks[0].run.graph.order]
+    assert "sum_to" not in ops
+
+
+def test_chunks_of_other_lengths_than_declared_are_named():
+    made = da.map_blocks(
+        lambda block_id=None: X[: 5 + block_id[0]], chunks=((5,) * 3, (4,)), dtype="float64", meta=X[:0]
+    )
+    with (
+        dask.config.set(scheduler="synchronous"),
+        pytest.raises(ValueError, match=r"a chunk of x: expected length 5 on axis 0, got [67]"),
+    ):
+        ag.function([x], T.sum(x), mode="NUMPY")(made).compute()
+
+
+def test_empty_chunks_count_for_nothing():
+    f = ag.function([x, y], [x.max(axis=0), x + y], mode="NUMPY")
+    with dask.config.set(scheduler="synchronous"):
+        found = f(chunked(X, chunks=(20, 0, 30)), chunked(Y, chunks=(20, 30)))
+        assert found[1].chunks == ((20, 30), (4,))
+        assert all(np.array_equal(a.compute(), b) for a, b in zip(found, f(X, Y), strict=True))
+        with pytest.raises(ValueError, match="maximum which has no identity"):
+            f(X[:0], chunked(Y[:0], chunks=(0, 0)))[0].compute()
 
 
 def test_networks_of_convolutions_are_split_along_examples():
@@ -225,6 +278,10 @@ REFUSED = [
     (lambda: of(table.at[labels].add(1), table, labels)(TABLE, chunked(LABELS)), TypeError, "changes a whole array"),
     (lambda: of(x[3:])(chunked(X)), TypeError, "subtensor: takes a part of axis 0"),
     (lambda: of(T.argmax(x, axis=0))(chunked(X)), TypeError, "argmax: needs axis 0"),
+    (lambda: of(x[x[:, 0] > 0])(chunked(X)), TypeError, r"nonzero: has no rule .*operand 0 is .*rechunk\(\{0: -1\}\)"),
+    (lambda: of(T.specify_shape(x, (50, 4)))(chunked(X)), TypeError, "promises a length of axis 0.*give None"),
+    (lambda: of(T.median(x, axis=0))(chunked(X)), TypeError, "order_statistics: selects along axis 1"),
+    (lambda: of(T.searchsorted(x[:, 0], y), x, y)(chunked(X), Y), TypeError, "the sorted vector is chunked"),
 ]  # fmt: skip
 
 

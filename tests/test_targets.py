@@ -57,6 +57,7 @@ BOUNDS = {
     "cbackend/program/planner.py": {"_PARTS"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/scan_products.py": {"_TURNED"},
+    "optdb/rules/byte_endings.py": {"MOST_SCALE"},
     "optdb/rules/byte_sums.py": {"MOST"},
     "optdb/rules/byte_zeros.py": {"NO_PADDING"},
     "optdb/rules/growing.py": {"FEWEST"},

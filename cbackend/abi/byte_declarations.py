@@ -22,6 +22,8 @@ typedef struct ag_byte_sums {
     const void *more;                                   /* NULL, or numbers like y that are added to it ... */
     i64 more_kind;                                      /* ... bytes without a sign or with one, or floats ... */
     float more_scale;                                   /* ... times this */
+    float sum_scale;                                    /* 0, or sums become integers before, times this ... */
+    i64 more_zero, lower, upper;                        /* ... of bytes that are added; where those are cut off */
     i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
     i64 y_strides[3];                                   /* from an image, a block, a position to the next */
     void *y;

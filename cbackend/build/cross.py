@@ -89,8 +89,8 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     web = target.system == "web"
     links = (*(_REACTOR if web else ()), *_WASM) if alone else _STATIC
     return Builder(
-        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS, *_NO_TABLES), links, libraries, static=True,
-        alone=alone, web=web,
+        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS, *_NO_TABLES), links, libraries,
+        static=True, alone=alone, web=web,
     )  # fmt: skip
 
 

@@ -1,1 +1,17 @@
-"""C text: the C of each scalar operation, the helpers, the printer of the loop IR."""
+"""C text: the C of each scalar operation, the helpers, the printer of the loop IR.
+
+emit.py             C text from loop IR
+loop_forms.py       bodies of loops in forms that compilers vectorize
+scalars.py          the table of scalar operations, and casts.py that of conversions
+preamble.py         the head of a file: types, and the helpers that are used
+helper.py           a helper, instantiated for several dtypes
+user_forms.py       elementwise ops from outside the package
+device.py           kernels of work items in OpenCL C and CUDA C++
+device_parts.py     kernels of the C backend, of which a work item runs a part
+device_lists.py     the function of a work item, and the kernel of a list of launches
+device_products.py  products of matrices on devices
+
+Helpers of elementary functions: helpers_arcs, helpers_error, helpers_exponential, helpers_gamma, helpers_logarithm,
+helpers_power, helpers_roots, helpers_trigonometric.  Helpers of dtypes: helpers_complex, helpers_float,
+helpers_float16, helpers_integer.  Others: helpers_random, helpers_reduce, helpers_tile.
+"""

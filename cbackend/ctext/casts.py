@@ -30,6 +30,9 @@ def cast_form(source: str, target: str) -> Form:
         return _after(template("__real__ {0}", Binding.UNARY), _PART[source], target)
     if source in ("float32", "float64") and numpy_dtype(target).kind in "iu":
         return _to_integer(source, target)
+    if source == "bool" and target in ("float32", "float64"):
+        # gcc makes no vectors of a float from a bool
+        return template(f"({C_TYPES[target]})(i32){{0}}", Binding.UNARY)
     return _plain(target)
 
 

@@ -1,8 +1,8 @@
 """Kernels of the C backend in OpenCL C, for CPU devices: each work item runs one chunk of the loops.
 
-    __kernel void k_ab12_parts(i64 n0, ..., __global f32 *y0, i64 y0_s0, ..., i64 cut, i64 y0_apart, ...)
+    static void k_ab12_parts_item(i64 item, ..., i64 n0, ..., __global f32 *y0, i64 y0_s0, ..., i64 cut, ...)
     {
-        item `p` of `parts` takes its share of loop number `cut`: pointers move to its start, the extent shrinks
+        number `item` of `items` takes its share of loop number `cut`: pointers move to its start, the extent shrinks
         k_ab12(n0, ..., y0, y0_s0, ...);
     }
 
@@ -15,25 +15,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Parameter, Report, Stride
 from .device import OPENCL, helper_text
+from .device_lists import Item
 from .emit import INDENT, functions, helpers
 from .helper import storage_type
 from .helpers_float import PROTOTYPES
 from .preamble import HELPERS, in_order
 
 _MARK = re.compile(r"^(\s*)#pragma omp simd[^\n]*$", re.M)
+_WIDTH = 16
+"""Elements of a step of a vector loop: several vectors, of which the second starts before the first has ended.
+
+Left to itself, clang takes one vector of 32 bytes.  Loops over fewer than 4 bytes an element keep that: 16 of them are
+no more.
+"""
 _INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma")
 """Functions of the C library for which processors have instructions; OpenCL's may be slower or less exact."""
 
 
-def parts_source(kernel: Kernel) -> str:
-    """Return the text of one kernel with all that it needs."""
+def parts_item(kernel: Kernel) -> Item:
+    """Return the function of a work item, which runs one chunk."""
     needed = set(helpers(kernel)) - {h.name for h in PROTOTYPES}
     texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
-    texts += [_for_clang(function.text()) for function in functions(kernel)]
-    return "\n".join([*texts, *_entry(kernel), ""])
+    is_narrow = any(numpy_dtype(o.dtype).itemsize < 4 for o in kernel.operands)
+    texts += [_for_clang(function.text(), is_narrow) for function in functions(kernel)]
+    parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
+    parameters += ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
+    return Item(f"{kernel.name}_parts", tuple(texts), tuple(parameters), "\n".join(_body(kernel)))
 
 
 def _instructions() -> str:
@@ -41,23 +52,15 @@ def _instructions() -> str:
     return "\n".join((*lines, "#undef __builtin_fma\n#undef __builtin_fmaf\n"))
 
 
-def parts_name(kernel: Kernel) -> str:
-    return f"{kernel.name}_parts"
-
-
-def _for_clang(text: str) -> str:
+def _for_clang(text: str, is_narrow: bool) -> str:
     """Return the text with the pragmas of vector loops as clang writes them."""
-    return _MARK.sub(r"\1#pragma clang loop vectorize(assume_safety)", text)
+    width = "" if is_narrow else f" vectorize_width({_WIDTH})"
+    return _MARK.sub(rf"\1#pragma clang loop vectorize(assume_safety){width}", text)
 
 
-def _entry(kernel: Kernel) -> Iterator[str]:
-    """Yield the function that a device starts."""
-    parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
-    own = ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
-    yield f"__kernel void {parts_name(kernel)}({', '.join((*parameters, *own))})"
-    yield "{"
-    lines = ["const i64 part = get_global_id(0), parts = get_global_size(0);"]
-    lines += [f"y{k} += part * y{k}_apart;" for k in range(len(kernel.outputs))]
+def _body(kernel: Kernel) -> Iterator[str]:
+    """Yield the statements of a work item."""
+    lines = [f"y{k} += item * y{k}_apart;" for k in range(len(kernel.outputs))]
     for loop in range(kernel.rank):
         lines += _share(kernel, loop)
     if any(isinstance(a, Report) for a in kernel.arguments):
@@ -68,7 +71,6 @@ def _entry(kernel: Kernel) -> Iterator[str]:
     else:
         lines.append(call)
     yield from (INDENT + line for line in lines)
-    yield "}"
 
 
 def _given(p: Parameter) -> str:
@@ -89,8 +91,8 @@ def _share(kernel: Kernel, loop: int) -> Iterator[str]:
     """Yield the statements that select one chunk of a loop."""
     moving = [a for a in kernel.arguments if isinstance(a, Stride) and a.loop == loop]
     yield f"if (cut == {loop}) {{"
-    yield f"{INDENT}const i64 first = n{loop} * part / parts;"
-    yield f"{INDENT}n{loop} = n{loop} * (part + 1) / parts - first;"
+    yield f"{INDENT}const i64 first = n{loop} * item / items;"
+    yield f"{INDENT}n{loop} = n{loop} * (item + 1) / items - first;"
     for a in moving:
         name = f"y{a.operand}" if a.operand < len(kernel.outputs) else f"x{a.operand - len(kernel.outputs)}"
         yield f"{INDENT}{name} += first * {name}_s{loop};"

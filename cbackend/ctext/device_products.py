@@ -7,7 +7,7 @@ Tables of offsets tell where elements lie:
 So one text serves all strides, products of batches, convolutions (k runs over channels and positions of the kernel) and
 their gradients.
 
-    packed_source(dtype)          for processors: `_pack` copies panels of b, the product keeps a tile in registers
+    packed_source(dtype)          for processors: `_pack` copies panels of b, an item keeps a tile in registers
     tiled_source(dtype, dialect)  for other devices: groups of items keep tiles of a and b in local memory
 """
 
@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .device import Dialect, opening
+from .device import OPENCL, Dialect, opening
+from .device_lists import Item, kernels_source
 from .helper import C_TYPES
 
 ROWS = 6
@@ -34,15 +35,22 @@ def columns(dtype: str) -> int:
     return 16 if dtype in ("int64", "uint64", "float64") else 32
 
 
-def packed_source(dtype: str, prelude: str) -> str:
-    """Return the text for processors; the kernels are `product_<dtype>_pack` and `product_<dtype>`."""
+def packed_source(dtype: str) -> str:
+    """Return the text for processors: the kernels of `packed_items`."""
+    return kernels_source(packed_items(dtype))
+
+
+def packed_items(dtype: str) -> tuple[Item, Item]:
+    """Return the work items for processors: `product_<dtype>_pack` copies a panel of b, `product_<dtype>` a tile."""
     wide = columns(dtype)
-    words = {"T": _WORDS[dtype], "NAME": f"product_{dtype}", "WIDE": str(wide), "ROWS": str(ROWS), "L": str(wide // 2)}
-    vector = f"typedef {_WORDS[dtype]}{wide // 2} VECTOR;\n#pragma OPENCL FP_CONTRACT ON\n"
-    text = _PACKED.replace("@TILE", "\n".join("    " + line for line in _registers()))
-    for word, value in words.items():
-        text = text.replace("{" + word + "}", value)
-    return prelude + vector + text
+    tile = _PACKED_TILE.replace("@TILE", "\n".join("    " + line for line in _registers()))
+    texts = [_PACK, _STORE, tile]
+    for word, value in (("T", _WORDS[dtype]), ("WIDE", str(wide)), ("ROWS", str(ROWS)), ("L", str(wide // 2))):
+        texts = [text.replace("{" + word + "}", value) for text in texts]
+    pack, store, tile = texts
+    name, prelude = f"product_{dtype}", OPENCL.prelude
+    given, made = (p.replace("{T}", _WORDS[dtype]).split(", ") for p in (_PACK_PARAMETERS, _TILE_PARAMETERS))
+    return Item(f"{name}_pack", (prelude,), tuple(given), pack), Item(name, (prelude, store), tuple(made), tile)
 
 
 def tiled_source(dtype: str, dialect: Dialect) -> str:
@@ -63,13 +71,13 @@ def _registers() -> Iterator[str]:
     """Yield the statements of a tile in registers."""
     for r in range(ROWS):
         yield f"__global const {{T}} *a{r} = a + ai[first + {r} < m ? first + {r} : m - 1];"
-        yield f"VECTOR c{r} = 0, d{r} = 0;"
+        yield f"{{T}}{{L}} c{r} = 0, d{r} = 0;"
     yield "for (i64 l = 0; l < k; l++) {"
     yield "    const i64 at = ak[l];"
-    yield "    const VECTOR left = vload{L}(0, p), right = vload{L}(1, p);"
+    yield "    const {T}{L} left = vload{L}(0, p), right = vload{L}(1, p);"
     yield "    p += {WIDE};"
     for r in range(ROWS):
-        yield f"    const VECTOR v{r} = (VECTOR)a{r}[at];"
+        yield f"    const {{T}}{{L}} v{r} = ({{T}}{{L}})a{r}[at];"
         yield f"    c{r} += v{r} * left;"
         yield f"    d{r} += v{r} * right;"
     yield "}"
@@ -77,11 +85,12 @@ def _registers() -> Iterator[str]:
         yield f"if (first + {r} < m) store_{{T}}(c{r}, d{r}, c + ci[first + {r}] + panel * {{WIDE}}, width);"
 
 
-_PACKED = """
-__kernel void {NAME}_pack(i64 k, i64 n, i64 panels, __global const {T} *b, i64 b_start, __global const i64 *bb,
-    __global const i64 *bk, __global const i64 *bj, __global {T} *p)
-{
-    const i64 panel = get_global_id(0), z = get_global_id(1);
+_PACK_PARAMETERS = (
+    "i64 k, i64 n, i64 panels, __global const {T} *b, i64 b_start, __global const i64 *bb, __global const i64 *bk, "
+    "__global const i64 *bj, __global {T} *p"
+)
+_PACK = """\
+    const i64 panel = item, z = row;
     i64 at[{WIDE}], apart = 0;
     b += b_start + bb[z];
     p += (z * panels + panel) * k * {WIDE};
@@ -92,18 +101,18 @@ __kernel void {NAME}_pack(i64 k, i64 n, i64 panels, __global const {T} *b, i64 b
     }
     if (apart == 0) {
         for (i64 l = 0; l < k; l++) {
-            __global const {T} *row = b + bk[l] + at[0];
-            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = row[j];
+            __global const {T} *values = b + bk[l] + at[0];
+            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = values[j];
         }
     } else {
         for (i64 l = 0; l < k; l++) {
-            __global const {T} *row = b + bk[l];
-            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = row[at[j]];
+            __global const {T} *values = b + bk[l];
+            for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = values[at[j]];
         }
-    }
-}
+    }"""
 
-static void store_{T}(VECTOR left, VECTOR right, __global {T} *c, i64 width)
+_STORE = """\
+static void store_{T}({T}{L} left, {T}{L} right, __global {T} *c, i64 width)
 {
     if (width >= {WIDE}) {
         vstore{L}(left, 0, c);
@@ -115,19 +124,21 @@ static void store_{T}(VECTOR left, VECTOR right, __global {T} *c, i64 width)
     vstore{L}(right, 1, row);
     for (i64 j = 0; j < width; j++) c[j] = row[j];
 }
+"""
 
-__kernel void {NAME}(i64 m, i64 n, i64 k, i64 panels, __global const {T} *a, i64 a_start, __global const i64 *ab,
-    __global const i64 *ai, __global const i64 *ak, __global const {T} *p, __global {T} *c, i64 c_start,
-    __global const i64 *cb, __global const i64 *ci)
-{
-    const i64 first = get_global_id(0) * {ROWS}, panel = get_global_id(1), z = get_global_id(2);
+_TILE_PARAMETERS = (
+    "i64 m, i64 n, i64 k, i64 panels, __global const {T} *a, i64 a_start, __global const i64 *ab, "
+    "__global const i64 *ai, __global const i64 *ak, __global const {T} *p, __global {T} *c, i64 c_start, "
+    "__global const i64 *cb, __global const i64 *ci"
+)
+_PACKED_TILE = """\
+    #pragma OPENCL FP_CONTRACT ON
+    const i64 first = item * {ROWS}, panel = row, z = layer;
     const i64 width = n - panel * {WIDE};
     a += a_start + ab[z];
     c += c_start + cb[z];
     p += (z * panels + panel) * k * {WIDE};
-@TILE
-}
-"""
+@TILE"""
 
 _TILED = """
 {KERNEL} {NAME}(i64 m, i64 n, i64 k, {P}const {T} *a, i64 a_start, {P}const i64 *ab, {P}const i64 *ai,

@@ -11,8 +11,6 @@ import numpy as np
 
 from ...ops.c_forms import Binding
 from ...record import record
-from ...targets.current import current
-from ...targets.target import EXTREMA
 from ..ir.kernel import Kernel
 from ..ir.loops import (
     Assign,
@@ -37,6 +35,7 @@ from ..ir.loops import (
 from ..ir.operands import Parameter
 from ..ir.walk import all_statements, operations_in, own_names_in
 from .helper import C_TYPES, storage_type
+from .loop_forms import printed_body
 from .preamble import in_order, used
 from .scalars import form_of
 
@@ -159,27 +158,8 @@ def _loop(s: For, indent: str, lines: list[str], kernel: str) -> None:
     advance = f"{s.index}++" if step == 1 else f"{s.index} += {step}"
     start, stop = expression(s.start), expression(s.stop, Binding.SUM)
     lines.append(f"{indent}for (i64 {s.index} = {start}; {s.index} < {stop}; {advance}) {{")
-    _write(_with_builtins(s), indent + INDENT, lines, kernel)
+    _write(printed_body(s), indent + INDENT, lines, kernel)
     lines.append(f"{indent}}}")
-
-
-def _with_builtins(loop: For) -> Body:
-    """Return the body of a loop with floating extrema as builtins, where the compiler vectorizes no other form."""
-    extrema = {name: sign for sign, name in loop.reductions if loop.simd and sign in ("max", "min")}
-    if not extrema or EXTREMA not in current().compiler:
-        return loop.body
-    named = (s.name if isinstance(s, Assign) else "" for s in loop.body)
-    return tuple(_by_builtin(s, extrema[n]) if n in extrema else s for s, n in zip(loop.body, named, strict=True))
-
-
-def _by_builtin(s: Statement, sign: str) -> Statement:
-    """Return `total = new > total ? new : total` as a call of a builtin; see helpers_float.py on NaN."""
-    value = s.value if isinstance(s, Assign) else None
-    if not isinstance(s, Assign) or not isinstance(value, ScalarOp) or value.name != "switch":
-        return s
-    if not value.dtype.startswith("float"):
-        return s
-    return Assign(s.name, ScalarOp(f"{sign}_number", value.dtype, value.args[1:]))
 
 
 def _choice(s: If, head: str, indent: str, lines: list[str], kernel: str) -> None:
@@ -246,7 +226,7 @@ def kernel_c(kernel: Kernel) -> str:
 def helpers(kernel: Kernel) -> tuple[str, ...]:
     """Return the helpers that a kernel uses, directly or through other helpers, in order of definition."""
     declared = (_STRUCTS.get(s.dtype, "") for s in all_statements(kernel.body) if isinstance(s, Declare))
-    printed = (p for s in all_statements(kernel.body) for p in (s, *(_with_builtins(s) if isinstance(s, For) else ())))
+    printed = (p for s in all_statements(kernel.body) for p in (s, *(printed_body(s) if isinstance(s, For) else ())))
     own = (expr for s in printed for expr in operations_in(s))
     return in_order({*_names_in(own), *itertools.chain.from_iterable(map(_named_in, declared))})
 

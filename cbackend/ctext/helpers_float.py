@@ -54,6 +54,18 @@ static inline {T} ag_minimum_{T}({T} a, {T} b)
 """,
 )
 
+_CHOSEN = Helper(
+    "ag_chosen_{T}",
+    """\
+/* a if `set`, else b, without a branch. */
+static inline {T} ag_chosen_{T}(b8 set, {T} a, {T} b)
+{
+    const {U} other = ag_bits_{T}(b);
+    return ag_from_bits_{T}(((ag_bits_{T}(a) ^ other) & -({U})set) ^ other);
+}
+""",
+)
+
 # Steps of a reduction that clang vectorizes.  WebAssembly has an instruction for maximum, not for maximumnum, of which
 # clang takes vectors apart.  A total that becomes NaN by it stands beside a flag for NaN, or is the largest number of a
 # row of a softmax, of which a NaN makes all results NaN.
@@ -128,4 +140,9 @@ static inline {T} ag_mod_{T}({T} a, {T} b)
 _PATTERNS = (_SIGN, _MAXIMUM, _MINIMUM, _MAX_NUMBER, _MIN_NUMBER, _FLOOR_DIV, _MOD)
 
 PROTOTYPES = [h for pattern in _prototypes() for h in instances(pattern, FLOATS)]
-FLOAT = [*(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)), *GAMMA]
+_BITS = {"U": {"float32": "u32", "float64": "u64"}}
+FLOAT = [
+    *instances(_CHOSEN, FLOATS, **_BITS),
+    *(h for pattern in _PATTERNS for h in instances(pattern, FLOATS)),
+    *GAMMA,
+]

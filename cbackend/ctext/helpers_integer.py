@@ -212,6 +212,17 @@ static inline u64 ag_u64_from_{T}({T} x)
 """,
 )
 
+_CHOSEN = Helper(
+    "ag_chosen_{T}",
+    """\
+/* a if `set`, else b, without a branch. */
+static inline {T} ag_chosen_{T}(b8 set, {T} a, {T} b)
+{
+    return ((a ^ b) & -({T})set) ^ b;
+}
+""",
+)
+
 _WORDS = {"U": _UNSIGNED_OF, "width": _WIDTH}
 
 INTEGER = [
@@ -222,6 +233,7 @@ INTEGER = [
     *instances(_LEFT_SHIFT, SIGNED + UNSIGNED, **_WORDS),
     *instances(_RIGHT_SHIFT, SIGNED, **_WORDS),
     *instances(_RIGHT_SHIFT_UNSIGNED, UNSIGNED, **_WORDS),
+    *instances(_CHOSEN, SIGNED + UNSIGNED),
     *instances(_POW, SIGNED + UNSIGNED, **_WORDS),
     *instances(_TO_32_BITS, ["float32"]),
     *instances(_TO_32_BITS_WIDE, ["float64"]),

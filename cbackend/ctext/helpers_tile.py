@@ -131,6 +131,31 @@ static inline const {S} *ag_run_in_{T}(const {S} *x, i64 at, i64 stride, i64 n, 
     ),
     *instances(
         Helper(
+            "ag_widened_in_{T}",
+            """\
+/* Copies of n bools of x from `at` on, each as wide as the numbers beside it. */
+__attribute__((noinline, unused)) static const {T} *ag_widened_in_{T}(const u8 *x, i64 at, i64 stride, i64 n,
+                                                                      {T} *copy)
+{
+    i64 i = 0;
+    x += at;
+    if (stride == 1) {
+        for (; i + 64 <= n; i += 64)
+            #pragma omp simd
+            for (i64 k = 0; k < 64; k++) copy[i + k] = x[i + k];
+        for (; i + 16 <= n; i += 16)
+            #pragma omp simd
+            for (i64 k = 0; k < 16; k++) copy[i + k] = x[i + k];
+    }
+    for (; i < n; i++) copy[i] = x[i * stride];
+    return copy;
+}
+""",
+        ),
+        ("uint32", "uint64"),
+    ),
+    *instances(
+        Helper(
             "ag_run_back_{T}",
             """\
 /* Write the results in `copy` to their place. */

@@ -21,11 +21,12 @@ from .helper import C_TYPES, suffix
 from .user_forms import user_form
 
 _ROWS: dict[str, dict[str, Form]] = {
-    # operations that lowering alone makes: conditions of branches, segments, parts of arrays (helpers_tile.py), sums of
-    # blocks (helpers_reduce.py)
+    # operations that lowering and loop_forms.py alone make: conditions of branches, choices without branches, segments,
+    # parts of arrays (helpers_tile.py), sums of blocks (helpers_reduce.py)
     "complex": {"f": call("ag_make_{C}", 2)},
     "both": {"b": BOTH},
     "either": {"b": EITHER},
+    "chosen": {"iuf": call("ag_chosen_{T}", 3)},
     "max_number": {"f": call("ag_max_number_{T}", 2)},
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
@@ -33,6 +34,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "is_turned": {"i": call("ag_is_turned", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},
+    "widened_in": {"b": call("ag_widened_in_{C}", 5)},
     "run_back": {"biufce": call("ag_run_back_{T}", 5)},
     "tile_in": {"biufce": call("ag_tile_in_{T}", 7)},
     "tile_in_twos": {"biufce": call("ag_tile_in_twos_{T}", 7)},
@@ -81,7 +83,7 @@ def _form(name: str, result: str, dtypes: tuple[str, ...]) -> Form:
     own = user_op(name)
     if own is not None:
         return user_form(own, result, dtypes)
-    dtype = dtypes[1] if name == "switch" else dtypes[0]
+    dtype = dtypes[1] if name in ("switch", "chosen") else dtypes[0]
     kinds = "".join(map(kind_of, dtypes))
     if name in _SIGNED_FIRST and kinds in ("iu", "ui"):
         return _mixed(name, kinds)

@@ -16,17 +16,18 @@ static i32 ag_multiply_bytes(const ag_runtime *rt, const ag_byte_table *t, i32 r
 }
 """),
     Helper("ag_sum_bytes", """\
-/* A convolution of bytes in blocks of channels (see ag_byte_sums, whose first members `of` lists, more_kind and the
-   bits of more_scale behind them). */
+/* A convolution of bytes in blocks of channels (see ag_byte_sums, whose first members `of` lists, those from more_kind
+   to upper behind them, floats as their bits). */
 static void ag_sum_bytes(const ag_runtime *rt, const ag_byte_table *t, const i64 *of, const void *x, const i64 *xs,
                          const void *w, const void *start, const void *totals, const void *scale, const void *bias,
                          const void *more, const i64 *ys, void *y)
 {
-    const union { i32 bits; float number; } factor = {(i32)of[27]};
+    const union { i32 bits; float number; } factor = {(i32)of[27]}, again = {(i32)of[28]};
     t->sums(rt, &(const ag_byte_sums){
         of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], of[12], of[13],
         {of[14], of[15]}, {of[16], of[17]}, {of[18], of[19]}, {of[20], of[21]}, {of[22], of[23]}, {of[24], of[25]},
-        x, w, start, totals, 0, scale, bias, more, of[26], factor.number, {xs[0], xs[1], xs[2], xs[3]},
+        x, w, start, totals, 0, scale, bias, more, of[26], factor.number, again.number, of[29], of[30],
+        of[31], {xs[0], xs[1], xs[2], xs[3]},
         {ys[0], ys[1], ys[2]}, y
     });
 }

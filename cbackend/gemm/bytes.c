@@ -148,6 +148,7 @@ typedef struct byte_work {
     i64 left, right;                  /* windows from `left` on and before `right` reach over no border of a row */
     i32 flat;                         /* kernels of one position: rows are segments of all positions */
     i32 by_strips;                    /* the tasks of a strip are neighbours, else those of a panel */
+    i32 is_narrow;                    /* sums become bytes in registers */
     i32 adds_nothing;                 /* the number beyond the borders is a 0 */
     vector turned;                    /* the bits of x that are turned over */
     vector zero, more_turned;         /* of y; the bits of what is added to it that are turned over */
@@ -422,24 +423,29 @@ static void store_floats(const byte_work *work, const byte_column *of, i64 at, i
     }
 }
 
-/* AG_BYTES: sum * scale + bias [+ more * more_scale], rounded, + zero, held between low and high.  adds: 0, 1: more are
-   bytes, 4: floats.  All vectors of a tile. */
+/* Kinds of residuals: none, bytes or floats that are added to scaled sums, bytes that are added to rounded sums. */
+enum { ADDS_NOTHING, ADDS_BYTES, ADDS_FLOATS, ADDS_TO_ROUNDED };
+
+/* AG_BYTES: sum * scale + bias, and what is added, rounded, + zero, held between low and high.  All vectors of a tile. */
 INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 vectors, const vector *sums,
-                        const i64 adds)
+                        const int adds)
 {
     const ag_byte_sums *all = work->of;
     const i64 step = all->y_strides[2];
     const vector zero = work->zero, turn = work->more_turned;
-    const floats low = work->low, high = work->high, factor = all->more_scale - (floats){0};
+    const floats none = {0}, low = work->low, high = work->high, factor = all->more_scale - none;
+    const floats lower = (float)all->lower - none, upper = (float)all->upper - none, own_factor = all->sum_scale - none;
+    const vector less = turn + (i32)all->more_zero;
+    const i64 item = adds == ADDS_FLOATS ? 4 : 1;
     for (i64 v = 0; v < vectors; v++, of++) {
         const i64 count = of->count, place = of->place + at * step;
         const vector start = of->start, *sum = sums + v;
         const floats scale = of->scale, bias = of->bias;
-        const byte *more = adds ? (const byte *)all->more + place * adds : 0;
+        const byte *more = adds ? (const byte *)all->more + place * item : 0;
         byte *y = (byte *)all->y + place;
         for (i64 p = 0; p < columns; p++, y += step, sum += vectors) {
             floats f = __builtin_convertvector(*sum + start, floats) * scale + bias;
-            if (adds == 1) {
+            if (adds == ADDS_BYTES || adds == ADDS_TO_ROUNDED) {
                 vector number;
                 if (count >= LANES) number = without_sign(more);
                 else {
@@ -447,11 +453,12 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
                     __builtin_memcpy(some, more, (unsigned long)count);
                     number = without_sign(some);
                 }
-                f += __builtin_convertvector((number ^ turn) - turn, floats) * factor, more += step;
+                if (adds == ADDS_TO_ROUNDED) f = __builtin_convertvector(rounded(held(f, lower, upper)), floats) * own_factor;
+                f += __builtin_convertvector((number ^ turn) - less, floats) * factor, more += step;
             } else if (adds) {
                 floats number;
                 LOAD(unaligned_floats, number, more, count)
-                f += number * factor, more += step * adds;
+                f += number * factor, more += step * item;
             }
             const bytes narrow = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
             STORE(unaligned_bytes, y, narrow, count)
@@ -529,18 +536,28 @@ TWO(in_unsigned_bytes, "vpackuswb", vector)
 TWO(in_signed_bytes, "vpacksswb", vector)
 TWO(add_shorts, "vpaddsw", vector)
 TWO(largest_shorts, "vpmaxsw", vector)
-TWO(least_floats, "vminps", floats)
+TWO(least_shorts, "vpminsw", vector)
 
-/* The integers of four vectors of numbers that are not above `high`, plus zero, not below `least`: bytes of which each
-   quarter has four of each vector.  Conversions and additions saturate. */
-INLINE vector narrowed(const byte_work *work, const floats *f, vector zeros, vector least)
+/* The integers of four vectors of numbers, plus zero, between low and high: bytes of which each quarter has four of each
+   vector.  Numbers are below 2^31 (work->is_narrow).  Conversions and additions saturate. */
+typedef struct byte_ends {
+    vector zero, low, high; /* in 16 bits */
+} byte_ends;
+INLINE byte_ends ends_of(const ag_byte_sums *of)
+{
+    const shorts none = {0};
+    return (byte_ends){(vector)((short)of->zero - none), (vector)((short)of->low - none), (vector)((short)of->high - none)};
+}
+INLINE vector narrowed(const byte_work *work, const floats *f, const byte_ends *ends)
 {
     vector whole[4];
 #pragma GCC unroll 4
-    for (int k = 0; k < 4; k++) whole[k] = rounded(least_floats(f[k], work->high));
-    const vector a = largest_shorts(add_shorts(in_shorts(whole[0], whole[1]), zeros), least);
-    const vector b = largest_shorts(add_shorts(in_shorts(whole[2], whole[3]), zeros), least);
-    return work->of->high > 127 ? in_unsigned_bytes(a, b) : in_signed_bytes(a, b);
+    for (int k = 0; k < 4; k++) whole[k] = rounded(f[k]);
+    const vector a = add_shorts(in_shorts(whole[0], whole[1]), ends->zero);
+    const vector b = add_shorts(in_shorts(whole[2], whole[3]), ends->zero);
+    const vector c = least_shorts(largest_shorts(a, ends->low), ends->high);
+    const vector d = least_shorts(largest_shorts(b, ends->low), ends->high);
+    return work->of->high > 127 ? in_unsigned_bytes(c, d) : in_signed_bytes(c, d);
 }
 
 /* Tiles whose sums become bytes in registers.  The channels of four positions fill a vector of y. */
@@ -556,9 +573,19 @@ INLINE vector in_order(vector quarters)
 #pragma GCC push_options
 #pragma GCC optimize("O2", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", "no-schedule-insns2")
 #endif
-/* y: where the first position has its outputs of the first block. */
+/* Integers of the numbers between lower and upper, scaled, and those of more beside them: see ADDS_TO_ROUNDED. */
+INLINE floats with_more(const byte_work *work, floats f, const byte *more)
+{
+    const ag_byte_sums *all = work->of;
+    const floats none = {0}, lower = (float)all->lower - none, upper = (float)all->upper - none;
+    const vector number = (without_sign(more) ^ work->more_turned) - (work->more_turned + (i32)all->more_zero);
+    return __builtin_convertvector(rounded(held(f, lower, upper)), floats) * (all->sum_scale - none)
+         + __builtin_convertvector(number, floats) * (all->more_scale - none);
+}
+
+/* y: where the first position has its outputs of the first block; more: NULL, or what is added there. */
 INLINE void narrow_tile(const int columns, const int vectors, const byte_work *work, const byte_tile *at,
-                        const byte_column *of, byte *y)
+                        const byte_column *of, byte *y, const byte *more)
 {
     vector sums[MOST_COLUMNS][TILE_VECTORS];
 #pragma GCC unroll 8
@@ -566,24 +593,27 @@ INLINE void narrow_tile(const int columns, const int vectors, const byte_work *w
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) sums[p][v] = of[v].start;
     accumulate(columns, vectors, work, at, sums);
-    const vector zeros = (vector)((short)work->of->zero - (shorts){0}), least = (vector)((short)work->of->low - (shorts){0});
+    const byte_ends ends = ends_of(work->of);
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++, y += work->of->y_strides[1])
+    for (int v = 0; v < vectors; v++, y += work->of->y_strides[1], more += more ? work->of->y_strides[1] : 0)
 #pragma GCC unroll 2
         for (int p = 0; p < columns; p += NARROW_GROUP) {
             floats f[NARROW_GROUP];
 #pragma GCC unroll 4
             for (int k = 0; k < NARROW_GROUP; k++)
                 f[k] = __builtin_convertvector(sums[p + k][v], floats) * of[v].scale + of[v].bias;
-            *(unaligned *)(y + p * LANES) = in_order(narrowed(work, f, zeros, least));
+            if (more)
+#pragma GCC unroll 4
+                for (int k = 0; k < NARROW_GROUP; k++) f[k] = with_more(work, f[k], more + (p + k) * LANES);
+            *(unaligned *)(y + p * LANES) = in_order(narrowed(work, f, &ends));
         }
 }
-typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *);
+typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *, const byte *);
 #define NARROW_TILE(columns, vectors) \
     static __attribute__((noinline)) void narrow_##vectors##_##columns(const byte_work *work, const byte_tile *at, \
-                                                                       const byte_column *of, byte *y) \
+                                                                       const byte_column *of, byte *y, const byte *more) \
     { \
-        narrow_tile(columns, vectors, work, at, of, y); \
+        narrow_tile(columns, vectors, work, at, of, y, more); \
     }
 NARROW_TILE(4, 1) NARROW_TILE(8, 1) NARROW_TILE(4, 2) NARROW_TILE(8, 2) NARROW_TILE(4, 3) NARROW_TILE(8, 3)
 NARROW_TILE(4, 4)
@@ -602,162 +632,186 @@ static i32 narrow_row(const byte_work *work, byte_tile *at, const byte_column *o
                       i64 row, i64 count)
 {
     const ag_byte_sums *of = work->of;
-    if (of->kind != AG_BYTES || of->more || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
+    if (!work->is_narrow || (of->more && of->sum_scale == 0) || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
         return 0;
     const i64 depth = of->kernel[0] * of->kernel[1] * of->in_blocks * of->block;
     if (vectors == TILE_VECTORS && depth > SHALLOW) return 0;
     const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
-    byte *const y = (byte *)of->y + outputs->place + row * work->columns * LANES;
+    const i64 place = outputs->place + row * work->columns * LANES;
+    byte *const y = (byte *)of->y + place;
+    const byte *const more = of->more ? (const byte *)of->more + place : 0;
     for (i64 column = 0, columns; column < count; column += columns) {
         columns = vectors < TILE_VECTORS && count - column > NARROW_GROUP && count >= 2 * NARROW_GROUP ? 8 : NARROW_GROUP;
         const i64 first = at_most(column, count - columns);
         at->inside = first >= work->left && first + columns <= right;
         at->column = (left + first) * of->stride[1] - of->before[1];
         at->x = x + at->column * of->x_strides[3];
-        narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES);
+        narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES,
+                                                            more ? more + first * LANES : 0);
     }
     return 1;
 }
 
-/* Channels with their own kernels of 3 x 3, four windows at once.  The three rows of a column and a channel lie side by
-   side in a word, which is multiplied by its weights at once; a vector has four columns, of four channels each. */
-enum { OWN_SIDE = 3, OWN_WINDOWS = 4, OWN_REACH = 10 }; /* columns that are read for four windows, with a stride of 2 */
-TWO(low_bytes, "vpunpcklbw", vector)
-TWO(high_bytes, "vpunpckhbw", vector)
-TWO(low_shorts, "vpunpcklwd", vector)
-TWO(high_shorts, "vpunpckhwd", vector)
-TWO(even_quarters, "vshufi32x4 $0x88,", vector)
-TWO(odd_quarters, "vshufi32x4 $0xdd,", vector)
-
-INLINE void side_by_side(vector a, vector b, vector c, vector d, vector *to)
+/* Channels with their own kernels of 3 x 3.  At each position a channel has a word: its numbers in rows below each other,
+   which are multiplied at once.  Of four rows the first three are those of a row of y, the last three those of the next. */
+enum { OWN_SIDE = 3, OWN_WINDOWS = 4, OWN_ROWS = 4, OWN_REACH = 9 }; /* OWN_REACH: columns of four windows, stride 2 */
+#define ROW_OF(number) \
+    INLINE vector with_row_##number(vector rows, const byte *from) \
+    { \
+        __asm__("vinserti32x4 $" #number ", %1, %0, %0" : "+v"(rows) : "m"(*(const unaligned_bytes *)from)); \
+        return rows; \
+    }
+ROW_OF(1) ROW_OF(2) ROW_OF(3)
+INLINE vector with_row_0(const byte *from)
 {
-    const vector low = low_bytes(a, b), high = high_bytes(a, b);
-    const vector low_more = low_bytes(c, d), high_more = high_bytes(c, d);
-    to[0] = low_shorts(low, low_more), to[1] = high_shorts(low, low_more);
-    to[2] = low_shorts(high, high_more), to[3] = high_shorts(high, high_more);
+    vector rows;
+    __asm__("vmovdqu32 %1, %x0" : "=v"(rows) : "m"(*(const unaligned_bytes *)from));
+    return rows;
 }
 
-/* 16 bytes in each quarter of a vector. */
-INLINE vector in_quarters(const void *from)
+/* Quarters as the bytes of words. */
+INLINE vector as_words(vector quarters)
 {
-    vector all;
-    __asm__("vbroadcasti32x4 %1, %0" : "=v"(all) : "m"(*(const bytes *)from));
-    return all;
+#if defined(__AVX512VBMI__)
+    const vector places = {0x30201000, 0x31211101, 0x32221202, 0x33231303, 0x34241404, 0x35251505, 0x36261606, 0x37271707,
+                           0x38281808, 0x39291909, 0x3a2a1a0a, 0x3b2b1b0b, 0x3c2c1c0c, 0x3d2d1d0d, 0x3e2e1e0e, 0x3f2f1f0f};
+    __asm__("vpermb %0, %1, %0" : "+v"(quarters) : "v"(places));
+    return quarters;
+#else
+    const vector places = {0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703,
+                           0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703};
+    vector words = in_order(quarters);
+    __asm__("vpshufb %1, %0, %0" : "+v"(words) : "v"(places));
+    return words;
+#endif
 }
 
-/* All that a row of windows needs for a block of channels: weights, and the epilogue of each four channels. */
+/* A block of channels in a task: weights for the first three rows of words and for the last three, and rows of x. */
 typedef struct own_block {
-    vector weights[OWN_SIDE][4], start[4];
-    floats scale[4], bias[4];
-    vector zeros, least;
-    i32 found;
+    vector weights[2][OWN_SIDE], beyond;
+    byte_column outputs;
+    byte_ends ends;
+    const byte *rows[OWN_ROWS];
+    i64 moves[OWN_ROWS]; /* all bits of rows of x, none of what lies beyond it: there columns are the same */
 } own_block;
 
-static void find_own(const byte_work *work, const byte_column *of, const byte *w, own_block *to)
+/* The words of `rows` rows at a column. */
+INLINE vector words_at(const int rows, const i32 inside, const byte_work *work, const own_block *of, i64 column)
 {
-    const vector none = {0};
-    for (int j = 0; j < OWN_SIDE; j++) {
-        const byte *at = w + j * LANES;
-        const vector a = in_quarters(at), b = in_quarters(at + OWN_SIDE * LANES), c = in_quarters(at + 2 * OWN_SIDE * LANES);
-        side_by_side(a, b, c, none, to->weights[j]);
-    }
-    for (int q = 0; q < 4; q++) {
-        to->start[q] = in_quarters((const i32 *)&of->start + 4 * q);
-        to->scale[q] = (floats)in_quarters((const float *)&of->scale + 4 * q);
-        to->bias[q] = (floats)in_quarters((const float *)&of->bias + 4 * q);
-    }
-    to->zeros = (vector)((short)work->of->zero - (shorts){0}), to->least = (vector)((short)work->of->low - (shorts){0});
-    to->found = 1;
+    const i64 at = column * LANES;
+    if (!inside && (unsigned long)column >= (unsigned long)work->of->lengths[1]) return of->beyond;
+#define ROW(r) (of->rows[r] + (inside ? at : at & of->moves[r]))
+    vector found = with_row_2(with_row_1(with_row_0(ROW(0)), ROW(1)), ROW(2));
+    if (rows == OWN_ROWS) found = with_row_3(found, ROW(3));
+#undef ROW
+    return as_words(found) ^ work->turned;
 }
 
-/* Four columns of a row, from x on, and what lies beyond the borders in the place of words whose bit is not set. */
-INLINE vector four_columns(const byte *x, vector beyond, unsigned long set)
+/* Four windows from column `column` on, of `rows` rows of y: the bytes of their results at y. */
+INLINE void own_windows(const int stride, const int rows, const i32 inside, const byte_work *work, const own_block *of,
+                        i64 column, vector *results)
 {
-    __asm__("vmovdqu32 %2, %0 %{%1%}" : "+v"(beyond) : "Yk"((unsigned short)set), "m"(*(const unaligned *)x));
-    return beyond;
+    vector sums[2][OWN_WINDOWS];
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+        for (int p = 0; p < OWN_WINDOWS; p++) sums[r][p] = of->outputs.start;
+#pragma GCC unroll 9
+    for (int k = 0; k < (OWN_WINDOWS - 1) * stride + OWN_SIDE; k++) {
+        const vector words = words_at(rows + OWN_SIDE - 1, inside, work, of, column + k);
+#pragma GCC unroll 2
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 4
+            for (int p = 0; p < OWN_WINDOWS; p++)
+                if (k >= p * stride && k < p * stride + OWN_SIDE)
+                    sums[r][p] = add_products(sums[r][p], words, of->weights[r][k - p * stride]);
+    }
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; r++) {
+        floats f[OWN_WINDOWS];
+#pragma GCC unroll 4
+        for (int p = 0; p < OWN_WINDOWS; p++)
+            f[p] = __builtin_convertvector(sums[r][p], floats) * of->outputs.scale + of->outputs.bias;
+        results[r] = in_order(narrowed(work, f, &of->ends));
+    }
 }
 
-/* Four windows from column `column` on of rows at x: the bytes of their results, position by position. */
-INLINE vector own_windows(const int stride, const i32 inside, const byte_work *work, const byte_tile *at,
-                          const own_block *of, i64 column)
+/* `rows` rows of y; the last four windows lap over others where the count is not a multiple. */
+INLINE void own_rows(const int stride, const int rows, const byte_work *work, const own_block *of, byte *y)
 {
-    const i64 apart = work->of->dilation[0] * work->of->x_strides[2], low = at_least(0, -column);
-    const i64 high = at_least(low, at_most(OWN_REACH, work->of->lengths[1] - column));
-    const unsigned long within = ((1ul << 4 * high) - 1) & ~((1ul << 4 * low) - 1);
-    const vector beyond = *(const unaligned *)work->around, turn = work->turned;
-    vector columns[OWN_SIDE][OWN_SIDE], words[4], sums[4];
-    floats f[4];
-#pragma GCC unroll 3
-    for (int i = 0; i < OWN_SIDE; i++) {
-        const byte *const x = at->x + column * LANES + i * apart;
-        const unsigned long set = i >= at->first && i < at->last ? within : 0;
-#define FROM(k) \
-    ((inside ? (vector)*(const unaligned *)(x + (k) * LANES) : four_columns(x + (k) * LANES, beyond, set >> 4 * (k))) ^ turn)
-        if (stride == 1) columns[i][0] = FROM(0), columns[i][1] = FROM(1), columns[i][2] = FROM(2);
-        else {
-            const vector first = FROM(0), last = FROM(4);
-            columns[i][0] = even_quarters(first, last), columns[i][1] = odd_quarters(first, last);
-            columns[i][2] = even_quarters(FROM(2), FROM(6));
-        }
-    }
-#pragma GCC unroll 4
-    for (int q = 0; q < 4; q++) sums[q] = of->start[q];
-#pragma GCC unroll 3
-    for (int j = 0; j < OWN_SIDE; j++) {
-        side_by_side(columns[0][j], columns[1][j], columns[2][j], columns[2][j], words);
-#pragma GCC unroll 4
-        for (int q = 0; q < 4; q++) sums[q] = add_products(sums[q], words[q], of->weights[j][q]);
-    }
-#pragma GCC unroll 4
-    for (int q = 0; q < 4; q++) f[q] = __builtin_convertvector(sums[q], floats) * of->scale[q] + of->bias[q];
-    return narrowed(work, f, of->zeros, of->least);
-}
-
-/* `count` windows of a row; the last four lap over others where the count is not a multiple. */
-INLINE void own_row(const int stride, const byte_work *work, const byte_tile *at, const own_block *block, byte *y,
-                    i64 count)
-{
-    const i64 reach = stride == 1 ? OWN_WINDOWS + 2 : OWN_REACH, length = work->of->lengths[1];
-    const i32 within = at->first == 0 && at->last == OWN_SIDE;
+    const i64 reach = (OWN_WINDOWS - 1) * stride + OWN_SIDE, length = work->of->lengths[1], count = work->columns;
+    i64 within = -1;
+    for (int r = 0; r < rows + OWN_SIDE - 1; r++) within &= of->moves[r];
     for (i64 p = 0; p < count; p += OWN_WINDOWS) {
         const i64 first = count >= OWN_WINDOWS ? at_most(p, count - OWN_WINDOWS) : 0;
         const i64 column = first * stride - work->of->before[1];
-        const i32 inside = within && column >= 0 && column + reach <= length;
-        const vector found = inside ? own_windows(stride, 1, work, at, block, column)
-                                    : own_windows(stride, 0, work, at, block, column);
-        if (count >= OWN_WINDOWS) *(unaligned *)(y + first * LANES) = found;
-        else __builtin_memcpy(y, &found, (unsigned long)(count * LANES));
+        vector found[2];
+        if (within && column >= 0 && column + reach <= length) own_windows(stride, rows, 1, work, of, column, found);
+        else own_windows(stride, rows, 0, work, of, column, found);
+#pragma GCC unroll 2
+        for (int r = 0; r < rows; r++) {
+            byte *const to = y + (r * count + first) * LANES;
+            if (count >= OWN_WINDOWS) *(unaligned *)to = found[r];
+            else __builtin_memcpy(to, &found[r], (unsigned long)(count * LANES));
+        }
     }
 }
-typedef void own_function(const byte_work *, const byte_tile *, const own_block *, byte *, i64);
-#define OWN_ROW(stride) \
-    static __attribute__((noinline)) void own_row_##stride(const byte_work *work, const byte_tile *at, \
-                                                           const own_block *block, byte *y, i64 count) \
+typedef void own_function(const byte_work *, const own_block *, byte *);
+#define OWN_ROW(stride, rows) \
+    static __attribute__((noinline)) void own_row_##stride##_##rows(const byte_work *work, const own_block *of, byte *y) \
     { \
-        own_row(stride, work, at, block, y, count); \
+        own_rows(stride, rows, work, of, y); \
     }
-OWN_ROW(1) OWN_ROW(2)
+OWN_ROW(1, 1) OWN_ROW(1, 2) OWN_ROW(2, 1)
 
-/* A row of channels that have their own kernels, or 0 where they are not those of above.  `block` is that of a task, found
-   for its first row. */
-INLINE i32 own_bytes_row(const byte_work *work, const byte_tile *at, const byte_column *outputs, own_block *block, i64 row,
-                         i64 count)
+/* Rows [row, end) of a block of channels that have their own kernels; 0 where they are not those of above. */
+static i32 own_task(const byte_work *work, i64 image, i64 block, i64 row, i64 end)
 {
     const ag_byte_sums *of = work->of;
-    const i32 fits = of->kind == AG_BYTES && !of->more && of->kernel[0] == OWN_SIDE && of->kernel[1] == OWN_SIDE
+    const i32 fits = of->own && work->is_narrow && !of->more && of->kernel[0] == OWN_SIDE && of->kernel[1] == OWN_SIDE
         && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES && of->y_strides[2] == LANES
-        && of->out_block == LANES && outputs->count >= LANES;
+        && of->out_block == LANES;
     if (!fits) return 0;
-    if (!block->found) find_own(work, outputs, at->w, block);
-    byte *y = (byte *)of->y + outputs->place + row * work->columns * LANES;
-    (of->stride[1] == 1 ? own_row_1 : own_row_2)(work, at, block, y, count);
+    own_block own = {.beyond = as_words(*(const unaligned *)work->around) ^ work->turned, .ends = ends_of(of)};
+    const byte_tile at = {.image = image, .output = block * LANES};
+    find_columns(work, &at, 1, &own.outputs);
+    const byte *w = (const byte *)of->w + block * OWN_SIDE * OWN_SIDE * LANES;
+    for (int j = 0; j < OWN_SIDE; j++, w += LANES) {
+        own.weights[0][j] = as_words(with_row_2(with_row_1(with_row_0(w), w + OWN_SIDE * LANES), w + 2 * OWN_SIDE * LANES));
+        own.weights[1][j] = own.weights[0][j] << 8;
+    }
+    const byte *const x = (const byte *)of->x + image * of->x_strides[0] + block * of->x_strides[1];
+    const i32 two = of->stride[0] == 1 && of->stride[1] == 1 && of->dilation[0] == 1;
+    for (i64 rows; row < end; row += rows) {
+        rows = two && row + 1 < end ? 2 : 1;
+        for (i64 r = 0; r < rows + OWN_SIDE - 1; r++) {
+            const i64 from = row * of->stride[0] - of->before[0] + r * of->dilation[0];
+            own.moves[r] = -(i64)(from >= 0 && from < of->lengths[0]);
+            own.rows[r] = own.moves[r] ? x + from * of->x_strides[2] : work->around;
+        }
+        own_function *const function = of->stride[1] == 2 ? own_row_2_1 : rows == 2 ? own_row_1_2 : own_row_1_1;
+        function(work, &own, (byte *)of->y + own.outputs.place + row * work->columns * LANES);
+    }
     return 1;
 }
+
+/* Whether sums become bytes in registers: numbers that lie so far below 2^31 that their conversion is exact. */
+static i32 find_narrow(const ag_byte_sums *of)
+{
+    if (of->kind != AG_BYTES || (of->more && !(of->sum_scale <= 0x1p20f && of->more_scale <= 0x1p20f))) return 0;
+    const floats none = {0}, most_scale = 0.25f - none, most_bias = 0x1p30f - none;
+    vector fits = (vector)(none == none);
+    for (i64 k = 0; k < of->blocks * of->out_block; k += LANES) {
+        const floats scale = *(const unaligned_floats *)(of->scale + k), bias = *(const unaligned_floats *)(of->bias + k);
+        fits &= (scale <= most_scale) & (scale >= -most_scale) & (bias <= most_bias) & (bias >= -most_bias);
+    }
+    i32 all = -1;
+    for (int lane = 0; lane < LANES; lane++) all &= fits[lane];
+    return all;
+}
 #else
-typedef struct own_block {
-    i32 found;
-} own_block;
-#define own_bytes_row(work, at, outputs, block, row, count) 0
+#define own_task(work, image, block, row, end) 0
+#define find_narrow(of) 0
 #define narrow_row(work, at, outputs, vectors, x, row, count) 0
 #endif
 
@@ -775,16 +829,18 @@ typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 
 FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
 FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
-FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, 0))
-FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, 1))
-FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, 4))
+FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_NOTHING))
+FINISH(finish_more_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_BYTES))
+FINISH(finish_more_floats, store_bytes(work, of, at, columns, vectors, sums, ADDS_FLOATS))
+FINISH(finish_rounded, store_bytes(work, of, at, columns, vectors, sums, ADDS_TO_ROUNDED))
 
 static byte_finish *finish_of(const ag_byte_sums *of)
 {
     if (of->kind == AG_SUMS) return finish_sums;
     if (of->kind == AG_FLOATS) return finish_floats;
     if (of->kind == AG_FIXED) return finish_fixed;
-    return !of->more ? finish_bytes : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
+    if (!of->more) return finish_bytes;
+    return of->sum_scale != 0 ? finish_rounded : of->more_kind == AG_REAL ? finish_more_floats : finish_more_bytes;
 }
 
 /* Kernels of tiles of one vector, of channels with their own kernels. */
@@ -808,8 +864,7 @@ INLINE void find_rows(const byte_work *work, i64 start, byte_tile *at)
 
 /* The first `count` positions of a row, for all outputs of a panel, in tiles of nearly equal length.  The sums of several
    tiles of one vector are finished at once. */
-static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count,
-                         own_block *own)
+static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks, i64 row, i64 count)
 {
     const ag_byte_sums *of = work->of;
     const i64 left = work->flat ? row * work->columns : 0, right = at_most(work->right, count);
@@ -830,8 +885,7 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
         at.w = w + v * LANES * (of->own ? 1 : 4), at.output = block * of->out_block + v * LANES;
         find_columns(work, &at, vectors, outputs);
         at.x = x + start * of->x_strides[2] + (of->own ? v * LANES : 0);
-        if (of->own ? own_bytes_row(work, &at, outputs, own, row, count)
-                    : narrow_row(work, &at, outputs, vectors, at.x, row, count)) continue;
+        if (!of->own && narrow_row(work, &at, outputs, vectors, at.x, row, count)) continue;
         for (i64 tile = 0, column = 0, waiting = 0; tile < tiles; tile++) {
             const i64 columns = usual + (tile < longer);
             at.inside = column >= work->left && column + columns <= right;
@@ -854,11 +908,10 @@ static void byte_task(void *context, i64 index)
     const i64 strip = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
     const i64 block = first_block(work, panel);
     const i64 end = at_most((strip + 1) * work->height, work->rows);
-    own_block own;
-    own.found = 0;
+    if (own_task(work, image, block, strip * work->height, end)) return;
     for (i64 row = strip * work->height; row < end; row++)
         sum_byte_row(work, image, block, first_block(work, panel + 1) - block, row,
-                     at_most(work->columns, work->total - row * work->columns), &own);
+                     at_most(work->columns, work->total - row * work->columns));
 }
 
 /* How the work is cut: outputs into panels, positions into rows, and rows into strips for tasks. */
@@ -868,6 +921,7 @@ static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
     work.total = work.rows * work.columns, work.turned = (is_turned(of) ? (i32)0x80808080 : 0) - (vector){0};
     work.zero = (i32)of->zero - (vector){0}, work.more_turned = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
     work.low = (float)(of->low - of->zero) - (floats){0}, work.high = (float)(of->high - of->zero) - (floats){0};
+    work.is_narrow = find_narrow(of);
     __builtin_memset(work.around, (int)of->around, sizeof work.around);
     work.adds_nothing = ((of->around ^ (is_turned(of) ? 0x80 : 0)) & 255) == 0;
     if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1 && !of->before[0] && !of->before[1]

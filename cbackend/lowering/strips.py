@@ -10,21 +10,25 @@
 
 One copy of the loop serves all strides.  exp of a transposed 1000x1000 float64 takes 2.1 ms (4.9 ms by the
 scalar form, 0.8 ms where all is contiguous).
+
+Bools beside costly functions are copied whatever their stride is, each to a number as wide as those of the loop.  As
+bytes they make gcc take 64 elements at a time, or 32, and compute the rest one by one: in rows of 16 all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import by_symbol
+from ...record import record
 from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
     Assign,
     Body,
+    Const,
     Declare,
     Do,
     ElementPointer,
@@ -60,11 +64,23 @@ def costly_in_strips(general: For) -> Body:
     strides, limits = strides_along(general), current().limits
     if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
         return (specialized(in_wide_vectors(general)),)
-    sizes = [numpy_dtype(dtype).itemsize for _, dtype in _runs(general.body, strides)]
-    length = 1 << (limits.strip_bytes // sum(sizes)).bit_length() - 1
+    return _strip_mined(general)
+
+
+def with_wide_bools(general: For) -> Body:
+    """Strip-mine a costly loop that reads bools, which alone are copied: its strides are to become 1."""
+    if not any(a.is_bool for a in _accesses(general).values()) or not is_costly(general):
+        return (general,)
+    return _strip_mined(general, bools_alone=True)
+
+
+def _strip_mined(general: For, bools_alone: bool = False) -> Body:
+    copied = [a for a in _accesses(general).values() if a.is_bool or not bools_alone]
+    sizes = [numpy_dtype(_wide(general) if a.is_bool else a.dtype).itemsize for a in copied]
+    length = 1 << (current().limits.strip_bytes // sum(sizes)).bit_length() - 1
     begin, end = index("run"), index("run_end")
     bound = Let(end.name, smaller(plus(begin, number(length)), general.stop))
-    body = (bound, *strip_of(replace(general, start=begin, stop=end), length))
+    body = (bound, *strip_of(replace(general, start=begin, stop=end), length, bools_alone))
     return (For(begin.name, general.start, general.stop, body, step=length),)
 
 
@@ -75,52 +91,83 @@ def in_wide_vectors(loop: For) -> For:
     """
     if not loop.simd or loop.lanes is not None or not is_costly(loop):
         return loop
-    sizes = {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (Let, Store, Assign))}
+    sizes = _sizes(loop)
     if len(sizes - {1}) > 1:
         return loop
     return replace(loop, lanes=current().vector // max(sizes))
 
 
-def strip_of(general: For, length: int) -> Body:
-    """Return a loop of at most so many elements whose strided operands are copied to contiguous ones."""
-    strides = strides_along(general)
+def _sizes(loop: For) -> set[int]:
+    """Return the sizes of the values of a loop in bytes."""
+    return {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (Let, Store, Assign))}
+
+
+def _wide(loop: For) -> str:
+    """Return the dtype of copies of bools: as wide as the numbers of a costly loop."""
+    return f"uint{8 * min(max(_sizes(loop)), 8)}" if is_costly(loop) else "bool"
+
+
+def strip_of(general: For, length: int, bools_alone: bool = False) -> Body:
+    """Return a loop of at most so many elements whose strided operands are copied to contiguous ones.
+
+    `bools_alone`: everything else has stride 1.
+    """
+    accesses, wide = _accesses(general), _wide(general)
     count = minus(general.stop, general.start)
     here = minus(index(general.index), general.start)
     opening: list[Statement] = []
     body: list[Statement] = []
     closing: list[Statement] = []
-    for s in general.body:
-        access = _access(s, strides)
-        if access is None:
+    for k, s in enumerate(general.body):
+        access = accesses.get(k)
+        if access is None or (bools_alone and not access.is_bool):
             body.append(s)
             continue
-        name, array, dtype, where = access
-        (stride,) = (index(n) for n in names_in(where) if n in strides)
-        first = substitute(where, {general.index: general.start})
-        place, at = (Local(dtype, array), first, stride), f"{name}_at"
-        copy = Local(dtype, f"{name}_run")
+        dtype, at = wide if access.is_bool else access.dtype, f"{access.name}_at"
+        first = substitute(access.index, {general.index: general.start})
+        place, copy = (Local(access.dtype, access.array), first, access.stride), Local(dtype, f"{access.name}_run")
         opening.append(Declare(copy.name, dtype, length))
         if isinstance(s, Let):
-            opening.append(ElementPointer(at, dtype, ScalarOp("run_in", dtype, (*place, count, copy)), ZERO))
-            body.append(Let(s.name, Load(dtype, at, here)))
+            way = "run_in" if dtype == access.dtype else "widened_in"
+            opening.append(ElementPointer(at, dtype, ScalarOp(way, dtype, (*place, count, copy)), ZERO))
+            element = Load(dtype, at, here)
+            truth = ScalarOp("ne", "bool", (element, Const(dtype, 0)))
+            body.append(Let(s.name, element if dtype == access.dtype else truth))
         else:
             assert isinstance(s, Store)
             opening.append(ElementPointer(at, dtype, ScalarOp("tile_out", dtype, (*place, copy)), ZERO, const=False))
             body.append(replace(s, array=at, index=here))
             back = Do(ScalarOp("run_back", dtype, (*place, count, copy)))
-            closing.append(If(ScalarOp("ne", "bool", (stride, ONE)), (back,)))
+            closing.append(If(ScalarOp("ne", "bool", (access.stride, ONE)), (back,)))
     return (*opening, in_wide_vectors(replace(general, body=tuple(body))), *closing)
 
 
-def _runs(body: Body, strides: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Return name and dtype of each strided access that the statements need."""
-    return ((access[0], access[2]) for s in body if (access := _access(s, strides)) is not None)
+@record
+class _Access:
+    """A read of the array `array` by a stride along a loop, or a write.  `name`: of the value read, or of the array."""
+
+    name: str
+    array: str
+    dtype: str
+    index: Expr
+    stride: Local
+    is_bool: bool
+    """Whether it reads bools."""
 
 
-def _access(s: Statement, strides: frozenset[str]) -> tuple[str, str, str, Expr] | None:
-    """Return name, array, dtype and index of an access by one of these strides."""
-    if isinstance(s, Let) and isinstance(s.value, Load) and not strides.isdisjoint(names_in(s.value.index)):
-        return s.name, s.value.array, s.value.dtype, s.value.index
-    if isinstance(s, Store) and not strides.isdisjoint(names_in(s.index)):
-        return s.array, s.array, s.value.dtype, s.index
-    return None
+def _accesses(general: For) -> dict[int, _Access]:
+    """Return the statements of a loop, by position, that read or write by one of the strides along it."""
+    strides = strides_along(general)
+    found = {}
+    for k, s in enumerate(general.body):
+        if isinstance(s, Let) and isinstance(s.value, Load):
+            name, array, where, dtype = s.name, s.value.array, s.value.index, s.value.dtype
+        elif isinstance(s, Store):
+            name, array, where, dtype = s.array, s.array, s.index, s.value.dtype
+        else:
+            continue
+        along = [n for n in names_in(where) if n in strides]
+        if along:
+            (stride,) = along
+            found[k] = _Access(name, array, dtype, where, index(stride), isinstance(s, Let) and dtype == "bool")
+    return found

@@ -48,6 +48,7 @@ from ..ir.loops import (
 )
 from ..ir.walk import arrays_in, pruned, renamed, substituted
 from .nest import Nest
+from .strips import with_wide_bools
 
 ROWS_FUNCTION = "rows"
 """The name of the outlined loops over rows."""
@@ -59,7 +60,8 @@ def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
     `parameters`: the names of the kernel's.  A nest that may refuse an element has its loops where the tiles are.
     """
     outer, inner = nest.order[-2:]
-    body = pruned((loop(outer, (*nest.at[-2], general)),))
+    innermost = with_wide_bools(general)
+    body = pruned((loop(outer, (*nest.at[-2], *innermost)),))
     reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
     touched = set(arrays_in(body))
     tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 2) in touched])
@@ -75,7 +77,7 @@ def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
     if nest.fallible:
         return (*nest.at[0], *nest.looped((*tile.opening(), *tile.loops(tuple(inside))), depth))
     unit = {nest.operands.stride(k, inner).name: ONE for k in tile.moving}
-    rows = substituted((*nest.at[0], *nest.looped((general,), depth + 1)), unit)
+    rows = substituted((*nest.at[0], *nest.looped(innermost, depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
     return whole, If(Local("bool", "whole"), (Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles)

@@ -66,11 +66,12 @@ def plan_byte_convolution(p: Planner, node: Apply) -> None:
     result = p.result(node.out, lengths)
     image, step = p.strides(lengths)[:2]
     kind = FIXED if op.fixed else KINDS[op.out]
+    factors = (int(np.float32(v).view("int32")) for v in (op.more_scale, op.sum_scale))
     numbers = (
         x.lengths[0], x.lengths[1], block, blocks, op.size, blocks * op.size, op.panel, int(op.own),
         int(x.dtype == "int8"), op.around, kind, op.zero, op.low, op.high, *x.lengths[2:4], *op.weights[2:],
         *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *counts,
-        MORE["uint8" if more is None else more.dtype], int(np.float32(op.more_scale).view("int32")),
+        MORE["uint8" if more is None else more.dtype], *factors, op.more_zero, op.lower, op.upper,
     )  # fmt: skip
     strides = Vector(x.strides[:4]), Vector((image, step, op.size))
     arguments = (Table(TABLE), Vector(numbers), x, strides[0], *others, more or 0, strides[1], result)

@@ -13,6 +13,7 @@ values.py    the values of variables in a call, on the host and on the device
 run.py       runs steps
 loops.py     loops whose steps run on the device
 tape.py      recorded launches that run again over other arrays
+lists.py     small launches of a tape as one launch
 replay.py    calls like earlier ones: their launches again, or all in NumPy
 engine.py    the engine and its executable
 rows.py      the run profile of a function

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ...cbackend.ctext.device import Dialect
+from ...cbackend.ctext.device_lists import Item
 from ..engine import EngineError
 
 if TYPE_CHECKING:
@@ -54,6 +55,22 @@ class Device:
         """A kernel of a text, which is compiled once.  `pointers`: whether each argument is one, or an int64."""
         raise NotImplementedError
 
+    def item_kernel(self, item: Item, source: str) -> Any:
+        """The kernel of a function of work items in a text.  Lists of launches may call the function."""
+        return self.kernel(source, item.name, item.pointers)
+
+    def lists(self, kernel: Any, work: int) -> bool:
+        """Whether a launch of so many picoseconds of work may be one of a list: see lists.py."""
+        return False
+
+    def list_kernel(self, items: Sequence[Item]) -> Any:
+        """The kernel of lists of launches of these functions."""
+        raise NotImplementedError
+
+    def run_list(self, kernel: Any, numbers: np.ndarray) -> None:
+        """Work through a list of launches; may return before it ends."""
+        raise NotImplementedError
+
     def launch(self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]) -> None:
         """Run a kernel over a grid of work items; returns before it ends."""
         raise NotImplementedError
@@ -74,6 +91,10 @@ class Device:
 
     def address(self, address: int) -> Any:
         """The argument for an address in the host's memory, on a device that shares it."""
+        raise NotImplementedError
+
+    def number(self, array: np.ndarray) -> int:
+        """The address of an array of the host's memory, on a device that shares it."""
         raise NotImplementedError
 
     def buffer(self, size: int) -> Any:

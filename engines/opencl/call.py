@@ -15,6 +15,8 @@ from ...record import record
 from .base import Device
 from .memory import Memory, Traffic
 
+_UNKNOWN = 1 << 62
+"""The work of a launch that nobody has estimated."""
 Places = Sequence[Any] | None
 """For each result of a kernel the array that it should be written to, or None."""
 
@@ -28,13 +30,17 @@ class At:
 
 @record(eq=False)
 class Launched:
-    """A launch with its arguments.  `written`: the array that it writes, if all others are only read."""
+    """A launch with its arguments.
+
+    `written`: the array that it writes, if all others are only read.  `work`: an estimate in picoseconds.
+    """
 
     kernel: Any
     grid: Sequence[int]
     group: Sequence[int] | None
     arguments: tuple[Any, ...]
     written: Any
+    work: int
 
 
 class Recorder:
@@ -101,7 +107,7 @@ class Call:
 
     def launch(
         self, kernel: Any, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any],
-        written: Any = None,
+        written: Any = None, work: int = _UNKNOWN,
     ) -> None:  # fmt: skip
         """Start a kernel.  `written`: the array that it writes, if it only reads all others."""
         self.device.launch(kernel, grid, group, _passed(arguments, self.memory))
@@ -109,7 +115,7 @@ class Call:
         self.traffic.launches += 1
         self.launches += 1
         if self.recorder is not None:
-            self.recorder.launches.append(Launched(kernel, grid, group, tuple(arguments), written))
+            self.recorder.launches.append(Launched(kernel, grid, group, tuple(arguments), written, work))
 
 
 def _passed(arguments: Sequence[Any], memory: Memory) -> list[Any]:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...cbackend.ctext.device import OPENCL
+from ...cbackend.ctext.device_lists import LIST, Item, list_source
 from ..engine import EngineError
 from .base import Device
 from .memory import Buffers, Shared
@@ -26,6 +27,13 @@ _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_H
 _VECTORIZE_LOOPS = ("Portable Computing Language",)
 """Platforms whose compilers make vectors of the loops of a work item; the others make them of neighbouring items."""
 
+_LISTED = 60_000_000
+"""Picoseconds of work of a launch that one work item may do in a list: more would keep others idle."""
+_POLLS = 300
+"""Looks at a list of launches, of 0.1 to 0.2 us each, before the thread sleeps: a sleeper wakes 20 us late."""
+_IN_CALLER = ("basic", "cpu-minimal")
+"""The devices of PoCL that run kernels in the thread that launches them.  A launch takes 1 us there."""
+
 
 class OpenCLDevice(Device):
     """A device of OpenCL with a queue of its own."""
@@ -33,7 +41,10 @@ class OpenCLDevice(Device):
     kind = "OpenCL"
     dialect = OPENCL
 
-    def __init__(self, device: Any, shares: bool | None = None, in_parts: bool | None = None) -> None:
+    def __init__(
+        self, device: Any, shares: bool | None = None, in_parts: bool | None = None, caller: Any = None
+    ) -> None:
+        """`caller`: a device on the same processor that runs kernels in the calling thread."""
         super().__init__()
         cl = opencl()
         is_processor = bool(device.type & cl.device_type.CPU)
@@ -44,10 +55,17 @@ class OpenCLDevice(Device):
         vectorizes = device.platform.name in _VECTORIZE_LOOPS
         self.in_parts = self.shares and vectorizes if in_parts is None else in_parts
         self.memory = Shared(self) if self.shares else Buffers(self)
-        self.small = 12_000_000 if self.shares else 0
+        self.small = (12_000_000 if caller is None else 200_000) if self.shares else 0
         self._context = cl.Context([device])
         self._queue = cl.CommandQueue(self._context)
+        self._enqueue: Any = cl.enqueue_nd_range_kernel
+        self._memory_of: Any = cl.SVM
         self._programs: dict[str, Any] = {}
+        self._caller = None if caller is None else OpenCLDevice(caller, shares, in_parts)
+        self._in_flight = False
+        """Whether a launch may not have ended."""
+        self._list_event: Any = None
+        """The event of the last launch if it is that of a list."""
 
     def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Any:
         """A kernel of a text, which is compiled once.  `pointers`: whether each argument is one, or an int64."""
@@ -60,10 +78,39 @@ class OpenCLDevice(Device):
                     self._programs[source] = cl.link_program(self._context, [compiled])
             return Kernel(self._programs[source], name, tuple(pointers))
 
+    def item_kernel(self, item: Item, source: str) -> Any:
+        """The kernel of a function of work items in a text.  Lists of launches may call the function."""
+        made = self.kernel(source, item.name, item.pointers)
+        made.item = item
+        return made
+
+    def lists(self, kernel: Kernel, work: int) -> bool:
+        """Whether a launch of so many picoseconds of work may be one of a list: see lists.py."""
+        return self.shares and kernel.item is not None and work < _LISTED
+
+    def list_kernel(self, items: Sequence[Item]) -> ListKernel:
+        """The kernel of lists of launches of these functions."""
+        return ListKernel(list_source(items))
+
+    def run_list(self, kernel: ListKernel, numbers: np.ndarray) -> None:
+        """Work through a list of launches; may return before it ends."""
+        if self._caller is not None and not self._in_flight:
+            self._caller.run_list(kernel, numbers)
+            self._caller.finish()
+            return
+        try:
+            entry = kernel.entry(self)
+            entry.set_arg(0, opencl().SVM(numbers))
+            self._list_event = self._enqueue(self._queue, entry, (1,), (1,))
+        except opencl().Error as error:
+            raise self._renamed(error, 0) from error
+        self._in_flight = True
+
     def launch(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
     ) -> None:
         """Run a kernel over a grid; returns before it ends."""
+        self.started()
         try:
             kernel.entry(self._queue, grid, group, *arguments)
         except opencl().Error as error:
@@ -74,12 +121,26 @@ class OpenCLDevice(Device):
     ) -> OpenCLRepeated:
         """A launch to be run again and again."""
         return OpenCLRepeated(
-            kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments)
+            self, kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments)
         )
 
     def finish(self) -> None:
         """Wait for all kernels."""
-        self._do(lambda cl: self._queue.finish(), 0)
+        event, self._list_event = self._list_event, None
+        try:
+            if event is not None:  # one work item: another processor is free to look at it
+                for _ in range(_POLLS):
+                    if event.command_execution_status <= 0:  # ended, or failed
+                        break
+            self._queue.finish()
+        except opencl().Error as error:
+            raise self._renamed(error, 0) from error
+        finally:
+            self._in_flight = False
+
+    def started(self) -> None:
+        """Note a launch that is none of a list."""
+        self._in_flight, self._list_event = True, None
 
     def pointer(self, array: np.ndarray) -> Any:
         """The argument for an array of the host's memory."""
@@ -91,6 +152,14 @@ class OpenCLDevice(Device):
     def address(self, address: int) -> Any:
         """The argument for an address in the host's memory."""
         return opencl().SVM(ctypes.c_char.from_address(address))
+
+    def number(self, array: np.ndarray) -> int:
+        """The address of an array of the host's memory."""
+        try:
+            found: int = self._memory_of(array).svm_ptr  # pyopencl finds it sooner than NumPy
+        except (ValueError, BufferError):  # read-only, or not contiguous
+            found = array.__array_interface__["data"][0]
+        return found
 
     def buffer(self, size: int) -> Any:
         return self._do(lambda cl: cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size), size)
@@ -121,6 +190,8 @@ class Kernel:
         self.program: Any = program
         self.name: str = name
         self.pointers: tuple[bool, ...] = pointers
+        self.item: Item | None = None
+        """The function of its work items, if lists of launches may call it."""
         self.entry: Any = self._made()
         self._spare: list[Any] = []
 
@@ -138,11 +209,27 @@ class Kernel:
         return entry
 
 
+class ListKernel:
+    """A kernel of lists of launches, compiled for a device when it first runs there."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._entries: dict[OpenCLDevice, Any] = {}
+
+    def entry(self, device: OpenCLDevice) -> Any:
+        """The kernel, as pyopencl has it."""
+        if device not in self._entries:
+            self._entries[device] = device.kernel(self._source, LIST, [True]).entry
+        return self._entries[device]
+
+
 class OpenCLRepeated:
     """A launch with arguments of its own, of which a run changes only some."""
 
-    def __init__(self, kernel: Kernel, queue: Any, grid: Any, group: Any, arguments: list[Any]) -> None:
-        self._arguments, self._queue, self._grid, self._group = arguments, queue, grid, group
+    def __init__(
+        self, device: OpenCLDevice, kernel: Kernel, queue: Any, grid: Any, group: Any, arguments: list[Any]
+    ) -> None:
+        self._arguments, self._device, self._queue, self._grid, self._group = arguments, device, queue, grid, group
         self._kernel, self._pointers, self._entry = kernel, kernel.pointers, kernel.take()
         self._entry.set_args(*arguments)
         self._enqueue: Any = opencl().enqueue_nd_range_kernel
@@ -157,6 +244,7 @@ class OpenCLRepeated:
             for k, value in changed:
                 self._arguments[k] = value
             entry.set_args(*self._arguments)
+        self._device.started()
         self._enqueue(self._queue, entry, self._grid, self._group)
 
     def end(self) -> None:
@@ -208,8 +296,8 @@ def device() -> OpenCLDevice:
 def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
     """The first device that compiles a trial kernel, and the failures of those before it."""
     reasons = []
-    for one in _devices():
-        made = OpenCLDevice(one)
+    for one, caller in _with_callers(_devices()):
+        made = OpenCLDevice(one, caller=caller)
         try:
             made.kernel("__kernel void trial(__global float *y) { y[get_global_id(0)] = 1; }", "trial", [True])
         except opencl().Error as error:
@@ -218,6 +306,18 @@ def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
         else:
             return made, ()
     return None, tuple(reasons)
+
+
+def _with_callers(devices: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Each device with that of the same processor that runs kernels in the calling thread, or None."""
+    for one in devices:
+        others = [d for d in devices if d is not one and (d.platform, d.type) == (one.platform, one.type)]
+        if not _is_caller(one) or all(map(_is_caller, others)):
+            yield one, next(filter(_is_caller, others), None)
+
+
+def _is_caller(device: Any) -> bool:
+    return device.platform.name in _VECTORIZE_LOOPS and str(device.name).startswith(_IN_CALLER)
 
 
 def _devices() -> list[Any]:

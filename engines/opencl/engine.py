@@ -91,6 +91,8 @@ class OpenCLExecutable(CheckedExecutable):
         """Kinds of arguments of which the device runs all nodes, small ones too."""
         self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > current().limits.host_operations
         self._updated = {o for _, o in self.graph.updates}
+        self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
+        self._given = sum(c is None for c in self.containers)
         texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
         self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
         self.c_file = CFile(self.source, ())
@@ -105,7 +107,8 @@ class OpenCLExecutable(CheckedExecutable):
 
     def _call(self, *arguments: Any) -> list[np.ndarray]:
         if self._device.shares:
-            return super()._call(*arguments)
+            known = self._like_earlier(arguments) if self._replays and self._rows is None else None
+            return super()._call(*arguments) if known is None else known
         start = time.perf_counter()
         memory: Any = self._device.memory
         away = [away_at(c, memory) for c in self.containers]
@@ -121,6 +124,32 @@ class OpenCLExecutable(CheckedExecutable):
         if self.profile is not None:
             self.profile.record(time.perf_counter() - start)
         return [r for k, r in enumerate(results) if k not in self._updated]
+
+    def _like_earlier(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
+        """The outputs of a call like an earlier one, whose arguments have passed all checks; None if it is not."""
+        if len(arguments) != self._given:
+            return None
+        left, arrays = iter(arguments), []
+        for container, dtype in self._expected:
+            array = next(left) if container is None else container.value
+            if type(array) is not np.ndarray or array.dtype is not dtype:
+                return None
+            arrays.append(array)
+        results = self._again(key_of(arrays), arrays)
+        if results is None or not self._updated:
+            return results
+        for i, o in self.graph.updates:
+            self.containers[i].value = results[o]
+        return [r for k, r in enumerate(results) if k not in self._updated]
+
+    def _again(self, key: Any, arrays: Sequence[Any]) -> list[Any] | None:
+        """The results of a call like an earlier one; None if there was none, or it has to be prepared anew."""
+        known = self._replays.get(key)
+        if not known:
+            return None
+        with self._device.lock:
+            results: list[Any] | None = known.run(arrays, self.traffic)
+        return results
 
     def _unchecked(self, away: Sequence[Any]) -> list[Any]:
         """The parameters; those of values on the device take anything, since an update has been checked."""
@@ -200,12 +229,9 @@ class OpenCLExecutable(CheckedExecutable):
     def _results(self, arrays: list[Any]) -> list[Any]:
         if self._device.shares and self._rows is None:
             key = key_of(arrays)
-            known = self._replays.get(key)
-            if known:
-                with self._device.lock:
-                    results: list[Any] | None = known.run(arrays, self.traffic)
-                if results is not None:
-                    return results
+            results = self._again(key, arrays)
+            if results is not None:
+                return results
             self._call_own.key = key
         try:
             return super()._results(arrays)

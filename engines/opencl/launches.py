@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ...cbackend.ctext.device import source
-from ...cbackend.ctext.device_parts import parts_name, parts_source
+from ...cbackend.ctext.device_lists import item_source
+from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Extent, Pointer, Stride
 from ...cbackend.lowering.far_arguments import near_first
@@ -33,6 +34,9 @@ _PLANS = 64
 """Launches that a kernel remembers."""
 _GRAIN = 20_000_000
 """Picoseconds of work below which a part costs more than it saves."""
+
+_SHARES = 2
+"""Parts of a launch for each processor: more would even out their loads, but cut rows shorter."""
 
 
 def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
@@ -61,7 +65,7 @@ def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], exte
 
 @record(eq=False)
 class _Plan:
-    """A launch over arrays of some shapes and strides: extents, the shapes of the results, and the arguments.
+    """A launch over arrays of some shapes and strides: extents, the shapes of the results, arguments, picoseconds.
 
     An argument is the number of an operand whose pointer it is, or a number.  `apart`: for each output the elements
     from one part to the next, if parts have results of their own.
@@ -73,6 +77,7 @@ class _Plan:
     cut: int
     parts: int
     apart: tuple[int, ...]
+    work: int
 
 
 class PartsKernel:
@@ -88,12 +93,10 @@ class PartsKernel:
         whole = lower(node, aliases)
         self.kernel = replace(whole, body=near_first(in_lanes(whole.body)))
         require_known(self.kernel.body)
-        self.text = parts_source(self.kernel)
-        passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]
-        pointers = [isinstance(a, Pointer) for a in passed]
-        pointers += [False] * (1 + len(self.kernel.outputs)) + [True]
-        self._passed, self.name = passed, self.kernel.name
-        self._start = device.kernel(self.text, parts_name(self.kernel), pointers)
+        item = parts_item(self.kernel)
+        self.text, self.name = item_source(item), self.kernel.name
+        self._passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]
+        self._start = device.item_kernel(item, self.text)
         self._combine: dict[int, PartsKernel] = {}
         self._device = device
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
@@ -117,20 +120,22 @@ class PartsKernel:
         arguments: list[Any] = [given[n] if is_pointer else n for is_pointer, n in plan.arguments]
         if into is not None and len(made) == 1:
             self._restride(arguments, memory.strides(made[0]))
-        call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.apart, call.flag()))
+        call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.apart, call.flag()), None, plan.work)
         return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.apart))]
 
     def work(self, arrays: Sequence[Any]) -> int:
         """An estimate in picoseconds."""
+        return self._work(joint_extents(self.kernel, [a.shape for a in arrays]) or ())
+
+    def _work(self, extents: Sequence[int]) -> int:
         cutting = self.kernel.cutting
-        extents = joint_extents(self.kernel, [a.shape for a in arrays])
-        return math.prod(extents or ()) * (1000 if cutting is None else cutting.picoseconds)
+        return math.prod(extents) * (1000 if cutting is None else cutting.picoseconds)
 
     def _planned(self, key: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> _Plan:
         kernel, shapes = self.kernel, [shape for shape, _ in key]
         extents = joint_extents(kernel, shapes)
         if extents is None or 0 in extents or (kernel.feeds and self._is_partly_shorter(shapes, extents)):
-            return _Plan(None, (), (), 0, 1, ())
+            return _Plan(None, (), (), 0, 1, (), 0)
         cut, parts, apart = self._cut(extents)
         own = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
         folded = [apart and cut not in o.loops for o in kernel.outputs]
@@ -145,7 +150,7 @@ class PartsKernel:
                 arguments.append((False, extents[a.loop] if isinstance(a, Extent) else strides[a.operand][a.loop]))
         made = tuple((parts, *s) if fold else s for s, fold in zip(own, folded))
         steps = tuple(math.prod(s) if fold else 0 for s, fold in zip(own, folded))
-        return _Plan(extents, made, tuple(arguments), cut, parts, steps)
+        return _Plan(extents, made, tuple(arguments), cut, parts, steps, self._work(extents))
 
     def _restride(self, arguments: list[Any], strides: tuple[int, ...]) -> None:
         """Put in the strides of an output that is not dense."""
@@ -173,7 +178,7 @@ class PartsKernel:
         cutting = self.kernel.cutting
         if cutting is None or not extents or cutting.sequential:
             return 0, 1, False
-        most = min(self._device.units * 4, math.prod(extents) * cutting.picoseconds // _GRAIN)
+        most = min(self._device.units * _SHARES, math.prod(extents) * cutting.picoseconds // _GRAIN)
         for loops, apart in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
             if most > 1 and loops:
                 loop = next((l for l in loops if extents[l] >= 4 * most), max(loops, key=lambda l: extents[l]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +81,11 @@ class Shared:
         size = math.prod(shape) * dtype.itemsize
         self._device.require_room(size)
         return BLOCKS.empty(shape, dtype) if size >= LARGE else np.empty(shape, dtype)
+
+    def maker(self, dtype: np.dtype, shape: tuple[int, ...]) -> Callable[[], np.ndarray]:
+        """The maker of arrays like one that there was room for."""
+        is_large = math.prod(shape) * dtype.itemsize >= LARGE
+        return partial(BLOCKS.empty if is_large else np.empty, shape, dtype)
 
     def put(self, array: np.ndarray, traffic: Traffic) -> np.ndarray:
         """The array itself; a copy if its elements are not aligned."""

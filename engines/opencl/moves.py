@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ...cbackend.ctext.device import source
-from ...cbackend.ctext.device_parts import parts_name, parts_source
+from ...cbackend.ctext.device_lists import item_source
+from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Extent, Extra, Pointer, Report, Stride
 from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
@@ -136,9 +137,9 @@ class IndexKernel(_Move):
     def _prepare(self, kernel: Kernel) -> None:
         self._kernel, self.name = kernel, kernel.name
         if self._device.in_parts:
-            self.text = parts_source(kernel)
-            pointers = [isinstance(a, Pointer) for a in kernel.arguments if not isinstance(a, Report)]
-            self._start = self._device.kernel(self.text, parts_name(kernel), [*pointers, False, False, True])
+            item = parts_item(kernel)
+            self.text = item_source(item)
+            self._start = self._device.item_kernel(item, self.text)
         else:
             items = gather_items(kernel)
             self.text = source(items, self._device.dialect)
@@ -202,7 +203,8 @@ class IndexKernel(_Move):
             free = kernel.cutting.free if kernel.cutting is not None and extents else ()
             cut = max(free, key=lambda l: extents[l], default=0)
             parts = min(self._device.units * 4, extents[cut]) if free and self._gathers else 1
-            call.launch(self._start, (parts,), (1,), (*arguments, cut, 0, call.flag()))
+            work = 1000 * math.prod(extents)
+            call.launch(self._start, (parts,), (1,), (*arguments, cut, 0, call.flag()), None, work)
         else:
             call.launch(self._start, *item_grid(extents, self._device), arguments)
 

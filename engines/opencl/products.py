@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...cbackend.ctext.device import OPENCL
-from ...cbackend.ctext.device_products import DTYPES, ROWS, SIDE, TILE, columns, packed_source, tiled_source
+from ...cbackend.ctext import device_products as texts
+from ...cbackend.ctext.device_products import DTYPES, ROWS, SIDE, TILE, columns
 from ...graph import Apply, Op
 from ...ops.blas import Dot, MatMul
 from ...ops.convolution import Convolution, KernelGradient
@@ -53,14 +53,10 @@ class ProductKernel:
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
         name = self.name = f"product_{dtype}"
         if device.shares:
-            self.text = packed_source(dtype, OPENCL.prelude)
-            pack = [False] * 3 + [True, False] + [True] * 4
-            self._pack = device.kernel(self.text, f"{name}_pack", pack)
-            self._start = device.kernel(
-                self.text, name, [False] * 4 + [True, False] + [True] * 5 + [False] + [True] * 2
-            )
+            self.text = texts.packed_source(dtype)
+            self._pack, self._start = (device.item_kernel(item, self.text) for item in texts.packed_items(dtype))
         else:
-            self.text = tiled_source(dtype, device.dialect)
+            self.text = texts.tiled_source(dtype, device.dialect)
             matrix = [True, False, True, True]
             self._start = device.kernel(self.text, name, [False] * 3 + [*matrix, True] * 2 + matrix)
 
@@ -95,9 +91,10 @@ class ProductKernel:
         panels = -(-across // wide)
         packed = call.empty(self._dtype, (batch, panels, inner, wide))
         given = (inner, across, panels, At(b), *tables[3:6], packed)
-        call.launch(self._pack, (panels, batch), (1, 1), given, packed)
+        call.launch(self._pack, (panels, batch), (1, 1), given, packed, 1000 * batch * inner * across)
         given = (rows, across, inner, panels, At(a), *tables[:3], packed, At(made), *tables[6:])
-        call.launch(self._start, (-(-rows // ROWS), panels, batch), (1, 1, 1), given, made)
+        work = _PICOSECONDS * batch * inner * across * rows
+        call.launch(self._start, (-(-rows // ROWS), panels, batch), (1, 1, 1), given, made, work)
 
     def _tiled(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
         (batch, rows, inner), across = (t.size for t in layout.a), layout.b[2].size

@@ -41,6 +41,7 @@ class Replay:
 
     def __init__(self, call: Call, recorder: Recorder, inputs: Sequence[np.ndarray], results: Sequence[Any]) -> None:
         self._call, self._memory = call, call.memory
+        memory: Any = call.memory
         if recorder.broken or not 0 < len(recorder.launches) <= _LAUNCHES:
             raise ValueError("the host takes part in the call")
         if any(self._memory.put(a, Traffic()) is not a for a in inputs):
@@ -61,12 +62,18 @@ class Replay:
         given = [a for a in inputs if a.size]
         self._given = [k for k, a in enumerate(inputs) if a.size]
         self._tape = Tape(recorder, [*given, *self._fresh], call, [self._flag])
-        self._kinds = [(m.dtype, m.shape) for m in self._fresh]
+        self._makers = [memory.maker(m.dtype, m.shape) for m in self._fresh]
+        self._whole = [
+            copied is None and (m.shape, m.dtype, m.strides, 0) == (shape, dtype, strides, at)
+            for (k, dtype, shape, at, strides), copied in zip(self._views, self._copied)
+            for m in self._fresh[k : k + 1]
+        ]
+        """For each result whether it is all of an array in C order."""
 
     def run(self, arrays: Sequence[np.ndarray], traffic: Traffic) -> list[Any] | None:
         """The results; None if a kernel refused an element."""
         memory = self._memory
-        made = [memory.empty(*kind) for kind in self._kinds]
+        made = [make() for make in self._makers]
         self._call.traffic = traffic
         try:
             self._tape.play([*(arrays[k] for k in self._given), *made], self._call)
@@ -76,8 +83,8 @@ class Replay:
             self._flag[0] = 0
             return None
         return [
-            np.array(np.ndarray(shape, dtype, made[k], at, strides), order="C", copy=copied)
-            for (k, dtype, shape, at, strides), copied in zip(self._views, self._copied)
+            made[k] if whole else np.array(np.ndarray(shape, dtype, made[k], at, strides), order="C", copy=copied)
+            for (k, dtype, shape, at, strides), copied, whole in zip(self._views, self._copied, self._whole)
         ]
 
     def end(self) -> None:

@@ -5,18 +5,68 @@
 
 A slot is an array that changes from run to run.  An argument that lies in no slot stays: constants, tables, and the
 arrays that the recorded launches made, which all runs use in turn.  A launch that reads only what stays is not
-repeated.
+repeated.  Small launches that follow one another become one launch, of a list: see lists.py.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...record import record
 from .call import At, Call, Launched, Recorder
+from .lists import LaunchList
 from .memory import Memory, OnDevice
+
+
+@record(eq=False)
+class Given:
+    """An array of a launch, and the slot and the offset in it that it lies at; no slot: it stays."""
+
+    array: Any
+    with_start: bool
+    slot: tuple[int, int] | None
+
+
+@record(eq=False)
+class Prepared:
+    """A launch of a tape.  An argument is a number, or an array."""
+
+    launch: Launched
+    arguments: list[int | Given]
+
+    @property
+    def arrays(self) -> list[Given]:
+        return [a for a in self.arguments if isinstance(a, Given)]
+
+
+class Single:
+    """A launch of its own.  `wanted`: a slot and an offset in it -> the number of the pointer; more are added."""
+
+    def __init__(self, prepared: Prepared, wanted: dict[tuple[int, int], int], call: Call) -> None:
+        memory, launch, given = call.memory, prepared.launch, list[Any]()
+        self._varying: list[tuple[int, int, bool]] = []
+        for a in prepared.arguments:
+            if not isinstance(a, Given):
+                given.append(a)
+                continue
+            if a.slot is not None:
+                number = wanted.setdefault(a.slot, len(wanted))
+                self._varying.append((len(given), number, False))
+                if a.with_start and isinstance(a.array, OnDevice):
+                    self._varying.append((len(given) + 1, number, True))
+            given += memory.argument(a.array, 0)[: 1 + a.with_start]
+        self._launch = call.device.repeated(launch.kernel, launch.grid, launch.group, given)
+
+    def start(self, found: Sequence[tuple[Any, int]]) -> None:
+        """Run it over these pointers, each with the element that the array starts at."""
+        self._launch.start([(position, found[number][is_start]) for position, number, is_start in self._varying])
+
+    def end(self) -> None:
+        self._launch.end()
 
 
 class Tape:
@@ -29,15 +79,22 @@ class Tape:
         self._slots = [self._memory.bounds(s) for s in slots]
         self._first = [self._memory.at(s) for s in slots]
         self._require_apart([*map(self._memory.bounds, fixed)])
-        self._wanted: dict[tuple[int, int], int] = {}
-        """A slot and an offset in it -> the number of the pointer."""
         self.kept = list(recorder.made)
-        self._launches: list[tuple[Any, list[tuple[int, int, bool]]]] = []
         self._made = [self._memory.bounds(a) for a in recorder.made if 0 not in a.shape]
         self._steady: set[int] = set()
         """The arrays among those made that have the same elements in all runs."""
-        for launch in recorder.launches:
-            self._add(launch)
+        prepared = [p for p in map(self._prepared, recorder.launches) if p is not None]
+        self.kept += [a.array for p in prepared for a in p.arrays if a.slot is None]
+        self._launches = len(prepared)
+        self._wanted: dict[tuple[int, int], int] = {}
+        self._runs: list[Single | LaunchList] = []
+        for listed, some in itertools.groupby(prepared, self._is_listed):
+            group = list(some)
+            if listed:
+                self._runs.append(self._list(group))
+            else:
+                self._runs += [Single(p, self._wanted, call) for p in group]
+        self._has_lists = any(isinstance(run, LaunchList) for run in self._runs)
 
     def _require_apart(self, fixed: Sequence[tuple[Any, int, int]]) -> None:
         for k, (space, low, high) in enumerate(self._slots):
@@ -45,31 +102,41 @@ class Tape:
                 if space == other and low < end and start < high:
                     raise ValueError("arrays overlap")
 
-    def _add(self, launch: Launched) -> None:
+    def _prepared(self, launch: Launched) -> Prepared | None:
+        """A launch with its arguments; None if all runs would do the same."""
         arrays = [a.array if isinstance(a, At) else a for a in launch.arguments]
-        arrays = [a for a in arrays if isinstance(a, (np.ndarray, OnDevice))]
-        if launch.written is not None and all(self._stays(a) for a in arrays if a is not launch.written):
+        own = [a for a in arrays if isinstance(a, (np.ndarray, OnDevice))]
+        if launch.written is not None and all(self._stays(a) for a in own if a is not launch.written):
             maker = self._maker(launch.written)
             if maker is not None:
                 self._steady.add(maker)
-                return
-        given: list[Any] = []
-        varying: list[tuple[int, int, bool]] = []
-        for a in launch.arguments:
-            array = a.array if isinstance(a, At) else a
-            if not isinstance(array, (np.ndarray, OnDevice)):
-                given.append(a)
-                continue
-            slot = self._slot(array)
-            if slot is not None:
-                number = self._wanted.setdefault(slot, len(self._wanted))
-                varying.append((len(given), number, False))
-                if isinstance(a, At) and isinstance(array, OnDevice):
-                    varying.append((len(given) + 1, number, True))
-            else:
-                self.kept.append(array)
-            given += self._memory.argument(array, 0) if isinstance(a, At) else self._memory.argument(array, 0)[:1]
-        self._launches.append((self._call.device.repeated(launch.kernel, launch.grid, launch.group, given), varying))
+                return None
+        return Prepared(
+            launch,
+            [
+                Given(array, isinstance(a, At), self._slot(array)) if isinstance(array, (np.ndarray, OnDevice)) else a
+                for a, array in zip(launch.arguments, arrays)
+            ],
+        )
+
+    def _is_listed(self, prepared: Prepared) -> bool:
+        return self._call.device.lists(prepared.launch.kernel, prepared.launch.work)
+
+    def _list(self, group: Sequence[Prepared]) -> LaunchList:
+        """Launches as one, on a device that shares the host's memory."""
+        found = []
+        for p in group:
+            numbers: list[int] = []
+            varying: list[tuple[int, int, int]] = []
+            for a in p.arguments:
+                if not isinstance(a, Given):
+                    numbers.append(a)
+                    continue
+                if a.slot is not None:
+                    varying.append((len(numbers), *a.slot))
+                numbers += (self._memory.at(a.array), 0)[: 1 + a.with_start]
+            found.append((p.launch.kernel, p.launch.grid, numbers, varying))
+        return LaunchList(self._call.device, found)
 
     def _stays(self, array: Any) -> bool:
         """Whether an array has the same elements in all runs."""
@@ -91,15 +158,19 @@ class Tape:
 
     def play(self, arrays: Sequence[Any], call: Call) -> None:
         """Start all launches with these arrays in the slots."""
-        memory = self._memory
+        memory, device, kept = self._memory, self._call.device, [*arrays]
         found = [memory.argument(arrays[slot], offset) for slot, offset in self._wanted]
-        for launch, varying in self._launches:
-            launch.start([(position, found[number][is_start]) for position, number, is_start in varying])
-        memory.keep(arrays)
-        call.traffic.launches += len(self._launches)
-        call.launches += len(self._launches)
+        addresses = np.array([device.number(a) for a in arrays] if self._has_lists else [], np.int64)
+        for run in self._runs:
+            if isinstance(run, Single):
+                run.start(found)
+            else:
+                kept.append(run.start(addresses))
+        memory.keep(kept)
+        call.traffic.launches += self._launches
+        call.launches += self._launches
 
     def end(self) -> None:
         """Play no more."""
-        for launch, _ in self._launches:
-            launch.end()
+        for run in self._runs:
+            run.end()

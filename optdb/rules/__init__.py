@@ -28,7 +28,8 @@ Rules on matrices and networks:
     layout_gradients                       gradients of convolutions and pools on channels in blocks
     neighbours                             sums of channels and those beside them
     storage, quantization                  weights in 16 bits, numbers in few bits
-    byte_sums, byte_blocks, nibbles        networks in integers, in blocks of channels, weights of 4 bits
+    byte_sums, byte_endings, byte_blocks   networks in integers, what follows their sums, in blocks of channels
+    nibbles                                weights of 4 bits
     byte_zeros, byte_tables, bfloats       integers less zero points, functions of 8 bits as tables; bfloat16
     views, panels, sparse                  views of products behind what reads these, weights in panels, of many zeros
 
@@ -68,6 +69,7 @@ from . import (
     bfloats,
     blas,
     byte_blocks,
+    byte_endings,
     byte_sums,
     byte_tables,
     byte_zeros,
@@ -263,7 +265,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
 
 def register_integers(db: SequenceDB) -> None:
     """Register quantized networks in integers; then 8-bit weights that no integer product reads become floats."""
-    products = (byte_sums.BYTE_SUMS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES)
+    products = (byte_sums.BYTE_SUMS, byte_endings.BYTE_ENDINGS, byte_zeros.BYTE_ZEROS, nibbles.NIBBLES)
     integers = equilibrium((quantization.CANCELLED, *products, shapes.RESHAPES[:1], views.OF_BYTES))
     db.register("byte_sums", integers, "fast_run", "quantized", position=1.25)
     tables = filled(TopoDB(), (byte_tables.BYTE_TABLES,))  # of the graph as it was written

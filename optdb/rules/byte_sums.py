@@ -1,7 +1,6 @@
-"""Quantized networks in integers: products and convolutions of 8 bits, and what follows them in registers.
+"""Quantized networks in integers: products and convolutions of 8 bits.
 
     convolution(dequantize(q, s, z), dequantize(w, t, 0))    -->   byte_convolution(q, w, -z sum(w), sum(w), s t, 0)
-    quantize(maximum(byte_convolution(...) + b, 0), s, z)    -->   byte_convolution{zero, low}(..., scale / s, b / s)
 
 Sums of integers are exact.  They are scaled once, in float32, so a result may differ by rounding from that of the
 floats which the integers stand for, and where it lies between two integers, by one unit after `quantize`.  Until these
@@ -10,7 +9,6 @@ rules have run, dequantized constants are not folded.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from ...ops.blas import Dot, Dot22, MatMul
 from ...ops.byte_sums import BYTES, ByteConvolution, ByteProduct
 from ...ops.convolution import Convolution
 from ...ops.creation import Alloc
-from ...ops.elementwise import Cast, add, clip, maximum, minimum, mul
+from ...ops.elementwise import Cast, add, mul
 from ...ops.indexing import IncSubtensor
 from ...ops.lengths import lengths_of
 from ...ops.pooling import MaxPool
@@ -40,7 +38,7 @@ MOST = 2**31 - 1
 
 
 @record(slots=True)
-class _Numbers:
+class Dequantized:
     """Integers with the numbers that they stand for: (q - zero) * scale, both constants and one for all."""
 
     q: Variable
@@ -48,7 +46,7 @@ class _Numbers:
     zero: int
 
 
-def numbers_of(v: Variable) -> _Numbers | None:
+def numbers_of(v: Variable) -> Dequantized | None:
     """The integers of 8 bits, with one scale and one zero point, that dequantize to `v`; None for anything else."""
     view = producer(v, Reshape)
     made = producer(v if view is None else view.inputs[0], Dequantize)
@@ -59,7 +57,7 @@ def numbers_of(v: Variable) -> _Numbers | None:
     s, z = number_of(scale), number_of(zero)
     if s is None or z is None or not (s > 0 and np.isfinite(s)) or q.type.shape != v.type.shape:
         return None
-    return _Numbers(q, float(s), int(z))
+    return Dequantized(q, float(s), int(z))
 
 
 class _Weights:
@@ -89,7 +87,7 @@ def weights_of(v: Variable, axis: int) -> _Weights | None:
     return _Weights(w.astype("int8"), scales)
 
 
-def _starting(x: _Numbers, w: _Weights) -> np.ndarray | None:
+def _starting(x: Dequantized, w: _Weights) -> np.ndarray | None:
     """Initial value of each sum, for the zero point of x; None if a sum may leave int32."""
     if w.largest * 255 + abs(x.zero) * w.largest > MOST:
         return None
@@ -185,71 +183,6 @@ def _an_output(v: Constant, outputs: int) -> np.ndarray | None:
     return np.broadcast_to(v.data.astype("float32").reshape(-1), (outputs,))
 
 
-def narrowed(node: Node, users: Users) -> Variable | None:
-    """Sums in float32, perhaps cut off, perhaps with dequantized numbers added, as integers of 8 bits."""
-    x, scale, zero = node.inputs
-    s, z = number_of(scale), number_of(zero)
-    if node.op.dtype not in BYTES or s is None or z is None or not (s > 0 and np.isfinite(s)):
-        return None
-    ends = np.iinfo(node.op.dtype)
-    low, high, value = ends.min, ends.max, x
-    while (cut := _cut_off(value, users)) is not None:
-        value, least, largest = cut
-        low = max(low, _unit(least, s, z, ends))
-        high = max(low, min(high, _unit(largest, s, z, ends)))
-    found = _sum_with_more(value, users)
-    if found is None:
-        return None
-    made, more = found
-    op, (q, w, start, totals, factor, bias) = made.op, made.inputs
-    step = np.float32(s)
-    shift = bias.data if more is None else bias.data - np.float32(more.zero * more.scale)
-    beside = () if more is None else (more.q,)
-    narrow = replace(op, out=node.op.dtype, zero=int(z), low=low, high=high,
-                     more_scale=0.0 if more is None else float(np.float32(more.scale) / step))  # fmt: skip
-    return narrow(  # type: ignore[no-any-return]
-        q, w, start, totals, constant(factor.data / step), constant((shift / step).astype("float32")), *beside
-    )
-
-
-def _unit(number: float, scale: Any, zero: Any, ends: Any) -> int:
-    with np.errstate(all="ignore"):
-        unit = np.clip(np.rint(np.float32(number) / np.float32(scale)) + np.float32(zero), ends.min, ends.max)
-    return int(unit)
-
-
-def _cut_off(v: Variable, users: Users) -> tuple[Variable, float, float] | None:
-    """A value that is used once and cut off at constants, and these."""
-    made = producer(v, maximum, minimum, clip)
-    if made is None or len(users(v)) > 1:
-        return None
-    value, *bounds = sorted(made.inputs, key=lambda i: isinstance(i, Constant)) if made.op != clip else made.inputs
-    numbers = [number_of(b) for b in bounds]
-    if value.type != v.type or any(n is None or n != n for n in numbers):
-        return None
-    found = [float(n) for n in numbers]
-    if made.op == clip:
-        return value, found[0], found[1]
-    return (value, max(found), np.inf) if made.op == maximum else (value, -np.inf, min(found))
-
-
-def _sum_with_more(v: Variable, users: Users) -> tuple[Node, _Numbers | None] | None:
-    """Sums in float32 that are used once, alone or with dequantized numbers or other sums of the same shape added."""
-    operands = [v] if producer(v, add) is None or len(users(v)) > 1 else list(v.owner.inputs)  # type: ignore[union-attr]
-    sums = [m for i in operands if (m := producer(i, ByteConvolution)) is not None]
-    if len(operands) > 2 or not sums:
-        return None
-    for made in sums:
-        rest = [i for i in operands if i is not made.out]
-        more = (numbers_of(rest[0]) or _other_sums(rest[0])) if rest else None
-        plain = made.op.out == "float32" and not made.op.size and len(users(made.out)) == 1
-        constants = all(isinstance(i, Constant) for i in made.inputs[1:])
-        fits = more is None or (more.q.type.shape == made.out.type.shape and None not in more.q.type.shape[1:])
-        if plain and constants and fits and len(rest) == len(operands) - 1 and bool(rest) == (more is not None):
-            return made, more
-    return None
-
-
 def quantized_amid(node: Node) -> Variable | None:
     """Integers of a value amid one number: those of the value amid that of the number."""
     x, scale, zero = node.inputs
@@ -270,26 +203,6 @@ def dequantized_amid(node: Node) -> Variable | None:
     q, scale, zero = value.owner.inputs
     around = Alloc()(constant(numbers.zero, q.dtype), *node.inputs[0].owner.inputs[1:])
     return Dequantize()(node.op(around, q, *node.inputs[2:]), scale, zero)
-
-
-def _other_sums(v: Variable) -> _Numbers | None:
-    """Sums in float32, which are finite, as they are."""
-    made = producer(v, ByteConvolution)
-    return None if made is None or made.op.out != "float32" else _Numbers(v, 1.0, 0)
-
-
-def quantized_pool(node: Node, users: Users) -> Variable | None:
-    """Integers of the largest of finite numbers: the largest of their integers, since rounding keeps their order."""
-    x, scale, zero = node.inputs
-    made = producer(x, MaxPool)
-    if made is None or len(users(x)) > 1 or scale.ndim or zero.ndim or node.op.dtype not in BYTES:
-        return None
-    value = without_filling(made.inputs[0], -np.inf)[0]
-    while (cut := _cut_off(value, users)) is not None:
-        value = cut[0]
-    if _sum_with_more(value, users) is None:
-        return None
-    return made.op(node.op(made.inputs[0], scale, zero))  # type: ignore[no-any-return]
 
 
 def pooled_integers(node: Node) -> Variable | None:
@@ -361,10 +274,6 @@ BYTE_SUMS: list[Rule] = [
           formula="dot(dequantize(q, s, z), dequantize(w, t, 0)) -> byte_convolution(q, w, -z sum(w), ...)"),
     _rule("local_scale_of_bytes", (add, mul), scaled, having=ByteConvolution, uses=True, contract=ROUNDED,
           formula="byte_convolution(..., scale, b) * c -> byte_convolution(..., scale * c, b * c)  for constant c"),
-    _rule("local_quantize_bytes", Quantize, narrowed, uses=True, contract=ROUNDED,
-          formula="quantize(byte_convolution(..., scale, b), s, z) -> byte_convolution{zero}(..., scale / s, b / s)"),
-    _rule("local_quantize_pool", Quantize, quantized_pool, having=MaxPool, uses=True,
-          formula="quantize(max_pool(x), s, z) -> max_pool(quantize(x, s, z))  for x of byte_convolution"),
     _rule("local_quantize_padding", Quantize, quantized_amid, having=IncSubtensor,
           formula="quantize(pad(x, c), s, z) -> pad(quantize(x, s, z), quantize(c, s, z))"),
     _rule("local_dequantize_padding", IncSubtensor, dequantized_amid, having=(Dequantize, Alloc),

@@ -12,6 +12,7 @@ import ctypes
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     more_scale = float(np.float32(rng.random()))
     op = ByteConvolution(
         stride, dilation, padding, around, own, out, int(rng.integers(low, high, endpoint=True)), low, high,
-        more_scale, False, form.lanes, form.panel, (outputs, 1 if own else channels, *kernel),
+        more_scale, size=form.lanes, panel=form.panel, weights=(outputs, 1 if own else channels, *kernel),
     )
     x = numbers(rng, dtype, (int(rng.integers(1, 3)), channels, *sizes))
     w = numbers(rng, "int8", op.weights)
@@ -147,10 +148,19 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     more = [] if kind is None else [
         (rng.normal(size=sums.shape) * 50).astype(kind) if kind == "float32" else numbers(rng, kind, sums.shape)
     ]  # fmt: skip
+    if kind in BYTES and rng.random() < 0.6:
+        op = rounded_before(op, rng)
     exact = in_blocks(op.finished(sums, start.astype("int32"), scale, bias, more), form.lanes)
     found = called(form, op, (x, w, start.astype("int32"), scale, bias, more), block, sums.shape)
     filled = exact.size == found.size and in_blocks(np.ones(sums.shape, "bool"), form.lanes)
     return bool(np.array_equal(found[filled], exact[filled])), f"{op} {x.shape} {dtype} {kind}"
+
+
+def rounded_before(op: ByteConvolution, rng: np.random.Generator) -> ByteConvolution:
+    """The same where sums become integers before more is added."""
+    lower, upper = sorted(map(int, rng.integers(-255, 256, 2)))
+    scale = float(np.float32(rng.random() + 1e-3))
+    return replace(op, sum_scale=scale, more_zero=int(rng.integers(-128, 256)), lower=lower, upper=upper)
 
 
 def summed(x: np.ndarray, w: np.ndarray, op: ByteConvolution) -> np.ndarray:
@@ -191,6 +201,7 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
         "scale": pointer("float *", beside[2]), "bias": pointer("float *", beside[3]),
         "more": pointer("void *", others[0]) if others else ffi.NULL,
         "more_kind": MORE[others[0].dtype.name if others else "uint8"], "more_scale": op.more_scale,
+        "sum_scale": op.sum_scale, "more_zero": op.more_zero, "lower": op.lower, "upper": op.upper,
         "x_strides": [s // laid.itemsize for s in laid.strides[:4]],
         "y_strides": [y[0].size, y[0, 0].size, form.lanes], "y": pointer("void *", y),
     }))  # fmt: skip

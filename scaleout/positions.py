@@ -1,0 +1,50 @@
+"""Positions of elements along the split axis, as ranges that a block makes for its own rows.
+
+    arange(n) of another integer type                  -->  cast(arange(n))
+    reshape(arange(n * m), (n, m)), n: chunked length   -->  arange(n)[:, None] * m + arange(m)
+
+The second is the counter of random draws (`T.random`), so a block draws the numbers that its rows have in the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .. import ops as T
+from ..graph import Apply, Variable
+from ..graph.dims import product
+from ..ops.casting import Cast
+from ..ops.creation import Arange
+from ..ops.lengths import tensor_to_dim
+from ..ops.shape import Reshape
+from .rules import is_range
+from .states import COUNT, State
+
+
+def as_positions(node: Apply, states: Mapping[Variable, State]) -> Variable | None:
+    """The output of the node by ranges of int64; None if it is another node."""
+    if isinstance(node.op, Arange):
+        length = _uncast(node.inputs[1])
+        found = is_range(node) and length is not node.inputs[1] and states.get(length) is COUNT
+        return T.cast(T.arange(length), node.out.dtype) if found else None
+    if not isinstance(node.op, Reshape) or not any(states.get(n) is COUNT for n in node.inputs[1:]):
+        return None
+    places, *lengths = node.inputs
+    if places.owner is None or not is_range(places.owner):
+        return None
+    total = tensor_to_dim(_uncast(places.owner.inputs[1]))
+    return T.cast(_counted(lengths), node.out.dtype) if total == product(map(tensor_to_dim, lengths)) else None
+
+
+def _counted(lengths: Sequence[Variable]) -> Variable:
+    """The place of each element of an array of these lengths, in C order."""
+    found, later = T.arange(lengths[-1]), lengths[-1]
+    for n in reversed(lengths[:-1]):
+        found = T.add(T.expand_dims(T.mul(T.arange(n), later), tuple(range(1, found.ndim + 1))), found)
+        later = T.mul(n, later)
+    return found
+
+
+def _uncast(v: Variable) -> Variable:
+    """The value that is cast."""
+    return v.owner.inputs[0] if v.owner is not None and isinstance(v.owner.op, Cast) else v

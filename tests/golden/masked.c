@@ -1,0 +1,160 @@
+#pragma GCC diagnostic ignored "-Wunknown-pragmas" /* omp simd, for compilers that were not told -fopenmp-simd */
+typedef __INT8_TYPE__ i8;
+typedef __INT16_TYPE__ i16;
+typedef __INT32_TYPE__ i32;
+typedef __INT64_TYPE__ i64;
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef _Bool b8;
+typedef u16 f16; /* the bits of an IEEE binary16; arithmetic is done in f32 */
+typedef float f32;
+typedef double f64;
+typedef float _Complex c64;
+typedef double _Complex c128;
+
+static inline __attribute__((always_inline)) u32 ag_bits_f32(f32 x)
+{
+    union { f32 f; u32 u; } v;
+    v.f = x;
+    return v.u;
+}
+
+static inline __attribute__((always_inline)) f32 ag_from_bits_f32(u32 x)
+{
+    union { u32 u; f32 f; } v;
+    v.u = x;
+    return v.f;
+}
+
+/* a if `set`, else b, without a branch. */
+static inline f32 ag_chosen_f32(b8 set, f32 a, f32 b)
+{
+    const u32 other = ag_bits_f32(b);
+    return ag_from_bits_f32(((ag_bits_f32(a) ^ other) & -(u32)set) ^ other);
+}
+
+/* How many rows of so many elements make a tile. */
+static inline i64 ag_tile_rows(i64 elements, i64 columns)
+{
+    return columns > 0 ? elements / columns : 1;
+}
+
+/* Whether the elements of a part lie closer together down its columns than along its rows. */
+static inline b8 ag_is_turned(i64 down, i64 along)
+{
+    return down && __builtin_llabs(along) > __builtin_llabs(down);
+}
+
+/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
+__attribute__((noinline, unused)) static const u8 *ag_tile_in_b8(const u8 *x, i64 at, i64 down, i64 along,
+                                                                   i64 rows, i64 columns, u8 *copy)
+{
+    x += at;
+    if (along == 1) return x;
+    for (i64 i = 0; i < rows; i++) {
+        u8 *const row = copy + i * columns;
+        if (along == 0)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else if (along == -1)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+        else
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
+    }
+    return copy;
+}
+
+/* `rows` rows of `columns` elements of x from `at` on: where they lie if each row has stride 1, else copied. */
+__attribute__((noinline, unused)) static const f32 *ag_tile_in_f32(const f32 *x, i64 at, i64 down, i64 along,
+                                                                   i64 rows, i64 columns, f32 *copy)
+{
+    x += at;
+    if (along == 1) return x;
+    for (i64 i = 0; i < rows; i++) {
+        f32 *const row = copy + i * columns;
+        if (along == 0)
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down];
+        else if (along == -1)
+            #pragma omp simd
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down - j];
+        else
+            for (i64 j = 0; j < columns; j++) row[j] = x[i * down + j * along];
+    }
+    return copy;
+}
+
+/* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
+static inline f32 *ag_tile_out_f32(f32 *y, i64 at, i64 along, f32 *copy)
+{
+    return along == 1 ? y + at : copy;
+}
+
+/* Write the results in `copy` to their place. */
+__attribute__((noinline, unused)) static void ag_tile_back_f32(f32 *y, i64 at, i64 down, i64 along, i64 rows,
+                                                               i64 columns, const f32 *copy)
+{
+    y += at;
+    for (i64 i = 0; i < rows; i++)
+        for (i64 j = 0; j < columns; j++) y[i * down + j * along] = copy[i * columns + j];
+}
+
+/* y0 = switch(x0, x1, x2) + x0 */
+static void k_2a0c08ac69872724_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0,
+    i64 x0_s1, const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
+{
+    (void)y0_s1;
+    (void)x0_s1;
+    (void)x1_s1;
+    (void)x2_s1;
+    for (i64 i0 = 0; i0 < n0; i0++) {
+        const u8 *x0_0 = x0 + i0 * x0_s0;
+        const f32 *x1_0 = x1 + i0 * x1_s0;
+        f32 *y0_0 = y0 + i0 * y0_s0;
+        #pragma omp simd
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const b8 v0 = x0_0[i1];
+            const f32 v1 = x1_0[i1];
+            const f32 v2 = x2[i1];
+            const f32 v3 = ag_chosen_f32(v0, v1, v2);
+            const f32 v4 = (f32)(i32)v0;
+            const f32 v5 = v3 + v4;
+            y0_0[i1] = v5;
+        }
+    }
+}
+
+static void k_2a0c08ac69872724(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0, i64 x0_s1,
+    const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
+{
+    const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1 && x2_s1 == 1;
+    if (whole) {
+        k_2a0c08ac69872724_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1, x2, x2_s1);
+    } else {
+        f32 y0_copy[1024];
+        u8 x0_copy[1024];
+        f32 x1_copy[1024];
+        f32 x2_copy[1024];
+        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
+        const i64 wide = turned ? 64 : 1024;
+        const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
+        for (i64 t0 = 0; t0 < n0; t0 += tall) {
+            const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
+            for (i64 t1 = 0; t1 < n1; t1 += wide) {
+                const i64 columns = wide < n1 - t1 ? wide : n1 - t1;
+                f32 *y0_t = ag_tile_out_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s1, y0_copy);
+                const i64 y0_ts = y0_s1 == 1 ? y0_s0 : columns;
+                const u8 *x0_t = ag_tile_in_b8(x0, t0 * x0_s0 + t1 * x0_s1, x0_s0, x0_s1, rows, columns, x0_copy);
+                const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
+                const f32 *x1_t = ag_tile_in_f32(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
+                const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
+                const f32 *x2_t = ag_tile_in_f32(x2, t1 * x2_s1, 0, x2_s1, 1, columns, x2_copy);
+                k_2a0c08ac69872724_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1, x2_t, 1);
+                if (y0_s1 != 1) {
+                    ag_tile_back_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
+                }
+            }
+        }
+    }
+}
