@@ -63,17 +63,17 @@ static inline __attribute__((always_inline)) f64 ag_small_expm1_f64(f64 r)
 static inline __attribute__((always_inline)) f64 ag_exp_below_f64(f64 x)
 {
     x = x < -746.0 ? -746.0 : x;
-    const f64 shifted = ag_fma_f64(x, 0x1.71547652b82fep+0, 0x1.8p52), k = shifted - 0x1.8p52;
+    const f64 shifted = ag_fma_f64(x, 0x1.71547652b82fep+0, 0x1.80000000007fep52), k = shifted - 0x1.80000000007fep52;
     const f64 r = ag_fma_f64(k, -0x1.a39ef35793c76p-33, ag_fma_f64(k, -0x1.62e42feep-1, x));
-    const u64 exponents = ag_bits_f64(shifted) - 0x4338000000000000u + 2 * 1023u, half = exponents >> 1;
+    const u64 exponents = ag_bits_f64(shifted), half = exponents >> 1;
     const f64 first = ag_from_bits_f64(half << 52);
     return (1 + ag_small_expm1_f64(r)) * first * ag_from_bits_f64((exponents - half) << 52);
 }
 
+/* exp(710.0) is infinite */
 static inline __attribute__((always_inline)) f64 ag_exp_f64(f64 x)
 {
-    const f64 y = ag_exp_below_f64(x);
-    return x > 710.0 ? __builtin_inf() : y;
+    return ag_exp_below_f64(x > 710.0 ? 710.0 : x);
 }
 
 static inline __attribute__((always_inline)) f64 ag_u32_as_f64(u64 x)

@@ -54,17 +54,17 @@ static inline __attribute__((always_inline)) f32 ag_small_expm1_f32(f32 r)
 static inline __attribute__((always_inline)) f32 ag_exp_below_f32(f32 x)
 {
     x = x < -104.0f ? -104.0f : x;
-    const f32 shifted = ag_fma_f32(x, 0x1.715476p+0f, 0x1.8p23f), k = shifted - 0x1.8p23f;
+    const f32 shifted = ag_fma_f32(x, 0x1.715476p+0f, 0x1.8001fcp23f), k = shifted - 0x1.8001fcp23f;
     const f32 r = ag_fma_f32(k, -0x1.7f7d1cp-20f, ag_fma_f32(k, -0x1.62e4p-1f, x));
-    const u32 exponents = ag_bits_f32(shifted) - 0x4b400000u + 2 * 127u, half = exponents >> 1;
+    const u32 exponents = ag_bits_f32(shifted), half = exponents >> 1;
     const f32 first = ag_from_bits_f32(half << 23);
     return (1 + ag_small_expm1_f32(r)) * first * ag_from_bits_f32((exponents - half) << 23);
 }
 
+/* exp(89.0f) is infinite */
 static inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
 {
-    const f32 y = ag_exp_below_f32(x);
-    return x > 89.0f ? __builtin_inff() : y;
+    return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
 }
 
 /* How many rows of so many elements make a tile. */
