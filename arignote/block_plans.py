@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Union
 
-from .block_tasks import BOUND, OWN, WHOLE, Combination, Concatenation, Part, Parts, Program
-from .graph import Variable
+import numpy as np
+
+from .block_tasks import BOUND, OWN, WHOLE, Combination, Concatenation, Part, Parts, Program, RowSize
+from .graph import Apply, Variable
+from .graph.dims import dims_of, extent
+from .ops.indexing import Subtensor
+from .ops.lengths import ShapeI
+from .ops.shape import DimShuffle, Reshape
+from .ops.specify import CheckLengths, SpecifyShape
 from .ops.tensor import TensorVariable
 from .record import record
 from .scaleout import Collect, Stage, Staged
@@ -16,7 +24,12 @@ from .scaleout.stages import Function as Unit
 Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once for the key."""
 Own = Union[Variable, int]
+<<<<<<< HEAD
 """An argument of which each block has a slice, or the number of an earlier stage whose results are read."""
+=======
+"""An argument that a block has a slice of, or the earlier stage whose results it reads."""
+_VIEWS = (CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
+>>>>>>> w-dask
 
 
 @record
@@ -36,6 +49,25 @@ class Plan:
 def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
     """The plan of a staged graph."""
     return _Planner(name, staged, compiled).plan()
+
+
+def _loops(block: Part) -> list[Apply]:
+    """The nodes that read arrays, as opposed to lengths."""
+    order = block.run.graph.order  # type: ignore[attr-defined]
+    return [n for n in order if not isinstance(n.op, _VIEWS) and any(i.ndim for i in n.inputs)]
+
+
+def _row_sizes(block: Part) -> tuple[RowSize, ...]:
+    """Those of the results of loops that have an axis of rows: a length that is no argument's."""
+    inputs = block.run.graph.inputs  # type: ignore[attr-defined]
+    axes = [(k, a) for k, v in enumerate(inputs) for a in range(v.ndim) if a or block.sources[k][0] != OWN]
+    places = {extent(inputs[k], a): (k, a) for k, a in axes}
+    found = []
+    for o in (o for node in _loops(block) for o in node.outputs):
+        lengths = [n if isinstance(n, int) else places.get(n) for n in dims_of(o)]
+        if None in lengths:
+            found.append((np.dtype(o.dtype).itemsize, tuple(n for n in lengths if n is not None)))
+    return tuple(found)
 
 
 class _Planner:
@@ -60,7 +92,17 @@ class _Planner:
         head = self._head(k, stage.head) if stage.head is not None else None
         self.own.append(())
         block = self._block(k, stage.block) if stage.block is not None else None
-        return head, block, self._combination(stage)
+        combination = self._combination(stage)
+        if block is not None and self._runs_in_slices(k, block, combination):
+            block = replace(block, row_sizes=_row_sizes(block))
+        return head, block, combination
+
+    def _runs_in_slices(self, k: int, block: Part, combination: Combination) -> bool:
+        """Whether a block has several loops over rows of its arguments and only partial results."""
+        splits = [self.staged.splits[key].axis for key in self.own[k] if not isinstance(key, int)]
+        is_of_rows = len(splits) == len(self.own[k]) and set(splits) == {0}
+        adds = combination.is_all and not any(isinstance(way, Concatenation) for way in combination.ways)
+        return adds and is_of_rows and len(_loops(block)) > 1
 
     def _number(self, key: Any) -> int:
         return self.numbers.setdefault(key, len(self.numbers))

@@ -11,6 +11,7 @@ Whole values travel as one dict, by numbers that the program gives them: a block
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import pickle
 import socket
@@ -23,8 +24,13 @@ import numpy as np
 from .record import record
 from .record.cached import cached_property
 
+RowSize = tuple[int, tuple[Any, ...]]
+"""The bytes of an intermediate value for a row: those of an element, and lengths, as numbers or (source, axis)."""
 Way = Union[Callable[..., Any], "Concatenation", None]
 """The function that combines two parts; None: all parts are equal."""
+SLICE_BYTES, SHARE = 1 << 22, 8
+"""Bytes of the arguments and intermediate values of a slice, which stay in the cache between its loops, and how many
+times as many bytes it has as the whole values that it reads and the results that it adds."""
 WHOLE, OWN, BOUND = range(3)
 """Sources of an argument: a whole value by its number; a value of the block by place, or place in results; a bound."""
 
@@ -41,11 +47,15 @@ class Concatenation:
 
 @record
 class Part:
-    """A compiled head or block, where its arguments come from, and numbers of a head's results."""
+    """A compiled head or block, where its arguments come from, and numbers of a head's results.
+
+    `row_sizes`: those of a block that runs on slices of its rows one after the other; None: it runs whole.
+    """
 
     run: Callable[..., Sequence[Any]]
     sources: tuple[tuple[Any, ...], ...]
     numbers: tuple[int, ...] = ()
+    row_sizes: tuple[RowSize, ...] | None = None
 
 
 @record
@@ -177,7 +187,51 @@ def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[i
             given.append(bounds[place[0]])
         else:
             given.append(later[place[0]] if place[0] in later else first[place[0]])
-    return part.run(*given)
+    if part.row_sizes is None:
+        return part.run(*given)
+    return _of_slices(part, program.parts.combinations[stage].ways, bounds, given)
+
+
+def _of_slices(part: Part, ways: Sequence[Way], bounds: Sequence[int], given: Sequence[Any]) -> Any:
+    """The combined results of slices of a block's rows, which stay in the cache between the loops that read them.
+
+    The lengths of slices follow from those of the arguments, so equal blocks give equal bits.
+    """
+    begin, end = bounds
+    kinds = [kind for kind, *_ in part.sources]
+    own = [value for kind, value in zip(kinds, given, strict=True) if kind == OWN]
+    if end == begin or not all(isinstance(value, np.ndarray) and len(value) == end - begin for value in own):
+        return part.run(*given)
+    row = _row_bytes(part, given) + sum(value.nbytes for value in own) // (end - begin)
+    beside = sum(np.asarray(value).nbytes for kind, value in zip(kinds, given, strict=True) if kind == WHOLE)
+    found, at = None, begin
+    while at < end:
+        rows = 1 + max(SLICE_BYTES, SHARE * beside) // (row or 1)
+        stop = at + rows if end - at >= 2 * rows else end
+        results = part.run(*_cut(part, given, begin, (at, stop)))
+        if found is None:
+            found, beside = results, beside + sum(np.asarray(value).nbytes for value in results)
+        else:
+            found = [_total(way, pair) for way, *pair in zip(ways, found, results, strict=True)]
+        at = stop
+    return found
+
+
+def _row_bytes(part: Part, given: Sequence[Any]) -> int:
+    """The bytes of intermediate values for a row."""
+    return sum(
+        item * math.prod(n if isinstance(n, int) else given[n[0]].shape[n[1]] for n in lengths)
+        for item, lengths in part.row_sizes or ()
+    )
+
+
+def _cut(part: Part, given: Sequence[Any], begin: int, bounds: tuple[int, int]) -> list[Any]:
+    """The arguments of a slice of a block that begins at `begin`."""
+    rows = slice(bounds[0] - begin, bounds[1] - begin)
+    return [
+        value[rows] if kind == OWN else bounds[place[0]] if kind == BOUND else value
+        for value, (kind, *place) in zip(given, part.sources, strict=True)
+    ]
 
 
 def partial(start: Start, stage: int, results: Sequence[Any]) -> list[Any]:

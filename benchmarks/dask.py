@@ -5,10 +5,12 @@
 
 The first table has the time of a task of a tiny block, beside Dask's own task.  The second has one step of logistic
 regression (mean loss and its gradient) over chunks that lie on the workers, and over chunks that are generated when
-they are read and never all there.  `generation` reads one element of each chunk; `a loop` is the compiled function in
+they are read and never all there: random numbers, or 1,000 random rows again and again, which cost less than the
+step.  `generation` reads one element of each chunk; `a loop` is the compiled function in
 one task a worker, so that its row has the speed of the machine.  All ways are timed in turn, and the table has the best
 of each.  `share` is the speed of both workers as a part of the sum of their single speeds.  `CPU share` is the same by
-processor time, that of client and scheduler included: the share on idle processors.
+processor time, that of client and scheduler included: the share on processors that nobody else uses.  `peak` is the
+most memory that a worker has in a step by both.
 """
 
 from __future__ import annotations
@@ -48,11 +50,11 @@ def step_of_dask(x: Any, y: Any, w: np.ndarray) -> list[Any]:
     return [-(y * da.log(p) + (1 - y) * da.log(1 - p)).mean(), x.T @ (p - y) / len(x)]
 
 
-def rows(rows: int, dtype: str, block_id: Any = None) -> np.ndarray:
-    """A chunk of uniform random numbers; rows of the second class are shifted."""
-    found = np.random.default_rng(block_id[0]).random((rows, COLUMNS), dtype)
-    found[1::2, 0] += 0.5
-    return found
+def rows(rows: int, distinct: int, dtype: str, block_id: Any = None) -> np.ndarray:
+    """A chunk of `distinct` rows of uniform random numbers, repeated; those of the second class are shifted."""
+    drawn = np.random.default_rng(block_id[0]).random((distinct, COLUMNS), dtype)
+    drawn[1::2, 0] += 0.5
+    return drawn if distinct == rows else np.tile(drawn, (rows // distinct, 1))
 
 
 def labels(rows: int, dtype: str) -> np.ndarray:
@@ -62,10 +64,10 @@ def labels(rows: int, dtype: str) -> np.ndarray:
     return found
 
 
-def generated(blocks: int, length: int, dtype: str) -> tuple[Any, Any]:
+def generated(blocks: int, length: int, distinct: int, dtype: str) -> tuple[Any, Any]:
     """Rows and labels that tasks generate."""
-    chunks = (length,) * blocks
-    x = da.map_blocks(rows, length, dtype, chunks=(chunks, (COLUMNS,)), dtype=dtype, meta=np.empty((0, 0), dtype))
+    chunks, empty = (length,) * blocks, np.empty((0, 0), dtype)
+    x = da.map_blocks(rows, length, distinct, dtype, chunks=(chunks, (COLUMNS,)), dtype=dtype, meta=empty)
     return x, da.map_blocks(labels, length, dtype, chunks=(chunks,), dtype=dtype, meta=np.empty(0, dtype))
 
 
@@ -110,12 +112,25 @@ def overhead(client: Any, blocks: int, repeats: int) -> None:
 
 
 def looped(f: Any, w: np.ndarray, chunks: list[Any]) -> list[Any]:
-    """The step over chunks, or over chunks made from (rows, dtype, number), without Dask."""
+    """The step over chunks, or over those that are made of (rows, distinct rows, dtype, number), without Dask."""
     total = [0.0, np.zeros_like(w)]
     for chunk in chunks:
-        x, y = (rows(*chunk[:2], chunk[2:]), labels(*chunk[:2])) if isinstance(chunk[0], int) else chunk
+        x, y = (rows(*chunk[:3], chunk[3:]), labels(chunk[0], chunk[2])) if isinstance(chunk[0], int) else chunk
         total = [t + part for t, part in zip(total, f(x, y, w), strict=True)]
     return [t / len(chunks) for t in total]
+
+
+def forget_peak() -> None:
+    """Let the peak of this process's memory begin anew (Linux)."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peak() -> float:
+    """The most memory that this process has had, in GB."""
+    with open("/proc/self/status") as status:
+        (line,) = (line for line in status if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024 / 1e9
 
 
 def chunks_of(x: Any, y: Any) -> list[Any]:
@@ -134,7 +149,8 @@ class Regression:
         """For each way the only worker, or None: the scheduler distributes root tasks only where it is free to."""
         self.dtype = arrays["0"][0].dtype.name
         self.w = np.full(COLUMNS, 0.1, self.dtype)
-        self.plain, on_dask = step(self.dtype, threads=1), step(self.dtype, engine="dask")
+        self.plain = client.scatter(step(self.dtype, threads=1), broadcast=True)
+        on_dask = step(self.dtype, engine="dask")
         self.ways = {"generation": lambda x, y, w: [one_each(x)], "arignote": on_dask, "dask.array": step_of_dask}
 
     def run(self, way: str, on: str) -> Any:
@@ -158,13 +174,19 @@ class Regression:
         after = self.client.run(time.process_time, workers=self.workers[on])
         return sum(after.values()) - sum(before.values()) + (mine if on == "both" else 0)
 
+    def peak(self, way: str) -> float:
+        """The most memory of a worker in a step by both, in GB."""
+        self.client.run(forget_peak)
+        self.run(way, "both")
+        return max(self.client.run(peak).values())
+
     def show(self, gigabytes: float, repeats: int) -> None:
         """Print the times of all ways."""
         for mine, other in zip(self.run("arignote", "both"), self.run("dask.array", "both"), strict=True):
             np.testing.assert_allclose(mine, other, rtol=1e-3, atol=1e-5)
         ways = ("generation", "a loop", "arignote", "dask.array")
         best = timed({(way, on): partial(self.run, way, on) for way in ways for on in self.workers}, repeats)
-        heads = ("worker 0", "worker 1", "both", "GB/s", "share", "CPU share", "faster")
+        heads = ("worker 0", "worker 1", "both", "GB/s", "share", "CPU share", "faster", "peak")
         print(f"  {'way':12}" + "".join(f"{head:>10}" for head in heads))
         for way in ways:
             one, two, both = (best[way, on] for on in self.workers)
@@ -173,7 +195,7 @@ class Regression:
             faster = best["dask.array", "both"] / both
             print(
                 f"  {way:12}{one:9.3f}s{two:9.3f}s{both:9.3f}s{gigabytes / both:10.2f}{share:10.2f}{of_cpu:10.2f}"
-                f"{faster:9.2f}x"
+                f"{faster:9.2f}x{self.peak(way):8.2f}GB"
             )
         print(flush=True)
 
@@ -182,7 +204,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dask", description=__doc__.split("\n")[0])
     parser.add_argument("--gigabytes", type=float, default=8, help="size of the data that is generated")
     parser.add_argument("--persisted", type=float, default=1, help="size of the data that lies on workers")
-    parser.add_argument("--rows", type=int, default=500_000, help="rows of a block")
+    parser.add_argument("--rows", type=int, default=500_000, help="rows of a block, a multiple of 1000")
     parser.add_argument("--dtype", nargs="*", default=["float64"])
     parser.add_argument("--blocks", type=int, default=500, help="number of tiny blocks")
     parser.add_argument("--repeats", type=int, default=3)
@@ -198,13 +220,17 @@ def main() -> None:
         for dtype in arguments.dtype:
             block = arguments.rows * COLUMNS * np.dtype(dtype).itemsize / 1e9
             workers = list(client.scheduler_info()["workers"])
-            for where, size in (("on the workers", arguments.persisted), ("generated", arguments.gigabytes)):
+            for where, size, distinct in (
+                ("on the workers", arguments.persisted, arguments.rows),
+                ("generated", arguments.gigabytes, arguments.rows),
+                ("repeated", arguments.gigabytes, 1000),
+            ):
                 count = max(1, round(size / 2 / block))
-                arrays = {on: generated(n, arguments.rows, dtype) for on, n in zip("01b", (count, count, 2 * count))}
-                arrays["both"] = arrays.pop("b")
-                chunks: Any = [(arguments.rows, dtype, k) for k in range(count)]
+                counts = {"0": count, "1": count, "both": 2 * count}
+                arrays = {on: generated(n, arguments.rows, distinct, dtype) for on, n in counts.items()}
+                chunks: Any = [(arguments.rows, distinct, dtype, k) for k in range(count)]
                 chunks = {"0": chunks, "1": chunks}
-                if where != "generated":
+                if where == "on the workers":
                     places = {"0": workers[:1], "1": workers[1:], "both": workers}
                     arrays = {on: client.persist(list(a), workers=places[on]) for on, a in arrays.items()}
                     wait(list(arrays.values()))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote import block_tasks
 from arignote import ops as T
 from arignote.scaleout import Split, propagated, staged
 
@@ -67,8 +68,12 @@ CASES = {
 INPUTS, VALUES = [x, y, w, labels, table], [X, Y, W, LABELS, TABLE]
 
 
+@pytest.mark.parametrize("slices", [False, True])
 @pytest.mark.parametrize("name", CASES)
-def test_blocks_give_the_values_of_the_whole(name):
+def test_blocks_give_the_values_of_the_whole(name, slices, monkeypatch):
+    if slices:  # of one row each
+        monkeypatch.setattr(block_tasks, "SLICE_BYTES", 0)
+        monkeypatch.setattr(block_tasks, "SHARE", 0)
     f = ag.function(INPUTS, CASES[name], mode="NUMPY", on_unused_input="ignore")
     want = f(*VALUES)
     with dask.config.set(scheduler="synchronous"):
@@ -93,6 +98,22 @@ def test_random_numbers_are_those_of_the_whole():
             assert all(np.array_equal(a, b) for a, b in zip(got[:4], want, strict=False))
             for a, b in zip(got[4:], want[4:], strict=True):
                 np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_partial_results_of_a_block_are_added_over_slices_of_its_rows(monkeypatch):
+    hidden = T.tanh(x @ w)
+    f = ag.on_dask(ag.function([x, w], [hidden.mean(), ag.grad(hidden.mean(), w)]))
+    cut, bounds = block_tasks._cut, []
+    monkeypatch.setattr(block_tasks, "_cut", lambda *given: [bounds.append(given[-1]), cut(*given)][1])
+    monkeypatch.setattr(block_tasks, "SLICE_BYTES", 200)
+    monkeypatch.setattr(block_tasks, "SHARE", 0)
+    with dask.config.set(scheduler="synchronous"):
+        results = [dask.compute(*f(chunked(X, chunks=25), W)) for _ in range(2)]
+    assert sorted(bounds[: len(bounds) // 2]) == sorted(bounds[len(bounds) // 2 :])
+    begins, ends = zip(*sorted(set(bounds)), strict=True)
+    assert (begins[0], ends[-1], 25 in ends, len(ends) > 4) == (0, 50, True, True) and begins[1:] == ends[:-1]
+    assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
+    np.testing.assert_allclose(results[0][0], np.tanh(X @ W).mean(), rtol=1e-12)
 
 
 def test_slices_of_one_block_are_known_to_be_equally_long():
@@ -297,6 +318,7 @@ import dask, numpy as np
 import dask.array as da
 from distributed import Client, LocalCluster
 import arignote as ag
+from arignote import block_tasks
 from arignote import ops as T
 
 def main():

@@ -162,14 +162,14 @@ def test_numpy_functions_build_expressions():
 
 def test_numpy_functions_without_counterpart_are_refused():
     x = T.matrix("x")
-    with pytest.raises(TypeError, match=r"numpy\.modf does not take the symbolic x"):
-        np.modf(x)
+    with pytest.raises(TypeError, match=r"numpy\.frexp does not take the symbolic x"):
+        np.frexp(x)
     with pytest.raises(TypeError, match=r"numpy\.add\.reduce does not take the symbolic x"):
         np.add.reduce(x)
     with pytest.raises(TypeError, match=r"numpy\.add with out does not take the symbolic x"):
         np.add(x, 1, out=np.zeros(3))
-    with pytest.raises(TypeError, match=r"numpy\.linalg\.\w+ does not take the symbolic x"):
-        np.linalg.eigvals(x)
+    with pytest.raises(TypeError, match=r"numpy\.trim_zeros does not take the symbolic x"):
+        np.trim_zeros(x)
 
 
 # --- inputs
