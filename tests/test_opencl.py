@@ -103,6 +103,53 @@ def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
     assert w.get_value().tolist() == [1.0] * 100 and f() == 100
 
 
+@pytest.mark.parametrize("before", [1, 2, 3])
+def test_a_device_that_fails_leaves_shared_variables_alone(opencl, monkeypatch, before):
+    """In the first call, in the one that is recorded, and when recorded launches run again."""
+    import pyopencl
+
+    w, x = ag.shared(np.zeros((40, 40)), name="w"), T.matrix("x")
+    f = ag.function([x], w.sum(), updates={w: w + T.exp(x) @ x}, mode=opencl)
+    zeros, launches = np.zeros((40, 40)), []
+
+    def lost(queue, *given):
+        launches.append(given)
+        raise pyopencl.RuntimeError("clEnqueueNDRangeKernel failed: DEVICE_NOT_AVAILABLE")
+
+    for _ in range(before - 1):
+        f(zeros + 1)
+    kept = w.get_value()
+    monkeypatch.setattr(engine.device(), "_enqueue", lost)
+    with pytest.raises(EngineError, match=r"^the OpenCL device .* fails: .*DEVICE_NOT_AVAILABLE"):
+        f(zeros + 1)
+    monkeypatch.undo()
+    monkeypatch.setattr(engine, "device", lambda: f._run._device)
+    assert launches and w.get_value().tobytes() == kept.tobytes()
+    f(zeros + 1)
+    np.testing.assert_allclose(w.get_value(), before * 40 * np.e)
+
+
+def test_a_device_that_fails_while_it_is_waited_for(opencl, monkeypatch):
+    w, x = ag.shared(np.zeros((40, 40)), name="w"), T.matrix("x")
+    f = ag.function([x], w.sum(), updates={w: w + T.exp(x)}, mode=opencl)
+    device, ones = engine.device(), np.zeros((40, 40))
+    for _ in range(3):
+        f(ones)
+    finish = device.finish
+
+    def lost():
+        finish()
+        raise EngineError(f"the OpenCL device {device.name} fails: DEVICE_NOT_AVAILABLE")
+
+    monkeypatch.setattr(device, "finish", lost)
+    with pytest.raises(EngineError, match="DEVICE_NOT_AVAILABLE"):
+        f(ones)
+    monkeypatch.setattr(device, "finish", finish)
+    assert (w.get_value() == 3).all()
+    f(ones)
+    assert (w.get_value() == 4).all()
+
+
 def test_devices_without_float64_leave_it_to_the_host(opencl, monkeypatch):
     """Also a float64 that stands inside of a kernel of float32 alone, such as a sum by parts."""
     monkeypatch.setattr(engine.device(), "has_float64", False)

@@ -100,28 +100,28 @@ class OpenCLDevice(Device):
             return
         try:
             entry = kernel.entry(self)
-            entry.set_arg(0, opencl().SVM(numbers))
+            entry.set_arg(0, self._memory_of(numbers))
+            self._in_flight = True
             self._list_event = self._enqueue(self._queue, entry, (1,), (1,))
         except opencl().Error as error:
             raise self._renamed(error, 0) from error
-        self._in_flight = True
 
     def launch(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
     ) -> None:
         """Run a kernel over a grid; returns before it ends."""
-        self.started()
         try:
-            kernel.entry(self._queue, grid, group, *arguments)
+            kernel.entry.set_args(*arguments)
         except opencl().Error as error:
             raise self._renamed(error, 0) from error
+        self.start(kernel.entry, grid, group)
 
     def repeated(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
     ) -> OpenCLRepeated:
         """A launch to be run again and again."""
         return OpenCLRepeated(
-            self, kernel, self._queue, tuple(grid), None if group is None else tuple(group), list(arguments)
+            self, kernel, tuple(grid), None if group is None else tuple(group), list(arguments)
         )
 
     def finish(self) -> None:
@@ -138,9 +138,13 @@ class OpenCLDevice(Device):
         finally:
             self._in_flight = False
 
-    def started(self) -> None:
-        """Note a launch that is none of a list."""
+    def start(self, entry: Any, grid: Any, group: Any) -> None:
+        """Launch a kernel that has all its arguments."""
         self._in_flight, self._list_event = True, None
+        try:
+            self._enqueue(self._queue, entry, grid, group)
+        except opencl().Error as error:
+            raise self._renamed(error, 0) from error
 
     def pointer(self, array: np.ndarray) -> Any:
         """The argument for an array of the host's memory."""
@@ -227,12 +231,11 @@ class OpenCLRepeated:
     """A launch with arguments of its own, of which a run changes only some."""
 
     def __init__(
-        self, device: OpenCLDevice, kernel: Kernel, queue: Any, grid: Any, group: Any, arguments: list[Any]
+        self, device: OpenCLDevice, kernel: Kernel, grid: Any, group: Any, arguments: list[Any]
     ) -> None:
-        self._arguments, self._device, self._queue, self._grid, self._group = arguments, device, queue, grid, group
+        self._arguments, self._device, self._grid, self._group = arguments, device, grid, group
         self._kernel, self._pointers, self._entry = kernel, kernel.pointers, kernel.take()
         self._entry.set_args(*arguments)
-        self._enqueue: Any = opencl().enqueue_nd_range_kernel
 
     def start(self, changed: Sequence[tuple[int, Any]]) -> None:
         """Run it with other arguments at some positions."""
@@ -244,8 +247,7 @@ class OpenCLRepeated:
             for k, value in changed:
                 self._arguments[k] = value
             entry.set_args(*self._arguments)
-        self._device.started()
-        self._enqueue(self._queue, entry, self._grid, self._group)
+        self._device.start(entry, self._grid, self._group)
 
     def end(self) -> None:
         """Let others have the entry."""
