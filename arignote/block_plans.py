@@ -24,12 +24,8 @@ from .scaleout.stages import Function as Unit
 Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once for the key."""
 Own = Union[Variable, int]
-<<<<<<< HEAD
 """An argument of which each block has a slice, or the number of an earlier stage whose results are read."""
-=======
-"""An argument that a block has a slice of, or the earlier stage whose results it reads."""
 _VIEWS = (CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
->>>>>>> w-dask
 
 
 @record
