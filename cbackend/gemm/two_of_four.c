@@ -1,6 +1,6 @@
-/* Rows of floats by weights of which at most two of each four along the sum are not zero.
+/* Products of float rows and 2:4 sparse weights: at most two of each four along the sum are not zero.
 
-   Outputs stand in lanes; a panel is LANES outputs.  A block is sixteen numbers of x, of which each lane picks eight, two
+   Each lane is an output; a panel has LANES outputs.  A block is sixteen numbers of x, of which each lane picks eight, two
    of each four, by four bits each: vectors of LANES numbers are permuted in registers.
 
        w          for each panel, for each block: eight vectors, lanes
@@ -9,7 +9,7 @@
    Two sums take turns at the weights.  One task computes all of an output, so neither threads nor other rows change it.  A
    row with an infinity or a NaN gets the products by zeros that are not stored as well. */
 
-enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: bytes that are asked for early */
+enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
 enum { TWO_ROWS = 8 };                             /* rows whose sums are in registers, two vectors each */
 #else
