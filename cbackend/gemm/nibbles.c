@@ -155,7 +155,7 @@ static void nibble_task(void *context, i64 index)
     }
 }
 
-/* y[m, n] = the sum over k of x[m, k] * (w[n, k] - zero[n, k / block]) * scale[n, k / block].  0, or MEMORY (2). */
+/* y[m, n] = the sum over k of x[m, k] * (w[n, k] - zero[n, k / block]) * scale[n, k / block].  0 or MEMORY (2). */
 static i32 multiply_nibbles(const ag_runtime *rt, const ag_nibble_product *given)
 {
     ag_nibble_product of = *given;

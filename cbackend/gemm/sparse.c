@@ -4,11 +4,11 @@
    Each lane is an output; a panel has SPARSE_LANES outputs.  Nonzero vectors of each panel are stored in the order of the
    sum, and `places` has the index of each along the sum:
 
-       starts     for each panel, and behind the last one: the number of its first vector
+       starts     for each panel, and after the last one: the index of its first vector
        w          vectors, lanes
 
-   Four sums take turns at the vectors of a panel.  One task computes all of an output, so neither threads nor other
-   rows change it.  A row with an infinity or a NaN gets the products by zeros that are not stored as well. */
+   Four accumulators alternate over the vectors of a panel.  One task computes a whole output, so neither threads nor
+   other rows change its bits.  A row with an infinity or a NaN gets the products by zeros that are not stored as well. */
 
 #define SPARSE_LANES (VECTOR_BYTES / (i64)sizeof(NUMBER))
 typedef NUMBER NAMED(lanes) __attribute__((vector_size(VECTOR_BYTES)));
@@ -97,7 +97,7 @@ static i32 NAMED(any_special)(i64 n, const NUMBER *x)
     return sum != 0;
 }
 
-/* Add the products of infinities and NaNs by the zeros that a panel does not store. */
+/* Add the products of infinities and NaNs with the zeros that a panel does not store. */
 static void NAMED(add_special)(i64 depth, const NUMBER *x, const i32 *places, const i32 *end, NUMBER *to)
 {
     for (i64 k = 0; k < depth; k++) {

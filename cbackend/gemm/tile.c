@@ -37,8 +37,8 @@ typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES };
 
-/* Where the elements of ROWS rows of a lie: that of row i and column p is rows[i][p * step].  For rows that do not
-   exist another one is read; what is computed for them is not stored. */
+/* Where the elements of ROWS rows of a lie: that of row i and column p is rows[i][p * step].  Missing rows
+   read another one; their results are not stored. */
 typedef struct left_panel {
     const REAL *rows[ROWS];
     i64 step;

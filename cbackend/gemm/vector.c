@@ -5,12 +5,12 @@
    blas_gemv) 53 %.  The division among threads changes no bit: the order of each sum depends only
    on sizes.
 
-   Several vectors take turns at blocks of the matrix that stay in the cache: two rows by 768x3072 read it at 22 GB/s,
+   Several vectors share blocks of the matrix that stay in the cache: two rows by 768x3072 read it at 22 GB/s,
    by its transpose at 26, where packing it for the tiles of blocks.c leaves 11 and 7. */
 
 #if !COMPLEX
 enum { READ_TASK = 1 << 15 }; /* least numbers of a matrix per task */
-/* Vectors that take turns where rows are added, and where they are summed; numbers of a matrix that is worth it. */
+/* Vectors that share blocks if rows are added, and if they are summed; least numbers of such a matrix. */
 enum { FEW_ADDED = 4, FEW_SUMMED = 8, MANY_NUMBERS = 1 << 18 };
 enum { BLOCK_SUMMED = 32, BLOCK_KEPT = 256, BLOCK_ROWS = 8 }; /* rows and columns of a block; its rows where they are kept */
 
@@ -54,7 +54,7 @@ static void add_rows(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64
     }
 }
 
-/* y[0:m] += alpha * a[m, n] @ x: four rows at a time; behind the last row it stands for those that are not there. */
+/* y[0:m] += alpha * a[m, n] @ x: four rows at a time; the last row replaces missing ones. */
 static void add_sums(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, T *y, i64 incy)
 {
     for (i64 i = 0; i < m; i += 4) {

@@ -20,7 +20,7 @@ enum { AWAY, LISTENING, COMMITTED };
 static volatile i32 stop; /* helpers read it concurrently: use the two functions below */
 static struct sigaction inherited;
 static pthread_t main_thread;
-static i32 attention; /* of the call of the main thread, as what follows */
+static i32 attention; /* of the main thread's call, like the variables below */
 static i64 at_work_since;
 
 static void set_main_thread(__UINT64_TYPE__ identity) { main_thread = (pthread_t)identity; }
