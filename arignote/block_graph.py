@@ -34,7 +34,7 @@ Tasks = dict[Any, Any]
 
 @record
 class _Layer:
-    """A layer of the graph, as a collection that other layers depend on."""
+    """A layer of the graph as a Dask collection, on which other layers may depend."""
 
     name: str
     graph: Any
@@ -47,7 +47,7 @@ class _Layer:
 
 
 class Call:
-    """One call: `values` are those of the inputs of the whole graph."""
+    """One call.  `values`: those of the inputs of the whole graph."""
 
     def __init__(self, name: str, plan: Plan, values: Mapping[Variable, Any], bounds: Bounds, arity: int) -> None:
         self.plan, self.values, self.bounds, self.arity = plan, values, bounds, arity
@@ -62,7 +62,7 @@ class Call:
                     self.whole = [self.whole[0], self._finished(stage)]
 
     def _layer(self, kind: str, made: Any, *depends: Any) -> _Layer:
-        """The layer with the tasks that `made` returns for its name."""
+        """Return a layer with the tasks that `made` returns for its name."""
         name = self._named(kind)
         return _Layer(name, HighLevelGraph.from_collections(name, made(name), dependencies=depends))
 
@@ -113,7 +113,7 @@ class Call:
         return self._layer(f"block{stage}", layer, *depends)
 
     def _finished(self, stage: int) -> _Layer:
-        """Return the partial results of a stage combined in a tree, with the values that the next head needs."""
+        """Return the layer that combines the partial results of a stage in a tree and runs the next head."""
         start, arity = self._refs()[0], self.arity
 
         def made(name: str) -> Tasks:
@@ -139,7 +139,7 @@ class Call:
 
     # --- results
     def result(self, v: Variable, shape: tuple[int, ...]) -> Any:
-        """An output as a Dask array."""
+        """Return an output as a Dask array."""
         if isinstance(v, Constant):
             return da.from_array(v.data, chunks=-1)
         key = self.plan.staged.lengths.get(v, v)

@@ -22,9 +22,9 @@ from .scaleout.stages import STOP, Length
 from .scaleout.stages import Function as Unit
 
 Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
-"""Key, inputs, outputs, name  -->  a function, compiled once for the key."""
+"""Key, inputs, outputs, name  -->  a function, compiled once per key."""
 Own = Union[Variable, int]
-"""An argument of which each block has a slice, or the number of an earlier stage whose results are read."""
+"""A sliced argument of blocks: an input, or the index of an earlier stage whose results the block reads."""
 _VIEWS = (CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
 
 
@@ -43,18 +43,18 @@ class Plan:
 
 
 def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
-    """The plan of a staged graph."""
+    """Return the plan of a staged graph."""
     return _Planner(name, staged, compiled).plan()
 
 
 def _loops(block: Part) -> list[Apply]:
-    """The nodes that read arrays, as opposed to lengths."""
+    """Return the nodes that loop over arrays, as opposed to views and lengths."""
     order = block.run.graph.order  # type: ignore[attr-defined]
     return [n for n in order if not isinstance(n.op, _VIEWS) and any(i.ndim for i in n.inputs)]
 
 
 def _row_sizes(block: Part) -> tuple[RowSize, ...]:
-    """Those of the results of loops that have an axis of rows: a length that is no argument's."""
+    """Return the row sizes of the results of loops with an axis of rows, that is, a length of no argument."""
     inputs = block.run.graph.inputs  # type: ignore[attr-defined]
     axes = [(k, a) for k, v in enumerate(inputs) for a in range(v.ndim) if a or block.sources[k][0] != OWN]
     places = {extent(inputs[k], a): (k, a) for k, a in axes}

@@ -1,11 +1,11 @@
-"""Tasks of a function over blocks, which run on the worker that holds the block.
+"""Tasks of a function over blocks; each runs on the worker that holds its block.
 
     start      a program and whole values  -->  both, with the values that its first head computes
     block      slices of arguments, whole values  -->  values of one block
     combined   partial values of some blocks  -->  their combination
     finished   the last combination  -->  whole values for the next blocks, with those that the next head computes
 
-Whole values travel as one dict, by numbers that the program gives them: a block has one dependency on each of them.
+Whole values are sent as dicts from the program's numbers to arrays, so a block depends on two tasks at most.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from .record import record
 from .record.cached import cached_property
 
 RowSize = tuple[int, tuple[Any, ...]]
-"""The bytes of an intermediate value for a row: those of an element, and lengths, as numbers or (source, axis)."""
+"""Size of an intermediate value per row: bytes of an element, and lengths as numbers or (source, axis)."""
 Way = Union[Callable[..., Any], "Concatenation", None]
-"""The function that combines two parts; None: all parts are equal."""
+"""Function that combines two partial results; None: all are equal."""
 SLICE_BYTES, SHARE = 1 << 22, 8
-"""Bytes of the arguments and intermediate values of a slice, which stay in the cache between its loops, and how many
-times as many bytes it has as the whole values that it reads and the results that it adds."""
+"""Bytes of a slice's arguments and intermediate values, which stay in the cache between its loops; and the least ratio
+of these bytes to those of the whole values that it reads and the results that it adds."""
 WHOLE, OWN, BOUND = range(3)
-"""Sources of an argument: a whole value by its number; a value of the block by place, or place in results; a bound."""
+"""Sources of an argument: a whole value by number; a value of the block by index, or index in results; a bound."""
 
 
 @record
 class Concatenation:
-    """The way to combine parts of a split value."""
+    """The combination of slices of a split value."""
 
     axis: int
 
@@ -47,9 +47,9 @@ class Concatenation:
 
 @record
 class Part:
-    """A compiled head or block, where its arguments come from, and numbers of a head's results.
+    """A compiled head or block, the sources of its arguments, and the numbers of a head's results.
 
-    `row_sizes`: those of a block that runs on slices of its rows one after the other; None: it runs whole.
+    `row_sizes`: of a block that runs slice by slice; None: it runs whole.
     """
 
     run: Callable[..., Sequence[Any]]
@@ -87,9 +87,9 @@ class Parts:
 
 
 class Program:
-    """The parts of a function, which each process receives once, however many graphs use them.
+    """The parts of a function; each process receives them once for all graphs.
 
-    `numpy`, `backends`: the version of NumPy, and the engines of parts, where it was made.
+    `numpy`, `backends`: NumPy's version and the engines of the parts in the process that made them.
     """
 
     def __init__(self, name: str, parts: Parts) -> None:
@@ -102,7 +102,7 @@ class Program:
 
     @cached_property
     def shipped(self) -> bytes:
-        """The parts as bytes."""
+        """The pickled parts."""
         return pickle.dumps(self.parts)
 
     @cached_property
@@ -114,7 +114,7 @@ class Program:
         return parts
 
     def with_head(self, stage: int, whole: dict[int, Any], before: Mapping[int, Any]) -> dict[int, Any]:
-        """Return whole values, and those that the head of a stage computes from them."""
+        """Return whole values together with those that the head of a stage computes from them."""
         head = self.parts.heads[stage] if stage < len(self.parts.heads) else None
         if head is None:
             return whole
@@ -156,7 +156,7 @@ def _require_backends(name: str, wanted: Sequence[str], found: Sequence[str]) ->
 
 
 def _worker() -> str:
-    """Host and process of this worker."""
+    """Return host and process of this worker."""
     return f"{socket.gethostname()}, process {os.getpid()},"
 
 
@@ -164,18 +164,18 @@ Start = tuple[Program, Mapping[int, Any]]
 
 
 def start(program: Program, numbers: Sequence[int], *values: Any) -> Start:
-    """The program and the whole values of its first stage."""
+    """Return the program and the whole values of its first stage."""
     whole = program.with_head(0, dict(zip(numbers, values, strict=True)), {})
     return program, {number: value for number, value in whole.items() if number in program.parts.read}
 
 
 def first_block(start: Start, stage: int, bounds: Sequence[int], *own: Any) -> Any:
-    """The results of one block of the first stage."""
+    """Return the results of one block of the first stage."""
     return block(start, {}, stage, bounds, *own)
 
 
 def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[int], *own: Any) -> Any:
-    """The results of one block.  `later`: whole values that earlier stages have computed."""
+    """Return the results of one block.  `later`: whole values of earlier stages."""
     program, first = start
     part = program.parts.blocks[stage]
     assert part is not None
@@ -193,9 +193,9 @@ def block(start: Start, later: Mapping[int, Any], stage: int, bounds: Sequence[i
 
 
 def _of_slices(part: Part, ways: Sequence[Way], bounds: Sequence[int], given: Sequence[Any]) -> Any:
-    """The combined results of slices of a block's rows, which stay in the cache between the loops that read them.
+    """Return the combined results of slices of a block's rows; a slice stays in the cache between loops.
 
-    The lengths of slices follow from those of the arguments, so equal blocks give equal bits.
+    The lengths of slices depend only on those of the arguments, so equal blocks give equal bits.
     """
     begin, end = bounds
     kinds = [kind for kind, *_ in part.sources]
@@ -218,7 +218,7 @@ def _of_slices(part: Part, ways: Sequence[Way], bounds: Sequence[int], given: Se
 
 
 def _row_bytes(part: Part, given: Sequence[Any]) -> int:
-    """The bytes of intermediate values for a row."""
+    """Return the bytes of intermediate values per row."""
     return sum(
         item * math.prod(n if isinstance(n, int) else given[n[0]].shape[n[1]] for n in lengths)
         for item, lengths in part.row_sizes or ()
@@ -226,7 +226,7 @@ def _row_bytes(part: Part, given: Sequence[Any]) -> int:
 
 
 def _cut(part: Part, given: Sequence[Any], begin: int, bounds: tuple[int, int]) -> list[Any]:
-    """The arguments of a slice of a block that begins at `begin`."""
+    """Return the arguments for a slice of a block that begins at `begin`."""
     rows = slice(bounds[0] - begin, bounds[1] - begin)
     return [
         value[rows] if kind == OWN else bounds[place[0]] if kind == BOUND else value
@@ -251,17 +251,17 @@ def _total(way: Way, parts: Sequence[Any]) -> Any:
 
 
 def finished(start: Start, later: Mapping[int, Any] | None, stage: int, *parts: Sequence[Any]) -> dict[int, Any]:
-    """The whole values after a stage."""
+    """Return the whole values after a stage."""
     program, first = start
     totals = dict(zip(program.parts.combinations[stage].numbers, combined(start, stage, *parts), strict=True))
     return program.with_head(stage + 1, {**(later or {}), **totals}, first)
 
 
 def picked(number: int, start: Start, later: Mapping[int, Any] | None = None) -> Any:
-    """A whole value."""
+    """Return a whole value."""
     return later[number] if later is not None and number in later else start[1][number]
 
 
 def picked_part(place: int, results: Sequence[Any]) -> Any:
-    """One of a block's results."""
+    """Return one of a block's results."""
     return results[place]

@@ -1,8 +1,8 @@
-"""`ag.on_dask`: a function over the blocks of Dask arrays, on any cluster.
+"""`ag.on_dask`: functions over the blocks of Dask arrays, on any cluster.
 
     on_dask(f)(x, w)   -->   head_0(w) | block_0(x[0], w), block_0(x[1], w), ... | combine | head_1 | block_1 ...
 
-`scaleout` says what each block computes, `block_plans` compiles its functions, `block_graph` makes tasks of them.
+`scaleout` partitions the graph, `block_plans` compiles its functions, `block_graph` builds the tasks that run them.
 """
 
 from __future__ import annotations
@@ -32,41 +32,41 @@ from .rewriting import rewrite
 from .scaleout import Split, staged
 
 QUERY = "canonicalize stabilize useless_sum_to"
-"""Passes over the whole graph; the functions of stages are optimized each by itself."""
+"""Passes over the whole graph, before each function of a stage is optimized."""
 Bounds = Sequence[tuple[int, int]]
 
 
 def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = False) -> OnDask:
-    """Return `source` as a function of Dask arrays, which runs on each block where it lies and returns Dask arrays.
+    """Return `source` as a function of Dask arrays: it runs on the worker of each block and returns Dask arrays.
 
         loss = ag.on_dask(f)(x, y, w).compute()
 
     A call of `source` itself with a Dask array does the same, with the defaults of `arity` and `threads`.
 
-    Arrays may be chunked along one axis each, into the same lengths.  How values are split follows from the graph:
-    elementwise nodes, products and gathers keep blocks, a reduction of the chunked axis is a partial result of each
-    block and their combination.  So the gradient of a mean loss is data-parallel training.  Arguments that are no Dask
-    arrays are the same for all blocks, as are shared variables.
+    Arrays may be chunked along one axis each, into the same lengths.  The graph determines the split of all values:
+    elementwise nodes, products and gathers keep blocks; a reduction of the chunked axis combines a partial result of
+    each block.  So the gradient of a mean loss is data-parallel training.  Other arguments and shared variables are
+    the same for all blocks.
 
     A function with updates is computed at once: it returns arrays, and its shared variables change once, after all
     blocks are done; if one fails, they keep their values.
 
     Args:
         source: a function of `ag.function`.
-        arity: how many partial results a combination takes.
+        arity: the number of partial results that one task combines.
         threads: threads of a task; workers run as many tasks as they have threads.
-        gather: whether an op that cannot run on blocks has its operands gathered on one worker, where it runs, and
-            arguments whose chunks do not fit are rechunked; `remarks` of the result says which.
+        gather: whether to gather the operands of ops that cannot run on blocks on one worker, which runs the op, and to
+            rechunk arguments whose chunks do not fit; `remarks` of the result lists them.
 
     Results may differ by rounding from those of one block, and are equal for equal chunks.
 
-    Raises ImportError without Dask; TypeError for what is no function.  Calls raise ValueError for chunks that do not
-    fit, and TypeError for an op that cannot run on blocks, naming it, its line and the axis to rechunk.
+    Raises ImportError without Dask, and TypeError for a source that is not a function.  Calls raise ValueError for
+    chunks that do not fit, and TypeError for an op that cannot run on blocks, with its line and the axis to rechunk.
     """
     if not isinstance(source, Function):
         raise TypeError(f"on_dask: expected a function that ag.function made, got {shown(source)}")
     if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:
-        raise ValueError(f"on_dask: arity is {shown(arity)}; expected an integer from 2 on")
+        raise ValueError(f"on_dask: arity must be an integer of at least 2, got {shown(arity)}")
     return OnDask(source, arity, threads, bool(gather))
 
 
@@ -81,7 +81,7 @@ def require_dask(who: str) -> None:
 class ChunkedFunction(Function):
     """A function whose calls all run on Dask: `ag.function(engine="dask")`.
 
-    The functions of its stages are optimized and compiled, and not the whole.
+    Only the functions of its stages are optimized and compiled.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -114,7 +114,7 @@ class OnDask:
         self._remarks: list[str] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Dask arrays in the form of the function's results; arrays, if it has updates."""
+        """Return Dask arrays in the form of the function's results; NumPy arrays if it has updates."""
         import dask
 
         source = self.source
@@ -147,7 +147,7 @@ class OnDask:
         return list(self._remarks)
 
     def plan(self, axes: tuple[int | None, ...]) -> Plan:
-        """The stages for arguments chunked along these axes, compiled."""
+        """Return the compiled stages for arguments chunked along these axes."""
         if axes not in self._plans:
             splits = {v: Split(a) for v, a in zip(self._graph.inputs, axes, strict=True) if a is not None}
             found = staged(self._graph, splits, self.gather)
@@ -155,7 +155,7 @@ class OnDask:
         return self._plans[axes]
 
     def _made(self, axes: Any, key: Any, inputs: Sequence[Variable], outputs: Any, name: str) -> Any:
-        """A function of a stage, compiled once."""
+        """Return a function of a stage, compiled once."""
         if (axes, key) not in self._compiled:
             settings = {**self._settings, "name": f"{self.source.name} {name}", "on_unused_input": "ignore"}
             self._compiled[axes, key] = function(list(inputs), outputs, **settings)
@@ -170,7 +170,7 @@ class OnDask:
 
 
 def _fitting(parameter: Parameter, value: Any) -> Any:
-    """Return a Dask array that fits as it is, or the array of another value.  Raises as a call of the function."""
+    """Return a valid Dask array unchanged, or another value as an array.  Raises as a call of the function does."""
     if not is_dask(value):
         return parameter.array(value)
     if any(math.isnan(n) for n in value.shape):
@@ -198,7 +198,7 @@ class _Layout:
 
 
 def _layout(source: Function, values: Sequence[Any], gather: bool) -> _Layout:
-    """The layout of arguments.  Raises ValueError for chunks that do not fit; `gather`: they are rechunked."""
+    """Return the layout of arguments.  Chunks that do not fit raise ValueError; `gather`: they are rechunked."""
     values = [_without_empty_chunks(value) if is_dask(value) else value for value in values]
     found, axes, remarks = list(values), [_chunked_axes(value) for value in values], []
     lengths: tuple[int, ...] | None = None
@@ -220,7 +220,7 @@ def _layout(source: Function, values: Sequence[Any], gather: bool) -> _Layout:
 
 
 def _without_empty_chunks(value: Any) -> Any:
-    """The Dask array without chunks of no rows, whose maximum is not defined."""
+    """Return the Dask array without empty chunks, whose maximum is undefined."""
     full = tuple(tuple(n for n in lengths if n) or (0,) for lengths in value.chunks)
     return value if full == value.chunks else value.rechunk(full)
 
@@ -230,7 +230,7 @@ def _chunked_axes(value: Any) -> list[int]:
 
 
 def _problem(name: str, split: Sequence[int], chunks: Sequence[int], lengths: Sequence[int] | None) -> str:
-    """The reason why the chunks of an argument do not fit; empty if they do."""
+    """Return the reason why the chunks of an argument do not fit; empty if they do."""
     if len(split) > 1:
         return f"{name} is chunked along axes {list(split)}; rechunk it along one of them"
     if lengths is not None and chunks != lengths:

@@ -3,11 +3,11 @@
 engine.py      `Engine`, the protocol of a few methods; `Request`, the function that it compiles
 executable.py  `Executable`, the callable that it returns; `CheckedExecutable`, its base for engines in Python
 registry.py    engines by name: built in, registered, or offered by another package
-c.py           C, compiled on the fly; NumPy where that fails
+c.py           C, compiled just in time; NumPy if that fails
 compiler.py    the C compiler and the cache of this process
 numpy_engine.py  NumPy, node by node
-tiered.py      NumPy until another engine is ready
-estimates.py   times of nodes on engines, for the pass `partition`
+tiered.py      NumPy until another engine has compiled
+estimates.py   estimated times of nodes on engines, for the pass `partition`
 
 The engine of ONNX Runtime is `frontends/onnx/runtime_engine.py`.
 

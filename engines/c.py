@@ -1,4 +1,4 @@
-"""The C engine: graph -> C -> library in the cache; NumPy if no compiler works, or if it refuses this C."""
+"""The C engine: graph -> C -> library in the cache; NumPy if no compiler works, or if it rejects this C."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class CEngine(Engine):
     copied_byte = 0
 
     def cost(self, node: Apply) -> int:
-        """Return an estimate by the cost model; a host step takes NumPy's time plus a call back into Python."""
+        """Return an estimate by the cost model; a host step costs NumPy's time plus a call of Python."""
         work = estimates.work_of(node)
         return estimates.C.of(work) if not self.refusal(node) else estimates.NUMPY.of(work) + self.launch
 
     def prepare(self) -> None:
-        """Begin the search for the compiler."""
+        """Start the search for the compiler."""
         head_start()
 
     def compiling(self) -> AbstractContextManager[None]:
-        """Keep a known compiler waiting for its text during the block."""
+        """Return a context manager during which a pre-started compiler waits for its source."""
         return head_start().prestarted_compiler()
 
     def recall(

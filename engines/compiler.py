@@ -1,4 +1,4 @@
-"""The C compiler of this process: found once, started early, with the cache of its output."""
+"""The C compiler of this process: its search, which starts early and runs once, and the cache of its output."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..record.forks import fork_safe_lock
 
 @lru_cache(maxsize=1)
 def process_cache() -> Cache:
-    """The cache of compiled code that this process uses."""
+    """Return the cache of compiled code of this process."""
     options = process_options()
     return Cache.open(options.cache, key_file=options.cache_key, prebuilt=PREBUILT if options.prebuilt else None)
 
 
 @lru_cache(maxsize=1)
 def head_start() -> HeadStart:
-    """Return the search for the compiler of this process, started but not waited for."""
+    """Return the search for the compiler, which is started but not awaited."""
     try:
         text = core_source()
     except CompileError:  # the first compilation reports it
@@ -31,7 +31,7 @@ def head_start() -> HeadStart:
 
 
 def _tell_of(refused: Attempt | None, toolchain: Toolchain | None) -> None:
-    """Warn of a compiler that the variable CC names and that does not work."""
+    """Warn of a compiler in the variable CC that does not work."""
     if refused is not None:
         problem = str(refused.problem).splitlines()[0]
         instead = f" {shlex.join(toolchain.command)} compiles instead." if toolchain else ""

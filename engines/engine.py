@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
-"""Tags of passes that pay only if nodes become loops in C and calls of a BLAS."""
+"""Tags of passes that pay off only if nodes become C loops and BLAS calls."""
 
 
 class EngineError(RuntimeError):
@@ -38,7 +38,7 @@ class EngineError(RuntimeError):
 
 @record(eq=False)
 class Request:
-    """A function to be compiled: all but its graph."""
+    """A request to compile a function: everything but its graph."""
 
     name: str
     """The name of the function in messages."""
@@ -80,29 +80,29 @@ class Engine:
     """Exceptions of `compile` whose messages already name the function; all others become an `EngineError`."""
 
     def compile(self, graph: FunctionGraph, request: Request) -> Executable:
-        """The executable of an optimized graph."""
+        """Return the executable of an optimized graph."""
         raise NotImplementedError(f"engine {self.name!r} defines no compile(graph, request)")
 
     def missing(self) -> str:
-        """Parts that this machine lacks for the engine, and how to install them; empty if there are none."""
+        """Return what this machine lacks for the engine, and how to install it; empty if nothing."""
         return ""
 
     def refusal(self, node: Apply) -> str:
-        """Reason why this engine cannot run a node; empty if it can."""
+        """Return the reason why this engine cannot run a node; empty if it can."""
         return ""
 
     def supports(self, node: Apply) -> bool:
-        """Whether a function of this engine runs a node, even if only as a step by NumPy."""
+        """Whether functions of this engine run a node, if only as a NumPy step."""
         return self.hosts_refused or not self.refusal(node)
 
     # --- prices for `partition`, in picoseconds
     launch: int = 20_000_000
-    """Picoseconds of a call of a region of this engine from another engine."""
+    """Picoseconds to call a region of this engine from another engine."""
     copied_byte: int = 100
     """Picoseconds per byte of a value that enters or leaves a region of this engine."""
 
     def cost(self, node: Apply) -> int:
-        """Return an estimate of the time of a supported node: by default that of NumPy."""
+        """Return the estimated time of a supported node; by default that of NumPy."""
         found: int = import_module(".estimates", __package__).numpy_cost(node)
         return found
 
@@ -111,10 +111,10 @@ class Engine:
         return self.name
 
     def prepare(self) -> None:
-        """Begin work that depends on no graph; a function of this engine will be optimized next."""
+        """Start work that does not depend on the graph, before a function is optimized."""
 
     def compiling(self) -> AbstractContextManager[None]:
-        """Block in which one function is optimized and compiled."""
+        """Return a context manager around the optimization and compilation of one function."""
         return nullcontext()
 
     def recall(
@@ -131,7 +131,7 @@ class Engine:
 
 
 class Around(Engine):
-    """An engine that wraps another one: it compiles in its own way and delegates the rest."""
+    """A wrapper of another engine: it replaces `compile` and delegates the rest."""
 
     own_errors: tuple[type[Exception], ...] = (Exception,)
 
@@ -159,7 +159,7 @@ class Around(Engine):
 
 
 def executable_of(engine: Engine, graph: FunctionGraph, request: Request) -> Executable:
-    """The executable that the engine makes of a graph.
+    """Return the executable that the engine compiles from a graph.
 
     Raises:
         EngineError: the engine cannot run a node, fails otherwise, or returns no executable.

@@ -1,9 +1,9 @@
-"""Estimates of the time of a node on an engine, in picoseconds, for `partition` before measurements.
+"""Estimates of the time of a node on an engine, in picoseconds, for `partition` without measurements.
 
     work_of(node)              the kind of work, operations and bytes of a node
     Prices(...).of(work)       picoseconds on an engine with these prices
 
-Lengths that are not known count as `UNKNOWN_LENGTH`, so an estimate depends on the graph alone.
+Unknown lengths count as `UNKNOWN_LENGTH`, so an estimate depends only on the graph.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ _SORTING = (ArgSort, Fourier, Nonzero, OrderStatistics, SearchSorted, Sort, Uniq
 
 @record
 class Work:
-    """Work of one kind: "elementwise" (operations are picoseconds of the cost model), "product", "window", "cubic",
-    "sorting" or "moving"; operations and bytes that are read and written.
+    """Work of one kind, with its operations and the bytes that it reads and writes.
+
+    Kinds: "elementwise" (operations are picoseconds of the cost model), "product", "window", "cubic", "sorting" and
+    "moving".
     """
 
     kind: str
@@ -48,33 +50,33 @@ class Work:
     bytes: int
     dtype: str
     steps: int = 1
-    """Nodes that run, those of a loop once per step."""
+    """Number of nodes that run; a node of a loop body counts once per step."""
 
 
 @record
 class Prices:
-    """Costs on an engine in picoseconds."""
+    """Prices of operations on an engine, in picoseconds."""
 
     node: int
-    """Cost of any node."""
+    """Fixed cost of a node."""
     byte: float
     """Cost per byte that a node reads or writes."""
     elementwise: float = 1.0
-    """Cost of elementwise operations, besides the cost model."""
+    """Factor of elementwise operations, which the cost model prices."""
     product: float = 10.0
-    """Cost of a float32 operation of a matrix product; float64 takes twice as long."""
+    """Cost of a float32 operation in a matrix product; float64 costs twice as much."""
     window: float = 10.0
-    """Cost of a float32 operation of a convolution."""
+    """Cost of a float32 operation in a convolution."""
     half: float = 5.0
     """Cost of a float16 operation in products and convolutions."""
     small: float = 10.0
     """Cost of an operation on 8-bit integers in products and convolutions."""
     integer: float = 400.0
-    """Cost of an operation on other integers there."""
+    """Cost of an operation on wider integers in products and convolutions."""
     cubic: float = 100.0
-    """Cost of an operation of a factorization or the solution of a system."""
+    """Cost of an operation in a factorization or a linear solve."""
     sorting: float = 300.0
-    """Cost of a comparison of a sort."""
+    """Cost of a comparison in a sort."""
 
     def of(self, work: Work) -> int:
         """Return the time of some work."""
@@ -116,7 +118,7 @@ def _steps(node: Apply) -> int:
 
 
 def _operations(node: Apply) -> tuple[str, float, str]:
-    """Return the kind of a node, its operations, and the dtype that they work on."""
+    """Return the kind of a node's work, the number of operations, and their dtype."""
     op, out = node.op, node.outputs[0]
     first = node.inputs[0] if node.inputs else out
     largest = max([size(v) for v in (*node.inputs, *node.outputs)], default=1)

@@ -1,7 +1,7 @@
 """Executables: compiled graphs as callables, and the base class of those that run a Python function of arrays.
 
-Arguments are checked, shared values read and updated, and results copied here, once for all engines but C, whose entry
-does it (cbackend/calls/).
+This file checks arguments, reads and updates shared values, and copies results for all engines but C, whose native
+entry does so (cbackend/calls/).
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ Run = Callable[..., Sequence[Any]]
 class Executable(Protocol):
     """A compiled graph.  Call it with one value for each input that is not shared, in order.
 
-    It returns the outputs that are no updates, as arrays that share memory with nothing.  After success the containers
-    of updated inputs hold their new values; calls that update the same container exclude one another.
+    It returns the outputs that are not updates, as arrays that own their memory.  After success the containers of
+    updated inputs hold the new values; calls that update the same container exclude one another.
     """
 
     @property
@@ -67,9 +67,9 @@ class Executable(Protocol):
 
 
 class CheckedExecutable:
-    """An executable around `run`, whose results are checked against the types of the graph's outputs.
+    """An executable around `run` that checks results against the types of the graph's outputs.
 
-    `run` must leave its arguments alone; it may return them, or views of them.
+    `run` must not change its arguments; it may return them, or views of them.
     """
 
     backend: str
@@ -122,7 +122,7 @@ class CheckedExecutable:
         return [r for k, r in enumerate(results) if k not in updated]
 
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
-        """Return copies of the results of `run`.  Raises EngineError if their types are not those of the outputs."""
+        """Return copies of the results of `run`.  Raises EngineError if their types differ from the outputs'."""
         with np.errstate(all="ignore"):  # as in C
             found, outputs = self.run(*arrays), self.graph.outputs
         if not isinstance(found, (list, tuple)) or len(found) != len(outputs):
@@ -151,7 +151,7 @@ class CheckedExecutable:
 
     @cached_property
     def _lengths(self) -> list[Any]:
-        """Return the programs of the lengths of each output; None for one that depends on elements."""
+        """The programs that compute the lengths of each output; None if they depend on elements."""
         return output_lengths(self.graph)
 
     def _error(self, said: str) -> EngineError:

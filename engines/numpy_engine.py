@@ -1,4 +1,4 @@
-"""NumPy's engine: evaluates each node by its meaning.  It runs every graph; the C engine falls back on it."""
+"""The NumPy engine: it evaluates each node by its meaning.  It runs every graph; the C engine falls back on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NumPyEngine(Engine):
 
 
 class NumPyExecutable(CheckedExecutable):
-    """A graph that NumPy runs.  Its results are the meaning of the ops, so they are not checked against their types."""
+    """A graph that NumPy runs.  Ops define the types of their results, so these are not checked again."""
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request) -> None:
         graph = made_lazy(graph)

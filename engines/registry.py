@@ -1,6 +1,6 @@
 """Engines by name: built-in, registered by a program, or offered by installed packages.
 
-A package offers an engine by an entry point, which is looked at only when its name is asked for:
+A package offers an engine by an entry point, which is loaded only when a program names that engine:
 
     [project.entry-points."arignote.engines"]
     opencl = "arignote_opencl:OpenCL"
@@ -17,13 +17,13 @@ from ..record import later
 from .engine import Engine, EngineError, Request
 
 GROUP = "arignote.engines"
-"""The group of entry points of packages."""
+"""Entry point group of packages."""
 _BUILT_IN = {
     "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
     "opencl": (".opencl.engine", "OpenCLEngine"), "cuda": (".cuda.engine", "CudaEngine"),
 }  # fmt: skip
-"""Module and class of each built-in engine, loaded when it is first used."""
+"""Module and class of each built-in engine, loaded on first use."""
 _registered: dict[str, Engine] = {}
 
 
@@ -31,14 +31,15 @@ def register(engine: Engine) -> Engine:
     """Make `Mode(backend=engine.name)` use this engine; return it.
 
     Raises:
-        TypeError: it is no Engine, or has no name.
+        TypeError: `engine` is not an Engine, or has no name.
         ValueError: the name is taken.
     """
     if not isinstance(engine, Engine):
-        expected = "an instance of it" if isinstance(engine, type) else "an ag.engines.Engine"
-        raise TypeError(f"engines.register: got {engine!r}; expected {expected}")
+        fix = f"; pass {engine.__name__}()" if isinstance(engine, type) else ""
+        raise TypeError(f"engines.register: engine must be an instance of ag.engines.Engine, got {engine!r}{fix}")
     if not isinstance(engine.name, str) or not engine.name:
-        raise TypeError(f"engines.register: the name of {type(engine).__name__} is {engine.name!r}; expected text")
+        owner = type(engine).__name__
+        raise TypeError(f"engines.register: the name of {owner} must be non-empty text, got {engine.name!r}")
     if engine.name in names():
         raise ValueError(
             f"engines.register: there is an engine named {engine.name!r}; choose another name, or remove a registered "
@@ -52,7 +53,7 @@ def unregister(name: str) -> Engine:
     """Remove a registered engine; return it.  Compiled functions keep it.
 
     Raises:
-        ValueError: none is registered under this name, or it is built in.
+        ValueError: no engine is registered under this name, or it is built in.
     """
     if name in _BUILT_IN:
         raise ValueError(f"engines.unregister: {name!r} is built in; others fall back on it")
@@ -62,12 +63,12 @@ def unregister(name: str) -> Engine:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all engines that are known without searching installed packages."""
+    """Return the names of the engines known without a search of installed packages."""
     return (*_BUILT_IN, *_registered)
 
 
 def ready() -> tuple[str, ...]:
-    """The names of the known engines that run on this machine."""
+    """Return the names of the known engines that run on this machine."""
     return tuple(name for name in names() if not _known(name).missing())
 
 
@@ -76,11 +77,11 @@ def _known(name: str) -> Engine:
 
 
 def engine(name: str) -> Engine:
-    """The engine of this name, ready to compile.
+    """Return the engine of this name, ready to compile.
 
     Raises:
-        ValueError: there is none.
-        EngineError: this machine lacks something that it needs.
+        ValueError: no engine has this name.
+        EngineError: this machine lacks something that the engine needs.
     """
     require_known(name)
     found = _known(name)
@@ -91,7 +92,7 @@ def engine(name: str) -> Engine:
 
 
 def tiered(engine: Engine, budget: float) -> Engine:
-    """Return the engine as a tiered one: NumPy runs a function that takes more than `budget` seconds to compile."""
+    """Return a tiered engine: NumPy runs a function until it is compiled, if that takes over `budget` seconds."""
     if engine.name == "numpy":
         return engine
     made: Engine = import_module(".tiered", __package__).TieredEngine(engine, budget)
@@ -99,7 +100,7 @@ def tiered(engine: Engine, budget: float) -> Engine:
 
 
 def require_known(name: Any, who: str = "engine", what: str = "backend is", also: tuple[str, ...] = ()) -> None:
-    """Register the engine of an installed package if it has this name.  `also`: other names for the message.
+    """Require an engine of this name; register it if an installed package offers it.  `also`: names for the message.
 
     Raises:
         ValueError: no engine has this name.
@@ -117,13 +118,13 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is", also
 
 
 def title(name: str) -> str:
-    """Return the name of the engine in sentences."""
+    """Return the name of the engine for use in sentences."""
     known = {"c": "C", "numpy": "NumPy", "onnxruntime": "ONNX Runtime", "opencl": "OpenCL", "cuda": "CUDA"}
     return known.get(name, f"engine {name!r}")
 
 
 def run_by_numpy(graph: FunctionGraph, request: Request) -> Any:
-    """Return the executable of a graph that another engine leaves to NumPy."""
+    """Return the NumPy executable of a graph that another engine cannot compile."""
     return _built_in("numpy").compile(graph, request)
 
 
@@ -135,7 +136,7 @@ def _built_in(name: str) -> Engine:
 
 
 def _register_installed(name: str) -> bool:
-    """Whether an installed package offers an engine of this name, which is registered then."""
+    """Register the engine of this name that an installed package offers; return whether there is one."""
     if not name:
         return False
     for entry in import_module("importlib.metadata").entry_points(group=GROUP, name=name):

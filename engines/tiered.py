@@ -1,9 +1,9 @@
-"""The tiered engine: NumPy runs the optimized graph until that of another engine is ready.
+"""The tiered engine: NumPy runs the optimized graph until another engine has compiled it.
 
     ag.function(..., tiered=True)  ->  Tiered(NumPy's executable)  --a thread compiles-->  Tiered(C's executable)
 
-Both run the graph that was optimized for the second engine, so results differ by no more than elementary functions and
-orders of summation do.  A call that has begun ends as it began; the next one goes the new way.
+Both run the graph that was optimized for the second engine.  So results differ only by elementary functions and orders
+of summation.  A running call stays with its tier; the next call uses the new one.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .engine import Around, Engine, Request, executable_of
 from .registry import run_by_numpy
 
 _FAREWELL = 5.0
-"""Seconds that threads have to clean up when the interpreter ends."""
+"""Seconds for threads to clean up when the interpreter ends."""
 
 
 class TieredEngine(Around):
-    """NumPy's engine, until `engine` has compiled the same graph in a thread."""
+    """The NumPy engine, until a thread has compiled the same graph with `engine`."""
 
     def __init__(self, engine: Engine, budget: float) -> None:
         """`budget`: seconds to wait for the other engine before NumPy begins."""
@@ -46,9 +46,9 @@ class TieredEngine(Around):
 
 
 class Tiered:
-    """The executable `first`, replaced by that of `make` as soon as it is ready.
+    """The executable `first`, replaced by the result of `make` as soon as it is ready.
 
-    Attributes of executables that this class lacks are those of the present tier.
+    Other attributes are those of the current tier.
     """
 
     is_tiered = True
@@ -56,7 +56,7 @@ class Tiered:
     def __init__(self, first: Any, make: Callable[[], Any], name: str) -> None:
         self.name = name
         self.error: Exception | None = None
-        """Why there is no second tier."""
+        """Reason why there is no second tier."""
         self._now = first
         self._make: Callable[[], Any] | None = make
         self._follower: Callable[[], Callable[[Any], None] | None] | None = None
@@ -74,7 +74,7 @@ class Tiered:
         return getattr(self._now, name)
 
     def followed_by(self, follower: Callable[[Any], None]) -> None:
-        """Call a bound method with the second tier once it is ready; the method's object is not kept alive."""
+        """Call a bound method with the second tier once it is ready; only a weak reference is kept."""
         with _settling:
             self._follower = weakref.WeakMethod(follower)
             if self.ready and self.error is None:
@@ -82,13 +82,13 @@ class Tiered:
 
     @property
     def ready(self) -> bool:
-        """Whether nothing more is to come."""
+        """Whether the second tier is ready, or has failed."""
         return self._done.is_set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Whether the second tier is there within `timeout` seconds (None: however long it takes).
+        """Wait for the second tier; return whether it is ready within `timeout` seconds (None: no limit).
 
-        Raises what its making raised.
+        Raises the exception of a failed compilation.
         """
         ready = self.join(timeout)
         if ready and self.error is not None:
@@ -96,7 +96,7 @@ class Tiered:
         return ready
 
     def join(self, timeout: float | None = None) -> bool:
-        """Whether nothing more is to come within `timeout` seconds."""
+        """Wait until the second tier is ready or has failed; return False after `timeout` seconds."""
         if self._lost:
             self._begin()
         return self._done.wait(timeout)
@@ -108,7 +108,7 @@ class Tiered:
             if interpreter_ends():
                 self._settle(None, RuntimeError(f"{self.name} stays with NumPy: the interpreter is shutting down"))
                 return
-            atexit.unregister(_at_exit)  # to be the first that is called: others clean up what compilers work on
+            atexit.unregister(_at_exit)  # register last to run first: other handlers remove files that compilers use
             atexit.register(_at_exit)
             thread = threading.Thread(target=_work, args=(weakref.ref(self),), name="arignote compiler", daemon=True)
             _threads.add(thread)
@@ -120,7 +120,7 @@ class Tiered:
             made = self._make()
         except Exception as error:
             self._settle(None, error)
-            notice(f"{self.name} goes on by NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
+            notice(f"{self.name} stays with NumPy, with the same results: {' '.join(str(error).splitlines()[:2])}")
         else:
             self._settle(made, None)
 
@@ -140,11 +140,11 @@ _settling = threading.RLock()
 _pending: weakref.WeakSet[Tiered] = weakref.WeakSet()
 _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 _room = threading.Semaphore(processors())
-"""As many compile at a time as there are processors."""
+"""One compilation per processor at a time."""
 
 
 def _work(reference: Callable[[], Tiered | None]) -> None:
-    """Compile, unless the function was forgotten meanwhile."""
+    """Compile, unless the function no longer exists."""
     with _room:
         tiered = reference()
         if tiered is not None:
@@ -152,7 +152,7 @@ def _work(reference: Callable[[], Tiered | None]) -> None:
 
 
 def _at_exit() -> None:
-    """End the compilers, so that their threads remove their files."""
+    """Stop the compilers so that their threads remove their files."""
     deadline = time.monotonic() + _FAREWELL
     with compilers_ended():
         for thread in list(_threads):

@@ -1,13 +1,14 @@
-"""One graph over many blocks of its inputs: how values are split, and the functions of stages.
+"""Partitioning of a graph over blocks of its inputs: states of values, and the functions of each stage.
 
-    states      how a value lies over blocks: whole, split along an axis, or partial
-    rules       states of a node's outputs by those of its inputs, by class of op
-    positions   ranges and counters of random draws as ranges of a block's rows
+    states       the state of a value: whole, split along an axis, or partial
+    rules        the states of a node's outputs from those of its inputs, by class of op
+    positions    ranges and random counters as ranges of a block's rows
     stable_sums  softmax and logsumexp along a split axis as maxima and sums
-    splits      states of all values of a graph
-    stages      the graph cut where partial values are combined: functions of one block, and of whole values
+    splits       propagation of states through a graph
+    stages       the graph cut at combinations of partial values: functions of one block, and of whole values
 
-A split axis is a mesh of one dimension, as in GSPMD (Xu et al., 2021).  Nothing here knows who runs the functions.
+Blocks along a split axis form a one-dimensional mesh, as in GSPMD (Xu et al., 2021).  This subpackage is independent of
+the scheduler that runs the functions.
 """
 
 from .splits import propagated

@@ -1,9 +1,10 @@
-"""Positions of elements along the split axis, as ranges that a block makes for its own rows.
+"""Positions along the split axis, as ranges that a block computes for its own rows.
 
     arange(n) of another integer type                  -->  cast(arange(n))
     reshape(arange(n * m), (n, m)), n: chunked length   -->  arange(n)[:, None] * m + arange(m)
 
-The second is the counter of random draws (`T.random`), so a block draws the numbers that its rows have in the whole.
+The second is the counter of random draws (`T.random`): a block draws the same numbers for its rows as the whole
+function does.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .states import COUNT, State
 
 
 def as_positions(node: Apply, states: Mapping[Variable, State]) -> Variable | None:
-    """The output of the node by ranges of int64; None if it is another node."""
+    """Return the output of a range, or of a reshaped range, by ranges of int64; None for other nodes."""
     if isinstance(node.op, Arange):
         length = _uncast(node.inputs[1])
         found = is_range(node) and length is not node.inputs[1] and states.get(length) is COUNT
@@ -37,7 +38,7 @@ def as_positions(node: Apply, states: Mapping[Variable, State]) -> Variable | No
 
 
 def _counted(lengths: Sequence[Variable]) -> Variable:
-    """The place of each element of an array of these lengths, in C order."""
+    """Return the flat index of each element of an array of these lengths, in C order."""
     found, later = T.arange(lengths[-1]), lengths[-1]
     for n in reversed(lengths[:-1]):
         found = T.add(T.expand_dims(T.mul(T.arange(n), later), tuple(range(1, found.ndim + 1))), found)
@@ -46,5 +47,5 @@ def _counted(lengths: Sequence[Variable]) -> Variable:
 
 
 def _uncast(v: Variable) -> Variable:
-    """The value that is cast."""
+    """Return the operand of a cast, or the value itself."""
     return v.owner.inputs[0] if v.owner is not None and isinstance(v.owner.op, Cast) else v

@@ -1,7 +1,7 @@
-"""Rules by class of op: the placement of a node whose inputs lie over blocks in a given way.
+"""Rules by class of op: the placement of a node whose inputs have given states.
 
-A rule gets the states of a node's inputs, none of them partial, and says what state the outputs have when the node is
-applied to the blocks.  It raises `Unsplittable` where no application to blocks gives the values.
+A rule gets the states of a node's inputs, none of them partial.  It returns the states of the outputs if the node runs
+on each block.  It raises `Unsplittable` if the results of blocks do not give the value.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from .states import COUNT, FIRST, PARTIAL, WHOLE, Collect, Partial, Placed, Rule
 
 
 def rule_of(op: Op) -> Rule | None:
-    """The rule for an op; None: it cannot run on blocks."""
+    """Return the rule for an op; None if it cannot run on blocks."""
     return next((RULES[kind] for kind in type(op).__mro__ if kind in RULES), None)
 
 
 def _pointwise(node: Apply, states: Sequence[State]) -> Placed:
-    """Operands broadcast; whole ones that vary along the split axis are cut."""
+    """Elementwise ops: whole operands that vary along the split axis are sliced."""
     rank = node.outputs[0].ndim
     axes = {axis + rank - node.inputs[k].ndim for k, axis in split_of(states)}
     if len(axes) > 1:
@@ -49,7 +49,7 @@ def _pointwise(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _cuts(node: Apply, states: Sequence[State], axis: int, rank: int, length: object) -> dict[int, int]:
-    """The axis of each whole operand that has the length of the split axis.  Others must have length 1 there."""
+    """Return the axis of each whole operand that has the length of the split axis.  Other operands have length 1."""
     found: dict[int, int] = {}
     for k, i in enumerate(node.inputs):
         at = axis - rank + i.ndim
@@ -73,7 +73,8 @@ def _reduce(node: Apply, states: Sequence[State]) -> Placed:
     assert isinstance(op, Reduce)
     if axis in op.axis:
         if op.scalar not in PARTIAL:
-            raise refused(node, f"the reduction by {op.scalar.name} along axis {axis} has no combination of parts")
+            why = f"partial results of {op.scalar.name} along axis {axis} do not combine"
+            raise refused(node, f"{why}; rechunk({{{axis}: -1}})")
         return Placed((Partial(op.scalar),), {})
     return Placed((Split(axis - sum(a < axis for a in op.axis)),), {})
 
@@ -114,7 +115,7 @@ def _product(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _along_axis(node: Apply, states: Sequence[State]) -> Placed:
-    """Ops that run along one axis."""
+    """Ops along one axis, which must not be the split one."""
     ((_, axis),), along = split_of(states), along_axis(node)
     if along == axis:
         raise refused(node, f"runs along axis {axis}, which is chunked; rechunk({{{axis}: -1}})")
@@ -122,7 +123,7 @@ def _along_axis(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def along_axis(node: Apply) -> int:
-    """The axis that an op runs along."""
+    """Return the axis that an op works along."""
     return int(node.op.axis) % node.inputs[0].ndim  # type: ignore[attr-defined]
 
 
@@ -134,9 +135,9 @@ def _length(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def created(node: Apply, states: Sequence[State]) -> Placed | None:
-    """Values of the length n of the chunked axis, of which a block makes its own rows.
+    """Return the placement of a value of the chunked length n that each block computes for its own rows, or None.
 
-    `arange(n)`, `alloc(row, n, ...)`, `broadcast_to(row, n, ...)`, and `specify_shape` with the promise of n.
+    These are `arange(n)`, `alloc(row, n, ...)`, `broadcast_to(row, n, ...)`, and `specify_shape` that promises n.
     """
     if is_range(node) and states[1] is COUNT:
         return Placed((Split(0),), {}, span=(0, 1))
@@ -151,7 +152,7 @@ def created(node: Apply, states: Sequence[State]) -> Placed | None:
 
 
 def _is_constant_along(node: Apply, axis: int) -> bool:
-    """Whether the value of an `alloc` has one element along an axis of the result."""
+    """Whether the operand of an `alloc` has one element along an axis of the result."""
     value = node.inputs[0]
     at = axis - (node.out.ndim - value.ndim)
     return at < 0 or value.type.shape[at] == 1
@@ -183,7 +184,7 @@ def _subtensor(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _inc_subtensor(node: Apply, states: Sequence[State]) -> Placed:
-    """The counterpart of `_subtensor`: a part of other axes, whose source is split in the same way."""
+    """The counterpart of `_subtensor`: writes along other axes, from a source that is split in the same way."""
     x, y, *_ = node.inputs
     spec = node.op.spec  # type: ignore[attr-defined]
     if not isinstance(states[0], Split) or any(isinstance(s, Split) for s in states[2:]):
@@ -205,7 +206,7 @@ def _gather(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _scatter(node: Apply, states: Sequence[State]) -> Placed:
-    """The counterpart of `_gather`: of zeros, each block adds to its own, which are partial sums."""
+    """The counterpart of `_gather`.  If blocks add to zeros, each has an array of its own, which is a partial sum."""
     x, y, op = *node.inputs[:2], node.op
     assert isinstance(op, AdvancedIncSubtensor)
     cuts, relative = _indices(node, states, 2)
@@ -223,7 +224,7 @@ def _scatter(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _is_zeros(v: Variable) -> bool:
-    """Whether a value is zero by its form."""
+    """Whether the form of a value shows that it is zero."""
     if v.owner is None:
         return _is(v, 0)
     position = {"fill": 1, "alloc": 0}.get(v.owner.op.name)
@@ -231,14 +232,14 @@ def _is_zeros(v: Variable) -> bool:
 
 
 def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int, int], int | None]:
-    """Whole index arrays that a block takes its slice of, and the number of that with the positions of its rows."""
+    """Return the whole index arrays that blocks slice, and the index of the array with positions of rows, or None."""
     spec = node.op.spec  # type: ignore[attr-defined]
     at = entries(spec, range(first, len(node.inputs)))
     arrays = [k for k, entry in zip(at, spec, strict=True) if entry == "a"]
     if any(node.inputs[k].ndim > 1 for k in arrays) and len(arrays) > 1:
-        raise refused(node, "gathers by several arrays of indices, one of them of several axes; flatten them")
+        raise refused(node, "gathers by several index arrays, one of them with several axes; flatten them")
     if any(isinstance(states[k], Split) and states[k] != Split(0) for k in range(first, len(states))):
-        raise refused(node, "an array of indices is split along an axis that is not its first; rechunk it")
+        raise refused(node, "an index array is split along an axis other than its first; rechunk it")
     relative = None
     if isinstance(states[0], Split):
         axis = states[0].axis
@@ -246,7 +247,7 @@ def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int
         if relative is None or states[relative] is WHOLE or not _are_positions(node.inputs[relative]):
             raise refused(node, f"gathers along axis {axis}, which is chunked; give the array in one chunk")
     elif not any(isinstance(states[k], Split) for k in arrays):
-        raise refused(node, "no array of its indices is chunked, another operand is; give that in one chunk")
+        raise refused(node, "no index array is chunked, but another operand is; give that operand in one chunk")
     rows = next(node.inputs[k] for k in arrays if isinstance(states[k], Split))
     cuts = {k: 0 for k in arrays if states[k] is WHOLE and node.inputs[k].ndim and node.inputs[k].type.shape[0] != 1}
     for k in cuts:
@@ -256,7 +257,7 @@ def _indices(node: Apply, states: Sequence[State], first: int) -> tuple[dict[int
 
 
 def _are_positions(v: Variable) -> bool:
-    """Whether a split vector is `arange(n)` of the chunked length, perhaps as `fill` shapes it."""
+    """Whether a split vector is `arange(n)` of the chunked length, or a `fill` with it."""
     if v.owner is None or v.ndim != 1:
         return False
     if v.owner.op.name == "fill":
@@ -265,14 +266,14 @@ def _are_positions(v: Variable) -> bool:
 
 
 def is_range(node: Apply) -> bool:
-    """Whether a node counts from 0."""
+    """Whether a node is `arange(0, n, 1)`."""
     return isinstance(node.op, Arange) and _is(node.inputs[0], 0) and _is(node.inputs[2], 1)
 
 
 def _join(node: Apply, states: Sequence[State]) -> Placed:
     axes, along = {axis for _, axis in split_of(states)}, node.op.axis  # type: ignore[attr-defined]
     if len(axes) > 1 or along in axes:
-        raise refused(node, f"joins along axis {along} what is chunked along {sorted(axes)}; rechunk the arrays")
+        raise refused(node, f"joins arrays along axis {along} that are chunked along {sorted(axes)}; rechunk them")
     (axis,) = axes
     return Placed((Split(axis),), {k: axis for k, s in enumerate(states) if s is WHOLE})
 
@@ -287,7 +288,7 @@ def _check_lengths(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _order_statistics(node: Apply, states: Sequence[State]) -> Placed:
-    """The places are whole; elements along the last axis are selected."""
+    """Ranks are whole; the op selects elements along the last axis, which must not be split."""
     last = node.inputs[0].ndim - 1
     if states[0] == Split(last) or states[0] is WHOLE:
         raise refused(node, f"selects along axis {last}, which is chunked; give its operand in one chunk there")
@@ -301,7 +302,7 @@ def _searchsorted(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _reshape(node: Apply, states: Sequence[State]) -> Placed:
-    """The axes up to the split one stay as they are, but for axes of length 1."""
+    """A reshape that keeps the axes up to the split one, except axes of length 1."""
     if states[0] is WHOLE:
         raise refused(node, "a length is split")
     ((_, axis),) = split_of(states)
@@ -317,7 +318,7 @@ def _longer(dims: Sequence[Dim]) -> list[Dim]:
 
 
 def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
-    """Both operands split in the same way, or the split axis summed."""
+    """Both operands are split in the same way, or the split axis is summed."""
     x, like = node.inputs
     rank = x.ndim - like.ndim
     if isinstance(states[0], Split) and isinstance(states[1], Split) and states[0].axis == states[1].axis + rank:
@@ -325,11 +326,11 @@ def _sum_to(node: Apply, states: Sequence[State]) -> Placed:
     axis = states[0].axis - rank if isinstance(states[0], Split) else None
     if axis is not None and states[1] is WHOLE and (axis < 0 or like.type.shape[axis] == 1):
         return Placed((Partial(add),), {})
-    raise refused(node, "the lengths that are summed to are not those of the blocks")
+    raise refused(node, "the target lengths of the sum differ from those of the blocks; chunk both operands alike")
 
 
 def _windows(node: Apply, states: Sequence[State]) -> Placed:
-    """Pools, and their gradients: all operands are split along the same axis, which no window lies on."""
+    """Pools and their gradients: all operands are split along the same axis outside the windows."""
     axes = {s.axis if isinstance(s, Split) else None for s in states}
     axis = next(iter(axes))
     if len(axes) > 1 or axis is None or axis >= node.inputs[0].ndim - len(node.op.kernel):  # type: ignore[attr-defined]
@@ -344,7 +345,7 @@ def _convolution(node: Apply, states: Sequence[State]) -> Placed:
 
 
 def _kernel_gradient(node: Apply, states: Sequence[State]) -> Placed:
-    """The sum over examples."""
+    """A kernel gradient as a partial sum over examples."""
     if states[0] != Split(0) or states[1] != Split(0):
         raise refused(node, "is chunked along channels or windows; chunk x along its examples, axis 0")
     return Placed((Partial(add),), {})

@@ -1,4 +1,4 @@
-"""The states of all values of a graph whose inputs are split, by the rules of its ops."""
+"""Propagation of states through a graph whose inputs are split, by the rules of its ops."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .states import WHOLE, Collect, Placed, Split, State, Unsplittable, refused,
 
 
 class Propagation:
-    """`states` of values that are not whole, and `placed`: the nodes with such an input or output."""
+    """The states of values that are not whole, and the placement of each node with such an input or output."""
 
     def __init__(self, splits: Mapping[Variable, Split]) -> None:
         self.states: dict[Variable, State] = dict(splits)
         self.placed: dict[Apply, Placed] = {}
 
     def place(self, node: Apply) -> None:
-        """Find the states of a node's outputs.  Raises Unsplittable."""
+        """Compute the states of a node's outputs.  Raises Unsplittable."""
         states = [self.states.get(i) for i in node.inputs]
         found = [resolved(s) for s in states]
         placed = created(node, states)
@@ -36,10 +36,10 @@ class Propagation:
 def propagated(
     graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False
 ) -> tuple[FunctionGraph, Propagation, tuple[str, ...]]:
-    """The graph with some nodes adapted to blocks (softmax along the split axis, positions), its states, and remarks.
+    """Return the graph with nodes adapted to blocks (softmax along the split axis, positions), its states, and remarks.
 
-    `gather`: nodes that cannot run on blocks have their split operands collected, and a remark says so; otherwise
-    they raise Unsplittable, naming op, axis and line.
+    `gather`: the split operands of nodes that cannot run on blocks are collected, with a remark.  Otherwise such a
+    node raises Unsplittable, which names op, axis and line.
     """
     found, remarks = Propagation(splits), []
     images: dict[Variable, Variable] = {}
@@ -63,11 +63,11 @@ def propagated(
 
 
 def _adapted(node: Apply, states: Mapping[Variable, State]) -> Variable | None:
-    """The output of a node by nodes that blocks can run; None if it needs no others."""
+    """Return the output of a node by nodes that run on blocks; None if the node itself does."""
     return as_sums(node) if is_stable_sum(node, states) else as_positions(node, states)
 
 
 def _collected(node: Apply, states: Mapping[Variable, State]) -> list[Variable]:
-    """The outputs of a node for split operands that are made whole."""
+    """Return the outputs of a node whose split operands are collected."""
     operands = [Collect(s.axis)(i) if isinstance(s := states.get(i), Split) else i for i in node.inputs]
     return list(Apply(node.op, operands, node.origin).outputs)

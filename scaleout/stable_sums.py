@@ -1,8 +1,8 @@
-"""Softmax, its logarithm and logsumexp along a split axis, as reductions whose parts combine.
+"""Softmax, its logarithm and logsumexp along a split axis, as reductions whose partial results combine.
 
     softmax(x)  -->  e / sum(e),  e = exp(x - top),  top = max(x)
 
-Each reduction is a stage.  `top` is cut to finite numbers, as in the meaning of the ops.
+Each reduction is a stage.  `top` is clipped to finite numbers, as in the meaning of the ops.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def is_stable_sum(node: Apply, states: Mapping[Variable, State]) -> bool:
 
 
 def as_sums(node: Apply) -> Variable:
-    """The output of the node by a maximum and a sum."""
+    """Return the output of the node by a maximum and a sum."""
     (x,), axis = node.inputs, along_axis(node)
     largest = np.finfo(x.dtype).max
     top = T.clip(T.max(x, axis=axis, keepdims=True), -largest, largest)

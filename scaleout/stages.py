@@ -1,8 +1,8 @@
-"""A graph as stages: whole values, then values of each block, then their combination, and again.
+"""A graph as stages: each computes whole values, then values of each block, then their combination.
 
-    stage 0   head     whole values computed of whole inputs
-              block    values of one block, of its slices and whole values; some of them partial
-              combine  partial values of all blocks made whole
+    stage 0   head     whole values, computed from whole inputs
+              block    values of one block, from its slices and whole values; some of them partial
+              combine  partial values of all blocks combined to whole values
     stage 1   ...
 """
 
@@ -24,9 +24,9 @@ from .states import Collect, Partial, Placed, Split
 
 @record
 class Function:
-    """A graph, and for each of its inputs the variable of the whole graph that it stands for.
+    """A graph, with the variable of the whole graph that each input and output stands for.
 
-    Other inputs are START and STOP, the bounds of a block, and `Length`s.
+    Further inputs are START and STOP, the bounds of a block, and `Length`s.
     """
 
     graph: FunctionGraph
@@ -36,7 +36,7 @@ class Function:
 
 @record
 class Stage:
-    """`combined`: partial outputs of the block and the op that combines each; None: equal in all blocks."""
+    """One stage.  `combined`: partial outputs of the block, each with its combining op; None: equal in all blocks."""
 
     head: Function | None
     block: Function | None
@@ -45,7 +45,7 @@ class Stage:
 
 @record
 class Length:
-    """A length that who calls knows: of an argument along an axis, or (None) of the chunked axis."""
+    """A length that the caller knows: of an argument along an axis, or (None) of the chunked axis."""
 
     of: Variable | None
     axis: int
@@ -53,9 +53,9 @@ class Length:
 
 @record
 class Staged:
-    """Stages in order; `splits`: states of inputs and outputs that are split.
+    """Stages in order.  `splits`: states of the split inputs and outputs.
 
-    `lengths`: outputs that the caller knows.  `remarks`: on nodes that run whole.
+    `lengths`: outputs that the caller knows.  `remarks`: on nodes whose operands are gathered.
     """
 
     stages: tuple[Stage, ...]
@@ -69,9 +69,9 @@ START, STOP = "start", "stop"
 
 
 def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool = False) -> Staged:
-    """The stages of a graph whose inputs are split so.
+    """Return the stages of a graph whose inputs have these splits.
 
-    `gather`: operands of nodes that cannot run on blocks are made whole; otherwise it raises Unsplittable.
+    `gather`: operands of nodes that cannot run on blocks are gathered; otherwise such a node raises Unsplittable.
     """
     graph, found, remarks = propagated(graph, splits, gather)
     stages = [_stage(graph, found, nodes) for nodes in _levels(graph, found)]
@@ -82,7 +82,7 @@ def staged(graph: FunctionGraph, splits: Mapping[Variable, Split], gather: bool 
 
 
 def _levels(graph: FunctionGraph, found: Propagation) -> list[list[Apply]]:
-    """The nodes of each stage, without known lengths.  Nodes that read a combination stand in the stage behind it."""
+    """Return the nodes of each stage, without known lengths.  Readers of a combination belong to the next stage."""
     ready: dict[Variable, int] = {}
     levels: list[list[Apply]] = [[]]
     for node in graph.order:
@@ -107,7 +107,7 @@ def _stage(graph: FunctionGraph, found: Propagation, nodes: list[Apply]) -> Stag
 
 
 class _Cut:
-    """Some nodes of a graph as a function of the values that they read from elsewhere."""
+    """Builder of a function: some nodes of a graph, with inputs for the values that they read from other nodes."""
 
     def __init__(self, found: Propagation, nodes: list[Apply]) -> None:
         self.found, self.nodes = found, nodes
@@ -116,7 +116,7 @@ class _Cut:
         self.slices: dict[Variable, Variable] = {}
 
     def function(self, graph: FunctionGraph) -> Function:
-        """The function; its outputs are read elsewhere."""
+        """Return the function.  Its outputs are the values that other nodes or the caller read."""
         for node in self.nodes:
             operands = self.operands(node)
             made = operands if isinstance(node.op, Collect) else Apply(node.op, operands, node.origin).outputs
@@ -130,7 +130,7 @@ class _Cut:
         return Function(whole, given, elsewhere)
 
     def operands(self, node: Apply) -> list[Variable]:
-        """The operands of a node in the function, cut to the block where they are whole."""
+        """Return the operands of a node in the function; whole ones are sliced as the placement says."""
         place = self.found.placed.get(node)
         operands = [self.image(i) for i in node.inputs]
         if place is None:
@@ -146,7 +146,7 @@ class _Cut:
         return operands
 
     def image(self, v: Variable) -> Variable:
-        """A value in the function: computed there, or one of its inputs."""
+        """Return a value in the function: computed there, or an input."""
         if isinstance(v, Constant):
             return v
         if v in self.images and not isinstance(self.found.states.get(v), Partial):
@@ -158,7 +158,7 @@ class _Cut:
         return self.slice(v, state.axis) if isinstance(state, Split) else self.leaf(v)
 
     def slice(self, v: Variable, axis: int) -> Variable:
-        """An input for a split value.  Its length is promised, so all slices are known to be equally long."""
+        """Return an input for a split value.  `specify_shape` promises its length, so all slices have equal lengths."""
         if v not in self.slices:
             leaf = self.leaf(v)
             lengths = [self.length() if a == axis else ShapeI(a)(leaf) for a in range(leaf.ndim)]
@@ -166,11 +166,11 @@ class _Cut:
         return self.slices[v]
 
     def length(self) -> Variable:
-        """The length of the block along the split axis, in the form of the length of `arange(start, stop)`."""
+        """Return the length of the block along the split axis, in the form of the length of `arange(start, stop)`."""
         return maximum(sub(self.index(STOP), self.index(START)), 0)
 
     def leaf(self, v: Variable) -> TensorVariable:
-        """An input for a value; its length along the split axis is that of a block."""
+        """Return an input for a value; its length along the split axis is that of a block."""
         if v not in self.leaves:
             state = self.found.states.get(v)
             axis = state.axis if isinstance(state, Split) else None
@@ -179,12 +179,12 @@ class _Cut:
         return self.leaves[v]
 
     def index(self, key: Any) -> TensorVariable:
-        """An input for a bound or a length."""
+        """Return an input for a bound or a length."""
         return self.leaves.setdefault(key, TensorVariable(_INDEX))
 
 
 def _known_length(v: Variable, placed: Mapping[Apply, Placed]) -> Length | None:
-    """The length that a value is, if who calls knows it."""
+    """Return the length that a value equals, if the caller knows it."""
     place = placed.get(v.owner) if v.owner is not None else None
     if v.owner is None or place is None or not place.known:
         return None

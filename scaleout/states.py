@@ -1,10 +1,9 @@
-"""How a value of a graph lies over blocks.
+"""States of values: the distribution of a value over blocks.
 
-    WHOLE          every block sees all of it
+    WHOLE          replicated: every block sees all of it
     COUNT          whole: the length of the chunked axis
     Split(axis)    each block has a slice along the axis, in the order of blocks
-    Partial(op)    each block has a value of the full shape, and the value is their combination by `op`; of a
-                   `Collect`, blocks are laid one after the other
+    Partial(op)    each block has a value of the full shape, and `op` combines them; a `Collect` concatenates slices
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..record import record
 
 @record
 class Split:
-    """Slices along an axis, one a block."""
+    """Slices along an axis, one per block."""
 
     axis: int
 
@@ -32,12 +31,12 @@ class Split:
 
 @record
 class Count:
-    """The length of the chunked axis, equal for all blocks."""
+    """The total length of the chunked axis, equal for all blocks."""
 
 
 @record
 class Collect(TensorOp):
-    """The identity of a split value, as a whole one: its blocks laid one after the other along the axis."""
+    """The whole value of a split one: the concatenation of its slices along the axis.  For NumPy the identity."""
 
     axis: int
     name = "collect"
@@ -54,7 +53,7 @@ class Collect(TensorOp):
 
 @record
 class Partial:
-    """Values to combine by an elementwise op, or to collect; FIRST: equal in all blocks."""
+    """Partial values that an elementwise op or a `Collect` combines; FIRST: equal in all blocks."""
 
     op: Elementwise | Collect | None
 
@@ -67,20 +66,21 @@ WHOLE = None
 COUNT = Count()
 FIRST = Partial(None)
 PARTIAL = frozenset({add, mul, maximum, minimum, logical_and, logical_or})
-"""Reductions whose parts combine in any grouping."""
+"""Reductions whose partial results combine in any grouping."""
 
 
 class Unsplittable(TypeError):
-    """An op that cannot be applied to blocks; the text names it, its line and the axis."""
+    """An op cannot run on blocks; the message names it, its line and the axis."""
 
 
 @record
 class Placed:
-    """States of the outputs of a node, and for whole inputs the axis along which a block takes its slice.
+    """States of a node's outputs, and changes to its inputs when it runs on a block.
 
-    `known`: a length that the caller knows, of the chunked axis or of an argument.  `own_length`: number of the input
-    that gives the length of the split axis, in whose place a block has its own.  `span`: numbers of the inputs in whose
-    place a block has its start and stop.  `relative`: number of the input from which a block subtracts its start.
+    `cuts`: whole inputs that a block slices, with the axis.  `known`: the output is a length that the caller knows.
+    `own_length`: index of the input that gives the length of the split axis; a block passes its own length.  `span`:
+    indices of the inputs that a block replaces by its start and stop.  `relative`: index of the input from which a
+    block subtracts its start.
     """
 
     states: tuple[State, ...]
@@ -100,17 +100,17 @@ def refused(node: Apply, why: str) -> Unsplittable:
 
 
 def resolved(state: State) -> Split | None:
-    """The state after partial values are combined."""
+    """Return the state after partial values are combined."""
     return state if isinstance(state, Split) else WHOLE
 
 
 def shown(states: Sequence[State]) -> str:
-    """The split operands of a node and the fix."""
+    """Return text about the split operands of a node, with the fix."""
     found = split_of(states)
     axes = ", ".join(f"operand {k} is chunked along axis {axis}" for k, axis in found)
     return f"{axes}; rechunk({{{found[0][1]}: -1}})"
 
 
 def split_of(states: Sequence[State]) -> list[tuple[int, int]]:
-    """Numbers and axes of the values that are split."""
+    """Return indices and axes of the split values."""
     return [(k, s.axis) for k, s in enumerate(states) if isinstance(s, Split)]

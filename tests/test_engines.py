@@ -176,7 +176,7 @@ def test_unknown_engines_are_refused_with_a_suggestion(toy):
 
 
 def test_what_is_no_engine_is_not_registered(toy):
-    for what, said in ((Toy, "expected an instance of it"), (3, "got 3"), (type("E", (Engine,), {})(), "name of E")):
+    for what, said in ((Toy, r"pass Toy\(\)"), (3, "got 3"), (type("E", (Engine,), {})(), "name of E")):
         with pytest.raises(TypeError, match=said):
             ag.engines.register(what)
     with pytest.raises(ValueError, match=r"there is an engine named 'toy'.*unregister\('toy'\)"):

@@ -283,7 +283,7 @@ def of(output, *inputs):
 
 REFUSED = [
     (lambda: ag.on_dask(lambda x: x), TypeError, "expected a function that ag.function made"),
-    (lambda: ag.on_dask(whole(), arity=1), ValueError, "arity is 1"),
+    (lambda: ag.on_dask(whole(), arity=1), ValueError, "arity must be .*got .*1"),
     (lambda: ag.function([x], x, engine="dasc"), ValueError, "function: engine is 'dasc'; expected one of 'dask', 'c'"),
     (lambda: ag.function([x], x, engine="dask", engines=["c"]), ValueError, "engines and engine"),
     (lambda: ag.on_dask(whole())(*()), TypeError, "takes 1 arguments, got 0"),

@@ -117,7 +117,7 @@ def test_an_error_on_the_way_is_told_and_loses_no_result(monkeypatch):
         raise RuntimeError("out of order")
 
     monkeypatch.setattr(building, "compile_graph", broken)
-    with pytest.warns(UserWarning, match="goes on by NumPy.*out of order"):
+    with pytest.warns(UserWarning, match="stays with NumPy.*out of order"):
         f = ag.function([X], X * 4, compile_budget=60)
     with pytest.raises(RuntimeError, match="out of order"):
         f.wait()

@@ -1,4 +1,4 @@
-/* Definitions that all files of the matrix products share.  In front of it stand the declarations, T (the dtype), REAL (the dtype
+/* Definitions shared by all files of the matrix products.  The declarations precede it, with T (the dtype), REAL (the dtype
    of its parts), COMPLEX, FALLBACK and BLAS_FIRST (0 or 1); tile.c, panels.c, blocks.c, little.c,
    vector.c, ../runtime/linear_algebra.c, batch.c, attention.c and table.c follow in the same unit.  With BYTES it is bytes.c,
    tables.c, nibbles.c, sparse.c and byte_table.c. */
@@ -9,9 +9,9 @@
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 
-/* Sums of products may fuse: no order of rounding is promised for a matrix product, and it takes twice as long without.
-   With FALLBACK only the micro-kernel is compiled with effort: every first start of a program with a product waits for
-   this unit.  What is done with sums of bytes is rounded as NumPy does. */
+/* Sums of products may use fused multiply-adds: a matrix product promises no order of rounding, and takes twice as long
+   without.  With FALLBACK only the micro-kernel is optimized, since the first start of a program with a product waits for
+   this unit.  Scaling of byte sums rounds as NumPy does. */
 #if BYTES && defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif BYTES
@@ -24,7 +24,7 @@
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=fast") /* -O3: the same speed */
 #endif
 
-/* Whether our own loops keep up with the BLAS, which then is not asked. */
+/* Whether our own loops are as fast as the BLAS and replace it. */
 #if !COMPLEX && !BLAS_FIRST && (defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__)))
 enum { OWN_LOOPS = 1 };
 #else
@@ -33,10 +33,10 @@ enum { OWN_LOOPS = 0 };
 
 INLINE i64 at_most(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 at_least(i64 a, i64 b) { return a > b ? a : b; }
-/* How many parts of at most `most` make `total`. */
+/* Return the least number of chunks of at most `most` that make up `total`. */
 INLINE i64 parts(i64 total, i64 most) { return (total + most - 1) / most; }
 
-/* So few panels of weights are an even number, for two threads; ops/weights.py lays weights in the same way. */
+/* Up to this number, panels of weights are even in number, for two threads; ops/weights.py packs them likewise. */
 enum { EVEN = 16 };
 static __attribute__((unused)) i64 even_panels(i64 blocks, i64 most)
 {
@@ -44,8 +44,8 @@ static __attribute__((unused)) i64 even_panels(i64 blocks, i64 most)
     return count > 1 && count < EVEN ? at_most(blocks, count + count % 2) : count;
 }
 
-/* Rows of a strip, `most` or fewer, at best no less than `fewest` or half: those for which the thread with the most to do
-   has the least.  A strip is `beside` tasks. */
+/* Return the rows of a strip, at most `most`, preferably at least `fewest` or half, that minimize the work of the busiest
+   thread.  A strip is `beside` tasks. */
 static __attribute__((unused)) i64 even_parts(i64 rows, i64 most, i64 fewest, i64 beside, i64 threads)
 {
     i64 best = most, least = parts(parts(rows, most) * beside, threads) * most;
@@ -56,15 +56,15 @@ static __attribute__((unused)) i64 even_parts(i64 rows, i64 most, i64 fewest, i6
     return best;
 }
 
-/* Weights, which are read in their order, that take as long to be fetched as a number of an image. */
+/* Number of weights, read in order, that take as long to fetch as one number of an image. */
 enum { FORESEEN = 4 };
 
-/* Where part number k of `count` nearly equal parts begins: the longer ones are spread, so both halves are nearly equal. */
+/* Return the start of chunk k of `count` nearly equal ones.  Longer chunks are spread, so both halves are nearly equal. */
 INLINE i64 begin_of(i64 total, i64 count, i64 k) { return total * k / count; }
 
 #if COMPLEX
 #define MULTIPLY(a, b) multiply_complex(a, b)
-/* C's own product looks for infinities behind NaNs, which BLAS does not and which costs a call. */
+/* C's complex product checks NaNs for infinities, which costs a call; BLAS does not. */
 INLINE T multiply_complex(T a, T b)
 {
     T product;

@@ -1,20 +1,20 @@
-/* Attention: y = softmax(scale * q @ k, masked) @ v for each pair of a batch, whose scores are never all held.
+/* Attention: y = softmax(scale * q @ k, masked) @ v for each pair of a batch, without an array of all scores.
 
    Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018); Rabe and Staats, "Self-attention does not
-   need O(n^2) memory" (2021); Dao and others, "FlashAttention" (2022).  A task has some rows of q:
+   need O(n^2) memory" (2021); Dao and others, "FlashAttention" (2022).  A task computes some rows of q:
 
        for each block of KEYS columns of k and rows of v:  pack them
            for each TILE rows of q:  the scores of the block
-                                     their exponentials below the greatest score so far
-                                     y, scaled by how much that score rose, plus the exponentials @ v
+                                     their exponentials relative to the greatest score so far
+                                     y, rescaled to the new greatest score, plus the exponentials @ v
        y by the sum of all exponentials of its row
 
-   Blocks begin at multiples of KEYS and rows know nothing of each other, so tiles, tasks and threads do not change a
-   bit.  A block of which a mask lets nothing through is left out, unless v has numbers that 0 makes NaN. */
+   Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
+   that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
 
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
-enum { FEW_QUERIES = 2 }; /* so few rows do not repay that k is packed */
+enum { FEW_QUERIES = 2 }; /* for fewer rows, packing k does not pay off */
 enum { EXP_TERMS = sizeof(REAL) == 4 ? 7 : 13 };
 
 typedef struct attention {
@@ -24,7 +24,7 @@ typedef struct attention {
     i64 volatile failed; /* a task had no memory */
 } attention;
 
-/* The rows of q that a task has, and its room. */
+/* The rows of q of a task, and its scratch memory. */
 typedef struct queries {
     const attention *work;
     const REAL *q, *k, *v, *added;
@@ -33,7 +33,7 @@ typedef struct queries {
     i64 rows;
     REAL *k_panels, *v_panels, *scores, *top, *total; /* top, total: one a row */
     i64 key, keys; /* of the block */
-    i32 can_skip;  /* v has no number in the block that 0 makes NaN */
+    i32 can_skip;  /* all numbers of v in the block are finite */
 } queries;
 
 static const ag_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
@@ -54,7 +54,7 @@ INLINE vector scaled(vector x, vector n, mask power)
 #endif
 }
 
-/* exp(x) for x <= 0 and NaN, which inf gives as well; below the least number 0. */
+/* exp(x) for x <= 0; NaN for NaN and inf; 0 on underflow. */
 INLINE vector exponential(vector x)
 {
     static const REAL terms[] = {
@@ -75,7 +75,7 @@ INLINE vector exponential(vector x)
     return scaled(sum, n, (mask)shifted - (mask)bias);
 }
 
-/* The greatest number of a vector, or the sum of all. */
+/* The maximum of a vector, or the sum. */
 INLINE REAL folded(const i32 greatest, vector x)
 {
     const union { vector all; REAL each[LANES]; } of = {x};
@@ -99,7 +99,7 @@ INLINE void multiply_numbers(i64 count, REAL *y, REAL factor)
     for (; j < count; j++) y[j] *= factor;
 }
 
-/* Rows of scores of `width` numbers, whole vectors, become exponentials; top and total of each row move on. */
+/* Replace rows of `width` scores, whole vectors, by exponentials; update top and total of each row. */
 static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
 {
     const REAL largest = sizeof(REAL) == 4 ? (REAL)__FLT_MAX__ : (REAL)__DBL_MAX__;
@@ -122,7 +122,7 @@ static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REA
     }
 }
 
-/* c += a @ b for `rows` rows; b lies in panels, or is read as it lies by few rows. */
+/* c += a @ b for `rows` rows; b is in panels, or in place for few rows. */
 static void add_to(const attention *work, product x)
 {
     if (x.of == &lying) {
@@ -135,7 +135,7 @@ static void add_to(const attention *work, product x)
     }
 }
 
-/* All of b in panels, as rules/panels.py lays them. */
+/* Pack all of b in panels, in the layout of rules/panels.py. */
 static void pack_all(i64 k, i64 n, const REAL *b, i64 b0, i64 b1, REAL *panels)
 {
     const product x = {.m = 1, .n = n, .k = k, .b = b, .b0 = b0, .b1 = b1, .of = &lying};
@@ -145,7 +145,7 @@ static void pack_all(i64 k, i64 n, const REAL *b, i64 b0, i64 b1, REAL *panels)
     }
 }
 
-/* Whether the mask lets anything through for the tile from row number `row` on. */
+/* Whether the mask admits any score of the tile that begins at `row`. */
 static i32 lets_through(const queries *at, i64 row, i64 rows)
 {
     const ag_attention *of = at->work->of;
@@ -162,7 +162,7 @@ static i32 lets_through(const queries *at, i64 row, i64 rows)
 
 typedef unsigned char some_bools __attribute__((vector_size(LANES), aligned(1)));
 
-/* Scores of the tile that the mask leaves out become `fill`. */
+/* Set the scores of the tile that the mask excludes to `fill`. */
 static void apply_mask(const queries *at, i64 row, i64 rows, i64 width)
 {
     const ag_attention *of = at->work->of;
@@ -196,7 +196,7 @@ static void add_mask(const queries *at, i64 row, i64 rows, i64 width)
     }
 }
 
-/* The tile of `rows` rows from number `row` on, and the block of keys. */
+/* Process the tile of `rows` rows that begins at `row`, for a block of keys. */
 static void attend_tile(const queries *at, i64 row, i64 rows)
 {
     const ag_attention *of = at->work->of;
@@ -226,7 +226,7 @@ static void attend_tile(const queries *at, i64 row, i64 rows)
     add_to(at->work, x);
 }
 
-/* Whether all numbers of v in the block, which lies in panels, are finite. */
+/* Whether all numbers of v in the packed block are finite. */
 static i32 is_finite(const queries *at)
 {
     const vector *from = (const vector *)at->v_panels;
@@ -257,7 +257,7 @@ static void attend_rows(queries *at)
     for (i64 i = 0; of->n > 0 && i < at->rows; i++) multiply_numbers(of->e, at->y + i * of->e, 1 / at->total[i]);
 }
 
-/* Task number `index`: some rows of a pair of the batch. */
+/* Run task `index`: some rows of a pair of the batch. */
 static void attend_task(void *context, i64 index)
 {
     attention *work = context;
@@ -288,7 +288,7 @@ static void attend_task(void *context, i64 index)
     work->rt->release(room);
 }
 
-/* 0, or MEMORY (2). */
+/* Return 0, or MEMORY (2). */
 static i32 attend(const ag_runtime *rt, const ag_attention *of)
 {
     i64 pairs = 1;

@@ -1,18 +1,18 @@
-/* The entry: a batch of products, one after the other, or shared out where each of them is small.
+/* The entry: a batch of products, run one after the other, or divided among threads if each is small.
 
-   Which way a product goes depends on sizes, strides and processor alone, never on the moment.  Our own loops are taken
-   where they keep up with the BLAS (float32 and float64 with AVX2 or AVX-512: 0.95 to 1.8 times OpenBLAS 0.3.31 at
-   32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS can
-   only be told of by a copy.  Only they know of operands that tables describe. */
+   The choice of an algorithm depends only on sizes, strides and processor, never on load.  Our own loops are used
+   where they are as fast as the BLAS (float32 and float64 with AVX2 or AVX-512: 0.95 to 1.8 times OpenBLAS 0.3.31 at
+   32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS
+   could only take as a copy.  Only they support operands that tables describe. */
 
 typedef struct batch {
     const ag_runtime *rt;
     const ag_product *of;
     i64 count, a_task;
-    little_product *little; /* NULL: each goes its own way */
+    little_product *little; /* NULL: chosen per product */
 } batch;
 
-/* One row or one column: y = alpha * op(matrix) @ x + beta * y.  Whether it could be said so. */
+/* Run a product of one row or one column as y = alpha * op(matrix) @ x + beta * y; return whether that applies. */
 static i32 by_vector(const ag_runtime *rt, const product *x)
 {
     const i32 row = x->m == 1; /* c^T = b^T @ a^T */
@@ -25,7 +25,7 @@ static i32 by_vector(const ag_runtime *rt, const product *x)
     return 1;
 }
 
-/* A few rows by a large matrix, which is read once and as it lies.  Whether it could be said so. */
+/* Run a product of a few rows and a large matrix, read once and in place; return whether that applies. */
 static i32 by_few_vectors(const ag_runtime *rt, const product *x)
 {
 #if !COMPLEX
@@ -46,8 +46,8 @@ static i32 by_few_vectors(const ag_runtime *rt, const product *x)
 #endif
 }
 
-/* Whether our tiles, which are whole vectors wide, would be filled in part only, and the BLAS does it on one thread,
-   so that the bits do not depend on how many there are: 512x128 @ 10 columns of float32 in 18 us, not 75. */
+/* Whether our tiles of whole vectors would be partly empty and the BLAS uses one thread, so that the bits do not depend
+   on the number of threads: 512x128 @ 10 columns of float32 in 18 us, not 75. */
 static i32 is_narrow(const product *x)
 {
     const i32 fills_little = x->n < LANES || (x->n > LANES && 8 * x->n <= 11 * LANES);
@@ -73,7 +73,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
     follow(x, 0, 0, x->m, x->n);
 }
 
-/* Kernel of each product of a batch of little ones, so that their common sizes are tested once; else NULL. */
+/* Return the kernel for all products of a batch of small ones, whose common sizes are checked once; else NULL. */
 static little_product *little_of(const ag_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
@@ -81,7 +81,7 @@ static little_product *little_of(const ag_product *of)
     return little_kernel(of->m, of->n, of->k);
 }
 
-/* Product number `index` of the batch, whose place in it is noted. */
+/* Run product `index` of the batch and note its position. */
 static product product_number(const ag_product *of, i64 index, i64 *place)
 {
     const i32 rank = of->rank;
@@ -104,7 +104,7 @@ static void multiply_some(void *context, i64 index)
     const i32 last = of->rank - 1;
     const i64 end = at_most((index + 1) * work->a_task, work->count);
     i64 place[AG_MOST_AXES], along;
-    for (i64 k = index * work->a_task; k < end; k += along) { /* along the last axis one is as far as the next */
+    for (i64 k = index * work->a_task; k < end; k += along) { /* along the last axis the distance is constant */
         product x = product_number(of, k, place);
         along = last < 0 ? 1 : at_most(end - k, of->batch[last] - place[last]);
         for (i64 l = 0; l < along; l++) {

@@ -1,16 +1,16 @@
-/* Products of numbers of 16 bits, the upper halves of floats (bfloat16), summed in float32.
+/* Matrix products of bfloat16 numbers (the upper halves of floats), summed in float32.
 
-   Two numbers along the sum are one word, the first one in its lower half.  Outputs stand in lanes; a panel is at most
+   Two numbers along the sum form one word, the first one in its lower half.  Each lane is an output; a panel is at most
    TILE_VECTORS vectors of outputs.
 
-       a          rows, words; made of floats, which are rounded to the nearest, ties to even, or of numbers of 16 bits
+       a          rows, words; from floats, which are rounded to nearest, ties to even, or from bfloat16 numbers
        b          for each panel, for each word of the sum: vectors, lanes
 
    The product of two such numbers is exact in float32.  An output adds the second product of a word, then the first one,
-   word after word, and each addition is rounded to the nearest: the order of vdpbf16ps.  That instruction takes numbers
-   below 2^-126 for zeros, and makes such sums zero.  It is used where neither occurs: the least exponents of a and b
-   tell that every product is a multiple of 2^-126, and so is every sum.  Else the same is computed by multiplications of
-   floats, in twice the time.  So the processor changes no bit, unless it rounds products below 2^-126 apart from sums. */
+   word after word, and each addition is rounded to the nearest: the order of vdpbf16ps.  That instruction flushes
+   numbers and sums below 2^-126 to zero.  It is used only if none occur: the least exponents of a and b show that every
+   product, and so every sum, is a multiple of 2^-126.  Otherwise float multiplications compute the same in twice the time.
+   So the processor changes no bit, unless it rounds products below 2^-126 separately from sums. */
 
 typedef unsigned int unsigned_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef unsigned short half;
@@ -18,9 +18,9 @@ typedef half halves __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef half unaligned_halves __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
 typedef unsigned int number_bits __attribute__((may_alias));
 
-enum { BF_ROWS = 6, BF_AHEAD = 4096 };   /* BF_ROWS: of a tile; BF_AHEAD: bytes of b that are asked for early */
-enum { BF_WORDS = 512 };                 /* words of the sum whose panel stays in the cache while rows pass */
-enum { BF_PACKED = 1 << 15 };            /* numbers of a that are worth a task */
+enum { BF_ROWS = 6, BF_AHEAD = 4096 };   /* BF_ROWS: of a tile; BF_AHEAD: prefetch distance in b, bytes */
+enum { BF_WORDS = 512 };                 /* words along the sum whose panel stays in the cache for all rows */
+enum { BF_PACKED = 1 << 15 };            /* least numbers of a per task */
 enum { LEAST_SUM = 142, ALL_ZERO = 255 }; /* of exponents of a and b; the exponent of zeros alone */
 
 typedef struct bf_work {
@@ -35,7 +35,7 @@ typedef struct bf_work {
     i32 plain;                           /* no vdpbf16ps */
 } bf_work;
 
-/* The bits of floats, rounded to the upper half; a NaN stays one. */
+/* Round the bits of floats to the upper half; a NaN stays a NaN. */
 INLINE vector rounded_bits(vector bits)
 {
     const vector up = (bits + 0x7fff + ((bits >> 16) & 1)) & (i32)0xffff0000;
@@ -48,7 +48,7 @@ INLINE half rounded_number(unsigned int bits)
     return (bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : (half)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* The least magnitude that is not zero, less one, of what has been seen. */
+/* The least nonzero magnitude so far, minus one. */
 INLINE unsigned_vector least_of(unsigned_vector least, vector upper)
 {
     const unsigned_vector next = (unsigned_vector)((upper & 0x7fffffff) - 1);
@@ -56,7 +56,7 @@ INLINE unsigned_vector least_of(unsigned_vector least, vector upper)
     return (is_less & next) | (~is_less & least);
 }
 
-/* The exponent of that of all lanes. */
+/* The exponent of the least magnitude in all lanes. */
 static i32 exponent_of(unsigned_vector least)
 {
     unsigned int found = ~0u;
@@ -64,7 +64,7 @@ static i32 exponent_of(unsigned_vector least)
     return found == ~0u ? ALL_ZERO : (i32)((found + 1) >> 23);
 }
 
-/* LANES numbers `step` apart, as the upper halves of words. */
+/* Load LANES numbers `step` apart, as the upper halves of words. */
 INLINE vector upper_halves(const void *from, i64 at, i64 step, i32 is_bits, i64 count)
 {
     if (step == 1 && count >= LANES)
@@ -78,7 +78,7 @@ INLINE vector upper_halves(const void *from, i64 at, i64 step, i32 is_bits, i64 
     return found;
 }
 
-/* Rows [first, last) of a. */
+/* Pack rows [first, last) of a. */
 static i32 pack_bf_rows(const bf_work *work, i64 first, i64 last)
 {
     const ag_bfloat_product *of = work->of;
@@ -98,7 +98,7 @@ static i32 pack_bf_rows(const bf_work *work, i64 first, i64 last)
     return exponent_of(least);
 }
 
-/* Panel number p of b. */
+/* Pack panel p of b. */
 static i32 pack_bf_panel(const bf_work *work, i64 p)
 {
     const ag_bfloat_product *of = work->of;
@@ -126,7 +126,7 @@ static void pack_bf(void *context, i64 index)
                            : pack_bf_panel(work, index - work->chunks);
 }
 
-/* Some rows of a from a word on, and vectors of a panel from that word on. */
+/* Rows of a and vectors of a panel, both from the same word along the sum on. */
 typedef struct bf_tile {
     const half *a;
     const i32 *b;
@@ -203,12 +203,12 @@ BF_KERNELS(bf_four, 4, 0)
 #define bf_four_6 bf_two_6
 #endif
 
-/* By whether floats are multiplied, by vectors, 1, 2 or 4, and by rows, 1, 2, 4 or 6. */
+/* Indexed by: float multiplications or not; 1, 2 or 4 vectors; 1, 2, 4 or 6 rows. */
 static bf_function *const bf_kernels[2][3][4] = {
     {BF_NAMES(bf_one), BF_NAMES(bf_two), BF_NAMES(bf_four)}, {BF_NAMES(bf_plain_one), BF_NAMES(bf_plain_two)}
 };
 
-/* All vectors of a panel. */
+/* Run all vectors of a panel. */
 static void sum_bf_panel(const bf_work *work, bf_tile at, i64 rows)
 {
     const i64 vectors = at.width / LANES;
@@ -220,7 +220,7 @@ static void sum_bf_panel(const bf_work *work, bf_tile at, i64 rows)
     }
 }
 
-/* A strip of rows by a panel, some words of the sum after the others. */
+/* Multiply a strip of rows by a panel, in chunks of words along the sum. */
 static void bf_task(void *context, i64 index)
 {
     const bf_work *work = context;
@@ -260,7 +260,7 @@ static void run_bf(const bf_work *work, i64 tasks, double each, void (*task)(voi
         for (i64 k = 0; k < tasks && !(is_long && work->rt->stopped()); k++) task((void *)work, k);
 }
 
-/* y[rows, outputs] = a[rows, depth] @ b[depth, outputs].  0, or MEMORY (2). */
+/* y[rows, outputs] = a[rows, depth] @ b[depth, outputs].  Return 0, or MEMORY (2). */
 static i32 multiply_bfloats(const ag_runtime *rt, const ag_bfloat_product *of)
 {
     if (of->rows <= 0 || of->outputs <= 0) return 0;

@@ -1,26 +1,26 @@
-/* c = alpha * a @ b + beta * c for any sizes and strides: the blocks, and who works on them.
+/* c = alpha * a @ b + beta * c for any sizes and strides: the blocks, and their division among threads.
 
-   The blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), within
-   each task by itself: nobody waits for what another thread packs, nor fetches it from the cache of another core.
+   Each task runs the blocked algorithm of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
+   (2008), independently: no thread waits for another to pack, or reads panels from the cache of another core.
 
        for each task, of at most SIDE rows and columns of c
            for each WIDTH columns and DEPTH rows of b:  pack them into panels of COLUMNS columns, for the level 2 cache
-               for each ROWS rows of a and c:  pack those of a, if their numbers are no neighbours or COLUMN_VECTORS
+               for each ROWS rows of a and c:  pack those of a, if they are not contiguous or COLUMN_VECTORS
                    for each panel:  multiply
-                   after the last rows of b:  what follows the product, on these rows of c, which are still in the cache
+                   after the last rows of b:  the epilogue, on these rows of c, which are still in the cache
 
-   A b that is little, or for few rows, is read where it lies, and so is a where few columns use it.  Constant weights
-   lie in panels from the start: rules/panels.py.
+   A small b, or a b for few rows, is read in place, as is an a for few columns.  Constant weights are packed at compile
+   time: rules/panels.py.
 
-   Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: however
-   the work is shared out, the bits are the same. */
+   Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: the
+   division of the work does not change a bit. */
 
 enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
-enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are asked for before they are packed */
-enum { ROUND = 4 * DEPTH }; /* what is done before anybody looks at Ctrl-C: some 10 ms a task */
-enum { ALONE = 1 << 20, TASK = 1 << 21, LONG = 1 << 28 }; /* multiplications: not worth sharing; a task; Ctrl-C */
-enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms, in which nobody looks at Ctrl-C */
-enum { STORED = 32 }; /* so many take as long as a number of c takes to be written */
+enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are prefetched before they are packed */
+enum { ROUND = 4 * DEPTH }; /* work between checks for Ctrl-C: some 10 ms per task */
+enum { ALONE = 1 << 20, TASK = 1 << 21, LONG = 1 << 28 }; /* multiplications: on one thread; of a task; between checks */
+enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms without a check for Ctrl-C */
+enum { STORED = 32 }; /* multiplications that take as long as writing one number of c */
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
    panel would be narrower than a vector and have to be copied for each tile. */
 enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 };
@@ -44,14 +44,14 @@ typedef struct sharing {
     const product *of;
     i64 start, end, depth; /* depth: of a block, the last may be shorter */
     i64 rows, columns, across; /* of a task; tasks beside each other */
-    i32 packs; /* panels of b: else it is read where it lies */
+    i32 packs; /* panels of b; otherwise b is read in place */
 } sharing;
 
 /* Rows [row, row + depth) of b and columns [column, column + width) of b and c. */
 typedef struct block {
     const product *of;
     i64 column, width, row, depth;
-    const REAL *panels; /* of b; NULL: it is read where it lies */
+    const REAL *panels; /* of b; NULL: b is read in place */
 } block;
 
 INLINE i64 round_up(i64 n, i64 unit) { return parts(n, unit) * unit; }
@@ -77,16 +77,16 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     nest->part(nest, lengths, data, of->strides, said);
 }
 
-/* ---- What is read next is asked for while something else is computed --------------------------------------------- */
+/* ---- Prefetch of the next operands during computation ------------------------------------------------------------ */
 
 /* Lines of memory: `inner` of them, `step` bytes apart, `outer` times, `along` bytes apart. */
 typedef struct lines {
     const char *from;
     i64 inner, step, outer, along;
-    i64 at_once, i, o; /* at_once: how many are asked for at a time; the next is number i of time o */
+    i64 at_once, i, o; /* at_once: lines prefetched at a time; next: line i of round o */
 } lines;
 
-/* m rows of a from row i on, in as many portions as the block has panels. */
+/* Plan the prefetch of m rows of a from row i on, in as many portions as the block has panels. */
 static lines rows_to_pack(const block *work, i64 i, i64 m)
 {
     const product *x = work->of;
@@ -106,14 +106,14 @@ static void fetch_portion(lines *all)
     }
 }
 
-/* The numbers of c to which a tile is added. */
+/* Prefetch the numbers of c to which a tile is added. */
 static void fetch_target(const target *to)
 {
     for (i64 i = 0; i < to->m; i++)
         for (i64 j = 0; j < to->n; j += LANES) __builtin_prefetch(to->c + i * to->c0 + j, 1);
 }
 
-/* All columns of the block for m <= ROWS rows from row i on; `next` rows follow. */
+/* Compute all columns of the block for m <= ROWS rows from row i on; `next` rows follow. */
 static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
 {
     const product *x = work->of;
@@ -155,7 +155,7 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
 
-/* Columns [j, j + n) of the block, of which none stand in whole panels. */
+/* Compute columns [j, j + n) of the block, outside whole panels. */
 static void pack_panel(const block *work, i64 j, i64 n, REAL *to)
 {
     const product *x = work->of;
@@ -165,14 +165,14 @@ static void pack_panel(const block *work, i64 j, i64 n, REAL *to)
     else pack_columns(k, n, panel_width(n), x->b + work->row * x->b0 + column * x->b1, x->b0, x->b1, to);
 }
 
-/* Panels of a b that lies in panels: blocks of at most DEPTH rows, of each its columns in panels. */
+/* Return the panels of a packed b: blocks of at most DEPTH rows, each with its columns in panels. */
 INLINE const REAL *panels_of(const block *work)
 {
     const product *x = work->of;
     return (const REAL *)x->b + work->row * round_up(x->n, LANES) + work->column * work->depth;
 }
 
-/* Whole panels are packed row by row, as b is read fastest; rows are far apart, so those to come are asked for. */
+/* Pack whole panels row by row, the fastest order in b; rows are far apart, so later ones are prefetched. */
 static void pack_block(const block *work, REAL *panels)
 {
     const product *x = work->of;
@@ -226,10 +226,9 @@ static i32 run(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 
     return 0;
 }
 
-/* How many tasks there are, after the sides of each have been found: two to four for each thread if there is work
-   enough, of FAIR rows and columns or more where that leaves two, and nearly square: both pack least.  Where few
-   products make a number of c the time goes into writing it, so tasks have whole rows: two cores that write parts of
-   one row wait for each other. */
+/* Choose the sides of tasks and return their number: two to four per thread if there is enough work.  Tasks have at least
+   FAIR rows and columns if that leaves two, and are nearly square, which minimizes packing.  For short sums, writing c
+   dominates, so tasks have whole rows: two cores that write parts of one row wait for each other. */
 static i64 share_out(sharing *work)
 {
     const i64 m = work->of->m, n = work->of->n, k = work->end - work->start, threads = work->rt->threads;
@@ -255,7 +254,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
     const i32 in_panels = x->of->in_panels, lies_well = in_panels || (!COMPLEX && !x->of->b_rows && x->b1 == 1 && little);
-    if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* nothing to share out, nor time to find that out */
+    if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* too small to share, or to decide about it */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
         block whole = {x, 0, x->n, 0, x->k, 0};
         multiply_block(&whole, panels, 0, x->m);

@@ -1,6 +1,6 @@
-/* The entries of the unit: products of bytes, of weights of 4 bits and of sparse matrices, tables of bytes. */
+/* The entries of the unit: products of bytes, of 4-bit weights and of sparse matrices, and byte tables. */
 
-/* y[rows, outputs] = x[rows, depth] @ w, of which some vectors are stored.  0, or MEMORY (2). */
+/* y[rows, outputs] = x[rows, depth] @ w for a sparse w of stored vectors.  Return 0, or MEMORY (2). */
 static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
 {
     if (given->rows <= 0 || given->outputs <= 0) return 0;
@@ -20,7 +20,7 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
     return 0;
 }
 
-/* Fill the entries.  No BLAS knows of bytes. */
+/* Fill the entries.  No BLAS has products of bytes. */
 EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
 {
     (void)found, (void)takes_wide, (void)alone;

@@ -1,8 +1,8 @@
-/* Choices between two vectors, lane by lane. */
+/* Selection between two vectors, lane by lane. */
 
 #if !COMPLEX
 typedef __typeof__((vector){0} < (vector){0}) mask;
-/* The numbers of a where the mask is set, else those of b. */
+/* Return a where the mask is set, else b. */
 INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mask)a) | (~set & (mask)b)); }
 
 #if defined(__AVX512F__)
@@ -13,7 +13,7 @@ INLINE vector choose(mask set, vector a, vector b) { return (vector)((set & (mas
     } while (0)
 #endif
 
-/* a where it is greater, else b, also where one of both is no number. */
+/* Return a where it is greater, else b; b if either is NaN. */
 INLINE vector greater(vector a, vector b)
 {
 #if defined(__AVX512F__)
@@ -25,7 +25,7 @@ INLINE vector greater(vector a, vector b)
 #endif
 }
 
-/* a where it is less, else b, also where one of both is no number. */
+/* Return a where it is less, else b; b if either is NaN. */
 INLINE vector lesser(vector a, vector b)
 {
 #if defined(__AVX512F__)

@@ -1,17 +1,17 @@
-/* Convolutions in blocks of channels: each number of x is multiplied by a row of weights that is as wide as the outputs
-   of a panel, and nothing is packed or copied in a call.
+/* Direct convolutions in blocks of channels: each number of x is multiplied by a row of weights as wide as a panel of
+   outputs, without packing or copies in a call.
 
-   x is images, blocks, rows, columns, and `block` channels side by side; y is images, blocks of LANES outputs (or a
-   multiple), rows, columns, outputs side by side.  Weights lie in the order in which they are read:
+   x is images, blocks, rows, columns, and `block` adjacent channels; y is images, blocks of LANES outputs (or a
+   multiple), rows, columns, adjacent outputs.  Weights are stored in reading order:
 
        for each panel of outputs, for each block of channels, row and column of the kernel, channel:  its outputs
 
    Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures" (2018).  A tile is
    some columns of y by the outputs of a panel, held in registers.  Each number of y is the sum over blocks, rows, columns,
-   channels, in this order, wherever it stands: so tiles, tasks and threads do not change its bits.
+   channels, always in this order, so tiles, tasks and threads do not change its bits.
 
-   Kernels that are not laid in that order are packed first, in `room`.  They may hold infinities and NaNs, which meet the
-   zeros around x, so then no row beyond a border is left out.
+   Kernels in another order are packed first, in `room`.  They may hold infinities and NaNs, whose products with the padding
+   count, so then no row beyond a border is skipped.
 
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
@@ -23,8 +23,8 @@ enum { TILE_VECTORS = 4 };
 enum { TILE_VECTORS = 2 };
 #endif
 enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most columns; vectors of sums */
-enum { WEIGHTS_NEAR = 1 << 17, SEGMENT = 96 }; /* bytes of weights for which a strip is read; columns of a row of 1 x 1 */
-/* Columns that are worth a task, since weights are read for each; bytes of y that what follows finds in the cache. */
+enum { WEIGHTS_NEAR = 1 << 17, SEGMENT = 96 }; /* bytes of weights per read of a strip; columns of a row of 1 x 1 */
+/* Least columns of a task, since each task reads the weights; bytes of y that stay in the cache for the epilogue. */
 enum { STRIP = 48, STRIP_BYTES = 1 << 16 };
 
 /* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
@@ -37,8 +37,8 @@ typedef struct strip {
     i64 begin;           /* the panel's first output behind y, bias; w begins with it */
     i64 left, right;     /* of a listed group: its outputs, from the first block on */
     const i64 *offsets;  /* of a listed group: where its channels lie */
-    i64 first, last;     /* blocks of channels that are added now */
-    const char *ahead;   /* weights of the blocks that are added next: lines of memory are asked for ... */
+    i64 first, last;     /* blocks of channels added in this pass */
+    const char *ahead;   /* weights of the next blocks: their cache lines are prefetched ... */
     i64 lines;           /* ... so many at each position of a kernel */
 } strip;
 
@@ -52,7 +52,7 @@ typedef struct tile_place {
     i64 first, last, width;
     const char *ahead;     /* see strip */
     i64 lines;
-    i32 is_last;           /* nothing more is added */
+    i32 is_last;           /* the sums are complete */
     i32 inside;            /* no window reaches over the left or right border */
     i64 left, right;       /* of a listed group: outputs [left, right) are written */
     const i64 *offsets;    /* of a listed group: where its channels lie */
@@ -67,8 +67,8 @@ typedef struct direct {
     i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
-    i32 together;          /* what follows runs on strips */
-    void (*own_rows)(const strip *); /* NULL, or what computes a channel's own sums: depthwise.c, pools.c, neighbours.c */
+    i32 together;          /* the epilogue runs on strips */
+    void (*own_rows)(const strip *); /* NULL, or the function for depthwise sums: depthwise.c, pools.c, neighbours.c */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
     const i64 *joined;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
@@ -76,12 +76,12 @@ typedef struct direct {
     i32 whole;             /* rows beyond the borders are read: weights are not all finite */
 } direct;
 
-/* The ways to sum a tile up: all channels of each output; one channel; the channels of a listed group. */
+/* The sums of a tile: over all channels; one channel; the channels of a listed group. */
 enum { DENSE, OWN, LISTED };
 
 static const REAL no_numbers[4 * 64] __attribute__((aligned(64)));
 
-/* The numbers of x that the columns of a tile meet at one position of the kernel: zeros beyond the border. */
+/* The numbers of x for the columns of a tile at one position of the kernel; zeros beyond the border. */
 INLINE void find_columns(const int columns, const ag_convolution *of, const tile_place *at, i64 offset, i64 shift,
                          const REAL **from)
 {
@@ -112,7 +112,7 @@ INLINE void find_columns(const int columns, const ag_convolution *of, const tile
 INLINE void sum_columns(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
                         vector sums[][TILE_VECTORS])
 {
-    /* Where channels are apart the numbers beside each other are those of a row of the kernel. */
+    /* If channels are not adjacent, the adjacent numbers are those of a row of the kernel. */
     const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom && of->dilation[1] == 1 && of->x_strides[3] == 1;
     const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
     const char *ahead = at->ahead;
@@ -157,7 +157,7 @@ INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i
 }
 
 /* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
-   kernel.  Without pointers that are kept: there are too few registers. */
+   kernel.  Pointers are recomputed: there are too few registers. */
 INLINE void sum_own(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
 {
     const i64 positions = of->kernel[1];
@@ -301,7 +301,7 @@ static tile_function *const own_tiles[] = {MORE_NAMED(1, OWN)};
 static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(DENSE);
 static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(LISTED);
 
-/* The same tile, number by number: for blocks that are no multiple of a vector. */
+/* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
                             REAL *y, i64 apart, i64 block)
 {
@@ -334,8 +334,8 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
 
 static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
 
-/* Ask for the rows of x that the windows of the next row of y meet first: rows are too short for the processor to find
-   out. */
+/* Prefetch the rows of x that the windows of the next row of y read first: rows are too short for the hardware
+   prefetcher. */
 static void look_below(const ag_convolution *of, const tile_place *at, i64 columns)
 {
     const i64 line = LINE_BYTES / (i64)sizeof(REAL), down = (of->kernel[0] - 1) * of->dilation[0] + 1;
@@ -435,8 +435,8 @@ static void follow_strip(const direct *work, const strip *part, i64 image, i64 b
     }
 }
 
-/* Ask for the weights of the next blocks, or of the next panel behind the last ones, while those of these are read: for
-   `blocks` blocks of `bytes`, as many lines at each position as spread them over the strip. */
+/* Prefetch the weights of the next blocks, or of the next panel, while the present ones are read: `blocks` blocks of
+   `bytes`, spread evenly over the positions of the strip. */
 static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
 {
     const i64 tiles = (part->end - part->row) * parts(work->columns, TILE_COLUMNS);
@@ -478,7 +478,7 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
 
-/* Neighbours are for one thread, which finds in its cache what it computed of x, or the weights: whichever are more. */
+/* Adjacent tasks go to one thread, which reuses x or the weights from its cache, whichever are larger. */
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
@@ -490,8 +490,8 @@ static void convolve_task(void *context, i64 index)
         (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
 }
 
-/* Whether each array of what follows lies evenly along rows, columns and outputs side by side: then one loop runs over
-   a strip. */
+/* Whether each array of the epilogue has constant strides along rows, columns and outputs: then one loop runs over a
+   strip. */
 static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
 {
     const i64 *strides = of->strides;
@@ -503,7 +503,7 @@ static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
     return 1;
 }
 
-/* Whether the kernel has one position, and meets no border; pools know no segments. */
+/* Whether the kernel has one position and no padding; pools have no segments. */
 static i32 is_flat(const ag_convolution *of)
 {
     i32 flat = of->own <= 1 && of->kernel[0] * of->kernel[1] == 1;
@@ -511,14 +511,14 @@ static i32 is_flat(const ag_convolution *of)
     return flat;
 }
 
-/* How many panels, or tasks' bundles of listed groups, the outputs are. */
+/* Return the number of panels of outputs, or of bundles of listed groups. */
 static i64 count_panels(const ag_convolution *of, i64 bundle)
 {
     if (bundle) return parts(of->groups, bundle);
     return of->own ? of->blocks : of->groups * even_panels(of->blocks / of->groups, of->panel);
 }
 
-/* Kernels on their way into the order in which they are read. */
+/* Packing of kernels into reading order. */
 typedef struct packing {
     const ag_convolution *of;
     i64 panels, depths;    /* of outputs; blocks of channels */
@@ -576,7 +576,7 @@ static void pack_task(void *context, i64 index)
     if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
 }
 
-/* Pack the kernels of a call; whether some weight is not finite. */
+/* Pack the kernels of a call; return whether some weight is not finite. */
 static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
 {
     packing work = {.of = of, .panels = even_panels(of->blocks, of->panel), .depths = parts(of->channels, of->block)};
@@ -588,7 +588,7 @@ static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
     return work.whole;
 }
 
-/* How a convolution is cut, but for its strips.  joined: room for strides; offsets, bundle: see direct. */
+/* Choose the tiling of a convolution, except its strips.  joined: room for strides; offsets, bundle: see direct. */
 static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
     direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .joined = joined};
@@ -604,7 +604,7 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     return work;
 }
 
-/* A convolution, and what follows it if its arrays lie evenly; whether it has run.  whole: see direct. */
+/* Run a convolution, and its epilogue if its arrays have constant strides; return whether that ran.  whole: see direct. */
 static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
 {
     i64 joined[AG_MOST_ARRAYS * 5];

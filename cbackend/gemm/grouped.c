@@ -1,8 +1,8 @@
-/* Convolutions by groups of channels that do not begin and end with blocks: a group is listed, that is, a table says
-   where each of its channels lies, counted from an image and a position.
+/* Grouped convolutions whose groups do not consist of whole blocks.  Such a group is listed: a table has the offset of
+   each of its channels from an image and a position.
 
    Channels may be shuffled before: channel m of the groups is channel m % shuffle * (all / shuffle) + m / shuffle of x.
-   The outputs of a group are lanes of the vectors that they touch.  Weights lie in the order in which they are read,
+   The outputs of a group are lanes of the vectors that they touch.  Weights are stored in reading order,
    with zeros in the lanes of other groups:
 
        for each group, panel of vectors that it touches, row and column of the kernel, channel:  lanes
@@ -60,7 +60,7 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
     follow_strip(work, &part, image, begin, parts(last * of->outputs, block) - begin);
 }
 
-/* A convolution of listed groups: the table, and as many groups a bundle as fill whole blocks. */
+/* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks. */
 static i32 convolve_listed(const ag_runtime *rt, const ag_convolution *of)
 {
     i64 offsets[MOST_LISTED], bundle = 1;

@@ -3,10 +3,10 @@
 
    A tile is TILE_DEPTH channels by the outputs of a panel, held in registers for a strip of positions.  Strips of an
    image are at most STRIP_POSITIONS long, unless a row is longer, and are added in their order.  Where channels and panels
-   are few, images are divided into portions, of which each has sums of its own; portions are added in their order.  Shapes
-   alone decide on strips and portions, so threads do not change bits.
+   are few, images are divided into portions, of which each has sums of its own; portions are added in their order.  Strips
+   and portions depend only on shapes, so threads do not change bits.
 
-   Positions beyond the borders of x meet zeros.  They are left out unless g has an infinity or a NaN where it meets them. */
+   Positions beyond the borders of x are zeros.  They are skipped unless g has an infinity or a NaN there. */
 
 #if !COMPLEX
 #if defined(__AVX512F__)
@@ -34,7 +34,7 @@ typedef struct gradient_part {
     i32 first;                  /* nothing has been summed */
 } gradient_part;
 
-/* How many channels task number `k` along channels has. */
+/* Return the number of channels of task `k` along channels. */
 INLINE i64 channels_of(const gradient *work, i64 k) { return at_most(work->depth, work->of->channels - k * work->depth); }
 
 /* Columns [*left, *right) of g whose windows have column j of the kernel within x. */
@@ -128,7 +128,7 @@ STRIPS_OF(8, 1)
 #pragma GCC pop_options
 #endif
 
-/* The function for channels that are apart, or near, and how many of `left` channels it takes. */
+/* Return the function for channels that are apart or near, and how many of `left` channels it takes. */
 static strip_function *strip_of(i32 near, i64 left, i64 vectors, i64 *depth)
 {
     static strip_function *const apart[][PANEL_VECTORS] = {

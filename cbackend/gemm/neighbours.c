@@ -1,15 +1,15 @@
-/* Sums of channels and their neighbours, on blocks of channels: what local response normalization divides by.
+/* Sums over windows of adjacent channels, in blocks of channels: the denominators of local response normalization.
 
-   Positions are done some at a time.  The channels of each, with those of the blocks before and behind, are laid into a
-   line of numbers, of which a channel's window is a part.  Channels before the first and behind the last one are zeros.
+   Several positions are computed at a time.  The channels of each, with those of the previous and the next block, are
+   copied to a line; the window of a channel is a segment of it.  Channels outside the first and the last are zeros.
    A window is summed from its first channel to its last one. */
 
 #if !COMPLEX
 enum { LINES = 16 };
 
 typedef struct beside {
-    const REAL *ends[3];   /* of the first position: the block before, this one, the one behind; NULL where there is none */
-    i64 held[3];           /* channels of each that there are; the others are zeros */
+    const REAL *ends[3];   /* of the first position: the previous block, this one, the next one; NULL if there is none */
+    i64 held[3];           /* number of channels of each; the others are zeros */
 } beside;
 
 /* The channels of `count` positions, each in a line of three blocks. */

@@ -1,22 +1,22 @@
-/* Rows of floats by weights of 4 bits, which are unpacked in registers.
+/* Products of float rows and 4-bit weights, which are unpacked in registers.
 
-   Outputs stand in lanes.  Eight weights of an output, along the sum, are the nibbles of one word of 32 bits, the first
+   Each lane is an output.  Eight weights of an output, along the sum, are the nibbles of one word of 32 bits, the first
    in its lowest bits, each with 8 added: a vector of words holds eight weights of each of LANES outputs.
 
        weights    for each tile of at most NIBBLE_TILE vectors of outputs, for each eight of the sum: vectors, lanes
        scale      for each tile, for each block of the sum: vectors, lanes; so is `zero`, bytes that are subtracted
 
-   The products of a block are added in the order of the sum; their sum times the scale of the block is added to that of
-   the blocks before.  One task computes all of an output, so neither threads nor other rows change it. */
+   The products of a block are added in the order of the sum; their sum times the scale of the block is added to the
+   previous blocks.  One task computes a whole output, so neither threads nor other rows change its bits. */
 
-enum { NIBBLE_TILE = 8, NIBBLE_ROWS = 4, NIBBLES_AHEAD = 4096 }; /* NIBBLES_AHEAD: bytes that are asked for early */
+enum { NIBBLE_TILE = 8, NIBBLE_ROWS = 4, NIBBLES_AHEAD = 4096 }; /* NIBBLES_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
 enum { SINGLE_ROW = 8, OF_ROWS = 4 }; /* vectors of outputs that are summed at once: of one row, of NIBBLE_ROWS */
 #else
 enum { SINGLE_ROW = 4, OF_ROWS = 2 };
 #endif
 
-/* Nibble j of each lane, less 8: looked up, or as the mantissa of a power of two, from which the difference is exact. */
+/* Nibble j of each lane, minus 8: looked up, or as the mantissa of a power of two, whose difference is exact. */
 INLINE floats nibble(vector w, const int j)
 {
 #if defined(__AVX512F__)
@@ -32,7 +32,7 @@ INLINE floats nibble(vector w, const int j)
 #endif
 }
 
-/* sum + x * number, rounded once where there is such an instruction. */
+/* sum + x * number, fused if the target has the instruction. */
 INLINE floats add_multiple(floats sum, floats x, floats number)
 {
 #if defined(__AVX512F__)
@@ -123,13 +123,13 @@ NIBBLE_KERNEL(nibbles_row_1_zero, 1, 1, 1)
 NIBBLE_KERNEL(nibbles_rows_zero, NIBBLE_ROWS, OF_ROWS, 1)
 NIBBLE_KERNEL(nibbles_rows_1_zero, NIBBLE_ROWS, 1, 1)
 
-/* By whether there are zero points, whether rows are several, whether vectors are. */
+/* Indexed by: zero points or not; one row or several; one vector or several. */
 static nibble_function *const nibble_kernels[2][2][2] = {
     {{nibbles_row_1, nibbles_row}, {nibbles_rows_1, nibbles_rows}},
     {{nibbles_row_1_zero, nibbles_row_zero}, {nibbles_rows_1_zero, nibbles_rows_zero}},
 };
 
-/* The outputs of tile number `index`, for all rows. */
+/* Compute the outputs of tile `index`, for all rows. */
 static void nibble_task(void *context, i64 index)
 {
     const ag_nibble_product *of = context;
@@ -155,7 +155,7 @@ static void nibble_task(void *context, i64 index)
     }
 }
 
-/* y[m, n] = the sum over k of x[m, k] * (w[n, k] - zero[n, k / block]) * scale[n, k / block].  0, or MEMORY (2). */
+/* y[m, n] = the sum over k of x[m, k] * (w[n, k] - zero[n, k / block]) * scale[n, k / block].  0 or MEMORY (2). */
 static i32 multiply_nibbles(const ag_runtime *rt, const ag_nibble_product *given)
 {
     ag_nibble_product of = *given;

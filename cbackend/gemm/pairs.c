@@ -1,11 +1,11 @@
-/* Two convolutions in blocks, of which the second one has a kernel for each channel, or is a pool: the first one's result is not stored.
+/* Pairs of convolutions in blocks, the second one depthwise or a pool, without an array for the first one's result.
 
        for each panel of channels and strip of rows of y:
-           the rows of the first one that its windows meet, into a slot of `room`
+           the rows of the first one that its windows read, into a slot of `room`
            the rows of y
 
-   A slot stays in the cache of one processor.  Rows that two strips meet are computed for both.  Every number is summed
-   as it is by each convolution alone. */
+   A slot stays in the cache of one processor.  Rows that two strips read are computed twice.  Sums have the order
+   of the separate convolutions. */
 
 #if !COMPLEX
 enum { BAND_BYTES = 1 << 19 }; /* of a slot, beside which there are weights and rows of x in a cache */
@@ -16,7 +16,7 @@ typedef struct pair {
     direct rows;                   /* of the second one */
     i64 panels, height, strips;    /* height: rows of y of a strip */
     i64 numbers;                   /* of a slot */
-    unsigned long long free_slots; /* bit k: nobody has slot number k */
+    unsigned long long free_slots; /* bit k: slot k is free */
 } pair;
 
 /* Rows [*top, *end) of x are those that the windows of rows [from, to) of y meet. */
@@ -96,7 +96,8 @@ static i32 cut_pair(pair *work)
     return slots >= threads;
 }
 
-/* A convolution of which another one computes x, and what follows it if its arrays lie evenly; whether that has run. */
+/* Run a convolution whose x another one computes, and its epilogue if the arrays have constant strides; return whether
+   that ran. */
 static i32 convolve_pair(const ag_runtime *rt, const ag_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];

@@ -1,10 +1,10 @@
-/* Panels: parts of the operands copied in the order in which the micro-kernel reads them, whatever their strides. */
+/* Packing: panels are slices of the operands, copied in the order in which the micro-kernel reads them. */
 
 #if !COMPLEX && defined(__AVX512F__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
 #define TRANSPOSES 1
 typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
 typedef REAL four __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL))));
-/* Blocks of 1, 2 or 4 numbers change places between two rows: the odd ones of x with the even ones of y. */
+/* Swap blocks of 1, 2 or 4 numbers between two rows: the odd ones of x with the even ones of y. */
 #define EXCHANGE(x, y, even, odd) \
     do { \
         const eight kept = __builtin_shufflevector(x, y, even); \
@@ -51,7 +51,7 @@ static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict t
     const T *row[ROWS];
     i64 p = 0;
     for (i64 i = 0; i < ROWS; i++) row[i] = a + (i < m ? i : 0) * a0;
-    if (!COMPLEX && a0 == 1 && m == ROWS) /* of a transposed matrix: the numbers lie side by side */
+    if (!COMPLEX && a0 == 1 && m == ROWS) /* of a transposed matrix: the numbers are contiguous */
         for (; p < k; p++, to += ROWS) __builtin_memcpy(to, a + p * a1, ROWS * sizeof(REAL));
 #if TRANSPOSES
     if (a1 == 1)
@@ -83,7 +83,7 @@ static void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, RE
 }
 
 #if !COMPLEX
-/* Whether the columns of a vector are neighbours in memory in groups of so many. */
+/* Whether the columns of a vector are contiguous in memory in groups of this size. */
 static i32 in_groups(const i64 *column, i64 group)
 {
     for (i64 j = 0; j < LANES; j++)
@@ -154,7 +154,7 @@ static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
 #endif
 }
 
-/* A panel of m rows of a as they lie in memory. */
+/* Return a panel of m rows of a in place. */
 static left_panel unpacked_rows(i64 m, const T *a, i64 a0, i64 a1)
 {
     left_panel panel = {.step = a1};
@@ -162,7 +162,7 @@ static left_panel unpacked_rows(i64 m, const T *a, i64 a0, i64 a1)
     return panel;
 }
 
-/* The panel that pack_rows made. */
+/* Return the panel that pack_rows made. */
 static left_panel packed_rows(const REAL *packed)
 {
     left_panel panel = {.step = (1 + COMPLEX) * ROWS};
@@ -170,5 +170,5 @@ static left_panel packed_rows(const REAL *packed)
     return panel;
 }
 
-/* How wide a panel of n columns is: one vector, if that will do, or two. */
+/* Return the width of a panel of n columns: one vector if that suffices, else two. */
 INLINE i64 panel_width(i64 n) { return n <= LANES ? LANES : COLUMNS; }

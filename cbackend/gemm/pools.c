@@ -1,6 +1,6 @@
 /* Pooling of blocks of channels: the largest number, or the sum, of every window of each channel.
 
-   A window takes its numbers row by row.  What lies beyond a border is not read.  A tile is some columns of a row of y,
+   A window takes its numbers row by row.  Positions beyond a border are not read.  A tile is some columns of a row of y,
    held in registers; columns whose windows reach over the left or right border are computed one by one. */
 
 #if !COMPLEX
@@ -17,7 +17,7 @@ INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a,
 
 INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
 
-/* `columns` windows side by side, the first one of which begins at x. */
+/* Reduce `columns` adjacent windows, the first of which begins at x. */
 INLINE void pool_columns(const int columns, const int sums, const ag_convolution *of, const window *at, const REAL *x, REAL *y)
 {
     vector all[POOLED_COLUMNS];

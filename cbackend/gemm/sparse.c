@@ -1,20 +1,20 @@
-/* Rows of numbers by a constant matrix of which only some vectors are stored.  The file is read once for each NUMBER,
+/* Products of rows and a sparse constant matrix, of which some vectors are stored.  The file is read once for each NUMBER,
    float and double; NAMED(name) differs between both readings.
 
-   Outputs stand in lanes; a panel is SPARSE_LANES outputs.  Of each panel the vectors that are not all zero are stored,
-   in the order of the sum, and `places` has the number of each along the sum:
+   Each lane is an output; a panel has SPARSE_LANES outputs.  Nonzero vectors of each panel are stored in the order of the
+   sum, and `places` has the index of each along the sum:
 
-       starts     for each panel, and behind the last one: the number of its first vector
+       starts     for each panel, and after the last one: the index of its first vector
        w          vectors, lanes
 
-   Four sums take turns at the vectors of a panel.  One task computes all of an output, so neither threads nor other
-   rows change it.  A row with an infinity or a NaN gets the products by zeros that are not stored as well. */
+   Four accumulators alternate over the vectors of a panel.  One task computes a whole output, so neither threads nor
+   other rows change its bits.  A row with an infinity or a NaN gets the products by zeros that are not stored as well. */
 
 #define SPARSE_LANES (VECTOR_BYTES / (i64)sizeof(NUMBER))
 typedef NUMBER NAMED(lanes) __attribute__((vector_size(VECTOR_BYTES)));
 typedef NUMBER NAMED(loose) __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
 
-/* sum + x * w, rounded once where there is such an instruction. */
+/* sum + x * w, fused if the target has the instruction. */
 INLINE NAMED(lanes) NAMED(add)(NAMED(lanes) sum, NAMED(lanes) x, NAMED(lanes) w)
 {
 #if defined(__AVX512F__)
@@ -85,7 +85,7 @@ PANEL_KERNEL(NAMED(panel_4), 4)
 PANEL_KERNEL(NAMED(panel_6), 6)
 #endif
 
-/* Whether one of n numbers is an infinity or a NaN: their products by zero are no zeros. */
+/* Whether one of n numbers is an infinity or a NaN, whose product with zero is NaN. */
 static i32 NAMED(any_special)(i64 n, const NUMBER *x)
 {
     NAMED(lanes) sums = {0};
@@ -97,7 +97,7 @@ static i32 NAMED(any_special)(i64 n, const NUMBER *x)
     return sum != 0;
 }
 
-/* Add the products of infinities and NaNs by the zeros that a panel does not store. */
+/* Add the products of infinities and NaNs with the zeros that a panel does not store. */
 static void NAMED(add_special)(i64 depth, const NUMBER *x, const i32 *places, const i32 *end, NUMBER *to)
 {
     for (i64 k = 0; k < depth; k++) {
@@ -109,7 +109,7 @@ static void NAMED(add_special)(i64 depth, const NUMBER *x, const i32 *places, co
     }
 }
 
-/* The outputs of a share of the panels, for all rows: some rows stay in the cache while the panels pass. */
+/* Compute the outputs of a share of the panels, for all rows: a few rows stay in the cache for all panels. */
 static void NAMED(sparse_task)(void *context, i64 index)
 {
     const sparse_work *work = context;

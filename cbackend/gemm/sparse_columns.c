@@ -1,14 +1,14 @@
-/* Rows of floats by a constant matrix of which only some blocks along the sum are stored.
+/* Products of float rows and a sparse constant matrix, of which some blocks along the sum are stored.
 
-   A block is LANES numbers of one output along the sum.  The sum is divided into parts of COLUMN_DEPTH numbers, whose x
-   stays in the first cache while outputs pass.  Blocks that are not all zero are stored, in the order of the sum:
+   A block is LANES numbers of one output along the sum.  The sum is divided into chunks of COLUMN_DEPTH numbers, whose x
+   stays in the level 1 cache for all outputs.  Nonzero blocks are stored in the order of the sum:
 
-       starts     for each part, for each output, and behind the last one: the number of its first block
+       starts     for each chunk, for each output, and after the last one: the index of its first block
        w          blocks, lanes
-       places     of each block its number along the sum
+       places     the index of each block along the sum
 
-   Four vectors of sums take turns at the blocks of an output.  The lanes of their total are added in pairs, and parts one
-   after the other.  One task computes all of an output, so neither threads nor other rows change it.  A row with an
+   Four accumulators alternate over the blocks of an output.  The lanes of their total are added in pairs, and chunks in
+   order.  One task computes a whole output, so neither threads nor other rows change its bits.  A row with an
    infinity or a NaN gets the products by zeros that are not stored as well. */
 
 enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/sparse_columns.py has the former too */
@@ -93,7 +93,7 @@ static floats lane_sums(const float *from)
 #endif
 }
 
-/* The products of infinities and NaNs of a part of a row by the zeros that an output does not store. */
+/* The products of infinities and NaNs in a chunk of a row with the zeros that an output does not store. */
 static float lost_products(const ag_sparse_product *of, const float *x, i64 part, const i32 *places, const i32 *end)
 {
     const i64 first = part * COLUMN_DEPTH, last = at_most(first + COLUMN_DEPTH, of->depth);
@@ -142,7 +142,7 @@ static void add_columns(const column_work *work, const float *x, i64 part, i64 p
     }
 }
 
-/* A share of the outputs: their weights stay in the cache while rows pass. */
+/* Compute a share of the outputs: their weights stay in the cache for all rows. */
 static void column_task(void *context, i64 index)
 {
     const column_work *work = context;
@@ -164,7 +164,7 @@ static void column_task(void *context, i64 index)
     }
 }
 
-/* y[rows, outputs] = x[rows, depth] @ w of floats, of which some blocks along the sum are stored.  0, or MEMORY (2). */
+/* y[rows, outputs] = x[rows, depth] @ w of floats, of which some blocks along the sum are stored.  Return 0, or MEMORY (2). */
 static i32 multiply_columns(const ag_runtime *rt, const ag_sparse_product *of)
 {
     if (of->rows <= 0 || of->outputs <= 0) return 0;

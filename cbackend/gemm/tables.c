@@ -1,4 +1,4 @@
-/* Functions of bytes as tables of 256 entries, and the softmax of bytes, whose exponentials are such a table.
+/* Functions of bytes as tables of 256 entries, and the softmax of bytes by a table of exponentials.
 
    Four registers hold a table with VBMI.  With AVX2 each 16 entries are one shuffle: entries are kept as differences (in
    bits) from those 16 places before, shuffles give 0 for negative places, and places fall by 16 from one to the next, so
@@ -37,7 +37,7 @@ static void lay_table(byte_lookup *table)
 #endif
 }
 
-/* The entries at some places. */
+/* Look up the entries of a vector of bytes. */
 INLINE octets entries_at(const byte_lookup *table, octets at)
 {
 #if defined(__AVX512VBMI__)
@@ -92,7 +92,7 @@ static void lookup_task(void *context, i64 index)
     look_up_bytes(&work->table, 255, 255, work->x + first, work->y + first, at_most(SHARE, work->count - first));
 }
 
-/* Whether a call may take long, so that it can be stopped. */
+/* Whether a call may take long, so that it must be interruptible. */
 static i32 run_tasks(const ag_runtime *rt, i64 tasks, i32 is_long, void (*task)(void *, i64), void *work)
 {
     if (is_long) rt->listen();

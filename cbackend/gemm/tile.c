@@ -1,7 +1,7 @@
 /* The micro-kernel: a tile of ROWS rows by one or two vectors of columns, held in vector registers while outer
    products of columns of a and rows of b are added to it.
 
-   One text serves all processors: GNU vectors of the target's width, and as many rows as its registers bear.  AVX-512
+   One source serves all processors: GNU vectors of the target's width, and as many rows as fit its registers.  AVX-512
    has 32 registers: 16 sums, 2 vectors of b, and a number of a that is read by the multiplication itself or kept for
    both vectors. 8 rows, not 14: 16 sums hide the latency of two multipliers (4 cycles each), 10 reads for 16
    multiplications are few enough, and sizes that are multiples of 8 leave no rest.  AVX2 has 16 registers: 12 sums, 2
@@ -32,13 +32,13 @@ enum { VECTOR_BYTES = 16, ROWS = 6 };
 #define COLUMN_VECTORS 0
 #endif
 
-enum { FETCHED_ROWS = 32 }; /* of b, asked for ahead for a single row of a */
+enum { FETCHED_ROWS = 32 }; /* prefetch distance in b for a single row of a */
 typedef REAL vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef REAL unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 enum { LANES = VECTOR_BYTES / sizeof(REAL), COLUMNS = (COMPLEX ? 1 : 2) * LANES };
 
-/* Where the elements of ROWS rows of a lie: that of row i and column p is rows[i][p * step].  For rows that do not
-   exist another one is read; what is computed for them is not stored. */
+/* Where the elements of ROWS rows of a lie: that of row i and column p is rows[i][p * step].  Missing rows
+   read another one; their results are not stored. */
 typedef struct left_panel {
     const REAL *rows[ROWS];
     i64 step;
@@ -83,7 +83,7 @@ static void store_tile(const target *to, const REAL *tile, i64 width)
                      "no-tree-vrp", "no-schedule-insns2")
 #endif
 
-/* Keeps a vector in its register: gcc else reads it anew for each multiplication where these are few. */
+/* Keep a vector in its register; gcc otherwise reloads it for each multiplication if these are few. */
 #if defined(__x86_64__)
 #define KEEP(vector) __asm__("" : "+v"(vector))
 #else
@@ -198,7 +198,7 @@ KERNEL multiply_row(i64 k, const left_panel *a, const REAL *b, i64 b_step, const
     store_tile(to, (const REAL *)sums, 2 * LANES);
 }
 
-/* For the last rows, where they are few: as many sums as hide the latency of the multipliers. */
+/* For the few last rows: enough sums to hide the latency of the multipliers. */
 KERNEL multiply_half(i64 k, const left_panel *a, const REAL *b, i64 b_step, const target *to)
 {
     multiply_tile(ROWS / 2, 2, k, a, b, b_step, to);

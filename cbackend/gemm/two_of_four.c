@@ -1,21 +1,21 @@
-/* Rows of floats by weights of which at most two of each four along the sum are not zero.
+/* Products of float rows and 2:4 sparse weights: at most two of each four along the sum are not zero.
 
-   Outputs stand in lanes; a panel is LANES outputs.  A block is sixteen numbers of x, of which each lane picks eight, two
-   of each four, by four bits each: vectors of LANES numbers are permuted in registers.
+   Each lane is an output; a panel has LANES outputs.  A block is sixteen numbers of x.  Each lane selects eight
+   of them, two of each four, by four bits each, with permutations of vectors in registers.
 
        w          for each panel, for each block: eight vectors, lanes
        places     for each panel, for each block: lanes, words whose lowest bits are those of the first weight
 
-   Two sums take turns at the weights.  One task computes all of an output, so neither threads nor other rows change it.  A
+   Two accumulators alternate over the weights.  One task computes a whole output, so threads and other rows do not matter.  A
    row with an infinity or a NaN gets the products by zeros that are not stored as well. */
 
-enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: bytes that are asked for early */
+enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
 enum { TWO_ROWS = 8 };                             /* rows whose sums are in registers, two vectors each */
 #else
 enum { TWO_ROWS = 4 };
 #endif
-enum { TWO_NEAR = 1 << 18 };                       /* bytes of x that stay in the cache while panels pass */
+enum { TWO_NEAR = 1 << 18 };                       /* bytes of x that stay in the cache for all panels */
 
 typedef struct two_work {
     const ag_two_product *of;
@@ -23,7 +23,7 @@ typedef struct two_work {
     char *special; /* for each row, whether it has an infinity or a NaN */
 } two_work;
 
-/* Where a panel lies, and some rows of x, `step` apart; `last`: of each row the last block, if it is not whole. */
+/* A panel, and some rows of x, `step` apart; `last`: the last block of each row, if it is incomplete. */
 typedef struct two_tile {
     const float *x, *w, *last;
     const i32 *places;
@@ -31,7 +31,7 @@ typedef struct two_tile {
     float *to; /* rows, lanes */
 } two_tile;
 
-/* Number j of the eight that each lane picks of a block: its place has four bits, or higher ones that say nothing. */
+/* Return number j of the eight that each lane selects from a block; only the low four bits of its place count. */
 #if defined(__AVX512F__) || defined(__AVX2__)
 typedef struct block {
     floats part[BLOCK / LANES];
@@ -62,7 +62,7 @@ INLINE floats picked(block all, vector place, const int j)
 }
 #endif
 
-/* The products of one block: of each row its numbers begin at x. */
+/* Add the products of one block; x: its numbers in each row. */
 INLINE void add_block(const int rows, const int panels, const float *const *x, const float *w, const i32 *places,
                       i64 apart, floats sums[][2][2])
 {
@@ -121,7 +121,7 @@ typedef void two_function(const two_tile *);
     static __attribute__((noinline)) void two_##rows##_##panels(const two_tile *at) { sum_blocks(rows, panels, at); }
 #define TWO_KERNELS(panels) TWO_KERNEL(1, panels) TWO_KERNEL(2, panels) TWO_KERNEL(3, panels) TWO_KERNEL(4, panels)
 TWO_KERNELS(1) TWO_KERNELS(2)
-/* By how many panels are summed at once, which hides the latency of few rows, and by rows. */
+/* Indexed by: panels at once, which hide the latency of few rows; rows. */
 #if defined(__AVX512F__)
 TWO_KERNEL(5, 1) TWO_KERNEL(6, 1) TWO_KERNEL(7, 1) TWO_KERNEL(8, 1)
 static two_function *const two_kernels[2][TWO_ROWS] = {
@@ -131,7 +131,7 @@ static two_function *const two_kernels[2][TWO_ROWS] = {
 static two_function *const two_kernels[2][TWO_ROWS] = {{two_1_1, two_2_1, two_3_1, two_4_1}, {two_1_2, two_2_2, two_3_2, two_4_2}};
 #endif
 
-/* Add the products of infinities and NaNs by the zeros that a panel does not store. */
+/* Add the products of infinities and NaNs with the zeros that a panel does not store. */
 static void add_lost(const two_tile *at, const float *x, float *to)
 {
     for (i64 k = 0; k < at->depth; k++) {
@@ -168,7 +168,7 @@ static void multiply_panels(const two_work *work, i64 p, i64 panels, i64 row, i6
     }
 }
 
-/* The outputs of a share of the panels: a panel stays in the cache while rows pass, and these while panels do. */
+/* Compute a share of the panels: a panel stays in the cache for a few rows, and these rows for all panels. */
 static void two_task(void *context, i64 index)
 {
     const two_work *work = context;
@@ -187,7 +187,7 @@ static void two_task(void *context, i64 index)
     }
 }
 
-/* y[rows, outputs] = x[rows, depth] @ w.  0, or MEMORY (2). */
+/* y[rows, outputs] = x[rows, depth] @ w.  Return 0, or MEMORY (2). */
 static i32 multiply_two(const ag_runtime *rt, const ag_two_product *of)
 {
     if (of->rows <= 0 || of->outputs <= 0) return 0;

@@ -1,16 +1,16 @@
-/* A matrix and a vector, or a few of them, by own loops: y += alpha * op(a) @ x, of real numbers.
+/* Products of a matrix and one or a few vectors by our own loops: y += alpha * op(a) @ x, of real numbers.
 
    A large matrix is read once, so the loops are nearly as fast as memory: a decoder's token takes 82 to 87 % of the
    bandwidth of a plain read on one thread of a Zen 4, by OpenBLAS 0.3.31 in tiles that its threads leave alone (see
-   blas_gemv) 53 %.  How the result is shared out changes no bit of it: each number is summed in an order that follows
-   from the sizes.
+   blas_gemv) 53 %.  The division among threads changes no bit: the order of each sum depends only
+   on sizes.
 
-   Several vectors take turns at blocks of the matrix that stay in the cache: two rows by 768x3072 read it at 22 GB/s,
+   Several vectors share blocks of the matrix that stay in the cache: two rows by 768x3072 read it at 22 GB/s,
    by its transpose at 26, where packing it for the tiles of blocks.c leaves 11 and 7. */
 
 #if !COMPLEX
-enum { READ_TASK = 1 << 15 }; /* numbers of a matrix that are worth a task */
-/* Vectors that take turns where rows are added, and where they are summed; numbers of a matrix that is worth it. */
+enum { READ_TASK = 1 << 15 }; /* least numbers of a matrix per task */
+/* Vectors that share blocks if rows are added, and if they are summed; least numbers of such a matrix. */
 enum { FEW_ADDED = 4, FEW_SUMMED = 8, MANY_NUMBERS = 1 << 18 };
 enum { BLOCK_SUMMED = 32, BLOCK_KEPT = 256, BLOCK_ROWS = 8 }; /* rows and columns of a block; its rows where they are kept */
 
@@ -54,7 +54,7 @@ static void add_rows(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64
     }
 }
 
-/* y[0:m] += alpha * a[m, n] @ x: four rows at a time; behind the last row it stands for those that are not there. */
+/* y[0:m] += alpha * a[m, n] @ x: four rows at a time; the last row replaces missing ones. */
 static void add_sums(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, T *y, i64 incy)
 {
     for (i64 i = 0; i < m; i += 4) {
@@ -96,7 +96,7 @@ static void vector_task(void *work_, i64 index)
                          w->y + v * w->next_y + i * w->incy, w->incy);
 }
 
-/* Whether the loops have whole vectors to read, and enough of them where each row ends in a sum over a vector. */
+/* Whether the loops read whole vectors, and enough of them if each row ends in a sum over a vector. */
 static i32 fills_vectors(const vector_work *w)
 {
     return w->trans ? w->incy == 1 && w->n >= 4 * LANES : w->incx == 1 && w->n >= 16 * LANES;

@@ -5,13 +5,13 @@
 
        y = A' (U . (B' x B)) A          U = G w G', which ops/winograd.py computes when a function is compiled
 
-   Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016).  B' x B of a strip of tiles is laid in
+   Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016).  B' x B of a strip of tiles is stored in
    `room`: for each of the edge x edge positions, block of channels, tile, channel of the block.  A position then is a
-   convolution of 1 x 1, for which direct.c has tiles of registers.  Weights lie in the order in which they are read:
+   convolution of 1 x 1, for which direct.c has tiles of registers.  Weights are stored in reading order:
 
        for each panel of outputs, position, channel:  its outputs
 
-   A number of y depends on its place within its tile by rounding. */
+   The rounding of a number of y depends on its position within its tile. */
 
 #if !COMPLEX
 enum { MOST_EDGE = 6, MOST_POSITIONS = MOST_EDGE * MOST_EDGE, CHUNK = 16 * MOST_POSITIONS }; /* tiles times positions */
@@ -19,7 +19,7 @@ enum { SLOTS = 64 }; /* the most strips in work at once of which each has a slot
 
 typedef struct tiled {
     const ag_convolution *of;
-    direct rows;                   /* what follows is told in rows of y */
+    direct rows;                   /* the epilogue takes rows of y */
     i64 edge, down, across;        /* of x along a side of a tile; tiles */
     i64 chunk;                     /* the most tiles of a product */
     i64 strips, unit, deep;        /* of an image, each so many times `unit` tiles; blocks of channels */
@@ -29,7 +29,7 @@ typedef struct tiled {
     i32 whole;                     /* blocks are made of vectors */
 } tiled;
 
-/* The tiles of a strip, and where they are laid. */
+/* The tiles of a strip, and their slot. */
 typedef struct tile_strip {
     i64 image, first, tiles;
     REAL *room;
@@ -201,7 +201,7 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
     };
     const i64 vectors = width / LANES, most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
     tile_place at = {.zeros = no_numbers, .width = panel_width, .last = work->deep, .bottom = 1, .below = 1, .step = of->block, .inside = 1};
-    const i64 weights = of->channels * panel_width; /* of a position; those of the next one are asked for meanwhile */
+    const i64 weights = of->channels * panel_width; /* of a position; those of the next one are prefetched */
     at.lines = parts(weights * (i64)sizeof(REAL), LINE_BYTES * work->deep * parts(count, most));
     for (i64 position = 0; position < work->edge * work->edge; position++, sums += count * width) {
         at.w = w + position * weights, at.ahead = (const char *)(at.w + weights);
@@ -250,7 +250,7 @@ static void give_tiles(const tiled *work, const tile_strip *strip, i64 from, i64
     }
 }
 
-/* One panel of outputs of a strip, and what follows. */
+/* One panel of outputs of a strip, and its epilogue. */
 static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
 {
     const ag_convolution *of = work->of;
@@ -282,7 +282,7 @@ static void strip_task(void *context, i64 index)
     __atomic_fetch_or(&work->free_slots, 1ull << slot, __ATOMIC_RELEASE);
 }
 
-/* Where there are few strips: tasks of a block of channels, and then of a panel of outputs. */
+/* For few strips: tasks per block of channels, then per panel of outputs. */
 static void block_task(void *context, i64 index)
 {
     const tiled *work = context;
@@ -324,7 +324,7 @@ static void cut_tiles(const ag_runtime *rt, tiled *work)
     work->most = parts(units, work->strips) * work->unit;
 }
 
-/* A convolution by tiles, and what follows it if its arrays lie evenly; whether that has run. */
+/* Run a convolution by tiles, and its epilogue if its arrays have constant strides; return whether that ran. */
 static i32 convolve_tiles(const ag_runtime *rt, const ag_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];

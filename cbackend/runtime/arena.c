@@ -7,8 +7,8 @@
 
 enum {
     GROWTH = 4,    /* a place that grows again gets a quarter more */
-    SHRINKING = 4, /* a plan so many times too large ... */
-    PATIENCE = 16, /* ... for so many calls in a row is made anew */
+    SHRINKING = 4, /* a plan too large by this factor ... */
+    PATIENCE = 16, /* ... for this many successive calls is replaced */
 };
 
 static i64 aligned(i64 bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }

@@ -10,9 +10,9 @@ enum { GATE_NAP_NS = 50000 };
 
 static i32 inside_blas, forking;
 static int (*blas_threads)(void);
-static void (*set_blas_threads)(int); /* NULL: that BLAS cannot be told */
+static void (*set_blas_threads)(int); /* NULL: that BLAS has no such function */
 static pthread_mutex_t blas_threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static i32 limited;          /* how many calls want fewer threads than the BLAS has */
+static i32 limited;          /* calls that limit the threads of the BLAS */
 static int threads_unlimited;
 
 static void nap(void)

@@ -1,4 +1,4 @@
-/* The threads of a process around the runtime: what happens when it forks, and what its BLAS uses. */
+/* Threads of the process outside the runtime: forks, and the threads of the BLAS. */
 
 static void before_fork(void)
 {

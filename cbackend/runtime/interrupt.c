@@ -5,7 +5,7 @@
    calls Python's.  Short calls pay nothing. */
 
 #if !defined(__clang__)
-#pragma GCC optimize("O0") /* of this and all that follows: a look at a flag, a task to claim; 60 ms of the first start */
+#pragma GCC optimize("O0") /* from here on: cheap checks and claims; optimizing them costs 60 ms of the first start */
 #endif
 
 #ifdef __APPLE__
@@ -17,10 +17,10 @@
 enum { PATIENCE_NS = 1000000 };
 enum { AWAY, LISTENING, COMMITTED };
 
-static volatile i32 stop; /* raised while the helpers of the team look at it, so always by the two functions below */
+static volatile i32 stop; /* helpers read it concurrently: use the two functions below */
 static struct sigaction inherited;
 static pthread_t main_thread;
-static i32 attention; /* of the call of the main thread, as what follows */
+static i32 attention; /* of the main thread's call, like the variables below */
 static i64 at_work_since;
 
 static void set_main_thread(__UINT64_TYPE__ identity) { main_thread = (pthread_t)identity; }

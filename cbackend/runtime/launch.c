@@ -15,7 +15,7 @@ enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: sources.py. */
     LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
-    FOLD_AT_LEAST = 64   /* elements for each that has to be combined later */
+    FOLD_AT_LEAST = 64   /* least elements per result that has to be combined */
 };
 
 typedef struct grid {
@@ -24,11 +24,11 @@ typedef struct grid {
     void *const *data;
     i64 tile[MOST_LOOPS], tiles[MOST_LOOPS];
     i64 tasks;
-    i32 reduced;                /* the reduced loop that is cut, -1 if none is */
+    i32 reduced;                /* the reduced loop that is split, or -1 */
     i64 size[MOST_ARRAYS];      /* elements of each output */
-    char *partial[MOST_ARRAYS]; /* its results of all parts but the first, one after the other; NULL: it has no others */
+    char *partial[MOST_ARRAYS]; /* results of all chunks but the first, one after the other; NULL: one chunk */
     i64 failed, said[SAID];     /* the first task that failed, and why */
-    i32 status;                 /* 0: none did */
+    i32 status;                 /* 0: none failed */
     i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
     i32 sequential;                /* its tasks run one after the other */
 } grid;
@@ -125,7 +125,7 @@ static i32 make_partials(grid *g)
     return 1;
 }
 
-/* Of the tasks that fail the one with the lowest number counts, so all of them are tried. */
+/* The failed task with the lowest number counts, so all tasks run. */
 static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
 {
     pthread_mutex_lock(&team_lock);
@@ -189,7 +189,7 @@ static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *
     return g.status;
 }
 
-/* Where a part has its results. */
+/* Return the place for the results of a chunk. */
 static void *results_of(const grid *g, i32 k, i64 part)
 {
     return part ? g->partial[k] + (part - 1) * g->size[k] * g->nest->items[k] : g->data[k];
@@ -225,12 +225,12 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
     i32 stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
     if (g->tasks && !stopped && !g->status) combine(g);
     for (i32 k = 0; k < g->nest->outputs; k++) pool_release(g->partial[k]);
-    if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* there is no room for parts */
+    if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* no memory for chunks */
     for (i32 k = 0; g->status && said && k < SAID; k++) said[k] = g->said[k];
     return stopped ? AG_STOPPED : g->status;
 }
 
-enum { ROOM = 512 }; /* strides that are put in another order at most */
+enum { ROOM = 512 }; /* most strides that are reordered */
 
 /* Order loops as the first output lies in memory, the innermost last; 0: they already are. */
 static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64 *strides, i64 *n, i64 *s)

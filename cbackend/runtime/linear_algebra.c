@@ -1,7 +1,7 @@
 /* The BLAS of the process, by pointers; and gemv, ger and dot, by it or by our own loops.
 
    Arguments that a BLAS cannot take, such as sizes beyond its integers or negative strides, go to our own loops.
-   With FALLBACK the BLAS has all of the three, and own loops are compiled with little effort.  An outer product is
+   With FALLBACK the BLAS has all three, and our own loops are compiled with little optimization.  An outer product is
    ours where OWN_LOOPS is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no
    thread of the BLAS. */
 
@@ -20,7 +20,7 @@ enum { GER_TASK = 1 << 16 };                                           /* number
 enum { LONG_TILE = 1 << (COMPLEX ? 28 : 30), LONG_WIDTH = 1024, LONG_DEPTH = 2048 };
 
 static i32 wide; /* the BLAS takes 64-bit integers */
-static i64 quiet; /* products of up to so many multiplications wake no thread of the BLAS; 0: not known */
+static i64 quiet; /* most multiplications of a product that wakes no thread of the BLAS; 0: unknown */
 
 /* Return the length of all parts of `total` but the last, at most `most`. */
 INLINE i64 even_part(i64 total, i64 most) { return parts(total, parts(total, most)); }
@@ -118,7 +118,7 @@ typedef T dot_narrow(i32, const T *, i32, const T *, i32);
 #endif
 #undef SCALAR
 
-/* Call symbol `index` of the BLAS as it was compiled. */
+/* Call symbol `index` of the BLAS with its integer type. */
 #define BLAS(index, kind, ...) \
     (wide ? ((kind##_wide *)symbols[index])(__VA_ARGS__) : ((kind##_narrow *)symbols[index])(__VA_ARGS__))
 /* Every call of the BLAS stands between these; see blas_gate.c. */
@@ -127,11 +127,11 @@ typedef T dot_narrow(i32, const T *, i32, const T *, i32);
 
 /* c = alpha * op(a) @ op(b) + beta * c by the BLAS, in tiles.
 
-   Threads help a product of few multiplications little, and where the processors have other work it waits for them
-   much longer than it takes: 100x256 @ 64 deep, float32, on two processors 0.02 ms when all is quiet, 4 ms on
-   average at a load of 5.  It is therefore made of tiles that are too small for threads: 0.03 ms, whatever the load.
+   Threads speed up a small product little, and on a busy machine it waits for them much longer than it
+   computes: 100x256 @ 64 deep, float32, on two processors 0.02 ms when all is quiet, 4 ms on
+   average at a load of 5.  Therefore its tiles are too small for threads: 0.03 ms, whatever the load.
 
-   A product that takes long is made of tiles that take at most some 50 ms, with a look at Ctrl-C after each. */
+   A long product is split into tiles of at most some 50 ms, with a check for Ctrl-C after each. */
 static void blas_gemm(const ag_runtime *rt, i32 trans_a, i32 trans_b, i64 m, i64 n, i64 k, const T *alpha, const T *a,
                       i64 lda, const T *b, i64 ldb, const T *beta, T *c, i64 ldc)
 {
@@ -163,14 +163,14 @@ static void blas_gemm(const ag_runtime *rt, i32 trans_a, i32 trans_b, i64 m, i64
 /* Return the BLAS arguments for an m by n matrix with these strides; 0 if there are none. */
 static i32 as_stored(i64 m, i64 n, i64 s0, i64 s1, i32 *trans, i64 *ld)
 {
-    /* A matrix of one row has no step between rows: what was passed may be anything. */
+    /* A matrix of one row has no step between rows: the given one is arbitrary. */
     *trans = !((s1 == 1 || n == 1) && (s0 >= n || m == 1));
     *ld = *trans ? (n == 1 ? m : s1) : m == 1 ? n : s0;
     return !*trans || ((s0 == 1 || m == 1) && *ld >= m);
 }
 
-/* The product by the BLAS; 0 if there is none, or it cannot be told.  It leaves the product out where alpha is 0.
-   What is meant is 0 times the product, which is NaN where that is not finite: our own loops compute it. */
+/* Run the product by the BLAS; return 0 if there is none, or it cannot take the arguments.  A BLAS skips the product if
+   alpha is 0, but 0 times the product is NaN where that is not finite: our own loops compute it. */
 static i32 blas_gemm_of(const ag_runtime *rt, const product *x)
 {
     i32 trans_a, trans_b;
@@ -182,14 +182,14 @@ static i32 blas_gemm_of(const ag_runtime *rt, const product *x)
     return 1;
 }
 
-/* A product of a matrix and a vector, shared out by rows of the result. */
+/* A matrix-vector product, divided by rows of the result. */
 typedef struct gemv_work {
     const ag_runtime *rt;
     i32 trans;
     i64 m, n, lda, incx, incy;
     const T *alpha, *a, *x, *beta;
     T *y;
-    i64 height, width; /* of what one call of the BLAS is given */
+    i64 height, width; /* of one call of the BLAS */
     i64 share;         /* rows of the result in a task */
 } gemv_work;
 
@@ -214,8 +214,8 @@ static void gemv_task(void *work_, i64 index)
 /* y = alpha * op(a) @ x + beta * y by the BLAS.
 
    How OpenBLAS shares a matrix of GEMV_ALONE numbers or more among its threads depends on how many it has, and so do
-   the bits of the sums (interface/gemv.c).  Where it has several it gets parts that it does not share, and our team
-   does: what is added to what follows from the sizes alone. */
+   the bits of the sums (interface/gemv.c).  If it has several, our team calls it for chunks that it does not share:
+   the order of sums depends only on sizes. */
 static void blas_gemv(const ag_runtime *rt, gemv_work work)
 {
     const i64 kept = work.trans ? work.n : work.m, summed = work.trans ? work.m : work.n;
@@ -320,12 +320,12 @@ static void dot_task(void *work_, i64 index)
     w->sums[index] = total;
 }
 
-/* OpenBLAS cuts vectors of more than 10,000 numbers into as many parts as it has threads, and the bits of the sum
-   depend on that (kernel/x86_64/ddot.c).  It gets parts that it leaves whole; tasks follow from the length alone, and
-   their sums are added in pairs. */
+/* OpenBLAS splits vectors of more than 10,000 numbers into one chunk per thread, and the bits of the sum depend on that
+   (kernel/x86_64/ddot.c).  It gets chunks that it does not split; tasks depend only on the length, and their sums are
+   added in pairs. */
 static void dot(const ag_runtime *rt, i64 n, const void *x_, i64 incx, const void *y_, i64 incy, void *result_)
 {
-    dot_work work; /* zeros in all places for sums take as long as a short dot */
+    dot_work work; /* zeroing all partial sums takes as long as a short dot */
     work.rt = rt, work.n = n, work.incx = incx, work.incy = incy, work.x = x_, work.y = y_, work.sums[0] = 0;
     work.told = symbols[3] && incx > 0 && incy > 0 && fits(n, incx, incy, 0, 0, 0);
     work.share = round_up(at_least(DOT_TASK, parts(n, MOST_SUMS)), DOT_ALONE);

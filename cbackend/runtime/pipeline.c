@@ -1,10 +1,10 @@
-/* Kernels of which later ones read rows that earlier ones compute, over blocks of rows, which line buffers hold.
+/* Pipelines of kernels: later stages read rows of earlier ones, block by block, from line buffers.
 
        for blocks of rows of the last stage:
            for each stage: compute the rows that this block needs and no earlier one computed, in a line buffer
 
-   Each task takes a part of the last stage's rows, with line buffers of its own, and recomputes the rows that its
-   neighbours have above and below; parts are long, so these are few.  A row stays in the cache between the stages.
+   Each task takes a chunk of the last stage's rows, with its own line buffers, and recomputes the border rows of the
+   adjacent chunks; chunks are long, so these are few.  A row stays in the cache between the stages.
    A line buffer is circular: row r lies in place r modulo its capacity.  If all intermediate results are small, rows
    are very long, or lengths broadcast so that rows are not adjacent, each stage runs whole. */
 
@@ -13,7 +13,7 @@ enum {
     BLOCK_BYTES = 1 << 15, /* of the widest line buffer, per block of rows */
     WHOLE_BYTES = 1 << 19, /* intermediate results that stay in the cache as they are */
     ROW_BYTES = 1 << 18,   /* longer rows leave the cache before the next stage, and are work for several threads */
-    HALO_SHARE = 16        /* a task has that many times as many rows as it computes again */
+    HALO_SHARE = 16        /* least ratio of the rows of a task to its recomputed rows */
 };
 
 typedef struct row_blocks {
@@ -80,7 +80,7 @@ static void plan_rows(row_blocks *b, double work)
     for (i32 r = 0; r < b->buffers; r++) b->capacity[r] = b->block + b->high[b->maker[r]] - b->low[b->maker[r]];
 }
 
-/* Rows `from` to `to` of a stage, in parts within which no line buffer wraps around. */
+/* Run rows `from` to `to` of a stage, in chunks within which no line buffer wraps around. */
 static i32 run_rows(const row_blocks *b, const ag_stage *s, i64 from, i64 to, char *const *buffer, i64 *said)
 {
     const ag_nest *nest = s->nest;
@@ -118,7 +118,7 @@ static void note_rows_failure(row_blocks *b, i64 index, i32 status, i64 stage, c
     pthread_mutex_unlock(&team_lock);
 }
 
-/* Compute a part of the last stage's rows, block by block. */
+/* Compute a chunk of the last stage's rows, block by block. */
 static void run_task_rows(void *context, i64 index)
 {
     row_blocks *b = context;

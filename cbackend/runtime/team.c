@@ -4,9 +4,9 @@
    tasks of a job are divided into one share per thread.  A thread claims the tasks of its own share one by one, then
    those left in others: so it works on the same part of the data in successive jobs, and finds it in the cache of
    its processor.  Jobs of several callers share the team: together callers and helpers are no more threads than the
-   largest number that one of them asked for, so eight callers on two processors get no help and need none.  A thread
-   that finds nothing to do looks around for a few microseconds, then for 300 in turn with other threads, and then
-   sleeps: to wake one costs 20 us, on virtual processors 150.
+   largest number that one of them asked for, so eight callers on two processors get no help and need none.  An idle
+   thread spins for a few microseconds, yields for 300 more, and then sleeps: a wake-up costs 20 us, on virtual
+   processors 150.
 
    A child of fork has no threads but its own; its team is a new one. */
 
@@ -26,8 +26,8 @@ typedef struct job {
     void *context;
     i64 tasks, shares;
     i64 *next;       /* of each share, COUNTER_STRIDE apart: the first unclaimed task */
-    i32 threads;     /* how many may work on it */
-    i32 helpers;     /* how many do beside the caller; changed under the lock */
+    i32 threads;     /* most threads */
+    i32 helpers;     /* helpers at work; changed under the lock */
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
     i32 processor;   /* where its caller ran; -1: unknown */
     i64 (*clock)(void);
@@ -37,17 +37,17 @@ typedef struct job {
 static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_offered = PTHREAD_COND_INITIALIZER, helper_left = PTHREAD_COND_INITIALIZER;
 static job *offered;         /* the oldest first; under the lock, like the rest */
-static i32 jobs_ever;        /* counted modulo 2^31; read without it by threads that look around */
+static i32 jobs_ever;        /* counted modulo 2^31; idle threads read it without the lock */
 static i32 team_size, asleep, numbered;
 static i32 callers, helping; /* threads at work */
 static __thread i32 in_task, thread_number; /* a caller has the number 0, helpers count from 1 */
-static i64 team_log[LOG_ROOM * LOG_COLUMNS], logged; /* who worked when: see ag_log_team */
+static i64 team_log[LOG_ROOM * LOG_COLUMNS], logged; /* log of work: see ag_log_team */
 static i32 is_logging;
 
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
 
-/* Shares are as long as each other but for one task. */
+/* Shares differ by at most one task. */
 static i64 share_begin(const job *j, i64 share) { return j->tasks * share / j->shares; }
 
 static i32 share_is_open(job *j, i64 share)
@@ -96,7 +96,7 @@ static void work_on(job *j)
     if (log && worked) note_work(begun, j->clock());
 }
 
-/* The oldest job that this thread may help with. */
+/* Return the oldest job that this thread may help with. */
 static job *job_to_help(void)
 {
     for (job *j = offered; j; j = j->following)
@@ -144,8 +144,8 @@ static i32 processor_now(void) { return -1; }
 static void leave_processor(void) {}
 #endif
 
-/* A thread that is woken may find itself on the processor of the caller that woke it, and stays there for milliseconds
-   while others idle.  It moves before it takes part: where all processors are busy, the caller does not wait for it. */
+/* The kernel may wake a thread on the processor of its caller, where it stays for milliseconds while others idle.  It
+   moves before it takes part: if all processors are busy, the caller does not wait for it. */
 static void *help(void *unused)
 {
     i32 moved = 0;
@@ -172,14 +172,14 @@ static void *help(void *unused)
         work_on(j);
         pthread_mutex_lock(&team_lock);
         helping--;
-        WRITE(j->helpers, j->helpers - 1); /* from here on the job may be gone */
+        WRITE(j->helpers, j->helpers - 1); /* the job may be freed from here on */
         pthread_cond_broadcast(&helper_left);
     }
     return unused;
 }
 
-/* The threads sleep in this library, so it stays for good, whatever Python unloads when it ends.  A program that is
-   linked statically (AG_STATIC) is never unloaded. */
+/* Threads sleep in this library, so it must never be unloaded, even when Python ends.  A statically linked program
+   (AG_STATIC) is never unloaded. */
 static void pin_library(void)
 {
 #ifndef AG_STATIC
@@ -227,7 +227,7 @@ static void withdraw(job *j)
     while (*link != j) link = &(*link)->following;
     *link = j->following;
     callers--;
-    if (offered && asleep) pthread_cond_signal(&work_offered); /* this thread's place is free */
+    if (offered && asleep) pthread_cond_signal(&work_offered); /* a place for a helper is free */
     if (j->helpers) {
         pthread_mutex_unlock(&team_lock);
         for (i32 left = READ(j->helpers); left && watch(&j->helpers, left, AWAKE_NS);) left = READ(j->helpers);
@@ -256,8 +256,8 @@ static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context,
     return has_tasks(&j);
 }
 
-/* Write down thread, begin and end of each share of a job from now on, the newest over the oldest: the place, and how
-   many it holds.  Times are those of the clock of the call that offers the job. */
+/* Log thread, begin and end of each share of a job from now on, the newest over the oldest.  Return the log; room: its
+   capacity.  Times are those of the clock of the call that offers the job. */
 EXPORT i64 *ag_log_team(i32 *room)
 {
     WRITE(is_logging, 1);

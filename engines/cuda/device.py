@@ -1,6 +1,6 @@
-"""An NVIDIA device through cuda-python: NVRTC compiles texts to PTX, the driver API does the rest.
+"""An NVIDIA device through cuda-python: NVRTC compiles sources to PTX, the driver API does the rest.
 
-All launches and copies go to one stream, and memory comes from the stream's pool.  `cuda.bindings` is imported when the
+All launches and copies use one stream, and memory comes from the stream's pool.  `cuda.bindings` is imported when the
 first function is compiled.
 """
 
@@ -21,7 +21,7 @@ from ..opencl.memory import Buffers
 
 INSTALL = "install it by pip install 'arignote[cuda]'"
 _MOST_GROUPS = 65535
-"""Groups of a launch along its second and its third axis."""
+"""Most groups of a launch along its second and its third axis."""
 _TRIAL = 'extern "C" __global__ void trial(float *y) { y[blockIdx.x] = 1; }'
 
 
@@ -117,7 +117,7 @@ class CudaDevice(Device):
     def _ask(self, function: str, *arguments: Any, size: int = 0) -> Any:
         """Return the result of a function of the driver.  Raises EngineError for its errors.
 
-        `size`: the bytes of an array that it makes room for.
+        `size`: bytes of the array that it allocates, for the error about memory.
         """
         error, *found = getattr(self._driver, function)(*arguments)
         if int(error) == 0:
@@ -129,7 +129,7 @@ class CudaDevice(Device):
         )
 
     def _compiled(self, source: str) -> bytes:
-        """The PTX of a text.  Raises EngineError with the compiler's first error."""
+        """Return the PTX of a source.  Raises EngineError with the compiler's first error."""
         tool = self._nvrtc
         _, program = tool.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], [])
         try:
@@ -149,9 +149,9 @@ class CudaDevice(Device):
 
 
 class Module:
-    """A compiled text.  `first`: the address of its constant `ag_first`, if it has one.
+    """A compiled source.  `first`: the address of its constant `ag_first`, if it has one.
 
-    `at`: the first group along the last two axes of the launch before, which that constant holds for all kernels.
+    `at`: the present value of that constant, the first group along the last two axes; None if unknown.
     """
 
     def __init__(self, handle: Any, first: Any) -> None:
@@ -181,7 +181,7 @@ class Buffer:
 
 
 class CudaRepeated:
-    """A launch with arguments of its own, some of which change from run to run.  All arguments have 8 bytes."""
+    """A launch with its own arguments, some of which change from run to run.  Every argument has 8 bytes."""
 
     def __init__(
         self, device: CudaDevice, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, given: Sequence[Any]
@@ -208,7 +208,7 @@ def _number(given: Any) -> int:
 
 
 def _pieces(groups: Sequence[int]) -> Iterator[tuple[tuple[int, int], tuple[int, int, int]]]:
-    """Yield launches of allowed size: the first group along the last two axes, and the number along each."""
+    """Yield launches of allowed size: the first group along the last two axes, and the counts along all three."""
     across, down, deep = groups
     for z in range(0, deep, _MOST_GROUPS):
         for y in range(0, down, _MOST_GROUPS):
@@ -217,18 +217,18 @@ def _pieces(groups: Sequence[int]) -> Iterator[tuple[tuple[int, int], tuple[int,
 
 @cache
 def driver() -> Any:
-    """The driver API of cuda-python."""
+    """Return the driver API of cuda-python."""
     return import_module("cuda.bindings.driver")
 
 
 @cache
 def nvrtc() -> Any:
-    """The compiler API of cuda-python."""
+    """Return the compiler API of cuda-python."""
     return import_module("cuda.bindings.nvrtc")
 
 
 def said(module: Any, error: Any) -> str:
-    """Return an error of the driver in words."""
+    """Return the text of a driver error."""
     _, text = module.cuGetErrorString(error)
     return text.decode() if isinstance(text, bytes) else str(error)
 
@@ -239,7 +239,7 @@ def trouble() -> str:
 
 
 def device() -> CudaDevice:
-    """The first CUDA device.  Raises EngineError if there is none that compiles kernels."""
+    """Return the first CUDA device.  Raises EngineError if none compiles kernels."""
     found, reason = _found()
     if found is None:
         raise EngineError(f"engine 'cuda' cannot run here: {reason}")

@@ -1,21 +1,21 @@
 """The OpenCL engine: kernels on a device, all other nodes on the host.
 
-base.py      a device, which OpenCL and CUDA implement
-device.py    the device of OpenCL, its queue and compiled kernels; the errors that name a remedy
-memory.py    arrays in buffers of the device, or in the host's memory
+base.py      the interface of devices, which OpenCL and CUDA implement
+device.py    the OpenCL device: its queue, its compiled kernels, and errors with a fix
+memory.py    arrays in device buffers, or in host memory
 launches.py  kernels of elementwise nodes, reductions and rows
-products.py  products of matrices and convolutions
-vector_products.py  products with a vector, on a device that runs parts of loops
-moves.py     joins, writes into parts, gathers, scatters, pooling
+products.py  matrix products and convolutions
+vector_products.py  matrix-vector products, on a device that runs chunks of loops
+moves.py     joins, writes into slices, gathers, scatters, pooling
 call.py      one call: launches, and the recorder of a tape
-program.py   a graph as steps: launches, views, loops, host nodes
+program.py   the steps of a graph: launches, views, loops, host nodes
 values.py    the values of variables in a call, on the host and on the device
-run.py       runs steps
+run.py       the interpreter of steps
 loops.py     loops whose steps run on the device
-tape.py      recorded launches that run again over other arrays
+tape.py      recorded launches, replayed over other arrays
 lists.py     small launches of a tape as one launch
-replay.py    calls like earlier ones: their launches again, or all in NumPy
+replay.py    repeated calls: replayed launches, or NumPy for all nodes
 engine.py    the engine and its executable
 rows.py      the run profile of a function
-resident.py  shared variables whose value lies on the device
+resident.py  shared variables whose values stay on the device
 """

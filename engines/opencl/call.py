@@ -1,7 +1,7 @@
-"""One call of a function: its launches, the flag of kernels that refuse an element, and the recorder of a tape.
+"""One call of a function: its launches, the flag for refused elements, and the recorder of a tape.
 
-The arguments of a launch are numbers and arrays.  An array is its pointer alone; `At(array)` is the pointer and the
-element that the array starts at.
+The arguments of a launch are numbers and arrays.  An array is passed as its pointer; `At(array)` as the pointer and the
+index of its first element.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .base import Device
 from .memory import Memory, Traffic
 
 _UNKNOWN = 1 << 62
-"""The work of a launch that nobody has estimated."""
+"""Work of a launch without an estimate."""
 Places = Sequence[Any] | None
-"""For each result of a kernel the array that it should be written to, or None."""
+"""The array that each result of a kernel should be written to, or None."""
 
 
 @record(eq=False)
 class At:
-    """An array as two arguments: the pointer to its memory, and the element that it starts at."""
+    """An array as two arguments: the pointer to its memory, and the index of its first element."""
 
     array: Any
 
@@ -32,7 +32,7 @@ class At:
 class Launched:
     """A launch with its arguments.
 
-    `written`: the array that it writes, if all others are only read.  `work`: an estimate in picoseconds.
+    `written`: the array that it writes, if it only reads all others.  `work`: an estimate in picoseconds.
     """
 
     kernel: Any
@@ -44,17 +44,17 @@ class Launched:
 
 
 class Recorder:
-    """The launches of a part of a call, and the arrays that it makes."""
+    """Recorder of launches, and of the arrays that a call creates between them."""
 
     def __init__(self) -> None:
         self.launches: list[Launched] = []
         self.made: list[Any] = []
         self.broken = False
-        """Whether the host has read a value that another run may change."""
+        """Whether the host has read a value that may differ in another run."""
 
 
 class Launches(Exception):
-    """A call has nodes for the device behind small ones that the host ran: the device should run all of them."""
+    """A large node follows small ones that the host ran: the device should run all nodes of the call."""
 
 
 class Call:
@@ -66,33 +66,33 @@ class Call:
         self.memory: Memory = device.memory
         self.recorder: Recorder | None = None
         self.small = device.small
-        """Picoseconds of work of a node that the host does itself."""
+        """Picoseconds of work up to which the host runs a node itself."""
         self.rows: Any = None
-        """The rows of a profile that receive the steps."""
+        """Profile rows of the steps, or None."""
         self.launches = 0
         self._is_hosted = False
         self._flag: Any = None
 
     def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
-        """A new array of the device."""
+        """Return a new array on the device."""
         made = self.memory.empty(dtype, shape)
         if self.recorder is not None:
             self.recorder.made.append(made)
         return made
 
     def results(self, dtypes: Sequence[np.dtype], shapes: Sequence[tuple[int, ...]], into: Places) -> list[Any]:
-        """Arrays for the results of a kernel: those in `into` that have the right shape, or new ones."""
+        """Return arrays for the results of a kernel: those in `into` with the right shape, or new ones."""
         places = into or (None,) * len(shapes)
         return [p if p is not None and p.shape == s else self.empty(d, s) for p, d, s in zip(places, dtypes, shapes)]
 
     def flag(self) -> Any:
-        """The place where a kernel says that it refused an element."""
+        """Return the flag by which a kernel reports that it refused an element."""
         if self._flag is None:
             self._flag = self.memory.put(np.zeros(1, np.int64), self.traffic)
         return self._flag
 
     def leaves_to_host(self, work: int) -> bool:
-        """Whether the host does some work: if that of all nodes is small.  Raises Launches if the others were."""
+        """Whether the host runs a node, as all nodes so far are small.  Raises Launches if only earlier ones were."""
         if work < self.small:
             self._is_hosted = True
             return True
@@ -119,7 +119,7 @@ class Call:
 
 
 def _passed(arguments: Sequence[Any], memory: Memory) -> list[Any]:
-    """Pointers and numbers, as a device takes them."""
+    """Return the arguments as pointers and numbers."""
     found: list[Any] = []
     for a in arguments:
         if isinstance(a, int):

@@ -1,4 +1,4 @@
-"""A device of OpenCL: its queue and its compiled kernels.
+"""An OpenCL device: its queue and its compiled kernels.
 
 `pyopencl` is imported when the first function is compiled.
 """
@@ -25,18 +25,18 @@ from .memory import Buffers, Shared
 INSTALL = "install it by pip install 'arignote[opencl]'"
 _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
 _VECTORIZE_LOOPS = ("Portable Computing Language",)
-"""Platforms whose compilers make vectors of the loops of a work item; the others make them of neighbouring items."""
+"""Platforms whose compilers vectorize loops within a work item; others vectorize across work items."""
 
 _LISTED = 60_000_000
-"""Picoseconds of work of a launch that one work item may do in a list: more would keep others idle."""
+"""Most picoseconds of work of a launch in a list: one work item runs the list while others are idle."""
 _POLLS = 300
-"""Looks at a list of launches, of 0.1 to 0.2 us each, before the thread sleeps: a sleeper wakes 20 us late."""
+"""Polls of a running list, 0.1 to 0.2 us each, before the thread sleeps: waking takes 20 us."""
 _IN_CALLER = ("basic", "cpu-minimal")
-"""The devices of PoCL that run kernels in the thread that launches them.  A launch takes 1 us there."""
+"""PoCL devices that run kernels in the launching thread, where a launch takes 1 us."""
 
 
 class OpenCLDevice(Device):
-    """A device of OpenCL with a queue of its own."""
+    """OpenCL device with a queue of its own."""
 
     kind = "OpenCL"
     dialect = OPENCL
@@ -44,7 +44,7 @@ class OpenCLDevice(Device):
     def __init__(
         self, device: Any, shares: bool | None = None, in_parts: bool | None = None, caller: Any = None
     ) -> None:
-        """`caller`: a device on the same processor that runs kernels in the calling thread."""
+        """`caller`: a device of the same processor that runs kernels in the calling thread."""
         super().__init__()
         cl = opencl()
         is_processor = bool(device.type & cl.device_type.CPU)
@@ -63,37 +63,37 @@ class OpenCLDevice(Device):
         self._programs: dict[str, Any] = {}
         self._caller = None if caller is None else OpenCLDevice(caller, shares, in_parts)
         self._in_flight = False
-        """Whether a launch may not have ended."""
+        """Whether a launch may still be running."""
         self._list_event: Any = None
-        """The event of the last launch if it is that of a list."""
+        """The event of the last launch if that was a list."""
 
     def kernel(self, source: str, name: str, pointers: Sequence[bool]) -> Any:
-        """A kernel of a text, which is compiled once.  `pointers`: whether each argument is one, or an int64."""
+        """Return kernel `name` of a source, compiled once.  `pointers`: whether each argument is one, or an int64."""
         cl = opencl()
         with self.lock:
             if source not in self._programs:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # remarks of the device's compiler
+                    warnings.simplefilter("ignore")  # warnings of the device's compiler
                     compiled = cl.Program(self._context, source).compile()  # `build` leaves files behind
                     self._programs[source] = cl.link_program(self._context, [compiled])
             return Kernel(self._programs[source], name, tuple(pointers))
 
     def item_kernel(self, item: Item, source: str) -> Any:
-        """The kernel of a function of work items in a text.  Lists of launches may call the function."""
+        """Return the kernel that runs a work-item function of a source.  Lists of launches may call the function."""
         made = self.kernel(source, item.name, item.pointers)
         made.item = item
         return made
 
     def lists(self, kernel: Kernel, work: int) -> bool:
-        """Whether a launch of so many picoseconds of work may be one of a list: see lists.py."""
+        """Whether a launch with so many picoseconds of work may join a list: see lists.py."""
         return self.shares and kernel.item is not None and work < _LISTED
 
     def list_kernel(self, items: Sequence[Item]) -> ListKernel:
-        """The kernel of lists of launches of these functions."""
+        """Return the kernel that runs lists of launches of these functions."""
         return ListKernel(list_source(items))
 
     def run_list(self, kernel: ListKernel, numbers: np.ndarray) -> None:
-        """Work through a list of launches; may return before it ends."""
+        """Run a list of launches; may return before it ends."""
         if self._caller is not None and not self._in_flight:
             self._caller.run_list(kernel, numbers)
             self._caller.finish()
@@ -109,7 +109,7 @@ class OpenCLDevice(Device):
     def launch(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
     ) -> None:
-        """Run a kernel over a grid; returns before it ends."""
+        """Start a kernel over a grid; return before it ends."""
         try:
             kernel.entry.set_args(*arguments)
         except opencl().Error as error:
@@ -119,16 +119,14 @@ class OpenCLDevice(Device):
     def repeated(
         self, kernel: Kernel, grid: Sequence[int], group: Sequence[int] | None, arguments: Sequence[Any]
     ) -> OpenCLRepeated:
-        """A launch to be run again and again."""
-        return OpenCLRepeated(
-            self, kernel, tuple(grid), None if group is None else tuple(group), list(arguments)
-        )
+        """Return a launch that can run repeatedly."""
+        return OpenCLRepeated(self, kernel, tuple(grid), None if group is None else tuple(group), list(arguments))
 
     def finish(self) -> None:
         """Wait for all kernels."""
         event, self._list_event = self._list_event, None
         try:
-            if event is not None:  # one work item: another processor is free to look at it
+            if event is not None:  # one work item leaves a processor free to poll it
                 for _ in range(_POLLS):
                     if event.command_execution_status <= 0:  # ended, or failed
                         break
@@ -139,7 +137,7 @@ class OpenCLDevice(Device):
             self._in_flight = False
 
     def start(self, entry: Any, grid: Any, group: Any) -> None:
-        """Launch a kernel that has all its arguments."""
+        """Launch a kernel whose arguments are set."""
         self._in_flight, self._list_event = True, None
         try:
             self._enqueue(self._queue, entry, grid, group)
@@ -147,20 +145,20 @@ class OpenCLDevice(Device):
             raise self._renamed(error, 0) from error
 
     def pointer(self, array: np.ndarray) -> Any:
-        """The argument for an array of the host's memory."""
+        """Return the argument for an array in host memory."""
         flags = array.flags
-        if not flags.writeable:  # pyopencl asks for an array that could be written to, whatever the kernel does
+        if not flags.writeable:  # pyopencl requires a writable array even for a kernel that only reads it
             return self.address(array.__array_interface__["data"][0])
         return opencl().SVM(array if flags.c_contiguous else array[(slice(0, 1),) * array.ndim])
 
     def address(self, address: int) -> Any:
-        """The argument for an address in the host's memory."""
+        """Return the argument for an address in host memory."""
         return opencl().SVM(ctypes.c_char.from_address(address))
 
     def number(self, array: np.ndarray) -> int:
-        """The address of an array of the host's memory."""
+        """Return the address of an array in host memory."""
         try:
-            found: int = self._memory_of(array).svm_ptr  # pyopencl finds it sooner than NumPy
+            found: int = self._memory_of(array).svm_ptr  # pyopencl is faster than NumPy here
         except (ValueError, BufferError):  # read-only, or not contiguous
             found = array.__array_interface__["data"][0]
         return found
@@ -195,16 +193,16 @@ class Kernel:
         self.name: str = name
         self.pointers: tuple[bool, ...] = pointers
         self.item: Item | None = None
-        """The function of its work items, if lists of launches may call it."""
+        """Its work-item function, if lists of launches may call it."""
         self.entry: Any = self._made()
         self._spare: list[Any] = []
 
     def take(self) -> Any:
-        """An entry for the use of one tape; pyopencl needs 60 us to make one."""
+        """Return an entry for exclusive use by one tape; pyopencl needs 60 us to create one."""
         return self._spare.pop() if self._spare else self._made()
 
     def give_back(self, entry: Any) -> None:
-        """Let others have an entry."""
+        """Release an entry for others."""
         self._spare.append(entry)
 
     def _made(self) -> Any:
@@ -221,18 +219,16 @@ class ListKernel:
         self._entries: dict[OpenCLDevice, Any] = {}
 
     def entry(self, device: OpenCLDevice) -> Any:
-        """The kernel, as pyopencl has it."""
+        """Return the kernel object of pyopencl."""
         if device not in self._entries:
             self._entries[device] = device.kernel(self._source, LIST, [True]).entry
         return self._entries[device]
 
 
 class OpenCLRepeated:
-    """A launch with arguments of its own, of which a run changes only some."""
+    """A launch with its own arguments, some of which change from run to run."""
 
-    def __init__(
-        self, device: OpenCLDevice, kernel: Kernel, grid: Any, group: Any, arguments: list[Any]
-    ) -> None:
+    def __init__(self, device: OpenCLDevice, kernel: Kernel, grid: Any, group: Any, arguments: list[Any]) -> None:
         self._arguments, self._device, self._grid, self._group = arguments, device, grid, group
         self._kernel, self._pointers, self._entry = kernel, kernel.pointers, kernel.take()
         self._entry.set_args(*arguments)
@@ -250,13 +246,13 @@ class OpenCLRepeated:
         self._device.start(entry, self._grid, self._group)
 
     def end(self) -> None:
-        """Let others have the entry."""
+        """Release the entry for others."""
         self._kernel.give_back(self._entry)
 
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """Leave the environment as it is: pyopencl sets PYOPENCL_HOME, by which its loader of platforms starts."""
+    """Restore the environment: pyopencl sets PYOPENCL_HOME, which its platform loader reads."""
     before = os.environ.get("PYOPENCL_HOME")
     try:
         yield
@@ -267,12 +263,12 @@ def _environment() -> Iterator[None]:
 
 @cache
 def opencl() -> Any:
-    """The module pyopencl."""
+    """Return the module pyopencl."""
     return import_module("pyopencl")
 
 
 def trouble() -> str:
-    """The part that this machine lacks, and its remedy; empty if there is a device that compiles kernels."""
+    """Return what this machine lacks, and the fix; empty if there is a device that compiles kernels."""
     with _environment():
         try:
             opencl()
@@ -286,7 +282,7 @@ def trouble() -> str:
 
 
 def device() -> OpenCLDevice:
-    """The first device that compiles kernels.  Raises EngineError if there is none."""
+    """Return the first device that compiles kernels.  Raises EngineError if there is none."""
     with _environment():
         found, _ = _found()
     if found is None:
@@ -296,7 +292,7 @@ def device() -> OpenCLDevice:
 
 @cache
 def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
-    """The first device that compiles a trial kernel, and the failures of those before it."""
+    """Return the first device that compiles a test kernel, and the failures of those before it."""
     reasons = []
     for one, caller in _with_callers(_devices()):
         made = OpenCLDevice(one, caller=caller)
@@ -311,7 +307,7 @@ def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
 
 
 def _with_callers(devices: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Each device with that of the same processor that runs kernels in the calling thread, or None."""
+    """Yield each device, and the device of the same processor that runs kernels in the calling thread, or None."""
     for one in devices:
         others = [d for d in devices if d is not one and (d.platform, d.type) == (one.platform, one.type)]
         if not _is_caller(one) or all(map(_is_caller, others)):
@@ -323,7 +319,7 @@ def _is_caller(device: Any) -> bool:
 
 
 def _devices() -> list[Any]:
-    """All devices; none where the loader of platforms finds no platform."""
+    """Return all devices; none if the platform loader finds no platform."""
     cl = opencl()
     try:
         return [d for platform in cl.get_platforms() for d in platform.get_devices()]

@@ -1,4 +1,4 @@
-"""The OpenCL engine.  Nodes without a kernel are run by NumPy, as steps of the function."""
+"""The OpenCL engine: kernels on a device; NumPy runs nodes without a kernel as steps of the function."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from .values import Values
 
 
 class _Anything:
-    """The parameter of a value that is checked already."""
+    """Parameter that accepts any value, for values checked before."""
 
     def array(self, value: Any) -> Any:
         return value
 
 
 class _Nothing:
-    """Calls that cannot be run again."""
+    """Placeholder for calls that cannot be replayed."""
 
     def __bool__(self) -> bool:
         return False
 
     def end(self) -> None:
-        """Nothing: there is nothing to give back."""
+        """Do nothing: there are no resources to release."""
 
 
 _ANY, _STAND_IN, _NOTHING = _Anything(), np.empty(0), _Nothing()
 _REPLAYS = 64
-"""Kinds of arguments that a function remembers."""
+"""Most kinds of arguments (shapes and strides) whose calls a function keeps."""
 
 
 class OpenCLEngine(Engine):
@@ -71,12 +71,12 @@ class OpenCLEngine(Engine):
         return OpenCLExecutable(self, graph, request, self.device())
 
     def device(self) -> Device:
-        """The device that functions are compiled for."""
+        """Return the device that functions are compiled for."""
         return device()
 
 
 class OpenCLExecutable(CheckedExecutable):
-    """A graph on a device.  Values stay there between steps; `traffic` counts what is copied."""
+    """A graph on a device.  Values stay there between steps; `traffic` counts copies and launches."""
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
         start = time.perf_counter()
@@ -88,7 +88,7 @@ class OpenCLExecutable(CheckedExecutable):
         self._call_own = threading.local()
         self._replays: dict[Any, Any] = {}
         self._launching: set[Any] = set()
-        """Kinds of arguments of which the device runs all nodes, small ones too."""
+        """Kinds of arguments for which the device runs all nodes, even small ones."""
         self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > current().limits.host_operations
         self._updated = {o for _, o in self.graph.updates}
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
@@ -126,7 +126,7 @@ class OpenCLExecutable(CheckedExecutable):
         return [r for k, r in enumerate(results) if k not in self._updated]
 
     def _like_earlier(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
-        """The outputs of a call like an earlier one, whose arguments have passed all checks; None if it is not."""
+        """Return the outputs of a call with arguments like those of an earlier, checked call; None without one."""
         if len(arguments) != self._given:
             return None
         left, arrays = iter(arguments), []
@@ -143,7 +143,7 @@ class OpenCLExecutable(CheckedExecutable):
         return [r for k, r in enumerate(results) if k not in self._updated]
 
     def _again(self, key: Any, arrays: Sequence[Any]) -> list[Any] | None:
-        """The results of a call like an earlier one; None if there was none, or it has to be prepared anew."""
+        """Return the results of a replayed call; None if there is no recording, or it no longer fits."""
         known = self._replays.get(key)
         if not known:
             return None
@@ -152,7 +152,7 @@ class OpenCLExecutable(CheckedExecutable):
         return results
 
     def _unchecked(self, away: Sequence[Any]) -> list[Any]:
-        """The parameters; those of values on the device take anything, since an update has been checked."""
+        """Return the parameters; those of values on the device accept anything, since updates are checked before."""
         return [p if a is None else _ANY for p, a in zip(self.parameters, away)]
 
     def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> Any:
@@ -176,7 +176,7 @@ class OpenCLExecutable(CheckedExecutable):
         return results
 
     def _called(self, arrays: Sequence[Any], key: Any, small: int | None = None) -> tuple[list[Any], list[Any]]:
-        """The results, and the arrays in the host's memory that the call has made."""
+        """Return the results, and the arrays in host memory that the call has made."""
         call = Call(self._device, self.traffic)
         call.rows = self._rows
         if small is not None or self._is_long or key in self._launching:
@@ -206,7 +206,7 @@ class OpenCLExecutable(CheckedExecutable):
     def _remember(
         self, key: Any, call: Call, recorder: Recorder | None, arrays: Sequence[Any], results: Sequence[Any]
     ) -> None:
-        """Prepare for more calls with such arguments: the second one is recorded."""
+        """Prepare for more calls with such arguments; the second one is recorded."""
         known = self._replays
         if known.get(key) is _NOTHING:
             return
@@ -222,7 +222,7 @@ class OpenCLExecutable(CheckedExecutable):
             known[key] = _NOTHING
 
     def _found(self, k: int, output: Variable, values: Values) -> Any:
-        """The value of an output: on the host, but for an update of a variable that a device of its own memory has."""
+        """Return the value of an output: on the host, except updates that stay in the device's own memory."""
         stays = not self._device.shares and k in self._updated and not isinstance(output, Constant)
         return values.on_device(output) if stays else values.on_host(output)
 
@@ -239,7 +239,7 @@ class OpenCLExecutable(CheckedExecutable):
             self._call_own.arrays, self._call_own.key = [], None
 
     def _owned(self, value: Any) -> np.ndarray:
-        """The result itself if nothing else refers to it."""
+        """Return the result itself if nothing else refers to it, else a copy."""
         own: list[Any] = getattr(self._call_own, "arrays", [])
         found = next((k for k, array in enumerate(own) if array is value), None)
         if found is not None and value.flags.c_contiguous:
@@ -249,13 +249,13 @@ class OpenCLExecutable(CheckedExecutable):
 
 
 def _operations(step: Step) -> int:
-    """The nodes that NumPy would run for a step."""
+    """Return the number of nodes that NumPy would run for a step."""
     op = step.node.op
     return len(op.graph.order) if isinstance(step, Launch) and isinstance(op, Fused) else int(isinstance(step, Launch))
 
 
 def _returned(graph: FunctionGraph, steps: tuple[Step, ...]) -> frozenset[Variable]:
-    """The variables whose arrays become outputs."""
+    """Return the variables whose arrays become outputs."""
     found = set(graph.outputs)
     for step in reversed(steps):
         if isinstance(step, Results):
@@ -264,7 +264,7 @@ def _returned(graph: FunctionGraph, steps: tuple[Step, ...]) -> frozenset[Variab
 
 
 def _listed(graph: FunctionGraph, steps: tuple[Step, ...], shared: bool) -> Iterator[str]:
-    """The steps as text, with the copies between host and device, unless these share their memory."""
+    """Yield the steps as text, with the copies between host and device, unless they share memory."""
     names, on_device, on_host = Names(), set[Variable](), set(graph.inputs)
     for step in steps:
         if isinstance(step, Results):

@@ -1,7 +1,7 @@
-"""Kernels of nodes on a device, by parts of their loops or by elements, and the lengths that a call finds.
+"""Kernels of nodes on a device, by chunks of loops or by elements, and the lengths that a call determines.
 
 kernel = kernel_of(node, device)        TypeError with the reason if the node has none
-kernel.run(arrays, memory, call)        the results; None where NumPy has to do it, or to say what is wrong
+kernel.run(arrays, call)                the results; None if NumPy must run the node, or report the error
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from .base import Device
 from .call import At, Call, Places
 
 _PLANS = 64
-"""Launches that a kernel remembers."""
+"""Most launch plans that a kernel caches."""
 _GRAIN = 20_000_000
-"""Picoseconds of work below which a part costs more than it saves."""
+"""Picoseconds of work below which a chunk costs more than it saves."""
 
 _SHARES = 2
-"""Parts of a launch for each processor: more would even out their loads, but cut rows shorter."""
+"""Chunks of a launch per processor: more chunks would balance loads better but shorten rows."""
 
 
 def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
-    """The lengths of the loops; None if operands disagree.  An axis of length 1 goes along with a longer one."""
+    """Return the lengths of the loops; None if operands disagree.  An axis of length 1 is broadcast."""
     lengths = [1] * kernel.rank
     for operand in kernel.inputs:
         for loop, n in zip(operand.axes, shapes[operand.source]):
@@ -55,7 +55,7 @@ def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int
 
 
 def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], extents: Sequence[int]) -> dict[int, int]:
-    """The stride of an operand along each of its loops: 0 where it is broadcast."""
+    """Return the stride of an operand along each of its loops: 0 where it is broadcast."""
     return {
         loop: 0 if n == 1 and extents[loop] != 1 else s
         for loop, n, s in zip(operand.axes, shape, strides)
@@ -65,10 +65,11 @@ def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], exte
 
 @record(eq=False)
 class _Plan:
-    """A launch over arrays of some shapes and strides: extents, the shapes of the results, arguments, picoseconds.
+    """Plan of a launch for given shapes and strides: extents, shapes of results, arguments, picoseconds of work.
 
-    An argument is the number of an operand whose pointer it is, or a number.  `apart`: for each output the elements
-    from one part to the next, if parts have results of their own.
+    An argument is (True, index of the operand whose pointer is passed) or (False, number).  `cut`: the split loop.
+    `parts`: the number of chunks.  `apart`: for each output the elements from one chunk to the next, if chunks have
+    results of their own.
     """
 
     extents: Sequence[int] | None
@@ -81,10 +82,10 @@ class _Plan:
 
 
 class PartsKernel:
-    """A kernel of the C backend, whose loops work items share."""
+    """A kernel of the C backend whose loops are divided among work items."""
 
     numbers: Sequence[int] = ()
-    """The inputs that the host reads."""
+    """Indices of the inputs whose values the host reads."""
 
     def __init__(self, node: Apply, device: Device, aliases: tuple[tuple[int, int], ...] = ()) -> None:
         for v in (*node.inputs, *node.outputs):
@@ -124,7 +125,7 @@ class PartsKernel:
         return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.apart))]
 
     def work(self, arrays: Sequence[Any]) -> int:
-        """An estimate in picoseconds."""
+        """Return an estimate in picoseconds."""
         return self._work(joint_extents(self.kernel, [a.shape for a in arrays]) or ())
 
     def _work(self, extents: Sequence[int]) -> int:
@@ -153,14 +154,14 @@ class PartsKernel:
         return _Plan(extents, made, tuple(arguments), cut, parts, steps, self._work(extents))
 
     def _restride(self, arguments: list[Any], strides: tuple[int, ...]) -> None:
-        """Put in the strides of an output that is not dense."""
+        """Insert the strides of an output that is not dense."""
         axes = self.kernel.outputs[0].axes
         for k, a in enumerate(self._passed):
             if isinstance(a, Stride) and a.operand == 0:
                 arguments[k] = strides[axes.index(a.loop)]
 
     def _is_partly_shorter(self, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
-        """Whether an output that reads some inputs alone is shorter than the loops."""
+        """Whether an output that reads only some inputs is shorter than the loops."""
         longest = [{n for i in feeds for n in self._lengths(i, shapes)} for feeds in self.kernel.feeds]
         return any(
             (loop, extents[loop]) not in own
@@ -174,7 +175,7 @@ class PartsKernel:
         return [(l, n) for l, n in zip(operand.axes, shapes[operand.source]) if l is not None]
 
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
-        """The loop that is cut, the number of parts, and whether parts have results of their own."""
+        """Return the loop that is split, the number of chunks, and whether chunks have results of their own."""
         cutting = self.kernel.cutting
         if cutting is None or not extents or cutting.sequential:
             return 0, 1, False
@@ -188,7 +189,7 @@ class PartsKernel:
         return 0, 1, False
 
     def _combined(self, output: int, parts: Any, call: Call) -> Any:
-        """The results of the parts in one."""
+        """Return the combined results of the chunks."""
         if output not in self._combine:
             operand, cutting = self.kernel.outputs[output], self.kernel.cutting
             assert cutting is not None
@@ -201,12 +202,12 @@ class PartsKernel:
 
 
 def _is_own(fold: str, dtype: str) -> bool:
-    """Whether a reduction of results of parts has their dtype; a position means nothing without its element."""
+    """Whether partial results of a reduction have its dtype.  False for argmax and argmin, which need the element."""
     return fold in REDUCTIONS and reduced_dtype(REDUCTIONS[fold], dtype) == dtype
 
 
 class ItemsKernel:
-    """A kernel whose work items compute an element each, or fold one in a group."""
+    """A kernel whose work items compute one element each, or whose groups reduce to one element."""
 
     numbers: Sequence[int] = ()
 
@@ -244,11 +245,11 @@ class ItemsKernel:
         return made
 
     def work(self, arrays: Sequence[Any]) -> int:
-        """An estimate in picoseconds."""
+        """Return an estimate in picoseconds."""
         return math.prod(joint_extents(self.kernel, [a.shape for a in arrays]) or ()) * 1000
 
     def _start(self, dense: bool) -> Any:
-        """The compiled kernel; `dense`: for operands whose elements lie side by side along the last loop."""
+        """Return the compiled kernel; `dense`: for operands that are contiguous along the last loop."""
         if dense not in self._starts:
             both = ([True, False] if isinstance(a, Pointer) else [False] for a in self.kernel.arguments)
             pointers = [p for each in both for p in each]
@@ -257,7 +258,7 @@ class ItemsKernel:
         return self._starts[dense]
 
     def _grid(self, kept: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Work items and the size of their groups: a group reduces, or computes neighbouring elements."""
+        """Return the number of work items and the group size.  A group reduces, or computes adjacent elements."""
         if not self._items.reduced:
             return item_grid(kept, self._device)
         inner = [*reversed(kept[-2:]), 1, 1][:2]
@@ -265,7 +266,7 @@ class ItemsKernel:
 
 
 def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Work items, one an element, and the size of their groups: the last two loops along axes, others as one."""
+    """Return the grid of one work item per element and its group size: the last two loops, and the others as one."""
     most = min(current().limits.group_items, device.items)
     inner = [*reversed(loops[-2:]), 1, 1][:2]
     wide = min(most, 1 << (inner[0] - 1).bit_length())
@@ -276,7 +277,7 @@ def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tu
 def collapsed(
     kernel: Kernel, extents: Sequence[int], strides: Sequence[dict[int, int]], runs: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The extents with loops made one where all operands go through them as through one, in each of the runs."""
+    """Return the extents with loops collapsed, within each of `runs`, if all operands traverse them as one."""
     found = list(extents)
     for loops in runs:
         for outer, inner in zip(loops[-2::-1], loops[:0:-1]):

@@ -1,7 +1,7 @@
-"""Launches of a tape as one launch of the device: see cbackend/ctext/device_lists.py.
+"""Lists of launches of a tape as one launch of the device: see cbackend/ctext/device_lists.py.
 
-A launch costs more than the work of a small kernel.  Where the device shares the host's memory, an address is a number,
-so a list of launches is an array of numbers, which a single work item of one kernel goes through.
+A launch costs more than the work of a small kernel.  On a device that shares host memory an address is a number, so a
+list of launches is an array of numbers.  A single work item of one kernel interprets it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ...cbackend.ctext.device_lists import HEAD
 from .base import Device
 
 Varying = Sequence[tuple[int, int, int]]
-"""Positions among the arguments of a launch; each run puts the address of an array there, and an offset is added."""
+"""(position of an argument, index of an array, offset): each run passes the address of the array plus the offset."""
 
 
 class LaunchList:
-    """Launches to be run again as one.  Each is a kernel, a grid, its arguments as numbers, and those that vary."""
+    """Launches replayed as one.  Each is a kernel, a grid, its arguments as numbers, and the varying ones."""
 
     def __init__(self, device: Device, launches: Sequence[tuple[Any, Sequence[int], Sequence[int], Varying]]) -> None:
         items = sorted({kernel.item.name: kernel.item for kernel, *_ in launches}.values(), key=lambda item: item.name)
@@ -35,11 +35,11 @@ class LaunchList:
         self._kernel = device.list_kernel(items)
 
     def start(self, addresses: np.ndarray) -> np.ndarray:
-        """Run all launches; returns what must be kept until they have ended."""
+        """Start all launches; return the array that must live until they have ended."""
         numbers = self._list.copy()
         numbers[self._places] = addresses[self._arrays] + self._offsets
         self._device.run_list(self._kernel, numbers)
         return numbers
 
     def end(self) -> None:
-        """Nothing: there is nothing to give back."""
+        """Do nothing: there are no resources to release."""

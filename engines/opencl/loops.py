@@ -1,8 +1,8 @@
-"""Loops on a device: the host starts the kernels of each step, and waits for none of them.
+"""Loops on a device: the host starts the kernels of each step without waiting for them.
 
-Sequences, states and traces stay on the device.  A step reads a slice of a sequence by its offset, and writes each
-result into its row of a trace, or into one of two arrays in turn.  The launches of the second step are recorded, and
-run again with other arrays in the steps that follow: see tape.py.  A loop `until` a condition reads one flag a step.
+Sequences, states and traces stay on the device.  A step reads a slice of a sequence by its offset.  It writes each
+result into its row of a trace, or alternately into one of two arrays.  The launches of the second step are recorded and
+replayed with other arrays in later steps: see tape.py.  A loop `until` a condition reads one flag per step.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from .program import Body, Loop
 
 _ROWS = 16
-"""Rows of the trace of a loop that may end early; there are twice as many each time."""
+"""First rows of the trace of a loop that may end early; the number doubles as needed."""
 RunBody = Callable[["Body", Values, str], None]
 
 
 class _Unfit(Exception):
-    """A state that changes its shape, or a step that leaves the device: NumPy runs the loop."""
+    """A state changes its shape, or a step leaves the device: NumPy runs the loop."""
 
 
 def run_loop(step: Loop, values: Values, name: str, run_body: RunBody) -> bool:
-    """Whether the device has run a loop; else NumPy has to, or says what is wrong."""
+    """Run a loop on the device; return False if NumPy must run it, or report an error."""
     op: Any = step.node.op
     number, sequences, _, _ = op.parts(step.node)
     count = int(values.on_host(number))
@@ -45,7 +45,7 @@ def run_loop(step: Loop, values: Values, name: str, run_body: RunBody) -> bool:
         return False
     call, small = values.call, values.call.small
     try:
-        call.small = 0  # a launch that nobody waits for is cheap
+        call.small = 0  # a launch without a wait is cheap
         _Run(step, values, name, run_body, count).run()
     except EngineError:
         raise
@@ -74,7 +74,7 @@ class _Run:
         self._own: set[int] = set()
 
     def _sides(self, inner: Variable, outer: Variable) -> Sides:
-        """A value on the sides where the body reads it."""
+        """Return a value on the sides (host, device) where the body reads it."""
         body, values = self._body, self._values
         if inner in body.host:
             values.on_host(outer)
@@ -83,7 +83,7 @@ class _Run:
         return values.sides(outer)
 
     def run(self) -> None:
-        """Run all steps, and leave the results with the values."""
+        """Run all steps and store the results among the values."""
         states: list[Sides] = [self._outer[s] for s in self._states]
         done = 0
         while done < self._count:
@@ -102,7 +102,7 @@ class _Run:
 
     # --- a step
     def _inner(self, number: int, states: Sequence[Sides]) -> Values:
-        """The operands of the body in a step."""
+        """Return the operands of the body in step `number`."""
         inner = self._values.inside(self._body.constants)
         for i in self._sequences:
             host, there = self._outer[i]
@@ -116,18 +116,18 @@ class _Run:
         return inner
 
     def _stepped(self, number: int, states: Sequence[Sides]) -> tuple[list[Sides], bool]:
-        """The next states, and whether the loop ends."""
+        """Run a step; return the next states, and whether the loop ends."""
         inner, places = self._inner(number, states), self._places(number)
         inner.places = {o: p for o, p in zip(self._kept, places) if p is not None}
         self._run_body(self._body, inner, self._name)
         return self._after(number, inner, states, places), self._ends(inner)
 
     def _places(self, number: int) -> list[Any]:
-        """For each result of a step its place on the device; None for one that is on the host, or not known yet."""
+        """Return the place of each result of a step on the device; None if it is on the host or unknown."""
         return [None if t is None or not t.there else t.row(number) for t in self._traces]
 
     def _after(self, number: int, inner: Values, states: Sequence[Sides], places: Sequence[Any]) -> list[Sides]:
-        """Put the results of a step in their places; returns the next states."""
+        """Store the results of a step in their places; return the next states."""
         found = []
         for k, (output, place) in enumerate(zip(self._kept, places)):
             host, there = inner.sides(output)
@@ -176,7 +176,7 @@ class _Run:
 
     # --- many steps
     def _recorded(self, states: Sequence[Sides]) -> tuple[Tape | None, list[Sides], bool]:
-        """The second step, which is recorded: a tape of it if it may be run again, the next states, whether it ends."""
+        """Record the second step; return a tape of it if it can be replayed, the next states, and whether it ends."""
         inner, places = self._inner(1, states), self._places(1)
         inner.places = {o: p for o, p in zip(self._kept, places) if p is not None}
         self._call.recorder = recorder = Recorder()
@@ -200,12 +200,12 @@ class _Run:
         return tape, after, self._ends(inner)
 
     def _rows(self, number: int) -> list[Any]:
-        """A slice of each sequence on the device."""
+        """Return row `number` of each sequence on the device."""
         found = (self._outer[i][1] for i in self._sequences)
         return [self._memory.row(there, number) for there in found if there is not None]
 
     def _played(self, tape: Tape, states: list[Sides], done: int) -> tuple[list[Sides], int]:
-        """The last states, and the number of steps; those up to `done` have run."""
+        """Replay the steps from `done` on; return the last states and the number of steps that have run."""
         memory, call = self._memory, self._call
         while done < self._count:
             places = self._places(done)
@@ -221,7 +221,7 @@ class _Run:
         return states, done
 
     def _finish(self, states: Sequence[Sides], done: int) -> None:
-        """Leave the results with the values."""
+        """Store the results among the values."""
         values = self._values
         for k, output in enumerate(self._step.node.outputs):
             trace = self._traces[k]
@@ -239,7 +239,7 @@ class _Run:
 
 
 class _Trace:
-    """The rows of a result, on the device in one array or on the host in a list; or two places that take turns."""
+    """The rows of a result, in one array on the device or in a list on the host; or two alternating buffers."""
 
     def __init__(self, run: _Run, like: Any, there: bool, is_traced: bool) -> None:
         self._run, self.there, self._dtype, self.shape = run, there, like.dtype, tuple(like.shape)
@@ -256,7 +256,7 @@ class _Trace:
         return self._run._call.memory.empty(self._dtype, (rows, *self.shape))
 
     def row(self, number: int) -> Any:
-        """The place for the result of a step."""
+        """Return the place for the result of a step."""
         memory = self._run._memory
         if not self._is_traced:
             self._turns.append(self._turns.pop(0) if len(self._turns) > 1 else self._new_turn())
@@ -271,7 +271,7 @@ class _Trace:
         return self._run._memory.empty(self._dtype, self.shape)
 
     def whole(self, count: int) -> Any:
-        """All rows."""
+        """Return the first `count` rows."""
         if count == self._room:
             return self._array
         return self._run._memory.view(self._array, operator.itemgetter(slice(0, count)))

@@ -1,7 +1,7 @@
-"""Where the arrays of a device lie: in its own buffers, or in the host's memory, which a processor shares.
+"""Memory of device arrays: buffers of the device, or the memory of the host, which a CPU device shares.
 
-Both answer the same calls.  `put` and `get` move a value between NumPy and the device, `pointer` and `strides` are the
-arguments of a kernel, `view` is another look at the same elements.  Copies are counted in `Traffic`.
+Both have the same methods.  `put` and `get` move a value between NumPy and the device.  `pointer` and `strides` return
+arguments of a kernel, `view` returns another view of the same elements.  `Traffic` counts copies.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 _UNDER_WAY = 1 << 30
-"""Bytes of operands that kernels under way may keep, counted once for each kernel."""
+"""Most bytes of operands that pending kernels may keep, counted once per kernel."""
 
 
 @record(eq=False)
 class OnDevice:
-    """An array in a buffer: shape, strides in elements, and the element of the buffer that it starts at."""
+    """An array in a buffer: shape, strides in elements, and the index of its first element."""
 
     buffer: Any
     dtype: np.dtype
@@ -38,14 +38,14 @@ class OnDevice:
 
 
 class Traffic:
-    """Copies and launches of a function, added up over its calls."""
+    """Copies and launches of a function, summed over its calls."""
 
     def __init__(self) -> None:
         self.launches = 0
         self._copies: list[tuple[int, int, float]] = [(0, 0, 0.0), (0, 0, 0.0)]
 
     def now(self) -> tuple[tuple[int, int, float], ...]:
-        """Number, bytes and seconds of the copies so far: to the device, and to the host."""
+        """Return number, bytes and seconds of the copies so far: to the device, and to the host."""
         return tuple(self._copies)
 
     def count(self, to_host: bool, size: int, seconds: float) -> None:
@@ -55,12 +55,12 @@ class Traffic:
 
     @property
     def to_device(self) -> int:
-        """Bytes that went to the device."""
+        """Bytes copied to the device."""
         return self._copies[0][1]
 
     @property
     def to_host(self) -> int:
-        """Bytes that came to the host."""
+        """Bytes copied to the host."""
         return self._copies[1][1]
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Traffic:
 
 
 class Shared:
-    """The host's memory: an array of the device is an array of NumPy, and nothing is copied."""
+    """The host's memory: a device array is a NumPy array, and nothing is copied."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -83,12 +83,12 @@ class Shared:
         return BLOCKS.empty(shape, dtype) if size >= LARGE else np.empty(shape, dtype)
 
     def maker(self, dtype: np.dtype, shape: tuple[int, ...]) -> Callable[[], np.ndarray]:
-        """The maker of arrays like one that there was room for."""
+        """Return a function that allocates arrays of this dtype and shape, of which one was allocated before."""
         is_large = math.prod(shape) * dtype.itemsize >= LARGE
         return partial(BLOCKS.empty if is_large else np.empty, shape, dtype)
 
     def put(self, array: np.ndarray, traffic: Traffic) -> np.ndarray:
-        """The array itself; a copy if its elements are not aligned."""
+        """Return the array itself, or a copy if its elements are not aligned."""
         aligned = array.flags.aligned and not any(s % array.itemsize for s in array.strides)
         return array if aligned else array.copy()
 
@@ -97,7 +97,7 @@ class Shared:
         return array
 
     def pointer(self, array: np.ndarray) -> Any:
-        """The argument for the first element; the array is kept until the kernel has ended."""
+        """Return the argument for the first element; the array is kept until the kernel has ended."""
         found = self._device.pointer(array)
         self._read.append(array)
         self._bytes += array.nbytes
@@ -108,24 +108,24 @@ class Shared:
         return tuple([s // size for s in array.strides])
 
     def start(self, array: np.ndarray) -> int:
-        """The first element, counted from the pointer."""
+        """Return the index of the first element, counted from the pointer."""
         return 0
 
     def row(self, array: np.ndarray, number: int) -> np.ndarray:
-        """Element `number` along the first axis."""
+        """Return element `number` along the first axis."""
         found: np.ndarray = array[number, ...]
         return found
 
     def bounds(self, array: np.ndarray) -> tuple[Any, int, int]:
-        """The memory that an array lies in, the place of its first byte, and the end of the last one."""
+        """Return the memory that holds an array, the offset of its first byte, and the end of its last byte."""
         return (0, *byte_bounds(array))
 
     def at(self, array: np.ndarray) -> int:
-        """The place of the first element in that memory."""
+        """Return the offset of the first element in that memory."""
         return _address(array)
 
     def argument(self, array: np.ndarray, offset: int) -> tuple[Any, int]:
-        """Pointer and start of the element `offset` places behind the first one of an array."""
+        """Return pointer and start of the element `offset` bytes after the first one of an array."""
         if offset:
             return self._device.address(_address(array) + offset), 0
         return self._device.pointer(array), 0
@@ -135,7 +135,7 @@ class Shared:
         self._read += (*arrays, None)
 
     def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
-        """`change(array)`, which is a view unless it `may_copy`."""
+        """Return `change(array)`, a view; None if `may_copy` and the array is not contiguous."""
         if may_copy and not array.flags.c_contiguous:
             return None
         return np.asarray(change(array))
@@ -148,13 +148,13 @@ class Shared:
             self._bytes = 0
 
     def settle(self) -> None:
-        """Wait if the kernels under way keep too much memory.  Called behind a launch."""
+        """Wait if pending kernels keep too much memory.  Called after each launch."""
         if self._bytes > _UNDER_WAY:
             self.finish()
 
 
 class Buffers:
-    """Memory of the device's own."""
+    """The device's own memory."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -173,7 +173,7 @@ class Buffers:
         return made
 
     def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
-        """A copy on the host of the elements between the first and the last one of the array."""
+        """Return the array on the host: a view of a copy of its range of elements."""
         if 0 in array.shape:
             return np.empty(array.shape, array.dtype)
         low, high = _reach(array)
@@ -195,28 +195,28 @@ class Buffers:
         return array.start
 
     def row(self, array: OnDevice, number: int) -> OnDevice:
-        """Element `number` along the first axis."""
+        """Return element `number` along the first axis."""
         start = array.start + number * array.strides[0]
         return OnDevice(array.buffer, array.dtype, array.shape[1:], array.strides[1:], start)
 
     def bounds(self, array: OnDevice) -> tuple[Any, int, int]:
-        """The buffer of an array, its lowest element there, and the end of the highest one."""
+        """Return the buffer of an array, its lowest element there, and the end of the highest one."""
         low, high = _reach(array)
         return id(array.buffer), array.start + low, array.start + high + 1
 
     def at(self, array: OnDevice) -> int:
-        """The place of the first element in that buffer."""
+        """Return the offset of the first element in that buffer."""
         return array.start
 
     def argument(self, array: OnDevice, offset: int) -> tuple[Any, int]:
-        """Pointer and start of the element `offset` places behind the first one of an array."""
+        """Return pointer and start of the element `offset` elements after the first one of an array."""
         return array.buffer, array.start + offset
 
     def keep(self, arrays: Sequence[OnDevice]) -> None:
-        """Nothing: the driver keeps the buffers of kernels under way."""
+        """Do nothing: the driver keeps the buffers of pending kernels."""
 
     def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
-        """The same on a stand-in of NumPy with these strides, whose elements nobody reads."""
+        """Return the view that `change` makes, found on a NumPy stand-in whose elements are never read."""
         size = array.dtype.itemsize
         if may_copy and array.strides != _dense(array.shape):
             return None
@@ -232,7 +232,7 @@ class Buffers:
         self._device.finish()
 
     def settle(self) -> None:
-        """Nothing: the driver keeps the buffers of kernels under way."""
+        """Do nothing: the driver keeps the buffers of pending kernels."""
 
 
 Memory = Shared | Buffers
@@ -244,7 +244,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def _reach(array: OnDevice) -> tuple[int, int]:
-    """The lowest and the highest element of an array, counted from its first one."""
+    """Return the offsets of the lowest and the highest element of an array from its first one."""
     reach = [(n - 1) * s for n, s in zip(array.shape, array.strides)]
     return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
 

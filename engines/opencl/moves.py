@@ -1,6 +1,4 @@
-"""Kernels that move elements: joins, writes into parts of arrays, gathers and scatters by arrays
-of indices, sums to a shape,
-and pooling, which reduces a view."""
+"""Kernels that move elements: joins, writes into slices, gathers, scatters, sums to a shape, and pooling."""
 
 from __future__ import annotations
 
@@ -33,21 +31,21 @@ from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
 
 
 def elementwise_kernel(op: Any, variables: Sequence[Variable], device: Device) -> PartsKernel | ItemsKernel:
-    """The kernel of an op on two arrays of any lengths; it may write over the first one."""
+    """Return the kernel of an op on two arrays of any lengths; it may overwrite the first one."""
     node = Apply(op, [TensorVariable(TensorType(v.dtype, (None,) * v.ndim)) for v in variables])
     return PartsKernel(node, device, ((0, 0),) * (op is not fill)) if device.in_parts else ItemsKernel(node, device)
 
 
 class _Move:
-    """The base of the kernels of this file."""
+    """Base of the kernels of this file."""
 
     numbers: Sequence[int] = ()
-    """The inputs that the host reads."""
+    """Indices of the inputs whose values the host reads."""
     unread: Sequence[int] = ()
-    """The inputs of which the shape alone matters."""
+    """Indices of the inputs whose shape alone is read."""
 
     def work(self, arrays: Sequence[Any]) -> int:
-        """An estimate in picoseconds."""
+        """Return an estimate in picoseconds."""
         elements: int = sum(math.prod(a.shape) for a in arrays)
         return 1000 * elements
 
@@ -75,7 +73,7 @@ class JoinKernel(_Move):
 
 
 class WriteKernel(_Move):
-    """Copies an array, then sets or adds to a part of it."""
+    """Copies an array, then sets a slice of it or adds to the slice."""
 
     def __init__(self, node: Apply, device: Device) -> None:
         op: Any = node.op
@@ -109,7 +107,7 @@ class WriteKernel(_Move):
 
 
 class IndexKernel(_Move):
-    """Gathers by arrays of indices, or scatters: a copy, elements of which are set or added to."""
+    """Gathers by index arrays, or scatters: copies an array, then sets elements of the copy or adds to them."""
 
     def __init__(self, node: Apply, device: Device) -> None:
         op: Any = node.op
@@ -210,7 +208,7 @@ class IndexKernel(_Move):
 
 
 class SumToKernel(_Move):
-    """Sums along the axes of which the second input, whose elements are not read, has one element."""
+    """Sums along the axes where the second input has length 1; its elements are not read."""
 
     unread = (1,)
 
@@ -238,7 +236,7 @@ class SumToKernel(_Move):
         return None if found is None else [call.memory.view(found[0], lambda array: array.reshape(shape))]
 
     def _sum(self, axes: tuple[int, ...]) -> Any:
-        """The kernel that sums along these axes."""
+        """Return the kernel that sums along these axes."""
         if axes not in self._sums:
             leaf = TensorVariable(TensorType(self._x.dtype, (None,) * self._x.ndim))
             node = Apply(Reduce(add, axes), [leaf])
@@ -248,7 +246,7 @@ class SumToKernel(_Move):
 
 
 class PoolKernel(_Move):
-    """Reduces a view of all windows."""
+    """Pooling as the reduction of a view of all windows."""
 
     def __init__(self, node: Apply, device: Device) -> None:
         op: Any = node.op
@@ -278,7 +276,7 @@ def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
 
 
 def _indexing(spec: tuple[str, ...], rank: int, ranks: Sequence[int]) -> Indexing:
-    """The loops of an indexing; see cbackend/program/plan_indexing.py."""
+    """Return the loops of an indexing; see cbackend/program/plan_indexing.py."""
     kept = [entry for entry in spec if entry != "i"] + ["s000"] * (rank - len(spec))
     before, joint = joint_position(spec), max(ranks)
     loops_in_all = sum(entry != "a" for entry in kept) + joint

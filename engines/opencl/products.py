@@ -1,4 +1,4 @@
-"""Products of matrices, convolutions and gradients of convolutions on a device: one kernel over tables of offsets."""
+"""Matrix products, convolutions and gradients of convolutions on a device: one kernel over tables of offsets."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .base import Device
 from .call import At, Call, Places
 
 _PICOSECONDS = 20
-"""An estimate for one multiplication and addition."""
+"""Estimated picoseconds of a multiplication and an addition."""
 Shapes = Sequence[tuple[int, ...]]
 
 
 @record(eq=False)
 class Layout:
-    """A product in matrices: the shape of the result, and for each matrix the offsets of its rows, columns and batch.
+    """A node as a matrix product c = a @ b: shape of the result, and tables of offsets into each matrix.
 
     a: (batch, rows, inner), b: (batch, inner, columns), c: (batch, rows).
     """
@@ -34,11 +34,11 @@ class Layout:
     b: tuple[np.ndarray, np.ndarray, np.ndarray]
     c: tuple[np.ndarray, np.ndarray]
     order: tuple[int, int] = (0, 1)
-    """Which operands of the node are a and b."""
+    """Indices of the operands that are a and b."""
 
 
 class ProductKernel:
-    """The kernel of a product, a convolution or the gradient of one by its kernel."""
+    """The kernel of a matrix product, a convolution or a kernel gradient."""
 
     def __init__(self, node: Apply, device: Device) -> None:
         made = _LAYOUTS.get(type(node.op))
@@ -80,7 +80,7 @@ class ProductKernel:
         return [made]
 
     def work(self, arrays: Sequence[Any]) -> int:
-        """An estimate in picoseconds."""
+        """Return an estimate in picoseconds."""
         a, b = (math.prod(x.shape) for x in arrays[:2])
         steps: int = a * b // max(*arrays[0].shape[-1:], 1)
         return steps * _PICOSECONDS
@@ -107,7 +107,7 @@ class ProductKernel:
 
 
 def _offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """The offsets of all elements in C order."""
+    """Return the offsets of all elements in C order."""
     found = np.zeros((1,) * len(shape), np.int64)
     for axis, (n, s) in enumerate(zip(shape, strides)):
         found = found + (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(shape))])
@@ -115,7 +115,7 @@ def _offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
 
 
 def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
-    """`dot` and `matmul`, from rank 2 on; a vector is a row, or a column."""
+    """Return the layout of `dot` and `matmul`; a vector is a row or a column."""
     (n, m), (s, t) = shapes, strides
     rows, across = n[:-1][-1:], m[1:][-1:] if len(m) < 3 else m[-1:]
     inner = m[0] if len(m) == 1 else m[-2]
@@ -134,7 +134,7 @@ def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
 
 
 def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...]) -> np.ndarray:
-    """The offset of each matrix of a batch; 0 along axes that are broadcast."""
+    """Return the offset of each matrix of a batch; 0 along axes that are broadcast."""
     own = len(shape) - 2
     if own <= 0:
         return np.zeros(math.prod(batch), np.int64)
@@ -143,7 +143,7 @@ def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...])
 
 
 def _convolution(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
-    """Outputs are rows, positions columns; channels and positions in the kernel are summed."""
+    """Return the layout of a convolution: outputs are rows, positions columns; channels and offsets are summed."""
     (x, w), (xs, ws) = shapes, strides
     kernel, positions, groups = w[2:], _positions(op, x[2:], w[2:]), op.groups
     if positions is None or x[1] != w[1] * groups or w[0] % groups:
@@ -162,7 +162,7 @@ def _convolution(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
 
 
 def _positions(op: Any, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[int, ...] | None:
-    """The number of windows along each axis; None if there is one without room."""
+    """Return the number of windows along each axis; None if a kernel does not fit."""
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, op.dilation)]
     if any(k < 1 or span > n for k, span, n in zip(kernel, spans, lengths)):
         return None
@@ -170,7 +170,7 @@ def _positions(op: Any, lengths: Sequence[int], kernel: Sequence[int]) -> tuple[
 
 
 def _kernel_gradient(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
-    """Outputs are rows, channels and positions in the kernel columns; images and positions are summed."""
+    """Return the layout of a kernel gradient: outputs are rows, channels and offsets columns; the rest is summed."""
     (x, g, kernel), (xs, gs), groups = shapes, strides, op.groups
     positions = _positions(op, x[2:], kernel)
     if positions is None or (x[0], positions) != (g[0], g[2:]) or x[1] % groups or g[1] % groups:
@@ -200,4 +200,4 @@ _LAYOUTS: dict[type[Op], Callable[[Any, Shapes, Shapes], Layout | None]] = {
     KernelGradient: _kernel_gradient,
 }
 KINDS = tuple(_LAYOUTS)
-"""The ops that have such a kernel; the others that are products are made of them."""
+"""Ops with such a kernel; other products are expanded to them."""

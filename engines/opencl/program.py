@@ -1,4 +1,4 @@
-"""A graph as steps on a device: launches of kernels, views, loops over such steps, and nodes that the host runs."""
+"""A graph as steps on a device: launches, views, loops over such steps, and nodes that the host runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
 DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | VectorProductKernel | Move
 
 TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel, VectorProductKernel)
-"""The kernels that write their results where they are told to."""
+"""Kernels that can write their results to given arrays."""
 
 
 @record(eq=False)
@@ -43,28 +43,28 @@ class Launch:
 
 @record(eq=False)
 class View:
-    """A node whose result is a view of its first operand; the others are scalars, which the host has."""
+    """A node whose result is a view of its first operand; other operands are scalars on the host."""
 
     node: Apply
 
 
 @record(eq=False)
 class Scalar:
-    """Arithmetic of lengths and positions, which are scalars: the host, which needs them, does it."""
+    """Arithmetic of scalar lengths and positions, done by the host, which needs them."""
 
     node: Apply
 
 
 @record(eq=False)
 class Length:
-    """The length of an axis, whose array stays where it is."""
+    """The length of an axis; the array is not moved."""
 
     node: Apply
 
 
 @record(eq=False)
 class Host:
-    """A node that NumPy runs, and the reason."""
+    """A node that NumPy runs, with the reason."""
 
     node: Apply
     reason: str
@@ -72,7 +72,7 @@ class Host:
 
 @record(eq=False)
 class Results:
-    """The results of a node made of others, which these have computed one by one."""
+    """The results of an expanded node, which its inner nodes have computed."""
 
     node: Apply
     inner: tuple[Variable, ...]
@@ -80,9 +80,9 @@ class Results:
 
 @record(eq=False)
 class Body:
-    """The steps of a graph, for each step the variables that nothing reads after it, and the constants on the device.
+    """The steps of a graph, the variables that each step reads last, and the constants on the device.
 
-    `host`, `device`: the variables that are read there.
+    `host`, `device`: the variables that are read on that side.
     """
 
     graph: FunctionGraph
@@ -95,7 +95,7 @@ class Body:
 
 @record(eq=False)
 class Loop:
-    """A loop whose steps run on the device.  `copies`: the kernels that copy an array, by dtype and rank."""
+    """A loop whose steps run on the device.  `copies`: copy kernels by dtype and rank."""
 
     node: Apply
     body: Body
@@ -106,17 +106,17 @@ Step = Union["Launch", "View", "Length", "Scalar", "Host", "Results", "Loop"]
 
 
 def steps_of(graph: FunctionGraph, device: Device) -> tuple[Step, ...]:
-    """The steps of a graph, in order.  A node made of others that is no kernel falls into these."""
+    """Return the steps of a graph, in order; a node without a kernel is expanded to its inner nodes."""
     return tuple(step for node in graph.order for step in _steps(node, device))
 
 
 def reads(step: Step) -> tuple[Variable, ...]:
-    """The variables that a step reads."""
+    """Return the variables that a step reads."""
     return step.inner if isinstance(step, Results) else tuple(step.node.inputs)
 
 
 def body_of(graph: FunctionGraph, device: Device) -> Body:
-    """A graph ready to run."""
+    """Return the steps of a graph with the variables that they read and drop."""
     steps = steps_of(graph, device)
     here = frozenset(v for step in steps for v in _read_here(step))
     there = frozenset(v for step in steps for v in _read_there(step))
@@ -124,7 +124,7 @@ def body_of(graph: FunctionGraph, device: Device) -> Body:
 
 
 def _read_here(step: Step) -> Sequence[Variable]:
-    """The variables that a step reads on the host."""
+    """Return the variables that a step reads on the host."""
     if isinstance(step, (Host, Scalar)):
         return step.node.inputs
     if isinstance(step, View):
@@ -133,7 +133,7 @@ def _read_here(step: Step) -> Sequence[Variable]:
 
 
 def _read_there(step: Step) -> Sequence[Variable]:
-    """The variables that a step reads on the device."""
+    """Return the variables that a step reads on the device."""
     if isinstance(step, View):
         return step.node.inputs[:1]
     if isinstance(step, Launch):
@@ -142,7 +142,7 @@ def _read_there(step: Step) -> Sequence[Variable]:
 
 
 def last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> tuple[tuple[Variable, ...], ...]:
-    """For each step the variables that nothing reads after it."""
+    """Return for each step the variables that it uses last."""
     seen = set(graph.outputs)
     found = []
     for step in reversed(steps):
@@ -153,7 +153,7 @@ def last_uses(graph: FunctionGraph, steps: tuple[Step, ...]) -> tuple[tuple[Vari
 
 
 def inner_steps(steps: Sequence[Step]) -> Iterator[Step]:
-    """All steps, those of loops too."""
+    """Yield all steps, including those of loops."""
     for step in steps:
         yield step
         if isinstance(step, Loop):
@@ -172,7 +172,7 @@ def _steps(node: Apply, device: Device) -> Iterator[Step]:
 
 
 def _made_of(node: Apply) -> tuple[Variable, ...]:
-    """The outputs of a node as the nodes that it is made of; none if it is made of none."""
+    """Return the outputs of a node expanded to its inner nodes; none if it has none."""
     if isinstance(node.op, (GraphOp, FusedProduct)):
         return tuple(node.op.expand(node.inputs))
     if isinstance(node.op, AlongAxis) and not isinstance(node.op, Top):
@@ -200,7 +200,7 @@ def _step(node: Apply, device: Device) -> Step:
 
 
 def _kernel(node: Apply, device: Device) -> DeviceKernel:
-    """The kernel of a node.  Raises TypeError or ValueError, with the reason, for a node that has none."""
+    """Return the kernel of a node.  Raises TypeError or ValueError, with the reason, for a node without one."""
     if type(node.op) in MOVES:
         made: DeviceKernel = MOVES[type(node.op)](node, device)
         return made
@@ -222,6 +222,6 @@ def _is_view(node: Apply) -> bool:
 
 
 def reason_for_host(node: Apply, device: Device) -> str:
-    """Reason why NumPy runs a node; empty if the device does."""
+    """Return the reason why NumPy runs a node; empty if the device does."""
     steps = tuple(_steps(node, device))
     return "; ".join(dict.fromkeys(s.reason for s in inner_steps(steps) if isinstance(s, Host)))

@@ -1,7 +1,7 @@
-"""Calls with arguments of shapes that a function has met before, on a device that shares the host's memory.
+"""Replay of calls with arguments of known shapes, on a device that shares the host's memory.
 
-    Replay    launches of an earlier call, run again over new arguments and results: see tape.py
-    OnHost    a call of which every node is so small that NumPy runs it
+    Replay    launches of an earlier call, replayed over new arguments and results: see tape.py
+    OnHost    a call whose nodes are all so small that NumPy runs them
 
 The shapes and strides of the arguments decide where each node runs, so all calls of one kind give the same bits.
 """
@@ -24,15 +24,15 @@ from .program import Body, Host, Loop, Results
 from .tape import Tape
 
 _LAUNCHES = 512
-"""Launches of a call beyond which their preparation does not matter."""
+"""Most launches of a replayed call; for more, preparation takes a negligible share of the time."""
 _FRESH = (Elementwise, Reduce, Dot, MatMul)
 """Ops whose result is a new array."""
 _KEPT = 1 << 25
-"""Bytes of intermediate values that are kept from call to call."""
+"""Most bytes of intermediate values that are kept between calls."""
 
 
 def key_of(arrays: Sequence[np.ndarray]) -> tuple[Any, ...]:
-    """The shapes and strides of arguments, and whether they are aligned."""
+    """Return the shapes and strides of arguments, and whether they are aligned."""
     return tuple([(a.shape, a.strides, a.flags.aligned) for a in arrays])
 
 
@@ -54,7 +54,7 @@ class Replay:
             for r, m in zip(results, owners)
         ]
         self._copied = [True if any(m is n for n in owners[:k]) else None for k, m in enumerate(owners)]
-        """For each result whether it is copied; None: if it is not C-contiguous."""
+        """Whether each result is copied; None: only if it is not C-contiguous."""
         recorder.made = [m for m in recorder.made if id(m) not in fresh]
         if sum(m.nbytes for m in recorder.made) > _KEPT:
             raise ValueError("the intermediate values are large")
@@ -68,10 +68,10 @@ class Replay:
             for (k, dtype, shape, at, strides), copied in zip(self._views, self._copied)
             for m in self._fresh[k : k + 1]
         ]
-        """For each result whether it is all of an array in C order."""
+        """Whether each result is a whole array in C order."""
 
     def run(self, arrays: Sequence[np.ndarray], traffic: Traffic) -> list[Any] | None:
-        """The results; None if a kernel refused an element."""
+        """Run the call; return the results, or None if a kernel refused an element."""
         memory = self._memory
         made = [make() for make in self._makers]
         self._call.traffic = traffic
@@ -88,12 +88,12 @@ class Replay:
         ]
 
     def end(self) -> None:
-        """Let others have the entries of kernels."""
+        """Release the entries of kernels for others."""
         self._tape.end()
 
 
 class OnHost:
-    """The nodes of a graph in NumPy.  Raises ValueError for one with loops, or with nodes that have no kernel."""
+    """The nodes of a graph in NumPy.  Raises ValueError for a graph with loops, or nodes without a kernel."""
 
     def __init__(self, body: Body) -> None:
         if any(isinstance(s, (Host, Loop)) for s in body.steps):
@@ -112,7 +112,7 @@ class OnHost:
         self._own = [k in self._fresh and self._outputs.count(k) == 1 for k in self._outputs]
 
     def _add(self, node: Apply) -> None:
-        """Append a node, or the nodes of its graph."""
+        """Append a node, or the nodes of its inner graph."""
         if isinstance(node.op, GraphOp):
             inner = node.op.expand(node.inputs)
             for each in toposort(inner, stop_at=node.inputs):
@@ -125,21 +125,21 @@ class OnHost:
             self._fresh.update(made)
 
     def _place(self, variable: Variable) -> int:
-        """The number of a variable among the values."""
+        """Return the index of a variable among the values."""
         if variable not in self._places:
             self._places[variable] = len(self._first)
             self._first.append(variable)
         return self._places[variable]
 
     def run(self, arrays: Sequence[np.ndarray], traffic: Traffic) -> list[Any] | None:
-        """The results; None if NumPy refuses."""
+        """Run the call; return the results, or None if NumPy raises an error."""
         values: list[Any] = self._values.copy()
         values[: self._inputs] = arrays
         try:
             for evaluate, inputs, outputs in self._steps:
                 for k, value in zip(outputs, evaluate(*[values[k] for k in inputs])):
                     values[k] = value
-        except Exception:  # the usual way names the node
+        except Exception:  # the ordinary call names the node in its error
             return None
         return [
             self._owned(values[k], arrays) if own else np.array(values[k], order="C")
@@ -148,16 +148,16 @@ class OnHost:
 
     @staticmethod
     def _owned(value: Any, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """A result as an array that shares memory with nothing."""
+        """Return a result as an array that shares memory with no other."""
         made = type(value) is np.ndarray and value.base is None and value.flags.c_contiguous
         return value if made and not any(value is a for a in arrays) else np.array(value, order="C")
 
     def end(self) -> None:
-        """Nothing: there is nothing to give back."""
+        """Do nothing: there are no resources to release."""
 
 
 def _owner(array: Any, made: Sequence[np.ndarray]) -> np.ndarray:
-    """The array of those made that an array lies in.  Raises ValueError if there is none."""
+    """Return the array of `made` that contains this one.  Raises ValueError if there is none."""
     for m in made:
         if m.size and _address(m) <= _address(array) < _address(m) + m.nbytes:
             return m

@@ -1,6 +1,6 @@
-"""Shared variables whose value lies on a device: updates leave it there, and it is read back when the host asks.
+"""Shared variables whose values stay on a device after updates and are read back on demand.
 
-A container takes this class while its value is away, and is a plain one again after the first look at `value`.
+A container has the class `Resident` while its value is on a device.  The first read of `value` makes it plain again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Resident(Container):
 
     @property  # type: ignore[override]
     def value(self) -> np.ndarray:
-        """The value, read back to stay on the host."""
+        """The value, copied to the host, where it stays."""
         found = _slot.__get__(self)
         if not isinstance(found, Away):  # another thread was first
             array: np.ndarray = found
@@ -60,7 +60,7 @@ def leave(container: Any, away: Away) -> None:
 
 
 def away_at(container: Any, memory: Any) -> OnDevice | None:
-    """The array of a container whose value lies in this memory."""
+    """Return the device array of a container whose value lies in this memory; None for other containers."""
     if type(container) is not Resident:
         return None
     found = _slot.__get__(container)

@@ -1,6 +1,6 @@
-"""The run profile of a function on a device: a row for each step, with its engine and copies, and two for all copies.
+"""The run profile of a function on a device: one row per step, with its engine and copies, and two for all copies.
 
-A profiled function waits for each of its steps, so that times are those of the steps.
+A profiled function waits for each step, so that each time is that of one step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .program import Body, Launch, Length, Loop, Results, Scalar, Step, View, in
 from .values import Values
 
 _MEMORY = 5
-"""Counters of memory behind those of the rows; see RunProfile.attach."""
+"""Counters of memory after those of the rows; see RunProfile.attach."""
 DIRECTIONS = ("to device", "to host")
 
 
@@ -29,7 +29,7 @@ class Rows:
     """The counters of the steps of a function."""
 
     def __init__(self, profile: RunProfile, body: Body, engine: str, seconds: float) -> None:
-        """`seconds`: the time that compiling took."""
+        """`seconds`: the time of the compilation."""
         self._copies = [Copies() for _ in (*body.steps, *DIRECTIONS)]
         steps = _rows_of_steps(body, engine, self._copies)
         self._totals = self._copies[len(body.steps) :]
@@ -54,7 +54,7 @@ class Rows:
         self._add(number, before, traffic, seconds, moved)
 
     def add_rest(self, before: Any, traffic: Traffic) -> None:
-        """Add copies outside of steps, such as those of results."""
+        """Add copies outside steps, such as those of results."""
         self._add(None, before, traffic, 0.0, 0)
 
     def _add(self, number: int | None, before: Any, traffic: Traffic, seconds: float, moved: int) -> None:
@@ -90,14 +90,14 @@ def _inputs(step: Step, graph: FunctionGraph, names: Names) -> tuple[str, ...]:
 
 
 def _kernel(step: Step) -> str:
-    """The kernels that run a step; those of a loop are all in its body."""
+    """Return the kernels that run a step; for a loop those of its body."""
     if isinstance(step, Loop):
         return ", ".join(dict.fromkeys(_kernel(s) for s in inner_steps(step.body.steps) if isinstance(s, Launch)))
     return step.kernel.name if isinstance(step, Launch) else type(step).__name__.lower()
 
 
 def _bytes(step: Step, values: Values) -> int:
-    """Bytes that a step reads and writes, each array once; those of a loop are its operands and results."""
+    """Return the bytes that a step reads and writes, each array once; for a loop those of operands and results."""
     if isinstance(step, (View, Length, Scalar, Results)):
         return 0
     arrays = [values.anywhere(v) for v in dict.fromkeys((*step.node.inputs, *step.node.outputs))]

@@ -1,4 +1,4 @@
-"""Runs the steps of a graph."""
+"""The interpreter of the steps of a graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .values import Values
 
 def run_body(body: Body, values: Values, name: str) -> None:
     """Run all steps; a value is dropped after its last use."""
-    rows, values.call.rows = values.call.rows, None  # those of a loop count as one
+    rows, values.call.rows = values.call.rows, None  # the steps of a loop count as one row
     for number, (step, unused) in enumerate(zip(body.steps, body.last)):
         if rows is None:
             run_step(step, values, name)
@@ -54,7 +54,7 @@ def run_step(step: Step, values: Values, name: str) -> None:
             results = None if is_small else step.kernel.run(given, values.call)
         else:
             results = None if is_small else step.kernel.run(given, values.call, places)
-        if results is None:  # a small one; or NumPy says what does not fit, and makes what has no elements
+        if results is None:  # a small node, an empty result, or an error that NumPy reports
             _on_host(node, values, name)
         else:
             values.made(node.outputs, results)
@@ -81,7 +81,7 @@ def _view(node: Apply, values: Values, name: str) -> None:
     try:
         made = values.call.memory.view(values.on_device(x), change, isinstance(node.op, Reshape))
     except ValueError:
-        made = None  # NumPy says what does not fit
+        made = None  # NumPy reports the error
     if made is None:
         _on_host(node, values, name)
     else:

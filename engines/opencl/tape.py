@@ -1,11 +1,11 @@
-"""A tape: launches that are recorded once and run again, with other arrays in some places.
+"""A tape: launches that are recorded once and replayed with other arrays in some places.
 
     recorder -> Tape(recorder, slots, call)        the launches of one step of a loop, or of one call
     tape.play(arrays)                              the same over other arrays of the same shapes and strides
 
-A slot is an array that changes from run to run.  An argument that lies in no slot stays: constants, tables, and the
-arrays that the recorded launches made, which all runs use in turn.  A launch that reads only what stays is not
-repeated.  Small launches that follow one another become one launch, of a list: see lists.py.
+A slot is an array that changes from run to run.  Arguments outside all slots stay: constants, tables, and the arrays
+that the recorded launches made, which all runs reuse.  A launch that reads only arrays with fixed contents is not
+repeated.  Consecutive small launches become one launch of a list: see lists.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .memory import Memory, OnDevice
 
 @record(eq=False)
 class Given:
-    """An array of a launch, and the slot and the offset in it that it lies at; no slot: it stays."""
+    """An array of a launch, and (slot, offset) if it lies in a slot; None: it stays."""
 
     array: Any
     with_start: bool
@@ -44,7 +44,7 @@ class Prepared:
 
 
 class Single:
-    """A launch of its own.  `wanted`: a slot and an offset in it -> the number of the pointer; more are added."""
+    """A single launch.  `wanted`: (slot, offset) -> index of the pointer; new ones are added."""
 
     def __init__(self, prepared: Prepared, wanted: dict[tuple[int, int], int], call: Call) -> None:
         memory, launch, given = call.memory, prepared.launch, list[Any]()
@@ -62,7 +62,7 @@ class Single:
         self._launch = call.device.repeated(launch.kernel, launch.grid, launch.group, given)
 
     def start(self, found: Sequence[tuple[Any, int]]) -> None:
-        """Run it over these pointers, each with the element that the array starts at."""
+        """Run it with these pointers, each with the index of the first element."""
         self._launch.start([(position, found[number][is_start]) for position, number, is_start in self._varying])
 
     def end(self) -> None:
@@ -70,7 +70,7 @@ class Single:
 
 
 class Tape:
-    """Launches to be run again.  Raises ValueError if arrays overlap, so that a slot cannot be told from others."""
+    """Recorded launches.  Raises ValueError if arrays overlap, since a slot would be ambiguous."""
 
     def __init__(self, recorder: Recorder, slots: Sequence[Any], call: Call, fixed: Sequence[Any] = ()) -> None:
         """`slots`: the arrays in the recorded launches that change; `fixed`: arrays that stay."""
@@ -82,7 +82,7 @@ class Tape:
         self.kept = list(recorder.made)
         self._made = [self._memory.bounds(a) for a in recorder.made if 0 not in a.shape]
         self._steady: set[int] = set()
-        """The arrays among those made that have the same elements in all runs."""
+        """Indices of the recorded arrays whose elements are the same in all runs."""
         prepared = [p for p in map(self._prepared, recorder.launches) if p is not None]
         self.kept += [a.array for p in prepared for a in p.arrays if a.slot is None]
         self._launches = len(prepared)
@@ -103,7 +103,7 @@ class Tape:
                     raise ValueError("arrays overlap")
 
     def _prepared(self, launch: Launched) -> Prepared | None:
-        """A launch with its arguments; None if all runs would do the same."""
+        """Return a launch with its arguments; None if every run would repeat the same work."""
         arrays = [a.array if isinstance(a, At) else a for a in launch.arguments]
         own = [a for a in arrays if isinstance(a, (np.ndarray, OnDevice))]
         if launch.written is not None and all(self._stays(a) for a in own if a is not launch.written):
@@ -123,7 +123,7 @@ class Tape:
         return self._call.device.lists(prepared.launch.kernel, prepared.launch.work)
 
     def _list(self, group: Sequence[Prepared]) -> LaunchList:
-        """Launches as one, on a device that shares the host's memory."""
+        """Return launches as one, on a device that shares host memory."""
         found = []
         for p in group:
             numbers: list[int] = []
@@ -144,12 +144,12 @@ class Tape:
         return self._slot(array) is None and (maker is None or maker in self._steady)
 
     def _maker(self, array: Any) -> int | None:
-        """The number of the array made in the recording that an array lies in."""
+        """Return the index of the recorded array that contains this one; None if there is none."""
         space, at = self._memory.bounds(array)[0], self._memory.at(array)
         return next((k for k, (own, low, high) in enumerate(self._made) if own == space and low <= at < high), None)
 
     def _slot(self, array: Any) -> tuple[int, int] | None:
-        """The slot that an array lies in, and its place there."""
+        """Return the slot that contains an array, and its offset there; None if there is none."""
         space, at = self._memory.bounds(array)[0], self._memory.at(array)
         for k, (own, low, high) in enumerate(self._slots):
             if own == space and low <= at < high:
@@ -157,7 +157,7 @@ class Tape:
         return None
 
     def play(self, arrays: Sequence[Any], call: Call) -> None:
-        """Start all launches with these arrays in the slots."""
+        """Start all launches, with these arrays in the slots."""
         memory, device, kept = self._memory, self._call.device, [*arrays]
         found = [memory.argument(arrays[slot], offset) for slot, offset in self._wanted]
         addresses = np.array([device.number(a) for a in arrays] if self._has_lists else [], np.int64)
@@ -171,6 +171,6 @@ class Tape:
         call.launches += self._launches
 
     def end(self) -> None:
-        """Play no more."""
+        """Release the launches for others."""
         for run in self._runs:
             run.end()

@@ -11,11 +11,11 @@ from ...graph import Constant, Variable
 from .call import Call
 
 Sides = tuple[Any, Any]
-"""A value on the host and on the device; None where it is not."""
+"""A value on the host and on the device; None where it is missing."""
 
 
 class Values:
-    """The values of variables in one call, which are copied when the other side first asks for them."""
+    """The values of variables in one call, copied when the other side first reads them."""
 
     def __init__(self, call: Call, constants: dict[Variable, Any], returned: frozenset[Variable]) -> None:
         """`returned`: the variables whose arrays become outputs."""
@@ -26,29 +26,29 @@ class Values:
         self.places: dict[Variable, Any] = {}
         """Arrays that kernels should write results to."""
         self.steady: set[Variable] = set()
-        """Variables whose value is the same in all runs of what is recorded."""
+        """Variables whose values are the same in all replays."""
         self.own: list[Any] = []
-        """Arrays that this call has made in the host's memory: results may be these themselves."""
+        """Arrays that this call has made in host memory; they may become results without a copy."""
 
     def know(self, variables: Sequence[Variable], arrays: Sequence[np.ndarray]) -> None:
-        """Take in values on the host."""
+        """Add values on the host."""
         self._host.update(zip(variables, arrays))
 
     def made(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        """Take in the results of a kernel."""
+        """Add the results of a kernel."""
         self._device.update(zip(variables, arrays))
         if self.call.device.shares:
             self.own += [array for v, array in zip(variables, arrays) if v in self._returned]
 
     def is_steady(self, variable: Variable) -> bool:
-        """Whether a value is the same in all runs of what is recorded."""
+        """Whether a value is the same in all replays."""
         return isinstance(variable, Constant) or variable in self.steady
 
     def know_on_device(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
         self._device.update(zip(variables, arrays))
 
     def on_host(self, variable: Variable) -> np.ndarray:
-        """The value as an array of NumPy."""
+        """Return the value as a NumPy array."""
         if isinstance(variable, Constant):
             return variable.data
         if self.call.recorder is not None and variable not in self.steady:
@@ -62,7 +62,7 @@ class Values:
         return self._host[variable]
 
     def on_device(self, variable: Variable) -> Any:
-        """The value as an array of the device; constants stay there from call to call."""
+        """Return the value as a device array; constants stay there between calls."""
         kept = self._constants if isinstance(variable, Constant) else self._device
         if variable not in kept:
             host = variable.data if isinstance(variable, Constant) else self._host[variable]
@@ -70,24 +70,24 @@ class Values:
         return kept[variable]
 
     def sides(self, variable: Variable) -> Sides:
-        """The value on each side, as far as it is there."""
+        """Return the value as (host, device); None where it is missing."""
         host = variable.data if isinstance(variable, Constant) else self._host.get(variable)
         return host, self._device.get(variable)
 
     def take(self, variable: Variable, sides: Sides) -> None:
-        """Take in a value from where it is."""
+        """Add a value on the sides where it exists."""
         for known, value in zip((self._host, self._device), sides):
             if value is not None:
                 known[variable] = value
 
     def anywhere(self, variable: Variable) -> Any:
-        """The value where it is."""
+        """Return the value from the device if it is there, else from the host."""
         if variable in self._device:
             return self._device[variable]
         return variable.data if isinstance(variable, Constant) else self._host[variable]
 
     def share(self, variable: Variable, other: Variable) -> None:
-        """Let a variable have the value of another, wherever it is."""
+        """Give a variable the value of another, on both sides."""
         if isinstance(other, Constant):
             self._host[variable] = other.data
         for side in (self._host, self._device):
@@ -95,10 +95,10 @@ class Values:
                 side[variable] = side[other]
 
     def inside(self, constants: dict[Variable, Any]) -> Values:
-        """The values of a graph inside of a node."""
+        """Return empty values for the inner graph of a node, with its constants."""
         return Values(self.call, constants, frozenset())
 
     def drop(self, variable: Variable) -> None:
-        """Forget a value after its last use."""
+        """Drop a value after its last use."""
         self._host.pop(variable, None)
         self._device.pop(variable, None)

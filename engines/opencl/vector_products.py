@@ -1,6 +1,6 @@
-"""Products with a vector on a device that runs parts of loops: sums of products, whose kernels fuse both.
+"""Matrix-vector products on a device that runs chunks of loops: one fused kernel of products and their sum.
 
-The kernel for matrices packs one operand in panels, of which a vector would fill one column.
+The kernel of matrix products packs one operand in panels; a vector would fill only one column of a panel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .call import Call, Places
 from .launches import PartsKernel
 
 _DTYPES = ("float32", "float64")
-"""Dtypes that a sum keeps."""
+"""Dtypes in which a sum is computed."""
 _TRANSPOSED = operator.attrgetter("T")
 
 
@@ -41,14 +41,14 @@ class VectorProductKernel:
     def __init__(self, node: Apply, device: Device) -> None:
         self._node, self._device = node, device
         self._matrix = 0 if node.inputs[0].ndim == 2 else 1
-        """The number of the operand that is the matrix, if there is one."""
+        """Index of the matrix operand, if there is one."""
         self._has_matrix = node.inputs[self._matrix].ndim == 2
         first = self._along_rows = self._made(True)
         self._down_columns: PartsKernel | None = None
         self.text, self.name = first.text, first.name
 
     def _made(self, along_rows: bool) -> PartsKernel:
-        """The kernel: sum(matrix * vector, axis=1), or sum(matrix * vector[:, None], axis=0)."""
+        """Return the kernel: sum(matrix * vector, axis=1), or sum(matrix * vector[:, None], axis=0)."""
         operands = [self._node.inputs[k] for k in (self._matrix, 1 - self._matrix)]
         matrix, vector = (TensorVariable(TensorType(i.dtype, (None,) * i.ndim)) for i in operands)
         return PartsKernel(Apply(_sum_of_products(matrix, vector, along_rows), [matrix, vector]), self._device)
@@ -71,7 +71,7 @@ class VectorProductKernel:
         return self._down_columns.run([matrix, vector], call, into)
 
     def work(self, arrays: Sequence[Any]) -> int:
-        """An estimate in picoseconds."""
+        """Return an estimate in picoseconds."""
         return self._along_rows.work([arrays[self._matrix], arrays[1 - self._matrix]])
 
 

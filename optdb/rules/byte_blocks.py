@@ -1,4 +1,4 @@
-"""Convolutions of bytes in blocks of channels, and products of bytes as rows of one block."""
+"""Layout of byte convolutions in blocks of channels, and of byte products as rows of one block."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .facts import Node
 
 
 def bytes_in_blocks(node: Node) -> Variable | None:
-    """A convolution of bytes with constant weights in blocks of channels, its weights laid as they are read."""
+    """Move a byte convolution with constant weights to blocks of channels; pack its weights in reading order."""
     op, (x, w, *numbers) = node.op, node.inputs[:6]
     more: Any = node.inputs[6] if len(node.inputs) > 6 else None
     if op.size or not all(isinstance(i, Constant) for i in (w, *numbers)):
@@ -49,7 +49,7 @@ def bytes_in_blocks(node: Node) -> Variable | None:
 
 
 def _in_whole_blocks(x: Variable, block: int) -> Variable:
-    """x in blocks; where they are not full, zeros lie behind the last channel, which C then moves with the others."""
+    """Return x in blocks.  Zeros pad the last block, so that C always moves whole blocks."""
     channels = x.type.shape[1]
     if channels is not None and channels % block:
         x = T.pad(x, ((0, 0), (0, -channels % block), (0, 0), (0, 0)))
@@ -65,7 +65,7 @@ def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) 
 
 
 def _as_rows(op: ByteConvolution, x: Variable, w: Constant, numbers: Sequence[Any]) -> Variable:
-    """Images of one position, whose channels are one block: rows of a matrix, neither cut nor put together."""
+    """Return the convolution of 1x1 images as rows of a matrix: all channels form one block, so nothing is moved."""
     outputs, channels = w.data.shape[:2]
     rows = DimShuffle((0, "x", "x", "x", 1))(DimShuffle((0, 1))(x))
     y = op(rows, *_laid(op, w, numbers, channels))

@@ -1,9 +1,9 @@
-"""Sums of bytes that are quantized again: scales, bounds, residuals and pools behind them.
+"""Requantization of byte sums: scales, bounds, residuals and pools after them.
 
     quantize(maximum(byte_convolution(...) + b, 0), s, z)    -->   byte_convolution{zero, low}(..., scale / s, b / s)
 
-A residual may meet sums in float32, or integers that the sums have been rounded to before, as models have it whose
-every value is quantized.  Then both roundings are made in registers.
+A residual is added to sums in float32, or to the integers of rounded sums if the model quantizes every value.  In the
+second case the kernel does both roundings in registers.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from .facts import Node, number_of, producer
 from .layout_parts import without_filling
 
 MOST_SCALE = 2.0**20
-"""Of numbers below 2^9, whose products then are below 2^31."""
+"""Largest scale of numbers below 2^9; products are then below 2^31."""
 
 
 def narrowed(node: Node, users: Users) -> Variable | None:
-    """Sums in float32, perhaps cut off, perhaps with dequantized numbers added, as integers of 8 bits."""
+    """Fuse quantization to 8 bits into float32 byte sums, with a clip and added dequantized numbers."""
     to = _rounding(node, users)
     found = None if to is None else _sum_with_more(to.value, users)
     if to is None or found is None:
@@ -49,7 +49,7 @@ def narrowed(node: Node, users: Users) -> Variable | None:
 
 
 def residual(node: Node, users: Users) -> Variable | None:
-    """Integers of 8 bits of sums, plus dequantized ones, perhaps cut off, as integers: rounded twice, as they were."""
+    """Fuse a dequantized residual, a clip and a second quantization into byte sums; both roundings stay."""
     to = _rounding(node, users)
     operands = [] if to is None or producer(to.value, add) is None else list(to.value.owner.inputs)  # type: ignore[union-attr]
     if to is None or len(operands) != 2 or len(users(to.value)) > 1:
@@ -74,7 +74,7 @@ def residual(node: Node, users: Users) -> Variable | None:
 
 @record(slots=True)
 class _Rounding:
-    """Quantization of a value to 8 bits: value / scale + zero, rounded, between low and high."""
+    """Quantization of a value to 8 bits: round(value / scale) + zero, clipped to low and high."""
 
     value: Variable
     scale: Any
@@ -84,7 +84,7 @@ class _Rounding:
 
 
 def _rounding(node: Node, users: Users) -> _Rounding | None:
-    """The quantization of a node with one finite scale and one zero point; constants that cut it off join the ends."""
+    """Return the quantization by one finite scale and one zero point; constant clips narrow its bounds."""
     value, scale, zero = node.inputs
     s, z = number_of(scale), number_of(zero)
     if node.op.dtype not in BYTES or s is None or z is None or not (s > 0 and np.isfinite(s)):
@@ -105,7 +105,7 @@ def _unit(number: float, scale: Any, zero: Any, ends: Any) -> int:
 
 
 def _cut_off(v: Variable, users: Users) -> tuple[Variable, float, float] | None:
-    """A value that is used once and cut off at constants, and these."""
+    """Return the operand and the bounds of a clip by constants whose result has one user; None for other values."""
     made = producer(v, maximum, minimum, clip)
     if made is None or len(users(v)) > 1:
         return None
@@ -120,7 +120,7 @@ def _cut_off(v: Variable, users: Users) -> tuple[Variable, float, float] | None:
 
 
 def _sum_with_more(v: Variable, users: Users) -> tuple[Node, Dequantized | None] | None:
-    """Sums in float32 that are used once, alone or with dequantized numbers or other sums of the same shape added."""
+    """Return float32 byte sums with one user, and the dequantized numbers or other sums of this shape added to them."""
     operands = [v] if producer(v, add) is None or len(users(v)) > 1 else list(v.owner.inputs)  # type: ignore[union-attr]
     sums = [m for i in operands if (m := producer(i, ByteConvolution)) is not None]
     if len(operands) > 2 or not sums:
@@ -137,13 +137,13 @@ def _sum_with_more(v: Variable, users: Users) -> tuple[Node, Dequantized | None]
 
 
 def _other_sums(v: Variable) -> Dequantized | None:
-    """Sums in float32, which are finite, as they are."""
+    """Return float32 byte sums, which are finite, with scale 1 and zero point 0."""
     made = producer(v, ByteConvolution)
     return None if made is None or made.op.out != "float32" else Dequantized(v, 1.0, 0)
 
 
 def quantized_pool(node: Node, users: Users) -> Variable | None:
-    """Integers of the largest of finite numbers: the largest of their integers, since rounding keeps their order."""
+    """Quantize before a max pool of finite numbers: rounding is monotonic."""
     x, scale, zero = node.inputs
     made = producer(x, MaxPool)
     if made is None or len(users(x)) > 1 or scale.ndim or zero.ndim or node.op.dtype not in BYTES:

@@ -1,10 +1,10 @@
-"""Quantized networks in integers: products and convolutions of 8 bits.
+"""Quantized networks in integers: matrix products and convolutions of 8-bit operands.
 
     convolution(dequantize(q, s, z), dequantize(w, t, 0))    -->   byte_convolution(q, w, -z sum(w), sum(w), s t, 0)
 
-Sums of integers are exact.  They are scaled once, in float32, so a result may differ by rounding from that of the
-floats which the integers stand for, and where it lies between two integers, by one unit after `quantize`.  Until these
-rules have run, dequantized constants are not folded.
+Sums of integers are exact, and one float32 scaling follows.  So a result may differ by rounding from that of the
+dequantized floats, and by one unit after `quantize` if it lies between two integers.  Constant folding leaves
+dequantized constants alone until these rules have run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MOST = 2**31 - 1
 
 @record(slots=True)
 class Dequantized:
-    """Integers with the numbers that they stand for: (q - zero) * scale, both constants and one for all."""
+    """Quantized values: (q - zero) * scale with one constant scale and one constant zero point."""
 
     q: Variable
     scale: float
@@ -47,7 +47,7 @@ class Dequantized:
 
 
 def numbers_of(v: Variable) -> Dequantized | None:
-    """The integers of 8 bits, with one scale and one zero point, that dequantize to `v`; None for anything else."""
+    """Return the 8-bit integers, scale and zero point that dequantize to `v`; None for other values."""
     view = producer(v, Reshape)
     made = producer(v if view is None else view.inputs[0], Dequantize)
     if made is None or v.dtype != "float32" or made.inputs[0].dtype not in BYTES:
@@ -61,7 +61,7 @@ def numbers_of(v: Variable) -> Dequantized | None:
 
 
 class _Weights:
-    """Constant integers of int8, outputs first, and a scale for each output."""
+    """Constant int8 weights with outputs along the first axis, and a scale per output."""
 
     def __init__(self, w: np.ndarray, scale: np.ndarray) -> None:
         self.w, self.scale = w, scale
@@ -70,7 +70,7 @@ class _Weights:
 
 
 def weights_of(v: Variable, axis: int) -> _Weights | None:
-    """The constants that dequantize to `v`, with scales and zero points along `axis`, which comes to the front."""
+    """Return the weights that dequantize to `v`, with scales and zero points along `axis`, which becomes the first."""
     made = producer(v, Dequantize)
     if made is None or v.dtype != "float32" or not all(isinstance(i, Constant) for i in made.inputs):
         return None
@@ -88,14 +88,14 @@ def weights_of(v: Variable, axis: int) -> _Weights | None:
 
 
 def _starting(x: Dequantized, w: _Weights) -> np.ndarray | None:
-    """Initial value of each sum, for the zero point of x; None if a sum may leave int32."""
+    """Return the initial value of each sum, for the zero point of x; None if a sum may overflow int32."""
     if w.largest * 255 + abs(x.zero) * w.largest > MOST:
         return None
     return (-x.zero * w.totals).astype("int32")  # type: ignore[no-any-return]
 
 
 def integer_convolution(node: Node) -> Variable | None:
-    """A convolution of dequantized numbers, perhaps amid zeros, with constants: a sum of integers, scaled."""
+    """Replace a convolution of dequantized, perhaps padded numbers with constants by scaled integer sums."""
     op, (x, kernels) = node.op, node.inputs
     if len(op.stride) != 2 or node.out.dtype != "float32":
         return None
@@ -121,7 +121,7 @@ def _operands(w: _Weights, start: np.ndarray, scale: float) -> list[Variable]:
 
 
 def integer_product(node: Node) -> Variable | None:
-    """Rows of dequantized numbers by a matrix of dequantized constants: a convolution of one position."""
+    """Replace a product of dequantized rows and a dequantized constant matrix by a convolution of 1x1 images."""
     x, matrix = node.inputs
     if matrix.ndim != 2 or x.ndim < 2 or node.out.dtype != "float32":
         return None
@@ -139,7 +139,7 @@ def integer_product(node: Node) -> Variable | None:
 
 
 def rows_as_images(q: Variable, depth: int) -> Variable:
-    """Rows of `depth` bytes as images of one position."""
+    """Return rows of `depth` bytes as 1x1 images."""
     if q.type.shape[-1] is None:
         q = T.specify_shape(q, [*q.type.shape[:-1], depth])
     count = lengths_of(q)[:-1]
@@ -147,7 +147,7 @@ def rows_as_images(q: Variable, depth: int) -> Variable:
 
 
 def scaled(node: Node, users: Users) -> Variable | None:
-    """Sums in float32 times, or plus, a constant number an output."""
+    """Fuse a factor or a summand, one constant per output, into float32 byte sums."""
     found = _with_constant(node, users)
     if found is None:
         return None
@@ -174,7 +174,7 @@ def _with_constant(node: Node, users: Users) -> tuple[ByteConvolution, list[Any]
 
 
 def _an_output(v: Constant, outputs: int) -> np.ndarray | None:
-    """A finite constant as a number for each output; None if it differs along another axis."""
+    """Return a finite constant as one number per output; None if it varies along another axis."""
     shape = (1,) * (4 - v.data.ndim) + v.data.shape
     if len(shape) != 4 or any(shape[k] != 1 for k in (0, 2, 3)) or shape[1] not in (1, outputs):
         return None
@@ -184,7 +184,7 @@ def _an_output(v: Constant, outputs: int) -> np.ndarray | None:
 
 
 def quantized_amid(node: Node) -> Variable | None:
-    """Integers of a value amid one number: those of the value amid that of the number."""
+    """Quantize before padding: pad the integers with the quantized number."""
     x, scale, zero = node.inputs
     write = producer(x, IncSubtensor)
     if write is None or not is_padding(write) or node.op.dtype not in BYTES or scale.ndim or zero.ndim:
@@ -195,7 +195,7 @@ def quantized_amid(node: Node) -> Variable | None:
 
 
 def dequantized_amid(node: Node) -> Variable | None:
-    """A dequantized value amid 0: the integers amid the zero point."""
+    """Dequantize after padding with 0: pad the integers with the zero point."""
     value = node.inputs[1]
     numbers = numbers_of(value)
     if numbers is None or not is_padding(node) or not is_number(node.inputs[0].owner.inputs[0], 0):
@@ -206,7 +206,7 @@ def dequantized_amid(node: Node) -> Variable | None:
 
 
 def pooled_integers(node: Node) -> Variable | None:
-    """The largest of dequantized numbers: that of the integers; beyond a border lies the least of them."""
+    """Dequantize after a max pool; the padding is the smallest integer."""
     op, (x,) = node.op, node.inputs
     inner, padding = without_filling(x, -np.inf)
     numbers = numbers_of(inner)
@@ -227,7 +227,7 @@ def _around(q: Variable, padding: Any, number: int) -> Variable:
 
 
 def byte_product(node: Node) -> Variable | None:
-    """A product of int32 whose operands are cast from 8 bits."""
+    """Replace an int32 product of operands cast from 8 bits by a byte product."""
     narrow = [_before_cast(i) for i in node.inputs]
     if node.out.dtype != "int32" or any(v is None or v.ndim < 2 for v in narrow):
         return None
@@ -244,7 +244,7 @@ def _before_cast(v: Variable) -> Variable | None:
 
 
 def byte_convolution(node: Node) -> Variable | None:
-    """A convolution of int32 of what is cast from 8 bits, with constants that fit into int8."""
+    """Replace an int32 convolution of a cast from 8 bits with constants that fit in int8."""
     op, (x, w) = node.op, node.inputs
     if len(op.stride) != 2 or node.out.dtype != "int32" or not isinstance(w, Constant) or isinstance(x, Constant):
         return None

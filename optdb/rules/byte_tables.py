@@ -1,10 +1,10 @@
-"""Functions of integers of 8 bits as tables, which are computed here once for all.
+"""Functions of 8-bit integers as lookup tables, computed at compile time.
 
     quantize(f(dequantize(q, s, z)), t, y)          -->   look_up(q, table)
     quantize(softmax(dequantize(q, s, z)), t, y)    -->   byte_softmax(q, exponents)
 
-The entries of the first are NumPy's values of the graph as it was written, for all 256 numbers; f has one operand that
-is no constant.  The second sums in integers what the graph sums in float32, so it may differ by one unit of the result.
+In the first, f has one operand that is not a constant; the entries are NumPy's values of f for all 256 integers.  The
+second sums integers instead of float32 numbers, so it may differ by one unit of the result.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from ..rule import Rule, node_rule
 from .facts import Node, number_of, producer
 
 CHEAP = 8
-"""Additions up to which one elementwise op, such as a maximum, stays what it is."""
+"""Cost in additions up to which a single elementwise op, such as a maximum, is kept."""
 MOST = 64
-"""Nodes of such a function."""
+"""Most nodes of such a function."""
 STAGES = 4
-"""Functions of bytes one upon another."""
+"""Most tables in a chain of functions of bytes."""
 LEAST_SCALE = 1e-6
-"""Scales of a softmax below this would make infinities of the factor."""
+"""Smallest scale of a softmax result; the factor would be infinite below it."""
 
 
 def bytes_below(node: Node) -> Variable | None:
-    """The bytes of which a result is a function, element by element.
+    """Return the byte variable of which a result is an elementwise function.
 
-    None if anything else reaches it, or if a constant has more than one element.
+    None if the result depends on another variable, or if a constant has more than one element.
     """
     pending, seen, found = list(node.inputs), set(), set()
     while pending:
@@ -63,7 +63,7 @@ def bytes_below(node: Node) -> Variable | None:
 
 
 def _and_below(v: Variable) -> list[Variable]:
-    """Bytes, those of which they are a function, those of which these are one, ..."""
+    """Return the chain of byte variables, each an elementwise function of the next one."""
     chain = [v]
     while len(chain) <= STAGES:
         made = producer(chain[-1], LookUp, Quantize)
@@ -84,7 +84,7 @@ def _is_elementwise(made: Apply) -> bool:
 
 
 def table_of(out: Variable, q: Variable, nodes: Sequence[Apply]) -> np.ndarray:
-    """The values of `out` for each byte, as NumPy computes them."""
+    """Return the NumPy values of `out` for all 256 bytes."""
     all_of_them = np.arange(ENTRIES).astype("uint8").view(q.dtype)
     values: dict[Variable, Any] = {q: all_of_them.reshape(-1, *(1,) * (q.ndim - 1))}
     for node in nodes:
@@ -95,7 +95,7 @@ def table_of(out: Variable, q: Variable, nodes: Sequence[Apply]) -> np.ndarray:
 
 
 def by_table(node: Node) -> Variable | None:
-    """Integers of 8 bits of a function of integers of 8 bits, if a look into a table is cheaper."""
+    """Replace a function from 8-bit integers to 8-bit integers by a table lookup if that is cheaper."""
     q = None if held_in(node.op.dtype) not in BYTES else bytes_below(node)
     if q is None or not q.ndim or q.type.shape != node.out.type.shape:
         return None
@@ -107,7 +107,7 @@ def by_table(node: Node) -> Variable | None:
 
 
 def softmax_by_table(node: Node) -> Variable | None:
-    """Integers of 8 bits of the softmax, along the last axis, of dequantized integers of 8 bits."""
+    """Replace the quantized softmax, along the last axis, of dequantized 8-bit integers by a table of exponents."""
     x, scale, zero = node.inputs
     top = producer(x, Softmax)
     made = None if top is None else producer(top.inputs[0], Dequantize)

@@ -1,9 +1,9 @@
-"""Products and convolutions of 32 bits whose operands are bytes less a zero point: as sums of bytes, bit for bit.
+"""Products and convolutions in int32 of bytes minus zero points, as byte sums with equal bits.
 
     (a - z) @ (b - y)    =    a @ b  -  z sum(b)  -  sum(a) y  +  k z y
 
-holds modulo 2^32.  Sums of constants are prepared ahead.  Constants that do not fit into int8 are shifted by another y,
-one an output.  What follows, up to the rounding to 8 bits, joins the sums; see byte_sums.py.
+holds modulo 2^32.  Sums of constants are computed at compile time.  Constants that do not fit in int8 are shifted by
+another y, one per output.  Later nodes, up to the rounding to 8 bits, are fused into the sums; see byte_sums.py.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ NO_PADDING = ((0, 0), (0, 0))
 
 @record(slots=True)
 class _Less:
-    """Bytes less a zero point of int32; None for 0."""
+    """Bytes minus an int32 zero point; None for 0."""
 
     q: Variable
     zero: Variable | None
 
 
 def less_zero(v: Variable) -> _Less | None:
-    """Values of int32 that are cast from bytes, perhaps with a zero point subtracted."""
+    """Match int32 values that are cast from bytes, perhaps minus a zero point; None if `v` does not match."""
     made = producer(v, Cast)
     if made is not None and v.dtype == "int32":
         return _Less(made.inputs[0], None) if made.inputs[0].dtype in BYTES else None
@@ -57,16 +57,16 @@ def less_zero(v: Variable) -> _Less | None:
 
 @record(slots=True)
 class _Kernels:
-    """Constants, outputs first, as w + shift: w has int8, and shift is one number an output."""
+    """Constants w + shift, outputs along the first axis: w is int8, and shift has one number per output."""
 
     w: np.ndarray
     shift: np.ndarray
     totals: np.ndarray
-    """Sums of w over each output, in int64."""
+    """Sum of w for each output, in int64."""
 
 
 def kernels_of(v: Variable, axis: int) -> _Kernels | None:
-    """Constants of int32 whose outputs, along `axis`, span 255 at most."""
+    """Return int32 constants as int8 plus shifts; None unless each output along `axis` spans at most 255."""
     if not isinstance(v, Constant) or v.dtype != "int32" or 0 in v.data.shape:
         return None
     w = np.moveaxis(v.data.astype("int64"), axis, 0)
@@ -79,7 +79,7 @@ def kernels_of(v: Variable, axis: int) -> _Kernels | None:
 
 
 def _sums(op: ByteConvolution, q: Variable, w: np.ndarray, start: Any) -> Variable:
-    """The convolution of bytes by constants, in int32."""
+    """Return the int32 convolution of bytes with constants."""
     outputs = len(w)
     totals = w.reshape(outputs, -1).sum(1, dtype="int64").astype("int32")
     arrays = (w, start.astype("int32"), totals, np.ones(outputs, "float32"), np.zeros(outputs, "float32"))
@@ -91,7 +91,7 @@ def _wrapped(a: np.ndarray) -> Any:
 
 
 def constant_product(x: _Less, w: _Kernels, lengths: Any) -> Variable | None:
-    """Rows of bytes by constants: a convolution of one position, its weights laid ahead."""
+    """Return the product of rows of bytes and constants as a convolution of 1x1 images with packed weights."""
     if x.zero is not None and x.zero.ndim and any(n != 1 for n in x.zero.type.shape[-1:]):
         return None
     outputs, depth = w.w.shape
@@ -110,7 +110,7 @@ def constant_product(x: _Less, w: _Kernels, lengths: Any) -> Variable | None:
 
 
 def product_less_zeros(node: Node) -> Variable | None:
-    """A product of int32 of bytes less zero points, one for all, for each row of a or for each column of b."""
+    """Replace an int32 product of bytes minus zero points, which are scalars, per row of a or per column of b."""
     a, b = node.inputs
     if node.out.dtype != "int32" or a.dtype != "int32" or b.dtype != "int32" or min(a.ndim, b.ndim) < 2:
         return None
@@ -147,7 +147,7 @@ def _sum_along(q: Variable, axis: int) -> Variable:
 
 
 def convolution_less_zeros(node: Node) -> Variable | None:
-    """A convolution of int32 of bytes less one zero point, perhaps amid zeros, with constants."""
+    """Replace an int32 convolution of perhaps padded bytes minus one zero point with constants."""
     op, (x, v) = node.op, node.inputs
     if len(op.stride) != 2 or node.out.dtype != "int32":
         return None
@@ -181,7 +181,7 @@ def _plain_sums(v: Variable, users: Users) -> Any:
 
 
 def started(node: Node, users: Users) -> Variable | None:
-    """Sums in 32 bits plus a constant an output."""
+    """Fuse the addition of one constant per output into the initial values of int32 byte sums."""
     if len(node.inputs) != 2 or node.out.dtype != "int32":
         return None
     for k, v in enumerate(node.inputs):
@@ -197,7 +197,7 @@ def started(node: Node, users: Users) -> Variable | None:
 
 
 def in_floats(node: Node, users: Users) -> Variable | None:
-    """Sums in 32 bits as float32, which is how sums are scaled."""
+    """Fuse the cast of int32 byte sums to float32; float32 sums take scales."""
     made = _plain_sums(node.inputs[0], users)
     if made is None or node.out.dtype != "float32":
         return None
@@ -205,7 +205,7 @@ def in_floats(node: Node, users: Users) -> Variable | None:
 
 
 def requantized(node: Node, users: Users) -> Variable | None:
-    """Sums in 32 bits as bytes, by a constant multiplier and shift, one for all or one an output."""
+    """Fuse requantization to bytes, by constant multipliers and shifts, into int32 byte sums."""
     made, dtype = _plain_sums(node.inputs[0], users), node.op.dtype
     zero = number_of(node.inputs[3])
     if made is None or dtype not in BYTES or zero is None or node.out.type.shape != made.out.type.shape:
@@ -219,7 +219,7 @@ def requantized(node: Node, users: Users) -> Variable | None:
 
 
 def _an_output(v: Variable, outputs: int) -> np.ndarray | None:
-    """Constant integers as one for each output; None if they differ along another axis."""
+    """Return constant integers as one per output; None if they vary along another axis."""
     if not isinstance(v, Constant):
         return None
     shape = (1,) * (4 - v.data.ndim) + v.data.shape
@@ -229,7 +229,7 @@ def _an_output(v: Variable, outputs: int) -> np.ndarray | None:
 
 
 def cut_off(node: Node, users: Users) -> Variable | None:
-    """Requantized bytes between two constants, which join the ends."""
+    """Fuse a clip by constants into the bounds of requantized bytes."""
     value, *bounds = sorted(node.inputs, key=lambda i: isinstance(i, Constant)) if node.op != clip else node.inputs
     made = producer(value, ByteConvolution)
     numbers = [number_of(b) for b in bounds]

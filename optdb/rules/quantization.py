@@ -1,4 +1,4 @@
-"""Quantization: pairs of quantize and dequantize that cancel, and elementwise ops for the rest, which fuse."""
+"""Quantization: cancel pairs of dequantize and quantize, and expand the rest to elementwise ops that fuse."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..rule import Rule, node_rule
 from .facts import Node, producer
 
 SAFE = (1e-30, 1e30)
-"""Range of scales for which no small integer times or over the scale leaves the normal numbers of float32."""
+"""Range of scales s for which n * s and n / s are normal float32 numbers for all 8-bit n except 0."""
 
 
 def back_again(node: Node) -> Variable | None:
-    """Cancel dequantize and quantize with the same scale and zero point."""
+    """Cancel a dequantize and a quantize with equal scales and zero points."""
     made = producer(node.inputs[0], Dequantize)
     if made is None or not node.op.dtype.endswith("int8") or node.inputs[0].dtype == "float16":
         return None
@@ -37,7 +37,7 @@ def _equal(v: Variable, w: Variable) -> bool:
 
 
 def elementwise(node: Node) -> Variable:
-    """Return the arithmetic of scales and zero points."""
+    """Expand a node to the arithmetic of its scales and zero points."""
     return node.op.expand(node.inputs)  # type: ignore[no-any-return]
 
 
