@@ -90,3 +90,4 @@ extern "C" void stand_in_run(void *kernel, const long long *given, int count, co
                 else for (unsigned t = 0; t < items; t++) { place(t); with<64>(count); }
             }
 }
+#undef __x86_64__ /* NVRTC does not define it */

@@ -42,6 +42,8 @@ _CUDA_BUILT_IN = """\
 #define __builtin_fmaf fmaf
 #define __builtin_signbit signbit
 #define __builtin_expect(value, wanted) (value)
+#define __FP_FAST_FMA 1
+#define __FP_FAST_FMAF 1
 extern "C" { __constant__ i64 ag_first[2]; }
 static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
 static __device__ inline f64 lgamma_r(f64 x, int *sign)
