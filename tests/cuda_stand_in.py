@@ -143,7 +143,7 @@ class Compiler:
     """The functions of `cuda.bindings.nvrtc` that the engine calls; "PTX" is the path of a library."""
 
     def __init__(self):
-        self.made = {}
+        self.made, self.folder = {}, Path(tempfile.mkdtemp(dir=FOLDER))
 
     def nvrtcCreateProgram(self, text, name, count, headers, names):
         return 0, SimpleNamespace(text=text.decode(), path="", log="")
@@ -151,7 +151,7 @@ class Compiler:
     def nvrtcCompileProgram(self, program, count, options):
         assert b"--fmad=false" in options and len(options) == count
         if program.text not in self.made:
-            stem = Path(FOLDER) / f"k{len(self.made)}"
+            stem = self.folder / f"k{len(self.made)}"
             stem.with_suffix(".cu").write_text(program.text)
             command = ["g++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fno-builtin"]
             command += ["-include", str(HEADER), "-x", "c++", str(stem.with_suffix(".cu")), "-Wl,-Bsymbolic"]

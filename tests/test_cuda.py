@@ -6,7 +6,8 @@ import pytest
 
 from arignote import ops as T
 from arignote.cbackend.ctext.device import CUDA, OPENCL, source
-from arignote.cbackend.ctext.device_products import DTYPES, tiled_source
+from arignote.cbackend.ctext.device_products import DTYPES
+from arignote.cbackend.ctext.device_tiles import BY_INNER, BY_OUTER, INNER, OUTER, tiled_source, tiles
 from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
 from arignote.cbackend.lowering.work_items import gather_items, work_items
 from arignote.graph import FunctionGraph
@@ -57,10 +58,16 @@ def test_the_dialects_of_a_kernel(golden, name):
     require_compiles(text)
 
 
-def test_products_of_all_dtypes_in_tiles(golden):
-    golden("device_product.cu", tiled_source("float32", CUDA)[len(CUDA.prelude) :])
-    for dtype in sorted(DTYPES):
-        require_compiles(tiled_source(dtype, CUDA))
+@pytest.mark.parametrize("readers", [(INNER, OUTER), (BY_INNER, BY_OUTER)], ids="-".join)
+def test_the_text_of_products(golden, readers):
+    text = tiled_source("float32", CUDA, tiles("float32")[0], readers)
+    golden(f"device_product_{readers[0]}_{readers[1]}.cu", text[len(CUDA.prelude) :])
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+def test_products_of_all_dtypes_in_tiles(dtype):
+    for tile, readers in zip(tiles(dtype), ((INNER, OUTER), (OUTER, INNER), (BY_INNER, BY_OUTER), (BY_OUTER, INNER))):
+        require_compiles(tiled_source(dtype, CUDA, tile, readers))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])

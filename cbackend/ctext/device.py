@@ -67,6 +67,8 @@ class Dialect:
     prelude: str
     kernel: str
     """Qualifiers of a kernel."""
+    of_groups: str
+    """Further qualifiers of a kernel for groups of {items}, two of which should run on a processor at a time."""
     pointer: str
     """Qualifier of a pointer to an array, with a space behind it."""
     shared: str
@@ -97,6 +99,7 @@ OPENCL = Dialect(
     + _BUILT_IN
     + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
     kernel="__kernel void",
+    of_groups="__attribute__((reqd_work_group_size({items}, 1, 1)))",
     pointer="__global ",
     shared="__local ",
     barrier="barrier(CLK_LOCAL_MEM_FENCE);",
@@ -109,6 +112,7 @@ CUDA = Dialect(
     name="cuda",
     prelude=_typedefs("long long") + "typedef double f64;\n" + _CUDA_BUILT_IN,
     kernel='extern "C" __global__ void',
+    of_groups="__launch_bounds__({items}, 2)",
     pointer="",
     shared="__shared__ ",
     barrier="__syncthreads();",
