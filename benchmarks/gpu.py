@@ -30,6 +30,7 @@ from .cases import CASES, NUMPY, Arrays
 from .formulas import RATE
 
 PEERS = ("arignote", "torch", "jax")
+HERE = Path(__file__).resolve().parent.parent
 ROUNDS = 5
 ROUND_SECONDS = 0.05
 
@@ -297,7 +298,7 @@ def main() -> None:
     for peer in options.peers:
         process = subprocess.run(
             [sys.executable, "-m", "benchmarks.gpu", "--work", "--peers", peer, "--cases", *options.cases],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=Path(__file__).resolve().parent.parent,
+            check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=HERE,
         )  # fmt: skip
         for line in process.stdout.splitlines():
             if line.startswith("{"):

@@ -34,6 +34,10 @@ class CUstream_flags(IntEnum):  # noqa: N801
     CU_STREAM_NON_BLOCKING = 1
 
 
+class CUstreamCaptureMode(IntEnum):
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2
+
+
 OK = CUresult.CUDA_SUCCESS
 VALUES = {1: 1024, 16: 8, 75: 9, 76: 0}
 
@@ -42,9 +46,12 @@ class Driver:
     """The functions of `cuda.bindings.driver` that the engine calls."""
 
     CUresult, CUdevice_attribute, CUstream_flags = CUresult, CUdevice_attribute, CUstream_flags
+    CUstreamCaptureMode = CUstreamCaptureMode
 
     def __init__(self, total=1 << 30):
         self.total, self.memory, self.calls = total, {}, []
+        self.pool = {}
+        self.streams, self.graph, self.graphs = 0, None, 0
         self._local = threading.local()
 
     def cuInit(self, flags):
@@ -73,7 +80,8 @@ class Driver:
         return (OK,)
 
     def cuStreamCreate(self, flags):
-        return OK, "stream"
+        self.streams += 1
+        return OK, f"stream {self.streams}"
 
     def cuGetErrorString(self, error):
         return OK, CUresult(error).name.encode()
@@ -89,12 +97,14 @@ class Driver:
             return (*self._wrong(), None)
         if sum(map(len, self.memory.values())) + size > self.total:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
-        made = ctypes.create_string_buffer(size)
+        pool = self.pool.get(size)
+        made = pool.pop() if pool else ctypes.create_string_buffer(size)
         self.memory[ctypes.addressof(made)] = made
         return OK, ctypes.addressof(made)
 
     def cuMemFreeAsync(self, address, stream):
-        assert self.memory.pop(address, None) is not None
+        freed = self.memory.pop(address)
+        self.pool.setdefault(len(freed), []).append(freed)
         return (OK,)
 
     def cuMemcpyHtoDAsync(self, there, here, size, stream):
@@ -123,7 +133,34 @@ class Driver:
     def cuModuleGetGlobal(self, module, name):
         return OK, (ctypes.c_int64 * 2).in_dll(module.library, name.decode()), 16
 
+    def cuStreamBeginCapture(self, stream, mode):
+        assert self.graph is None and stream != "stream 1"
+        self.graph = []
+        return (OK,)
+
+    def cuStreamEndCapture(self, stream):
+        made, self.graph = self.graph, None
+        return OK, made
+
+    def cuGraphInstantiate(self, graph, flags):
+        return OK, tuple(graph)
+
+    def cuGraphDestroy(self, graph):
+        graph.clear()
+        return (OK,)
+
+    def cuGraphExecDestroy(self, ready):
+        return (OK,)
+
+    def cuGraphLaunch(self, ready, stream):
+        assert stream == "stream 1"
+        self.graphs += 1
+        for library, address, given, sizes, has_barriers in ready:
+            library.stand_in_run(address, given, len(given), *sizes, has_barriers)
+        return self._wrong() or (OK,)
+
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
+        assert (self.graph is None) == (stream == "stream 1")
         self.calls.append(((gx, gy, gz), (bx, by, bz)))
         fits = 0 < gx < 1 << 31 and 0 < gy <= 65535 and 0 < gz <= 65535 and 0 < bx * by * bz <= 1024 and bz <= 64
         if self._wrong() or not fits:
@@ -135,7 +172,11 @@ class Driver:
         given = (ctypes.c_int64 * count)(*(ctypes.c_int64.from_address(p).value for p in places))
         address = ctypes.cast(function.address, ctypes.c_void_p)
         sizes = [(ctypes.c_uint * 3)(*s) for s in ((gx, gy, gz), (bx, by, bz))]
-        library.stand_in_run(address, given, count, *sizes, int("__syncthreads" in function.module.text))
+        made = library, address, given, sizes, int("__syncthreads" in function.module.text)
+        if self.graph is not None:
+            self.graph.append(made)
+        else:
+            library.stand_in_run(address, given, count, *sizes, made[-1])
         return (OK,)
 
 

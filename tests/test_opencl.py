@@ -1,12 +1,13 @@
 """The OpenCL engine: printed kernels everywhere, values where a device compiles kernels."""
 
+import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from opencl_devices import WAYS, device_of, lacking
+from opencl_devices import WAYS, calls, device_of, lacking
 from program_trials import trouble
 from random_programs import random_program
 
@@ -227,9 +228,8 @@ def test_copies_are_in_the_program_and_counted(opencl):
 
 
 def check(inputs, outputs, values, mode):
-    found = ag.function(inputs, outputs, mode=mode)(*values)
-    wanted = ag.function(inputs, outputs, mode="NUMPY")(*values)
-    for got, expected, output in zip(found, wanted, outputs):
+    f, wanted = ag.function(inputs, outputs, mode=mode), ag.function(inputs, outputs, mode="NUMPY")
+    for (got, expected), output in zip(calls(f, wanted, values), itertools.cycle(outputs)):
         assert got.dtype == expected.dtype
         rtol = {"f": 1e-5 if got.dtype == np.float32 else 1e-12}.get(got.dtype.kind, 0)
         np.testing.assert_allclose(got, expected, rtol=rtol, err_msg=f"{output.owner} {inputs[0].dtype}")

@@ -54,8 +54,9 @@ class Values:
         if self.call.recorder is not None and variable not in self.steady:
             self.call.recorder.broken = True
         if variable not in self._host:
-            self._host[variable] = self._memory.get(self._device[variable], self.call.traffic)
-            if not self.call.device.shares:
+            there = self._device[variable]
+            self._host[variable] = self._memory.get(there, self.call.traffic)
+            if not self.call.device.shares and there.host is None:
                 self.own.append(self._host[variable])
         elif self.call.device.shares:
             self._memory.finish()
@@ -67,6 +68,8 @@ class Values:
         if variable not in kept:
             host = variable.data if isinstance(variable, Constant) else self._host[variable]
             kept[variable] = self._memory.put(np.asarray(host), self.call.traffic)
+            if self.call.recorder is not None:
+                self.call.recorder.given[variable] = kept[variable]
         return kept[variable]
 
     def sides(self, variable: Variable) -> Sides:
