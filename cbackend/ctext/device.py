@@ -67,8 +67,8 @@ class Dialect:
     prelude: str
     kernel: str
     """Qualifiers of a kernel."""
-    of_groups: str
-    """Further qualifiers of a kernel for groups of {items}, two of which should run on a processor at a time."""
+    grouped: str
+    """Qualifiers of a kernel for groups of {items} work items, `{groups}` of which share a processor."""
     pointer: str
     """Qualifier of a pointer to an array, with a space behind it."""
     shared: str
@@ -99,7 +99,7 @@ OPENCL = Dialect(
     + _BUILT_IN
     + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
     kernel="__kernel void",
-    of_groups="__attribute__((reqd_work_group_size({items}, 1, 1)))",
+    grouped="__kernel __attribute__((reqd_work_group_size({items}, 1, 1))) void",
     pointer="__global ",
     shared="__local ",
     barrier="barrier(CLK_LOCAL_MEM_FENCE);",
@@ -112,7 +112,7 @@ CUDA = Dialect(
     name="cuda",
     prelude=_typedefs("long long") + "typedef double f64;\n" + _CUDA_BUILT_IN,
     kernel='extern "C" __global__ void',
-    of_groups="__launch_bounds__({items}, 2)",
+    grouped='extern "C" __global__ void __launch_bounds__({items}, {groups})',
     pointer="",
     shared="__shared__ ",
     barrier="__syncthreads();",

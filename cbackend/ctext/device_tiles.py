@@ -24,6 +24,8 @@ from .device import Dialect, opening
 from .helper import C_TYPES
 
 INNER, OUTER, BY_OUTER, BY_INNER = "inner", "outer", "by_outer", "by_inner"
+RESIDENT = 512
+"""Work items that share a processor and keep it busy."""
 _LANES = (4, 8)
 """Rows and columns of items that read local memory at once: few distinct addresses along both."""
 
@@ -84,7 +86,7 @@ def tiled_source(dtype: str, dialect: Dialect, tile: Tile, readers: tuple[str, s
             text = _put_in(text, f"@{part}_{name}", _filled(dedent(lines.strip("\n")), words))
     registers, bits = _registers(dtype), int(C_TYPES[dtype][1:])
     words = {
-        "KERNEL": dialect.kernel, "OF_GROUPS": dialect.of_groups.replace("{items}", str(tile.items)),
+        "KERNEL": dialect.kernel, "GROUPED": dialect.grouped.format(items=tile.items, groups=RESIDENT // tile.items),
         "P": dialect.pointer, "SHARED": dialect.shared, "BARRIER": dialect.barrier, "ITEM": dialect.item,
         "PLACE": dialect.places[0], "G0": dialect.group[0], "G1": dialect.group[1], "G2": dialect.group[2],
         "T": C_TYPES[dtype], "W": registers, "V": size, "ALL": ("u32", "uint2", "uint4")[bits * size // 64],
@@ -242,7 +244,7 @@ _PRODUCT = """
 typedef union { {ALL} all; {T} x[{V}]; } in_memory;
 typedef struct { {W} x[{V}]; } __attribute__((aligned(16))) in_registers;
 
-{KERNEL} {OF_GROUPS} {NAME}(i64 m, i64 n, i64 k, i64 batch, i64 share,
+{GROUPED} {NAME}(i64 m, i64 n, i64 k, i64 batch, i64 share,
     {P}const {T} *a, i64 a_start, {P}const i64 *a_batch, @GIVEN_a,
     {P}const {T} *b, i64 b_start, {P}const i64 *b_batch, @GIVEN_b,
     {P}{T} *c, i64 c_start)
