@@ -7,6 +7,7 @@ import pytest
 from arignote import ops as T
 from arignote.cbackend.ctext.device import CUDA, OPENCL, source
 from arignote.cbackend.ctext.device_products import DTYPES, tiled_source
+from arignote.cbackend.ctext.device_scatter import scatter_source
 from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
 from arignote.cbackend.lowering.work_items import gather_items, work_items
 from arignote.graph import FunctionGraph
@@ -45,6 +46,10 @@ def require_compiles(text):
     said = b" " * size
     found.nvrtcGetProgramLog(program, said)
     assert result == found.nvrtcResult.NVRTC_SUCCESS, said.decode()
+    _, size = found.nvrtcGetPTXSize(program)
+    made = b" " * size
+    found.nvrtcGetPTX(program, made)
+    assert b".extern" not in made, "a function is declared and not defined, which only the driver notices"
 
 
 @pytest.mark.parametrize("name", WORK)
@@ -61,6 +66,13 @@ def test_products_of_all_dtypes_in_tiles(golden):
     golden("device_product.cu", tiled_source("float32", CUDA)[len(CUDA.prelude) :])
     for dtype in sorted(DTYPES):
         require_compiles(tiled_source(dtype, CUDA))
+
+
+def test_scatters_of_all_dtypes(golden):
+    golden("device_scatter.cu", scatter_source("float32", True, CUDA)[len(CUDA.prelude) :])
+    for dtype in sorted({*DTYPES, "bool"}):
+        for adds in (False, True):
+            require_compiles(scatter_source(dtype, adds, CUDA))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
