@@ -135,7 +135,7 @@ class Driver:
         given = (ctypes.c_int64 * count)(*(ctypes.c_int64.from_address(p).value for p in places))
         address = ctypes.cast(function.address, ctypes.c_void_p)
         sizes = [(ctypes.c_uint * 3)(*s) for s in ((gx, gy, gz), (bx, by, bz))]
-        library.stand_in_run(address, given, count, *sizes, int("__syncthreads" in function.module.text))
+        library.stand_in_run(address, given, count, *sizes, int("__sync" in function.module.text))
         return (OK,)
 
 
