@@ -59,7 +59,7 @@ def test_cuda_is_the_same_body_under_another_prelude():
     expression = T.vector("x", dtype="float32").max()
     ours, theirs = text_of(expression, OPENCL), text_of(expression, CUDA)
     assert "__shared__ f32 tree0[8];" in theirs and "__syncwarp();" in theirs and "__global " not in theirs
-    assert 'extern "C" __global__ void k_' in theirs and "static __device__ inline" in theirs
+    assert 'extern "C" __global__ void __launch_bounds__(8, 16) k_' in theirs and "static __device__ inline" in theirs
     total = next(line for line in ours.splitlines() if "total0 = ag_maximum" in line)
     assert total in theirs
 

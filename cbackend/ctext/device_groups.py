@@ -28,6 +28,8 @@ from .emit import INDENT, constant, expression, helpers, helpers_of
 from .helper import C_TYPES, storage_type
 
 _UNROLL = "#pragma unroll"
+_GROUPS = 16
+"""Most groups that share a processor on all devices."""
 _IS_IN, _IS_OUTPUT = Local("bool", "is_in"), Local("bool", "is_output")
 
 
@@ -42,7 +44,8 @@ def group_source(found: WorkItems, dialect: Dialect, groups: Groups, dense: bool
         found = replace(found, passes=tuple(_along_ones(p, kernel, groups.loops[-1:]) for p in found.passes))
     further = ("parts", "part") if groups.is_split else ()
     lines = _Printer(found, dialect, groups).lines()
-    head = dialect.grouped.format(items=groups.items, groups=max(1, dialect.resident // groups.items))
+    shared = max(1, min(dialect.resident // groups.items, _GROUPS))
+    head = dialect.grouped.format(items=groups.items, groups=shared)
     return with_helpers(needed, dialect, kernel_text(kernel, dialect, head, lines, further))
 
 
