@@ -27,6 +27,7 @@ from ...ops.tensor import TensorVariable
 from ...ops.unbroadcasting import SumTo
 from .base import Device
 from .call import At, Call
+from .groups import GroupsKernel
 from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
 from .segments import Segments
 
@@ -254,7 +255,7 @@ class SumToKernel(_Move):
         if axes not in self._sums:
             leaf = TensorVariable(TensorType(self._x.dtype, (None,) * self._x.ndim))
             node = Apply(Reduce(add, axes), [leaf])
-            kind: Any = PartsKernel if self._device.in_parts else ItemsKernel
+            kind: Any = PartsKernel if self._device.in_parts else GroupsKernel
             self._sums[axes] = kind(node, self._device)
         return self._sums[axes]
 
@@ -271,7 +272,7 @@ class PoolKernel(_Move):
         reduced = Apply(Reduce(maximum if isinstance(op, MaxPool) else add, within), [windows])
         if reduced.out.dtype != node.out.dtype:
             raise TypeError(f"{op.name}: kernels on devices add {x.dtype} in {reduced.out.dtype}")
-        self._reduce = PartsKernel(reduced, device) if device.in_parts else ItemsKernel(reduced, device)
+        self._reduce = PartsKernel(reduced, device) if device.in_parts else GroupsKernel(reduced, device)
         self.text, self.name = self._reduce.text, self._reduce.name
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
