@@ -27,7 +27,9 @@ class Limits:
     long_row: int = 1 << 16
     """Elements of a long row."""
     group_items: int = 64
-    """Work items of a group on a device that reduces one element; a power of two."""
+    """Most work items of a group on a device that compute an element each; a power of two."""
+    reduction_items: tuple[int, int] = (256, 1024)
+    """The usual and the most work items of a group that reduces; powers of two."""
     host_operations: int = 12
     """Nodes of a graph on a processor as device beyond which small nodes are launched too, and not run by NumPy."""
     # --- nodes of several kernels

@@ -11,8 +11,8 @@
 #define __global__
 #define __device__
 #define __constant__
-#define __launch_bounds__(...)
 #define __shared__ static
+#define __launch_bounds__(items, groups)
 #define lgamma_r ag_lgamma_r
 #define lgammaf_r ag_lgammaf_r
 struct uint3 { unsigned x, y, z; };
@@ -74,6 +74,7 @@ static void group(unsigned items)
 }
 }
 static inline void __syncthreads() { swapcontext(&stand_in::fibres[stand_in::now], &stand_in::driver); }
+#define __syncwarp __syncthreads
 extern "C" void stand_in_run(void *kernel, const long long *given, int count, const unsigned *grid, const unsigned *block,
     int has_barriers)
 {

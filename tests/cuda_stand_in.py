@@ -172,7 +172,7 @@ class Driver:
         given = (ctypes.c_int64 * count)(*(ctypes.c_int64.from_address(p).value for p in places))
         address = ctypes.cast(function.address, ctypes.c_void_p)
         sizes = [(ctypes.c_uint * 3)(*s) for s in ((gx, gy, gz), (bx, by, bz))]
-        made = library, address, given, sizes, int("__syncthreads" in function.module.text)
+        made = library, address, given, sizes, int("__sync" in function.module.text)
         if self.graph is not None:
             self.graph.append(made)
         else:

@@ -207,22 +207,23 @@ def _is_own(fold: str, dtype: str) -> bool:
 
 
 class ItemsKernel:
-    """A kernel whose work items compute one element each, or whose groups reduce to one element."""
+    """A kernel whose work items compute one element each."""
 
     numbers: Sequence[int] = ()
 
     def __init__(self, node: Apply, device: Device) -> None:
         self._items = work_items(node)
+        if self._items.reduced:
+            raise TypeError("groups of work items reduce")
         self.kernel = self._items.kernel
-        self._width = min(current().limits.group_items, device.items)
         self._device = device
         self._starts: dict[bool, Any] = {}
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
-        self.text, self.name = source(self._items, self._device.dialect, self._width), self.kernel.name
+        self.text, self.name = source(self._items, self._device.dialect), self.kernel.name
         self._start(True)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
-        kernel, memory, items = self.kernel, call.memory, self._items
+        kernel, memory, kept = self.kernel, call.memory, self._items.kept
         extents = joint_extents(kernel, [a.shape for a in arrays])
         if extents is None or 0 in extents:
             return None
@@ -230,18 +231,10 @@ class ItemsKernel:
         made = call.results(self._dtypes, shapes, into)
         given = [*made, *(arrays[i.source] for i in kernel.inputs)]
         strides = [steps_along(o, a.shape, memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
-        extents = collapsed(kernel, extents, strides, (items.kept, items.reduced))
-        lane = (items.reduced or items.kept)[-1:]
-        dense = all(s.get(l, 1) == 1 for s in strides for l in lane)
-        arguments: list[Any] = []
-        for a in kernel.arguments:
-            if isinstance(a, Extent):
-                arguments.append(extents[a.loop])
-            elif isinstance(a, Pointer):
-                arguments.append(At(given[a.operand]))
-            elif isinstance(a, Stride):
-                arguments.append(strides[a.operand][a.loop])
-        call.launch(self._start(dense), *self._grid([extents[l] for l in items.kept]), arguments)
+        extents = collapsed(extents, strides, (kept,))
+        dense = all(s.get(l, 1) == 1 for s in strides for l in kept[-1:])
+        arguments = arguments_of(kernel, extents, strides, given)
+        call.launch(self._start(dense), *item_grid([extents[l] for l in kept], self._device), arguments)
         return made
 
     def work(self, arrays: Sequence[Any]) -> int:
@@ -251,18 +244,30 @@ class ItemsKernel:
     def _start(self, dense: bool) -> Any:
         """Return the compiled kernel; `dense`: for operands that are contiguous along the last loop."""
         if dense not in self._starts:
-            both = ([True, False] if isinstance(a, Pointer) else [False] for a in self.kernel.arguments)
-            pointers = [p for each in both for p in each]
-            text = source(self._items, self._device.dialect, self._width, dense)
-            self._starts[dense] = self._device.kernel(text, self.kernel.name, pointers)
+            text = source(self._items, self._device.dialect, dense)
+            self._starts[dense] = self._device.kernel(text, self.kernel.name, pointers_of(self.kernel))
         return self._starts[dense]
 
-    def _grid(self, kept: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the number of work items and the group size.  A group reduces, or computes adjacent elements."""
-        if not self._items.reduced:
-            return item_grid(kept, self._device)
-        inner = [*reversed(kept[-2:]), 1, 1][:2]
-        return (inner[0] * self._width, inner[1], math.prod(kept[:-2])), (self._width, 1, 1)
+
+def arguments_of(
+    kernel: Kernel, extents: Sequence[int], strides: Sequence[dict[int, int]], given: Sequence[Any]
+) -> list[Any]:
+    """Return the arguments of a kernel of work items for its operands."""
+    found: list[Any] = []
+    for a in kernel.arguments:
+        if isinstance(a, Extent):
+            found.append(extents[a.loop])
+        elif isinstance(a, Pointer):
+            found.append(At(given[a.operand]))
+        elif isinstance(a, Stride):
+            found.append(strides[a.operand][a.loop])
+    return found
+
+
+def pointers_of(kernel: Kernel) -> list[bool]:
+    """Return for each of these arguments, as the device takes them, whether it is a pointer."""
+    both = ([True, False] if isinstance(a, Pointer) else [False] for a in kernel.arguments)
+    return [is_pointer for each in both for is_pointer in each]
 
 
 def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -274,16 +279,16 @@ def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tu
     return (-(-inner[0] // wide) * wide, -(-inner[1] // high) * high, math.prod(loops[:-2])), (wide, high, 1)
 
 
-def collapsed(
-    kernel: Kernel, extents: Sequence[int], strides: Sequence[dict[int, int]], runs: Sequence[Sequence[int]]
-) -> list[int]:
+def collapsed(extents: Sequence[int], strides: Sequence[dict[int, int]], runs: Sequence[Sequence[int]]) -> list[int]:
     """Return the extents with loops collapsed, within each of `runs`, if all operands traverse them as one."""
     found = list(extents)
     for loops in runs:
-        for outer, inner in zip(loops[-2::-1], loops[:0:-1]):
+        inner = None
+        for outer in reversed(loops):
             if found[outer] == 1:
                 continue
-            if any(s.get(outer, 0) != s.get(inner, 0) * found[inner] for s in strides):
-                break
-            found[outer], found[inner] = 1, found[outer] * found[inner]
+            if inner is None or any(s.get(outer, 0) != s.get(inner, 0) * found[inner] for s in strides):
+                inner = outer
+            else:
+                found[outer], found[inner] = 1, found[outer] * found[inner]
     return found

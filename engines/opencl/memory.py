@@ -278,3 +278,11 @@ def is_dense(array: Any) -> bool:
 
 def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+
+
+def offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """Return the offsets of all elements in C order."""
+    found = np.zeros((1,) * len(shape), np.int64)
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        found = found + (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return np.ascontiguousarray(np.broadcast_to(found, tuple(shape)).reshape(-1))

@@ -20,6 +20,7 @@ from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
 from ...record import record
 from .base import Device
+from .groups import GroupsKernel, is_grouped
 from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
 from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel
@@ -27,9 +28,9 @@ from .products import KINDS, ProductKernel
 from .vector_products import VectorProductKernel, is_with_vector
 
 Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | VectorProductKernel | Move
+DeviceKernel = PartsKernel | ItemsKernel | GroupsKernel | ProductKernel | VectorProductKernel | Move
 
-TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel, VectorProductKernel)
+TO_PLACES = (PartsKernel, ItemsKernel, GroupsKernel, ProductKernel, VectorProductKernel)
 """Kernels that can write their results to given arrays."""
 
 
@@ -210,7 +211,9 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
         return ProductKernel(node, device)
     if isinstance(node.op, Pool):
         raise TypeError(f"{node.op.name} has no kernel on devices")
-    return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
+    if device.in_parts:
+        return PartsKernel(node, device)
+    return (GroupsKernel if is_grouped(node) else ItemsKernel)(node, device)
 
 
 def _is_view(node: Apply) -> bool:

@@ -1,0 +1,135 @@
+"""The mapping of a reduction to groups of work items, from extents and strides.
+
+    split_of(outputs, count)      lanes and parts: the order of additions, from the extents alone
+    row_split(count)              the same for rows that are read more than once
+    groups_of(...)                which items compute which lanes: changes no bits
+
+Contiguous operands along the reduced loop: the items of an output are adjacent, and short rows share a group.
+Contiguous operands along the kept loop: adjacent items reduce adjacent outputs.  Few outputs: groups reduce parts of
+the elements, and another launch reduces their results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from ...record import record
+from ..ir.work_items import HELD_STEP, Groups, WorkItems
+
+ITEMS = 1 << 20
+"""Lanes of all outputs for which a reduction is split: enough items to fill the largest device several times."""
+LANES = 256
+"""Most lanes of an output."""
+ROW_LANES = 1024
+"""Most lanes of a row that is read more than once."""
+LEAST_LANES = 32
+"""Lanes of an output below which the elements are too few for more, or the outputs alone fill the device."""
+HELD = 16
+"""Most elements of an item that stay in registers between the passes over a row."""
+PART = 16
+"""Least elements of a lane of a part."""
+_HELD_WORDS = 48
+"""Most 32-bit registers for them."""
+_ADJACENT = 32
+"""Adjacent outputs of a group: a cache line of float32."""
+_SUMS = 16
+"""Most accumulators of an item, of all its reductions."""
+_READS = 16
+"""Elements of all operands that an item reads at a time."""
+_NARROW = (1 << 31) - (1 << 20)
+"""Positions that fit into 31 bits, a step beyond the end included."""
+_LONG_BODY = 256
+"""Most statements of an unrolled loop."""
+
+
+@record
+class Split:
+    """The order of a reduction: `lanes` an output, and `parts` of `part` elements each, but for the last one."""
+
+    lanes: int
+    parts: int
+    part: int
+
+
+def split_of(outputs: int, count: int) -> Split:
+    """Return the order in which `count` elements of each output are reduced."""
+    lanes = min(LANES, max(LEAST_LANES, _power(ITEMS // outputs)), _power(count // 4))
+    parts = max(1, min(ITEMS // (outputs * lanes), count // (lanes * PART)))
+    part = -(-count // (parts * lanes)) * lanes
+    return Split(lanes, -(-count // part), part)
+
+
+def row_split(count: int) -> Split:
+    """Return the order in which rows of `count` elements are reduced: in registers, if they fit."""
+    few = _power_above(-(-count // 4))
+    many = _power_above(-(-count // HELD))
+    return Split(min(few, max(LEAST_LANES, min(many, ROW_LANES))), 1, count)
+
+
+def _power(count: int) -> int:
+    """Return the largest power of two up to `count`, and 1 for 0."""
+    return 1 << max(count.bit_length() - 1, 0)
+
+
+def _power_above(count: int) -> int:
+    """Return the smallest power of two from `count` on."""
+    return 1 << (count - 1).bit_length()
+
+
+def groups_of(
+    found: WorkItems,
+    split: Split,
+    extents: Sequence[int],
+    strides: Sequence[Mapping[int, int]],
+    items: int,
+    most: int,
+) -> Groups:
+    """Return the groups of a kernel.  `strides`: of the inputs; `items`, `most`: usual and largest size of a group."""
+    kept = [l for l in found.kept if extents[l] > 1] or list(found.kept[-1:])
+    loops = tuple(l for l in found.reduced if extents[l] > 1)
+    length = _power_above(extents[kept[-1]]) if kept else 1
+    adjacent = bool(kept and loops) and _is_adjacent(strides, kept[-1], loops[-1])
+    if adjacent:
+        across = min(_ADJACENT, length, most)
+        sums = max(1, _SUMS // max(len(p.folds) for p in found.passes))
+        along = min(split.lanes, max(8, split.lanes // sums), most // across)
+    else:
+        along = min(split.lanes, most)
+        across = min(max(items // along, 1), length)
+    sums, visits = split.lanes // along, -(-split.part // split.lanes)
+    return Groups(
+        split.lanes, along, across, adjacent,
+        kept=(*(l for l in found.kept if l not in kept[-1:]), *kept[-1:]),
+        loops=loops,
+        unroll=sums * _rounds(found, sums, visits),
+        held=_held(found, sums, visits),
+        is_split=split.parts > 1,
+        is_narrow=math.prod(extents[l] for l in loops) < _NARROW,
+    )  # fmt: skip
+
+
+def _is_adjacent(strides: Sequence[Mapping[int, int]], kept: int, reduced: int) -> bool:
+    """Whether more operands are contiguous along the kept loop than along the reduced one."""
+    along, across = ([s for o in strides if (s := abs(o.get(loop, 0)))] for loop in (reduced, kept))
+    return sum(s > 1 for s in along) - sum(s > 1 for s in across) > 0
+
+
+def _rounds(found: WorkItems, sums: int, visits: int) -> int:
+    """Return the elements of a lane that are read at a time: so many that reads overlap."""
+    body = max(len(p.body) for p in found.passes)
+    reads = max(len(found.kernel.inputs), 1)
+    most = max(1, min(_READS // (sums * reads), _LONG_BODY // (sums * body)))
+    return min(_power(most), _power_above(visits))
+
+
+def _held(found: WorkItems, sums: int, visits: int) -> int:
+    """Return the elements that an item holds in registers; 0 if there are none, or too many."""
+    count = sums * visits
+    return -(-count // HELD_STEP) * HELD_STEP if found.held and count <= HELD and holds(found) else 0
+
+
+def holds(found: WorkItems) -> bool:
+    """Whether registers can hold the elements of an item."""
+    words = sum(2 if dtype.endswith("64") else 1 for _, dtype in found.held)
+    return words * HELD <= _HELD_WORDS
