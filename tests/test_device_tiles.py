@@ -74,12 +74,15 @@ LAYOUT = st.tuples(ORDER, st.sampled_from([0, 1, 4]), TURNED, st.integers(0, 4))
 @SETTINGS
 @given(
     dtype=st.sampled_from(sorted(DTYPES)), sizes=st.tuples(LENGTHS, LENGTHS, LENGTHS), batch=st.integers(1, 3),
-    layouts=st.tuples(LAYOUT, LAYOUT), shared=st.booleans(), tile=st.integers(0, 3),
+    layouts=st.tuples(LAYOUT, LAYOUT), shared=st.sampled_from([None, 0, 1]), tile=st.integers(0, 3),
     cut=st.sampled_from([None, 16, 40]), seed=st.integers(0, 1 << 30),
 )  # fmt: skip
 def test_products_in_any_layout(device, dtype, sizes, batch, layouts, shared, tile, cut, seed):
     (m, n, k), rng = sizes, np.random.default_rng(seed)
-    a, b = matrices(rng, dtype, (1 if shared else batch, m, k)), matrices(rng, dtype, (batch, k, n))
+    a, b = (
+        matrices(rng, dtype, (1 if shared == which else batch, *lengths))
+        for which, lengths in enumerate(((m, k), (k, n)))
+    )
     chosen = tiles(dtype)[min(tile, len(tiles(dtype)) - 1)]
     share = k if cut is None else min(k, cut)
     plan = chosen, -(-k // share), share
@@ -118,3 +121,17 @@ def test_products_by_their_own_plans(device, sizes):
     a, b = rng.normal(size=(1, m, k)), rng.normal(size=(1, k, n))
     got = multiplied(device, node_of("float64", a, b), device.memory.put(a, Traffic()), device.memory.put(b, Traffic()))
     np.testing.assert_allclose(got, a @ b, rtol=1e-12, atol=1e-12 * k)
+
+
+@pytest.mark.parametrize(
+    "of_a, of_b", [((4, 5, 33), (33, 7)), ((2, 3, 5, 33), (1, 33, 7)), ((2, 1, 5, 33), (3, 33, 7))]
+)
+def test_batches_that_share_a_matrix(device, of_a, of_b):
+    """Rows of all matrices that meet the same one are rows of one matrix."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-9, 9, s) for s in (of_a, of_b))
+    got = multiplied(device, node_of("int64", a, b), device.memory.put(a, Traffic()), device.memory.put(b, Traffic()))
+    np.testing.assert_array_equal(got, a @ b)
+    layout = products._matrices(None, (of_a, of_b), ([0] * a.ndim, [0] * b.ndim))
+    assert layout.shape == got.shape
+    assert layout.a[0].size == (1 if b.size == 33 * 7 else 6)

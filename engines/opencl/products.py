@@ -220,12 +220,16 @@ def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
         batch = np.broadcast_shapes(n[:-2], m[:-2])
     except ValueError:
         return None
-    a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), _offsets(n[-1:], s[-1:]))
+    shape, along = (*batch, *rows, *across), _offsets(n[-1:], s[-1:])
+    if math.prod(m[:-2]) == 1:  # all matrices of the batch meet the same one: their rows become those of one matrix
+        batch, a = (), (_offsets((), ()), _offsets(n[:-1], s[:-1]), along)
+    else:
+        a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), along)
     b_inner = t[0] if len(m) == 1 else t[-2]
     b = (_batch(m, t, batch), _offsets((inner,), (b_inner,)), _offsets(across, t[-1:] if across else ()))
-    high, wide = math.prod(rows), math.prod(across)
+    high, wide = a[1].size, math.prod(across)
     c = (np.arange(math.prod(batch), dtype=np.int64) * (high * wide), np.arange(high, dtype=np.int64) * wide)
-    return Layout((*batch, *rows, *across), a, b, c)
+    return Layout(shape, a, b, c)
 
 
 def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...]) -> np.ndarray:
