@@ -11,11 +11,14 @@
 #define __global__
 #define __device__
 #define __constant__
+#define __launch_bounds__(...)
 #define __shared__ static
 #define __launch_bounds__(items, groups)
 #define lgamma_r ag_lgamma_r
 #define lgammaf_r ag_lgammaf_r
 struct uint3 { unsigned x, y, z; };
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
 static uint3 blockIdx, threadIdx, blockDim, gridDim;
 static inline double __longlong_as_double(long long bits) { double y; memcpy(&y, &bits, 8); return y; }
 static inline float __int_as_float(int bits) { float y; memcpy(&y, &bits, 4); return y; }

@@ -8,8 +8,9 @@ import pytest
 from arignote import ops as T
 from arignote.cbackend.ctext.device import CUDA, OPENCL, source
 from arignote.cbackend.ctext.device_groups import group_source
-from arignote.cbackend.ctext.device_products import DTYPES, tiled_source
+from arignote.cbackend.ctext.device_products import DTYPES
 from arignote.cbackend.ctext.device_scatter import scatter_source
+from arignote.cbackend.ctext.device_tiles import BY_INNER, BY_OUTER, INNER, OUTER, tiled_source, tiles
 from arignote.cbackend.lowering.groups import groups_of, row_split, split_of
 from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
 from arignote.cbackend.lowering.work_items import gather_items, work_items
@@ -101,10 +102,16 @@ def test_groups_that_reduce(golden, name):
     require_compiles(texts["cu"])
 
 
-def test_products_of_all_dtypes_in_tiles(golden):
-    golden("device_product.cu", tiled_source("float32", CUDA)[len(CUDA.prelude) :])
-    for dtype in sorted(DTYPES):
-        require_compiles(tiled_source(dtype, CUDA))
+@pytest.mark.parametrize("readers", [(INNER, OUTER), (BY_INNER, BY_OUTER)], ids="-".join)
+def test_the_text_of_products(golden, readers):
+    text = tiled_source("float32", CUDA, tiles("float32")[0], readers)
+    golden(f"device_product_{readers[0]}_{readers[1]}.cu", text[len(CUDA.prelude) :])
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+def test_products_of_all_dtypes_in_tiles(dtype):
+    for tile, readers in zip(tiles(dtype), ((INNER, OUTER), (OUTER, INNER), (BY_INNER, BY_OUTER), (BY_OUTER, INNER))):
+        require_compiles(tiled_source(dtype, CUDA, tile, readers))
 
 
 def test_scatters_of_all_dtypes(golden):

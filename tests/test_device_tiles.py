@@ -1,0 +1,102 @@
+"""Products in tiles, over the stand-in for a GPU: values of all readers, tiles, dtypes and layouts, and equal bits."""
+
+import shutil
+
+import cuda_stand_in
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from arignote import ops as T
+from arignote.cbackend.ctext.device_products import DTYPES
+from arignote.cbackend.ctext.device_tiles import tiles
+from arignote.engines.cuda import device as devices
+from arignote.engines.opencl import products
+from arignote.engines.opencl.call import Call
+from arignote.engines.opencl.memory import OnDevice, Traffic
+from arignote.graph import TensorType
+from arignote.ops.tensor import TensorVariable
+
+COMPILER = cuda_stand_in.Compiler()
+LENGTHS = st.sampled_from([1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 130])
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """A CUDA device without a GPU."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++")
+    made = cuda_stand_in.Driver()
+    monkeypatch.setattr(devices, "driver", lambda: made)
+    monkeypatch.setattr(devices, "nvrtc", lambda: COMPILER)
+    return devices.CudaDevice(0)
+
+
+def placed(device, array, order, apart, turned, before):
+    """A copy of an array on the device: axes in another order, `apart` elements between rows, some axes backwards."""
+    shape = [array.shape[k] for k in order]
+    whole = np.zeros((*shape[:-1], shape[-1] + apart), array.dtype)
+    view = np.moveaxis(whole[..., : shape[-1]], range(array.ndim), order)
+    view = view[tuple(slice(None, None, -1 if t else 1) for t in turned)]
+    view[...] = array
+    flat = np.concatenate([np.full(before, 7, array.dtype), whole.reshape(-1)])
+    start = (view.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // array.itemsize
+    strides = tuple(s // array.itemsize for s in view.strides)
+    made = device.memory.put(flat, Traffic())
+    return OnDevice(made.buffer, array.dtype, array.shape, strides, before + start)
+
+
+def multiplied(device, node, *arrays):
+    call = Call(device, Traffic())
+    (made,) = products.ProductKernel(node, device).run(arrays, call)
+    return device.memory.get(made, Traffic())
+
+
+def matrices(rng, dtype, shape):
+    if dtype.startswith("float"):
+        found = rng.normal(size=shape).astype(dtype)
+        found[rng.random(shape) < 0.001] = rng.choice([np.nan, np.inf, -np.inf])
+        return found
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def node_of(dtype, a, b):
+    return T.matmul(*(TensorVariable(TensorType(dtype, (None,) * x.ndim)) for x in (a, b))).owner
+
+
+ORDER, TURNED = st.permutations([0, 1, 2]), st.tuples(*[st.booleans()] * 3)
+LAYOUT = st.tuples(ORDER, st.sampled_from([0, 1, 4]), TURNED, st.integers(0, 4))
+
+
+@SETTINGS
+@given(
+    dtype=st.sampled_from(sorted(DTYPES)), sizes=st.tuples(LENGTHS, LENGTHS, LENGTHS), batch=st.integers(1, 3),
+    layouts=st.tuples(LAYOUT, LAYOUT), shared=st.booleans(), tile=st.integers(0, 3),
+    cut=st.sampled_from([None, 16, 40]), seed=st.integers(0, 1 << 30),
+)  # fmt: skip
+def test_products_in_any_layout(device, dtype, sizes, batch, layouts, shared, tile, cut, seed):
+    (m, n, k), rng = sizes, np.random.default_rng(seed)
+    a, b = matrices(rng, dtype, (1 if shared else batch, m, k)), matrices(rng, dtype, (batch, k, n))
+    chosen = tiles(dtype)[min(tile, len(tiles(dtype)) - 1)]
+    share = k if cut is None else min(k, cut)
+    plan = chosen, -(-k // share), share
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        patch.setattr(products, "_plan", lambda *_: plan)
+        node = node_of(dtype, a, b)
+        got = multiplied(device, node, placed(device, a, *layouts[0]), placed(device, b, *layouts[1]))
+        plain = multiplied(device, node, *(placed(device, x, (0, 1, 2), 0, (0, 0, 0), 0) for x in (a, b)))
+        wanted = a @ b
+    assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    np.testing.assert_array_equal(got.view(f"u{got.itemsize}"), plain.view(f"u{got.itemsize}"))
+    if not dtype.startswith("float"):
+        np.testing.assert_array_equal(got, wanted)
+        return
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+    np.testing.assert_array_equal(got[~finite], wanted[~finite])
+    with np.errstate(all="ignore"):
+        scale = (np.abs(a).astype("f8") @ np.abs(b).astype("f8"))[finite]
+    assert (np.abs(got[finite] - wanted[finite]) <= 4 * k * np.finfo(dtype).eps * scale).all()
