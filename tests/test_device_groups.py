@@ -101,7 +101,7 @@ def test_rows_are_held_if_they_fit(count, dtype):
     x = T.matrix("x", dtype=dtype)
     items, split = row_items(T.nn.softmax(x).owner, held=True), plans.row_split(count)
     groups = plans.groups_of(items, split, (9, count), [{0: count, 1: 1}], 256, 1024)
-    assert bool(groups.held) == (dtype == "float32" and count <= 16 * plans.ROW_LANES)
+    assert bool(groups.held) == (count <= (16 * plans.ROW_LANES if dtype == "float32" else 8192))
     if groups.held:
         assert groups.held - 4 < -(-count // groups.along) <= groups.held <= plans.HELD
 

@@ -30,6 +30,8 @@ from .helper import C_TYPES, storage_type
 _UNROLL = "#pragma unroll"
 _GROUPS = 16
 """Most groups that share a processor on all devices."""
+_WORDS = 32
+"""Registers of held elements, none of 64 bits, that leave enough for the rest of a kernel."""
 _IS_IN, _IS_OUTPUT = Local("bool", "is_in"), Local("bool", "is_output")
 
 
@@ -44,8 +46,9 @@ def group_source(found: WorkItems, dialect: Dialect, groups: Groups, dense: bool
         found = replace(found, passes=tuple(_along_ones(p, kernel, groups.loops[-1:]) for p in found.passes))
     further = ("parts", "part") if groups.is_split else ()
     lines = _Printer(found, dialect, groups).lines()
-    shared = max(1, min(dialect.resident // groups.items, _GROUPS))
-    head = dialect.grouped.format(items=groups.items, groups=shared)
+    is_wide = groups.held and (found.words * groups.held > _WORDS or found.words > len(found.held))
+    resident = dialect.resident // 2 if is_wide else dialect.resident
+    head = dialect.grouped.format(items=groups.items, groups=max(1, min(resident // groups.items, _GROUPS)))
     return with_helpers(needed, dialect, kernel_text(kernel, dialect, head, lines, further))
 
 

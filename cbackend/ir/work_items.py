@@ -66,6 +66,11 @@ class WorkItems:
     held: tuple[tuple[str, str], ...] = ()
 
     @property
+    def words(self) -> int:
+        """32-bit registers of an item for each element that it holds."""
+        return sum(2 if dtype.endswith("64") else 1 for _, dtype in self.held)
+
+    @property
     def folds(self) -> tuple[Fold, ...]:
         return tuple(f for p in self.passes for f in p.folds)
 

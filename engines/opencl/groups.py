@@ -14,7 +14,7 @@ import numpy as np
 
 from ...cbackend.ctext.device_groups import group_source
 from ...cbackend.ir.work_items import Fold, Groups, WorkItems
-from ...cbackend.lowering.groups import Split, groups_of, holds, row_split, split_of
+from ...cbackend.lowering.groups import Split, groups_of, may_hold, row_split, split_of
 from ...cbackend.lowering.work_items import work_items
 from ...cbackend.lowering.work_rows import is_over_rows, row_items
 from ...graph import Apply, TensorType
@@ -72,7 +72,7 @@ class GroupsKernel:
     def _held(self, node: Apply) -> WorkItems:
         """Return the kernel that holds elements in registers, or the other one where these are too few."""
         found = row_items(node, held=True) if self._is_over_rows else self._items
-        return found if found.held and holds(found) else self._items
+        return found if may_hold(found) else self._items
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         key = tuple([(a.shape, call.memory.strides(a)) for a in arrays])
