@@ -119,6 +119,11 @@ class Groups:
         return self.along * self.across
 
     @property
+    def divided(self) -> tuple[int, ...]:
+        """The loops by whose extents positions are divided, in 31 bits: by a product and a shift, which are arguments."""
+        return self.loops[1:] if self.is_narrow else ()
+
+    @property
     def sums(self) -> int:
         """Accumulators of an item."""
         return self.lanes // self.along

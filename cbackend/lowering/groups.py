@@ -67,6 +67,15 @@ def row_split(count: int) -> Split:
     return Split(min(few, max(LEAST_LANES, min(many, ROW_LANES))), 1, count)
 
 
+def reciprocal(divisor: int) -> tuple[int, int]:
+    """Return (factor, shift) for divisions of 31-bit numbers: n // divisor == (n * factor >> 32) >> shift.
+
+    The divisor is 2 or more (T. Granlund and P. Montgomery, "Division by invariant integers using multiplication").
+    """
+    bits = (divisor - 1).bit_length()
+    return -(-(1 << (31 + bits)) // divisor), bits - 1
+
+
 def _power(count: int) -> int:
     """Return the largest power of two up to `count`, and 1 for 0."""
     return 1 << max(count.bit_length() - 1, 0)
