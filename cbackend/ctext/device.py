@@ -78,6 +78,8 @@ class Dialect:
     barrier: str
     near_barrier: tuple[int, str]
     """A number of adjacent items, and the barrier among them."""
+    high_product: str
+    """Function of the upper half of a product of two u32."""
     places: tuple[str, str, str]
     """Index of a work item along three axes, innermost first."""
     group: tuple[str, str, str]
@@ -109,6 +111,7 @@ OPENCL = Dialect(
     shared="__local ",
     barrier="barrier(CLK_LOCAL_MEM_FENCE);",
     near_barrier=(1, ""),
+    high_product="mul_hi",
     places=("get_global_id(0)", "get_global_id(1)", "get_global_id(2)"),
     group=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     item="get_local_id(0)",
@@ -124,6 +127,7 @@ CUDA = Dialect(
     shared="__shared__ ",
     barrier="__syncthreads();",
     near_barrier=(32, "__syncwarp();"),
+    high_product="__umulhi",
     places=(
         "(i64)blockIdx.x * blockDim.x + threadIdx.x",
         "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
