@@ -11,7 +11,6 @@
 #define __global__
 #define __device__
 #define __constant__
-#define __launch_bounds__(...)
 #define __shared__ static
 #define __launch_bounds__(items, groups)
 #define lgamma_r ag_lgamma_r

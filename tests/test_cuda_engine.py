@@ -78,6 +78,24 @@ def test_products_convolutions_and_moves(cuda):
     check([x, w], [T.nn.conv2d(x, w), T.nn.max_pool2d(x, 2)], values, cuda)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_with_a_vector_are_sums(cuda, dtype):
+    a, v, w = T.matrix("a", dtype=dtype), T.vector("v", dtype=dtype), T.vector("w", dtype=dtype)
+    f = ag.function([a, v, w], [a @ v, w @ a, v @ v, a[:, ::-2] @ v[::2], a.T @ w], mode=cuda)
+    assert not f._run.hosted and "product_" not in str(f.c_source())
+    for m, n in ((70, 300), (1, 5), (3, 1), (0, 4), (4, 0)):
+        x, y, z = (RNG.normal(size=s).astype(dtype) for s in ((m, n), n, m))
+        y = y[: 2 * (n // 2)] if n % 2 else y
+        x = x[:, : len(y)]
+        wanted = [x @ y, z @ x, y @ y, x[:, ::-2] @ y[::2], x.T @ z]
+        for got, expected in zip(f(x, y, z), wanted, strict=True):
+            np.testing.assert_allclose(got, expected, rtol=1e-4 if dtype == "float32" else 1e-11, atol=1e-4)
+            assert got.dtype == expected.dtype
+        assert f(np.asfortranarray(x), y, z)[0].tobytes() == f(x, y, z)[0].tobytes()
+    with pytest.raises(ValueError, match=r"not aligned|mismatch"):
+        f(np.ones((3, 1), dtype), np.ones(2, dtype), np.ones(3, dtype))
+
+
 def test_a_training_step_keeps_its_variables_on_the_device(cuda):
     x, w = T.matrix("x"), ag.shared(np.ones((4, 3)), name="w")
     loss = -T.nn.log_softmax(x @ w)[:, 0].mean()

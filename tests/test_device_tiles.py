@@ -100,3 +100,21 @@ def test_products_in_any_layout(device, dtype, sizes, batch, layouts, shared, ti
     with np.errstate(all="ignore"):
         scale = (np.abs(a).astype("f8") @ np.abs(b).astype("f8"))[finite]
     assert (np.abs(got[finite] - wanted[finite]) <= 4 * k * np.finfo(dtype).eps * scale).all()
+
+
+def test_plans_keep_processors_busy(device):
+    """Few tiles with a long k are cut in parts, small products take small tiles, and many tiles are not cut."""
+    for dtype in ("float32", "float64", "int8"):
+        for batch, rows, across, inner, is_cut in ((1, 9, 10, 40_000, True), (1, 4096, 4096, 512, False)):
+            tile, parts, share = products._plan(dtype, device, batch, rows, across, inner)
+            assert (parts > 1) == is_cut and (parts - 1) * share < inner <= parts * share
+            assert (tile == tiles(dtype)[0]) != is_cut and share % tile.depth == 0
+    assert products._plan("int8", device, 1, 1, 1, 5 << 30)[1] >= 5  # an item counts the values of a part in 32 bits
+
+
+@pytest.mark.parametrize("sizes", [(9, 10, 4000), (1, 300, 2500), (70, 1, 1)])
+def test_products_by_their_own_plans(device, sizes):
+    (m, n, k), rng = sizes, np.random.default_rng(0)
+    a, b = rng.normal(size=(1, m, k)), rng.normal(size=(1, k, n))
+    got = multiplied(device, node_of("float64", a, b), device.memory.put(a, Traffic()), device.memory.put(b, Traffic()))
+    np.testing.assert_allclose(got, a @ b, rtol=1e-12, atol=1e-12 * k)

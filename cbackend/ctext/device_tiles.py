@@ -24,6 +24,8 @@ from .device import Dialect, opening
 from .helper import C_TYPES
 
 INNER, OUTER, BY_OUTER, BY_INNER = "inner", "outer", "by_outer", "by_inner"
+RESIDENT = 512
+"""Work items that share a processor and keep it busy."""
 _LANES = (4, 8)
 """Rows and columns of items that read local memory at once: few distinct addresses along both."""
 
@@ -84,7 +86,7 @@ def tiled_source(dtype: str, dialect: Dialect, tile: Tile, readers: tuple[str, s
             text = _put_in(text, f"@{part}_{name}", _filled(dedent(lines.strip("\n")), words))
     registers, bits = _registers(dtype), int(C_TYPES[dtype][1:])
     words = {
-        "KERNEL": dialect.kernel, "GROUPED": dialect.grouped.format(items=tile.items, groups=2),
+        "KERNEL": dialect.kernel, "GROUPED": dialect.grouped.format(items=tile.items, groups=RESIDENT // tile.items),
         "P": dialect.pointer, "SHARED": dialect.shared, "BARRIER": dialect.barrier, "ITEM": dialect.item,
         "PLACE": dialect.places[0], "G0": dialect.group[0], "G1": dialect.group[1], "G2": dialect.group[2],
         "T": C_TYPES[dtype], "W": registers, "V": size, "ALL": ("u32", "uint2", "uint4")[bits * size // 64],

@@ -10,7 +10,16 @@ import numpy as np
 
 from ...cbackend.ctext import device_products as texts
 from ...cbackend.ctext.device_products import DTYPES, ROWS, columns
-from ...cbackend.ctext.device_tiles import BY_INNER, BY_OUTER, INNER, OUTER, Tile, tiled_source, tiles
+from ...cbackend.ctext.device_tiles import (
+    BY_INNER,
+    BY_OUTER,
+    INNER,
+    OUTER,
+    RESIDENT,
+    Tile,
+    tiled_source,
+    tiles,
+)
 from ...graph import Apply, Op
 from ...ops.blas import Dot, MatMul
 from ...ops.convolution import Convolution, KernelGradient
@@ -179,7 +188,9 @@ def _plan(dtype: str, device: Device, batch: int, rows: int, across: int, inner:
             parts = -(-inner // share)
             if parts > least and share < _PART:
                 break
-            cost = -(-groups * parts // device.units) * high * wide * share / tile.rate
+            busiest = -(-groups * parts // device.units)
+            busy = min(1.0, busiest * tile.items / RESIDENT) ** 0.5
+            cost = busiest * high * wide * share / (tile.rate * busy)
             if parts > 1:
                 cost += _LAUNCH + _MOVED * (parts + 1) * batch * rows * across / device.units
             found.append((cost, len(found), tile, parts, share))

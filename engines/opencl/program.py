@@ -205,8 +205,8 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
     if type(node.op) in MOVES:
         made: DeviceKernel = MOVES[type(node.op)](node, device)
         return made
-    if device.in_parts and is_with_vector(node):
-        return VectorProductKernel(node, device)
+    if is_with_vector(node) and (device.in_parts or not device.shares):
+        return VectorProductKernel(node, device, _kernel)
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
     if isinstance(node.op, Pool):
