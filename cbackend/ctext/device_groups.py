@@ -52,7 +52,7 @@ def group_source(found: WorkItems, dialect: Dialect, groups: Groups, dense: bool
     is_wide = groups.held and (found.words * groups.held > _WORDS or found.words > len(found.held))
     resident = dialect.resident // 2 if is_wide else dialect.resident
     head = dialect.grouped.format(items=groups.items, groups=max(1, min(resident // groups.items, _GROUPS)))
-    return with_helpers(needed, dialect, kernel_text(kernel, dialect, head, lines, further))
+    return with_helpers(needed, dialect, kernel, kernel_text(kernel, dialect, head, lines, further))
 
 
 def _along_ones(each: Pass, kernel: Kernel, loops: tuple[int, ...]) -> Pass:
