@@ -21,6 +21,7 @@ struct alignas(16) uint4 { unsigned x, y, z, w; };
 static uint3 blockIdx, threadIdx, blockDim, gridDim;
 static inline double __longlong_as_double(long long bits) { double y; memcpy(&y, &bits, 8); return y; }
 static inline float __int_as_float(int bits) { float y; memcpy(&y, &bits, 4); return y; }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 using std::fma; using std::signbit; using std::copysign;
 
 namespace stand_in {

@@ -51,7 +51,8 @@ class Driver:
     def __init__(self, total=1 << 30):
         self.total, self.memory, self.calls = total, {}, []
         self.pool = {}
-        self.streams, self.graph, self.graphs = 0, None, 0
+        self.streams, self.capturing = 0, set()
+        self.graph, self.graphs = None, 0
         self._local = threading.local()
 
     def cuInit(self, flags):
@@ -134,8 +135,9 @@ class Driver:
         return OK, (ctypes.c_int64 * 2).in_dll(module.library, name.decode()), 16
 
     def cuStreamBeginCapture(self, stream, mode):
-        assert self.graph is None and stream != "stream 1"
+        assert self.graph is None
         self.graph = []
+        self.capturing.add(stream)
         return (OK,)
 
     def cuStreamEndCapture(self, stream):
@@ -153,14 +155,14 @@ class Driver:
         return (OK,)
 
     def cuGraphLaunch(self, ready, stream):
-        assert stream == "stream 1"
+        assert stream not in self.capturing
         self.graphs += 1
         for library, address, given, sizes, has_barriers in ready:
             library.stand_in_run(address, given, len(given), *sizes, has_barriers)
         return self._wrong() or (OK,)
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
-        assert (self.graph is None) == (stream == "stream 1")
+        assert (self.graph is None) == (stream not in self.capturing)
         self.calls.append(((gx, gy, gz), (bx, by, bz)))
         fits = 0 < gx < 1 << 31 and 0 < gy <= 65535 and 0 < gz <= 65535 and 0 < bx * by * bz <= 1024 and bz <= 64
         if self._wrong() or not fits:

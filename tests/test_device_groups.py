@@ -83,6 +83,15 @@ def test_the_order_of_a_reduction_covers_all_elements_once(outputs, count):
     assert split.parts == 1 or outputs * split.lanes * split.parts <= plans.ITEMS
 
 
+@given(st.integers(2, (1 << 31) - 1), st.integers(0, (1 << 31) - 1), st.integers(-1, 1))
+def test_divisions_are_products(divisor, number, beside):
+    """All numbers, and those next to multiples."""
+    factor, shift = plans.reciprocal(divisor)
+    assert factor < 1 << 32
+    for n in (number, number // divisor * divisor + beside):
+        assert not 0 <= n < 1 << 31 or (n * factor >> 32) >> shift == n // divisor
+
+
 @HERE
 @given(st.integers(1, 1 << 20), st.integers(1, 1 << 20), st.integers(0, 2), st.sampled_from([16, 64, 256, 1024]))
 def test_groups_fit_the_device_and_have_all_lanes(rows, columns, layout, most):
@@ -101,7 +110,7 @@ def test_rows_are_held_if_they_fit(count, dtype):
     x = T.matrix("x", dtype=dtype)
     items, split = row_items(T.nn.softmax(x).owner, held=True), plans.row_split(count)
     groups = plans.groups_of(items, split, (9, count), [{0: count, 1: 1}], 256, 1024)
-    assert bool(groups.held) == (dtype == "float32" and count <= 16 * plans.ROW_LANES)
+    assert bool(groups.held) == (count <= (16 * plans.ROW_LANES if dtype == "float32" else 8192))
     if groups.held:
         assert groups.held - 4 < -(-count // groups.along) <= groups.held <= plans.HELD
 

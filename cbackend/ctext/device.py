@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from ...record import record
 from ..ir.kernel import Kernel
 from ..ir.loops import ONE, Body, ElementPointer
-from ..ir.operands import Parameter
+from ..ir.operands import Bits, Parameter, operand_name
 from ..ir.walk import substituted
 from ..ir.work_items import WorkItems
 from .emit import INDENT, helpers, statements
@@ -78,6 +78,8 @@ class Dialect:
     barrier: str
     near_barrier: tuple[int, str]
     """A number of adjacent items, and the barrier among them."""
+    high_product: str
+    """Function of the upper half of a product of two u32."""
     places: tuple[str, str, str]
     """Index of a work item along three axes, innermost first."""
     group: tuple[str, str, str]
@@ -109,6 +111,7 @@ OPENCL = Dialect(
     shared="__local ",
     barrier="barrier(CLK_LOCAL_MEM_FENCE);",
     near_barrier=(1, ""),
+    high_product="mul_hi",
     places=("get_global_id(0)", "get_global_id(1)", "get_global_id(2)"),
     group=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     item="get_local_id(0)",
@@ -124,6 +127,7 @@ CUDA = Dialect(
     shared="__shared__ ",
     barrier="__syncthreads();",
     near_barrier=(32, "__syncwarp();"),
+    high_product="__umulhi",
     places=(
         "(i64)blockIdx.x * blockDim.x + threadIdx.x",
         "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
@@ -143,12 +147,12 @@ def source(found: WorkItems, dialect: Dialect, dense: bool = False) -> str:
     kernel = found.kernel
     body = along_ones(kernel.body, kernel, found.kept[-1:]) if dense else kernel.body
     lines = [*_indices(found.kept, dialect.places), *lines_of(body, dialect)]
-    return with_helpers(set(helpers(kernel)), dialect, kernel_text(kernel, dialect, dialect.kernel, lines))
+    return with_helpers(set(helpers(kernel)), dialect, kernel, kernel_text(kernel, dialect, dialect.kernel, lines))
 
 
-def with_helpers(needed: set[str], dialect: Dialect, text: str) -> str:
+def with_helpers(needed: set[str], dialect: Dialect, kernel: Kernel, text: str) -> str:
     """Return the text of a kernel behind the prelude and the helpers that it needs."""
-    needed = needed - {h.name for h in PROTOTYPES}
+    needed = (needed | _helpers_of_bits(kernel)) - {h.name for h in PROTOTYPES}
     texts = [dialect.prelude, *(helper_text(HELPERS[name].text, dialect) for name in in_order(needed))]
     return "\n".join([*texts, text])
 
@@ -173,7 +177,22 @@ def kernel_text(kernel: Kernel, dialect: Dialect, head: str, inside: Iterable[st
     parameters = ", ".join((*(_parameter(p, dialect) for p in kernel.parameters), *(f"i64 {name}" for name in further)))
     lines = [f"/* {kernel.comment} */", f"{head} {kernel.name}({parameters})", "{"]
     lines += [f"{INDENT}{p.name} += {p.name}_start;" for p in kernel.parameters if p.is_pointer]
+    lines += [INDENT + _from_bits(kernel, a.operand) for a in kernel.arguments if isinstance(a, Bits)]
     return "\n".join([*lines, *(INDENT + line for line in inside), "}", ""])
+
+
+def _from_bits(kernel: Kernel, operand: int) -> str:
+    """Return the array of one element for an operand that is passed as bits."""
+    dtype, name = kernel.operands[operand].dtype, operand_name(operand, len(kernel.outputs))
+    bits = f"{name}_bits" if C_TYPES[dtype] in ("f32", "f64") else f"({C_TYPES[dtype]}){name}_bits"
+    number = f"ag_from_bits_{C_TYPES[dtype]}({bits})" if dtype.startswith("float") else bits
+    return f"const {storage_type(dtype)} {name}[1] = {{{number}}};"
+
+
+def _helpers_of_bits(kernel: Kernel) -> set[str]:
+    """Return the helpers that turn bits into numbers."""
+    dtypes = {C_TYPES[kernel.operands[a.operand].dtype] for a in kernel.arguments if isinstance(a, Bits)}
+    return {f"ag_from_bits_{t}" for t in dtypes & {"f32", "f64"}}
 
 
 def _parameter(parameter: Parameter, dialect: Dialect) -> str:

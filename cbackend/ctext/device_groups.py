@@ -30,6 +30,8 @@ from .helper import C_TYPES, storage_type
 _UNROLL = "#pragma unroll"
 _GROUPS = 16
 """Most groups that share a processor on all devices."""
+_WORDS = 32
+"""Registers of held elements, none of 64 bits, that leave enough for the rest of a kernel."""
 _IS_IN, _IS_OUTPUT = Local("bool", "is_in"), Local("bool", "is_output")
 
 
@@ -42,11 +44,15 @@ def group_source(found: WorkItems, dialect: Dialect, groups: Groups, dense: bool
     needed = {*helpers(kernel), *helpers_of(f.with_value(Const(f.dtype, 0)) for f in found.folds)}
     if dense:
         found = replace(found, passes=tuple(_along_ones(p, kernel, groups.loops[-1:]) for p in found.passes))
-    further = ("parts", "part") if groups.is_split else ()
+    further = (
+        *(f"{letter}{loop}" for loop in groups.divided for letter in "mh"),
+        *("parts", "part")[: 2 * groups.is_split],
+    )
     lines = _Printer(found, dialect, groups).lines()
-    shared = max(1, min(dialect.resident // groups.items, _GROUPS))
-    head = dialect.grouped.format(items=groups.items, groups=shared)
-    return with_helpers(needed, dialect, kernel_text(kernel, dialect, head, lines, further))
+    is_wide = groups.held and (found.words * groups.held > _WORDS or found.words > len(found.held))
+    resident = dialect.resident // 2 if is_wide else dialect.resident
+    head = dialect.grouped.format(items=groups.items, groups=max(1, min(resident // groups.items, _GROUPS)))
+    return with_helpers(needed, dialect, kernel, kernel_text(kernel, dialect, head, lines, further))
 
 
 def _along_ones(each: Pass, kernel: Kernel, loops: tuple[int, ...]) -> Pass:
@@ -170,16 +176,20 @@ class _Printer:
 
     def _indices(self, position: str) -> Iterator[str]:
         """Yield the indices of the reduced loops at a position."""
-        loops, kind = self._groups.loops, "u32" if self._groups.is_narrow else "i64"
+        rest, loops = position, self._groups.loops
         if len(loops) == 1:
             yield f"const {self._index} i{loops[0]} = {position};"
         if len(loops) < 2:
             return
-        yield f"{kind} left = {position};"
+        is_narrow = self._groups.is_narrow
+        kind = "u32" if is_narrow else "i64"
         for loop in loops[:0:-1]:
-            yield f"const {kind} i{loop} = left % ({kind})n{loop};"
-            yield f"left /= ({kind})n{loop};"
-        yield f"const {kind} i{loops[0]} = left;"
+            yield f"const {kind} left{loop} = {rest};"
+            whole = f"{self._dialect.high_product}(left{loop}, (u32)m{loop}) >> (u32)h{loop}"
+            yield f"const {kind} of{loop} = {whole if is_narrow else f'left{loop} / n{loop}'};"
+            yield f"const {self._index} i{loop} = left{loop} - of{loop} * ({kind})n{loop};"
+            rest = f"of{loop}"
+        yield f"const {kind} i{loops[0]} = {rest};"
 
     # --- results
 

@@ -66,6 +66,11 @@ class WorkItems:
     held: tuple[tuple[str, str], ...] = ()
 
     @property
+    def words(self) -> int:
+        """32-bit registers of an item for each element that it holds."""
+        return sum(2 if dtype.endswith("64") else 1 for _, dtype in self.held)
+
+    @property
     def folds(self) -> tuple[Fold, ...]:
         return tuple(f for p in self.passes for f in p.folds)
 
@@ -112,6 +117,11 @@ class Groups:
     @property
     def items(self) -> int:
         return self.along * self.across
+
+    @property
+    def divided(self) -> tuple[int, ...]:
+        """The loops by whose extents positions of 31 bits are divided: by a product and a shift, two arguments."""
+        return self.loops[1:] if self.is_narrow else ()
 
     @property
     def sums(self) -> int:

@@ -29,8 +29,8 @@ HELD = 16
 """Most elements of an item that stay in registers between the passes over a row."""
 PART = 16
 """Least elements of a lane of a part."""
-_HELD_WORDS = 48
-"""Most 32-bit registers for them."""
+_HELD_WORDS, _LARGE, _LARGE_WORDS = 64, 512, 32
+"""Most 32-bit registers for them, and in groups of more items than _LARGE, which have half as many."""
 _ADJACENT = 32
 """Adjacent outputs of a group: a cache line of float32."""
 _SUMS = 16
@@ -65,6 +65,15 @@ def row_split(count: int) -> Split:
     few = _power_above(-(-count // 4))
     many = _power_above(-(-count // HELD))
     return Split(min(few, max(LEAST_LANES, min(many, ROW_LANES))), 1, count)
+
+
+def reciprocal(divisor: int) -> tuple[int, int]:
+    """Return (factor, shift) for divisions of 31-bit numbers: n // divisor == (n * factor >> 32) >> shift.
+
+    The divisor is 2 or more (T. Granlund and P. Montgomery, "Division by invariant integers using multiplication").
+    """
+    bits = (divisor - 1).bit_length()
+    return -(-(1 << (31 + bits)) // divisor), bits - 1
 
 
 def _power(count: int) -> int:
@@ -103,7 +112,7 @@ def groups_of(
         kept=(*(l for l in found.kept if l not in kept[-1:]), *kept[-1:]),
         loops=loops,
         unroll=sums * _rounds(found, sums, visits),
-        held=_held(found, sums, visits),
+        held=_held(found, along * across, sums, visits),
         is_split=split.parts > 1,
         is_narrow=math.prod(extents[l] for l in loops) < _NARROW,
     )  # fmt: skip
@@ -123,13 +132,13 @@ def _rounds(found: WorkItems, sums: int, visits: int) -> int:
     return min(_power(most), _power_above(visits))
 
 
-def _held(found: WorkItems, sums: int, visits: int) -> int:
+def _held(found: WorkItems, items: int, sums: int, visits: int) -> int:
     """Return the elements that an item holds in registers; 0 if there are none, or too many."""
-    count = sums * visits
-    return -(-count // HELD_STEP) * HELD_STEP if found.held and count <= HELD and holds(found) else 0
+    count = -(-sums * visits // HELD_STEP) * HELD_STEP
+    words = _HELD_WORDS if items <= _LARGE else _LARGE_WORDS
+    return count if found.held and count <= HELD and found.words * count <= words else 0
 
 
-def holds(found: WorkItems) -> bool:
-    """Whether registers can hold the elements of an item."""
-    words = sum(2 if dtype.endswith("64") else 1 for _, dtype in found.held)
-    return words * HELD <= _HELD_WORDS
+def may_hold(found: WorkItems) -> bool:
+    """Whether registers can hold the elements of an item of some rows."""
+    return 0 < found.words * HELD_STEP <= _HELD_WORDS

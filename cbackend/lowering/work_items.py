@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...graph import Apply
+from ...graph import Apply, Constant
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import user_op
 from ...ops.fused import Fused
@@ -34,6 +34,7 @@ from ..ir.loops import (
     Store,
     number,
 )
+from ..ir.operands import Bits, Pointer
 from ..ir.walk import all_statements, operations_in, pruned
 from ..ir.work_items import Fold, Pass, WorkItems
 from .describe import describe
@@ -104,7 +105,24 @@ def grouped(
 
 
 def _kernel(group: Group, operands: Operands, body: Body) -> Kernel:
-    return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body)
+    feeds: tuple[tuple[int, ...], ...] = ()
+    if len(group.results) > 1 and all(r.fold is None for r in group.results):
+        feeds = tuple(operands.feeding((r.value, r.place)) for r in group.results)
+    return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body, feeds=feeds)
+
+
+def with_numbers(kernel: Kernel, node: Apply) -> Kernel:
+    """Return a kernel that takes the constants without axes as numbers, instead of pointers to them."""
+    first = len(kernel.outputs)
+    constant = {
+        first + k
+        for k, i in enumerate(kernel.inputs)
+        if i.axes == () and isinstance(node.inputs[i.source], Constant)
+    }
+    if not constant:
+        return kernel
+    own = (Bits(a.operand) if isinstance(a, Pointer) and a.operand in constant else a for a in kernel.arguments)
+    return replace(kernel, signature=tuple(own))
 
 
 def _supported(node: Apply) -> Group:

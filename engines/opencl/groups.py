@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...cbackend.ctext.device_groups import group_source
 from ...cbackend.ir.work_items import Fold, Groups, WorkItems
-from ...cbackend.lowering.groups import Split, groups_of, holds, row_split, split_of
-from ...cbackend.lowering.work_items import work_items
+from ...cbackend.lowering.groups import Split, groups_of, may_hold, reciprocal, row_split, split_of
+from ...cbackend.lowering.work_items import with_numbers, work_items
 from ...cbackend.lowering.work_rows import is_over_rows, row_items
 from ...graph import Apply, TensorType
 from ...ops.fused import Fused
@@ -57,7 +58,8 @@ class GroupsKernel:
 
     def __init__(self, node: Apply, device: Device) -> None:
         self._is_over_rows = is_over_rows(node)
-        self._items = row_items(node) if self._is_over_rows else work_items(node)
+        self._node = node
+        self._items = self._numbered(row_items(node) if self._is_over_rows else work_items(node))
         if not self._items.passes:
             raise TypeError("no result is reduced")
         self._holding = self._held(node)
@@ -71,8 +73,11 @@ class GroupsKernel:
 
     def _held(self, node: Apply) -> WorkItems:
         """Return the kernel that holds elements in registers, or the other one where these are too few."""
-        found = row_items(node, held=True) if self._is_over_rows else self._items
-        return found if found.held and holds(found) else self._items
+        found = self._numbered(row_items(node, held=True)) if self._is_over_rows else self._items
+        return found if may_hold(found) else self._items
+
+    def _numbered(self, items: WorkItems) -> WorkItems:
+        return replace(items, kernel=with_numbers(items.kernel, self._node))
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         key = tuple([(a.shape, call.memory.strides(a)) for a in arrays])
@@ -102,6 +107,8 @@ class GroupsKernel:
         given = [*made, *(arrays[i.source] for i in kernel.inputs)]
         strides = [steps_along(o, a.shape, call.memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
         arguments = arguments_of(kernel, extents, strides, [*written, *given[len(made) :]])
+        for loop in groups.divided:
+            arguments += reciprocal(extents[loop])
         if groups.is_split:
             arguments += plan.split.parts, plan.split.part
         *outer, last = [extents[l] for l in groups.kept] or [1]
@@ -148,7 +155,7 @@ class GroupsKernel:
         """Return the compiled kernel for a mapping."""
         if (groups, dense) not in self._starts:
             kernel = self._of(groups).kernel
-            pointers = [*pointers_of(kernel), *[False, False] * groups.is_split]
+            pointers = [*pointers_of(kernel), *[False, False] * (len(groups.divided) + groups.is_split)]
             self._starts[groups, dense] = self._device.kernel(self._text(groups, dense), kernel.name, pointers)
         return self._starts[groups, dense]
 

@@ -17,11 +17,11 @@ from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_lists import item_source
 from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.kernel import Kernel
-from ...cbackend.ir.operands import Extent, Pointer, Stride
+from ...cbackend.ir.operands import Bits, Extent, Pointer, Stride
 from ...cbackend.lowering.far_arguments import near_first
 from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
-from ...cbackend.lowering.work_items import require_known, work_items
+from ...cbackend.lowering.work_items import require_known, with_numbers, work_items
 from ...graph import Apply, TensorType
 from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...ops.tensor import TensorVariable
@@ -29,6 +29,7 @@ from ...record import record
 from ...targets.current import current
 from .base import Device
 from .call import At, Call, Places
+from .memory import OnDevice
 
 _PLANS = 64
 """Most launch plans that a kernel caches."""
@@ -52,6 +53,18 @@ def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int
                     return None
                 lengths[loop] = n
     return lengths
+
+
+def is_partly_shorter(kernel: Kernel, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
+    """Whether an output that reads only some inputs is shorter than the loops."""
+    operands = [[(l, n) for l, n in zip(i.axes, shapes[i.source]) if l is not None] for i in kernel.inputs]
+    longest = [{own for i in feeds for own in operands[i]} for feeds in kernel.feeds]
+    return any(
+        (loop, extents[loop]) not in own
+        for o, own in zip(kernel.outputs, longest)
+        for loop in o.loops
+        if extents[loop] != 1
+    )
 
 
 def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], extents: Sequence[int]) -> dict[int, int]:
@@ -135,7 +148,7 @@ class PartsKernel:
     def _planned(self, key: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> _Plan:
         kernel, shapes = self.kernel, [shape for shape, _ in key]
         extents = joint_extents(kernel, shapes)
-        if extents is None or 0 in extents or (kernel.feeds and self._is_partly_shorter(shapes, extents)):
+        if extents is None or 0 in extents or is_partly_shorter(kernel, shapes, extents):
             return _Plan(None, (), (), 0, 1, (), 0)
         cut, parts, apart = self._cut(extents)
         own = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
@@ -159,20 +172,6 @@ class PartsKernel:
         for k, a in enumerate(self._passed):
             if isinstance(a, Stride) and a.operand == 0:
                 arguments[k] = strides[axes.index(a.loop)]
-
-    def _is_partly_shorter(self, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
-        """Whether an output that reads only some inputs is shorter than the loops."""
-        longest = [{n for i in feeds for n in self._lengths(i, shapes)} for feeds in self.kernel.feeds]
-        return any(
-            (loop, extents[loop]) not in own
-            for o, own in zip(self.kernel.outputs, longest)
-            for loop in o.loops
-            if extents[loop] != 1
-        )
-
-    def _lengths(self, number: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
-        operand = self.kernel.inputs[number]
-        return [(l, n) for l, n in zip(operand.axes, shapes[operand.source]) if l is not None]
 
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
         """Return the loop that is split, the number of chunks, and whether chunks have results of their own."""
@@ -212,9 +211,10 @@ class ItemsKernel:
     numbers: Sequence[int] = ()
 
     def __init__(self, node: Apply, device: Device) -> None:
-        self._items = work_items(node)
-        if self._items.reduced:
+        found = work_items(node)
+        if found.reduced:
             raise TypeError("groups of work items reduce")
+        self._items = replace(found, kernel=with_numbers(found.kernel, node))
         self.kernel = self._items.kernel
         self._device = device
         self._starts: dict[bool, Any] = {}
@@ -224,8 +224,9 @@ class ItemsKernel:
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         kernel, memory, kept = self.kernel, call.memory, self._items.kept
-        extents = joint_extents(kernel, [a.shape for a in arrays])
-        if extents is None or 0 in extents:
+        given_shapes = [a.shape for a in arrays]
+        extents = joint_extents(kernel, given_shapes)
+        if extents is None or 0 in extents or is_partly_shorter(kernel, given_shapes, extents):
             return None
         shapes = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
         made = call.results(self._dtypes, shapes, into)
@@ -259,9 +260,17 @@ def arguments_of(
             found.append(extents[a.loop])
         elif isinstance(a, Pointer):
             found.append(At(given[a.operand]))
+        elif isinstance(a, Bits):
+            found.append(_bits(given[a.operand]))
         elif isinstance(a, Stride):
             found.append(strides[a.operand][a.loop])
     return found
+
+
+def _bits(array: Any) -> int:
+    """Return the bits of the element of a constant."""
+    number = np.asarray(array.host if isinstance(array, OnDevice) else array)
+    return int(number.view(f"i{number.itemsize}") if number.dtype.kind in "fu" else number)
 
 
 def pointers_of(kernel: Kernel) -> list[bool]:

@@ -1,6 +1,6 @@
 
 /* y0 = sum{axis=(0, 2)}(x0) */
-extern "C" __global__ void __launch_bounds__(256, 4) k_229b22bc31f8bf8e(i64 n0, i64 n1, i64 n2, f32 *y0, i64 y0_start, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1, i64 x0_s2, i64 parts, i64 part)
+extern "C" __global__ void __launch_bounds__(256, 4) k_229b22bc31f8bf8e(i64 n0, i64 n1, i64 n2, f32 *y0, i64 y0_start, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1, i64 x0_s2, i64 m2, i64 h2, i64 parts, i64 part)
 {
     y0 += y0_start;
     x0 += x0_start;
@@ -20,10 +20,10 @@ extern "C" __global__ void __launch_bounds__(256, 4) k_229b22bc31f8bf8e(i64 n0, 
     for (; at < end - 3840; at += 4096) {
     #pragma unroll
         for (int k = 0; k < 16; k++) {
-            u32 left = at + k * 256;
-            const u32 i2 = left % (u32)n2;
-            left /= (u32)n2;
-            const u32 i0 = left;
+            const u32 left2 = at + k * 256;
+            const u32 of2 = __umulhi(left2, (u32)m2) >> (u32)h2;
+            const i32 i2 = left2 - of2 * (u32)n2;
+            const u32 i0 = of2;
             const f32 *x0_0 = x0_1 + i0 * x0_s0;
             const f32 v0 = x0_0[i2 * x0_s2];
             total0 = total0 + v0;
@@ -34,10 +34,10 @@ extern "C" __global__ void __launch_bounds__(256, 4) k_229b22bc31f8bf8e(i64 n0, 
         for (int k = 0; k < 16; k++) {
             const i32 near = at + k * 256;
             const bool is_in = near < end;
-            u32 left = near;
-            const u32 i2 = left % (u32)n2;
-            left /= (u32)n2;
-            const u32 i0 = left;
+            const u32 left2 = near;
+            const u32 of2 = __umulhi(left2, (u32)m2) >> (u32)h2;
+            const i32 i2 = left2 - of2 * (u32)n2;
+            const u32 i0 = of2;
             const f32 *x0_0 = x0_1 + i0 * x0_s0;
             const f32 v0 = is_in ? x0_0[i2 * x0_s2] : 0.0f;
             const f32 total0_new = total0 + v0;
