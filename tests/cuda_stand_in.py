@@ -13,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 HEADER = Path(__file__).with_name("cuda_stand_in.h")
-FOLDER = tempfile.mkdtemp(prefix="cuda_stand_in_")
 
 
 class CUresult(IntEnum):
@@ -144,6 +143,7 @@ class Compiler:
 
     def __init__(self):
         self.made = {}
+        self._folder = tempfile.mkdtemp(prefix="cuda_stand_in_")
 
     def nvrtcCreateProgram(self, text, name, count, headers, names):
         return 0, SimpleNamespace(text=text.decode(), path="", log="")
@@ -151,7 +151,7 @@ class Compiler:
     def nvrtcCompileProgram(self, program, count, options):
         assert b"--fmad=false" in options and len(options) == count
         if program.text not in self.made:
-            stem = Path(FOLDER) / f"k{len(self.made)}"
+            stem = Path(self._folder) / f"k{len(self.made)}"
             stem.with_suffix(".cu").write_text(program.text)
             command = ["g++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fno-builtin"]
             command += ["-include", str(HEADER), "-x", "c++", str(stem.with_suffix(".cu")), "-Wl,-Bsymbolic"]

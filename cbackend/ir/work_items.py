@@ -120,7 +120,7 @@ class Groups:
 
     @property
     def divided(self) -> tuple[int, ...]:
-        """The loops by whose extents positions are divided, in 31 bits: by a product and a shift, which are arguments."""
+        """The loops by whose extents positions of 31 bits are divided.  Two arguments make it a product and a shift."""
         return self.loops[1:] if self.is_narrow else ()
 
     @property
