@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from ...ops.elementwise import by_symbol
 from ...record import record
+from ..ir.loops import Let, ScalarOp, Statement
 from ..ir.work_items import HELD_STEP, Groups, WorkItems
 
 ITEMS = 1 << 20
@@ -39,8 +41,11 @@ _READS = 16
 """Elements of all operands that an item reads at a time."""
 _NARROW = (1 << 31) - (1 << 20)
 """Positions that fit into 31 bits, a step beyond the end included."""
-_LONG_BODY = 256
-"""Most statements of an unrolled loop."""
+_LONG_BODY, _LONG_HELD = 96, 512
+"""Most operations of an unrolled loop, in units of an addition, and of one whose elements stay in registers.
+
+More take a compiler seconds: a sum of sines 3, with 16 sines at a time.
+"""
 
 
 @record
@@ -126,9 +131,8 @@ def _is_adjacent(strides: Sequence[Mapping[int, int]], kept: int, reduced: int) 
 
 def _rounds(found: WorkItems, sums: int, visits: int) -> int:
     """Return the elements of a lane that are read at a time: so many that reads overlap."""
-    body = max(len(p.body) for p in found.passes)
     reads = max(len(found.kernel.inputs), 1)
-    most = max(1, min(_READS // (sums * reads), _LONG_BODY // (sums * body)))
+    most = max(1, min(_READS // (sums * reads), _LONG_BODY // (sums * _operations(found))))
     return min(_power(most), _power_above(visits))
 
 
@@ -136,7 +140,19 @@ def _held(found: WorkItems, items: int, sums: int, visits: int) -> int:
     """Return the elements that an item holds in registers; 0 if there are none, or too many."""
     count = -(-sums * visits // HELD_STEP) * HELD_STEP
     words = _HELD_WORDS if items <= _LARGE else _LARGE_WORDS
-    return count if found.held and count <= HELD and found.words * count <= words else 0
+    fits = count <= HELD and found.words * count <= words and _operations(found) * count <= _LONG_HELD
+    return count if found.held and fits else 0
+
+
+def _operations(found: WorkItems) -> int:
+    """Return the operations for an element in the longest pass, in units of an addition."""
+    return max(sum(map(_cost, p.body)) for p in found.passes)
+
+
+def _cost(s: Statement) -> int:
+    value = s.value if isinstance(s, Let) else None
+    op = by_symbol(value.name) if isinstance(value, ScalarOp) else None
+    return 1 if op is None else op.cost
 
 
 def may_hold(found: WorkItems) -> bool:

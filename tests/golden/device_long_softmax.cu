@@ -80,9 +80,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     const f32 *x0_0 = x0 + i0 * x0_s0;
     f32 total0 = -__builtin_inff();
     at = lane;
-    for (; at < end - 15360; at += 16384) {
+    for (; at < end - 3072; at += 4096) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 i1 = at + k * 1024;
             const f32 v0 = x0_0[i1 * x0_s1];
             total0 = v0 > total0 ? v0 : total0;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     }
     if (at < end) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 near = at + k * 1024;
             const bool is_in = near < end;
             const i32 i1 = near;
@@ -121,9 +121,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
     f32 total1 = 0.0f;
     at = lane;
-    for (; at < end - 15360; at += 16384) {
+    for (; at < end - 3072; at += 4096) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 i1 = at + k * 1024;
             const f32 v1 = x0_0[i1 * x0_s1];
             const f32 v4 = v1 - v3;
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     }
     if (at < end) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 near = at + k * 1024;
             const bool is_in = near < end;
             const i32 i1 = near;
@@ -167,9 +167,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     const f32 v11 = 1 / result1;
     f32 *y0_0 = y0 + i0 * y0_s0;
     at = lane;
-    for (; at < end - 15360; at += 16384) {
+    for (; at < end - 3072; at += 4096) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 i1 = at + k * 1024;
             const f32 v6 = x0_0[i1 * x0_s1];
             const f32 v9 = v6 - v8;
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     }
     if (at < end) {
     #pragma unroll
-        for (int k = 0; k < 16; k++) {
+        for (int k = 0; k < 4; k++) {
             const i32 near = at + k * 1024;
             const bool is_in = near < end;
             const i32 i1 = near;
