@@ -38,6 +38,10 @@ class CUstreamCaptureMode(IntEnum):
     CU_STREAM_CAPTURE_MODE_RELAXED = 2
 
 
+class CUmemPool_attribute(IntEnum):  # noqa: N801
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4
+
+
 OK = CUresult.CUDA_SUCCESS
 VALUES = {1: 1024, 16: 8, 75: 9, 76: 0}
 
@@ -46,7 +50,7 @@ class Driver:
     """The functions of `cuda.bindings.driver` that the engine calls."""
 
     CUresult, CUdevice_attribute, CUstream_flags = CUresult, CUdevice_attribute, CUstream_flags
-    CUstreamCaptureMode = CUstreamCaptureMode
+    CUstreamCaptureMode, CUmemPool_attribute, cuuint64_t = CUstreamCaptureMode, CUmemPool_attribute, int
 
     def __init__(self, total=1 << 30):
         self.total, self.memory, self.calls = total, {}, []
@@ -92,6 +96,13 @@ class Driver:
             return (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
         alive = all(any(s <= at and at + n <= s + len(m) for s, m in self.memory.items()) for at, n in places)
         return None if alive else (CUresult.CUDA_ERROR_INVALID_VALUE,)
+
+    def cuDeviceGetDefaultMemPool(self, device):
+        return OK, "pool"
+
+    def cuMemPoolSetAttribute(self, pool, kind, value):
+        assert pool == "pool" and kind == CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD and value > 0
+        return (OK,)
 
     def cuMemAllocAsync(self, size, stream):
         if self._wrong():

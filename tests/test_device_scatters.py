@@ -93,6 +93,18 @@ def test_an_index_that_counts_up_needs_no_order(opencl, monkeypatch):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
 
 
+def test_a_replayed_call_follows_indices_in_a_shared_variable(opencl):
+    group, x = ag.shared(np.array([0, 2, 2, 1]), name="group"), T.vector("x")
+    f = ag.function([x], T.inc_subtensor(T.zeros(3)[group], x), mode=opencl)
+    for index in ([0, 2, 2, 1], [1, 1, 1, 0], [2, 0, 2, 0]):
+        group.set_value(np.array(index))
+        for _ in range(4):
+            value = RNG.normal(size=4)
+            wanted = np.zeros(3)
+            np.add.at(wanted, index, value)
+            np.testing.assert_array_equal(f(value), wanted)
+
+
 def test_indices_out_of_range_are_named(opencl):
     x, i = T.vector("x"), T.lvector("i")
     f = ag.function([x, i], T.inc_subtensor(x[i], 1.0), mode=opencl)

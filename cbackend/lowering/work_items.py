@@ -71,7 +71,10 @@ def work_items(node: Apply) -> WorkItems:
     if not reduced:
         body = pruned((*itertools.chain(*nest.at), *stores))
         require_known(body)
-        return WorkItems(_kernel(group, operands, body), kept)
+        kernel = _kernel(group, operands, body)
+        if len(group.results) > 1:
+            kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
+        return WorkItems(kernel, kept)
     folds = tuple(fold_of(k, str(r.fold), r.dtype) for k, r in enumerate(group.results))
     last = Nest(kept, operands, (f"w{n}" for n in itertools.count()))
     stores = [last.store(k, Local(fold.dtype, fold.result)) for k, fold in enumerate(folds)]
@@ -105,10 +108,7 @@ def grouped(
 
 
 def _kernel(group: Group, operands: Operands, body: Body) -> Kernel:
-    feeds: tuple[tuple[int, ...], ...] = ()
-    if len(group.results) > 1 and all(r.fold is None for r in group.results):
-        feeds = tuple(operands.feeding((r.value, r.place)) for r in group.results)
-    return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body, feeds=feeds)
+    return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body)
 
 
 def with_numbers(kernel: Kernel, node: Apply) -> Kernel:

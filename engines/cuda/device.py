@@ -60,6 +60,7 @@ class CudaDevice(Device):
         """The stream on which graphs are made: other threads free memory on the first one meanwhile."""
         self.enter()
         self.stream: Any = self._stream()
+        self._keep_freed(handle)
         self.memory = Buffers(self)
 
     def enter(self) -> None:
@@ -128,6 +129,12 @@ class CudaDevice(Device):
 
     def places(self, buffers: Sequence[Buffer]) -> tuple[int, ...]:
         return tuple([b.address for b in buffers])
+
+    def _keep_freed(self, handle: Any) -> None:
+        """Keep freed memory in the pool: by default it goes back to the system at each wait, and is mapped anew."""
+        pool = self._ask("cuDeviceGetDefaultMemPool", handle)
+        kind = self._driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        self._ask("cuMemPoolSetAttribute", pool, kind, self._driver.cuuint64_t(self.largest))
 
     def _stream(self) -> Any:
         return self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))

@@ -45,6 +45,7 @@ class BufferReplay:
         self._owners = [list(fresh).index(id(m)) for m in owners]
         self._given = [k for k, i in enumerate(inputs) if i is not None and 0 not in i.shape]
         self._flag = call.flag() if call.has_flag else None
+        self._pinned = [(k, inputs[k].buffer) for k in self._given if inputs[k].buffer in recorder.pinned]
         fixed = [] if self._flag is None else [self._flag]
         slots = [*(inputs[k] for k in self._given), *(m for m in self._fresh if 0 not in m.shape)]
         self._tape = Tape(recorder, slots, call, fixed)
@@ -52,8 +53,13 @@ class BufferReplay:
         """Graphs by the addresses of arguments and results; True: seen once; None: no graph can be made."""
 
     def run(self, arrays: Sequence[Any], stays: Sequence[bool], traffic: Traffic) -> list[Any] | None:
-        """Run the call; None if a kernel refused an element.  Results that stay are arrays on the device."""
+        """Run the call.  Results that stay are arrays on the device.
+
+        None if a kernel refused an element, or if indices are in another buffer than those whose order was found.
+        """
         call = self._call
+        if any(not isinstance(arrays[k], OnDevice) or arrays[k].buffer is not own for k, own in self._pinned):
+            return None
         memory: Buffers = call.memory  # type: ignore[assignment]
         call.traffic = traffic
         given = [a if isinstance(a, OnDevice) else memory.put(a, traffic) for a in (arrays[k] for k in self._given)]

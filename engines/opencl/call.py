@@ -51,6 +51,8 @@ class Recorder:
         self.made: list[Any] = []
         self.given: dict[Any, Any] = {}
         """Arrays that were copied to the device, by variable."""
+        self.pinned: list[Any] = []
+        """Buffers whose contents decide what is launched."""
         self.broken = False
         """Whether the host has read a value that may differ in another run."""
 

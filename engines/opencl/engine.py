@@ -236,6 +236,7 @@ class OpenCLExecutable(CheckedExecutable):
         if len(known) >= _REPLAYS and key not in known:
             while known:
                 (known.popitem()[1] or _NOTHING).end()
+        (known.get(key) or _NOTHING).end()
         try:
             if call.launches == 0 and self._device.shares:
                 known[key] = OnHost(self._body)

@@ -50,7 +50,10 @@ class Segments:
         """
         y, x, *pointers = given
         if call.recorder is not None and not self._are_constant:
-            call.recorder.broken = True
+            if all(isinstance(p, OnDevice) and p.host is not None for p in pointers):
+                call.recorder.pinned += [p.buffer for p in pointers]
+            else:
+                call.recorder.broken = True
         tables = self._tables(pointers, axes, joint, loops, call)
         if tables is None:
             return False
