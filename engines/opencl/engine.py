@@ -173,8 +173,7 @@ class OpenCLExecutable(CheckedExecutable):
     def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> Any:
         if not isinstance(value, OnDevice):
             return super()._result(k, value, output, shapes)
-        element = np.empty((), value.dtype)
-        super()._result(k, np.broadcast_to(element, value.shape), output, shapes)
+        self._require_type(k, value.dtype, value.shape, output, shapes)
         return value
 
     def _run(self, *arrays: Any) -> list[Any]:
