@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 
 from ...ops.elementwise import by_symbol
 from ...record import record
+from ...targets.current import current
 from ..ir.loops import Let, ScalarOp, Statement
 from ..ir.work_items import HELD_STEP, Groups, WorkItems
 
@@ -31,21 +32,8 @@ HELD = 16
 """Most elements of an item that stay in registers between the passes over a row."""
 PART = 16
 """Least elements of a lane of a part."""
-_HELD_WORDS, _LARGE, _LARGE_WORDS = 64, 512, 32
-"""Most 32-bit registers for them, and in groups of more items than _LARGE, which have half as many."""
-_ADJACENT = 32
-"""Adjacent outputs of a group: a cache line of float32."""
-_SUMS = 16
-"""Most accumulators of an item, of all its reductions."""
-_READS = 16
-"""Elements of all operands that an item reads at a time."""
 _NARROW = (1 << 31) - (1 << 20)
 """Positions that fit into 31 bits, a step beyond the end included."""
-_LONG_BODY, _LONG_HELD = 96, 512
-"""Most operations of an unrolled loop, in units of an addition, and of one whose elements stay in registers.
-
-More take a compiler seconds: a sum of sines 3, with 16 sines at a time.
-"""
 
 
 @record
@@ -103,10 +91,10 @@ def groups_of(
     kept = [l for l in found.kept if extents[l] > 1] or list(found.kept[-1:])
     loops = tuple(l for l in found.reduced if extents[l] > 1)
     length = _power_above(extents[kept[-1]]) if kept else 1
-    adjacent = bool(kept and loops) and _is_adjacent(strides, kept[-1], loops[-1])
+    limits, adjacent = current().limits, bool(kept and loops) and _is_adjacent(strides, kept[-1], loops[-1])
     if adjacent:
-        across = min(_ADJACENT, length, most)
-        sums = max(1, _SUMS // max(len(p.folds) for p in found.passes))
+        across = min(limits.adjacent_outputs, length, most)
+        sums = max(1, limits.item_sums // max(len(p.folds) for p in found.passes))
         along = min(split.lanes, max(8, split.lanes // sums), most // across)
     else:
         along = min(split.lanes, most)
@@ -132,15 +120,18 @@ def _is_adjacent(strides: Sequence[Mapping[int, int]], kept: int, reduced: int) 
 def _rounds(found: WorkItems, sums: int, visits: int) -> int:
     """Return the elements of a lane that are read at a time: so many that reads overlap."""
     reads = max(len(found.kernel.inputs), 1)
-    most = max(1, min(_READS // (sums * reads), _LONG_BODY // (sums * _operations(found))))
-    return min(_power(most), _power_above(visits))
+    limits = current().limits
+    most = min(limits.item_reads // (sums * reads), limits.unrolled_operations[0] // (sums * _operations(found)))
+    return min(_power(max(most, 1)), _power_above(visits))
 
 
 def _held(found: WorkItems, items: int, sums: int, visits: int) -> int:
     """Return the elements that an item holds in registers; 0 if there are none, or too many."""
     count = -(-sums * visits // HELD_STEP) * HELD_STEP
-    words = _HELD_WORDS if items <= _LARGE else _LARGE_WORDS
-    fits = count <= HELD and found.words * count <= words and _operations(found) * count <= _LONG_HELD
+    limits = current().limits
+    words, fewer, usual = limits.item_words
+    fits = count <= HELD and found.words * count <= (words if items <= usual else fewer)
+    fits = fits and _operations(found) * count <= limits.unrolled_operations[1]
     return count if found.held and fits else 0
 
 
@@ -157,4 +148,4 @@ def _cost(s: Statement) -> int:
 
 def may_hold(found: WorkItems) -> bool:
     """Whether registers can hold the elements of an item of some rows."""
-    return 0 < found.words * HELD_STEP <= _HELD_WORDS
+    return 0 < found.words * HELD_STEP <= current().limits.item_words[0]
