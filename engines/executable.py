@@ -135,15 +135,21 @@ class CheckedExecutable:
         if not isinstance(value, (np.ndarray, np.generic)):
             raise self._error(f"computes output {k} as {type(value).__name__}; expected an array of {output.type}")
         array = self._owned(value)
-        if array.dtype != output.type.numpy:
-            raise self._error(f"computes output {k} as {array.dtype}; expected {output.type.dtype}")
+        self._require_type(k, array.dtype, array.shape, output, shapes)
+        return array
+
+    def _require_type(
+        self, k: int, dtype: np.dtype, shape: tuple[int, ...], output: Variable, shapes: list[tuple[int, ...]]
+    ) -> None:
+        """Raise EngineError if output `k` has another dtype or shape than its type, with inputs of these `shapes`."""
+        if dtype != output.type.numpy:
+            raise self._error(f"computes output {k} as {dtype}; expected {output.type.dtype}")
         lengths = self._lengths[k]
         expected = output.type.shape if lengths is None else tuple(evaluated(n, shapes) for n in lengths)
-        fits = array.ndim == len(expected) and all(n in (None, m) for n, m in zip(expected, array.shape))
+        fits = len(shape) == len(expected) and all(n in (None, m) for n, m in zip(expected, shape))
         if not fits:
             shown = f"({', '.join('?' if n is None else str(n) for n in expected)}{',' * (len(expected) == 1)})"
-            raise self._error(f"computes output {k} with shape {array.shape}; expected {shown}")
-        return array
+            raise self._error(f"computes output {k} with shape {shape}; expected {shown}")
 
     def _owned(self, value: Any) -> np.ndarray:
         """Return a result as an array in C order with memory of its own."""

@@ -22,7 +22,9 @@ from .variables import known_shape, require_name
 class Container:
     """A place for one array; `value` is replaced, never written into, except by functions that update it in place."""
 
-    __slots__ = ("__weakref__", "value")
+    __slots__ = ("__weakref__", "mirror", "value")
+    mirror: Any
+    """A copy elsewhere, which a subclass of an engine keeps."""
 
     def __init__(self, value: np.ndarray) -> None:
         self.value: np.ndarray = value

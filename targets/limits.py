@@ -27,7 +27,21 @@ class Limits:
     long_row: int = 1 << 16
     """Elements of a long row."""
     group_items: int = 64
-    """Work items of a group on a device that reduces one element; a power of two."""
+    """Most work items of a group on a device that compute an element each; a power of two."""
+    reduction_items: tuple[int, int] = (256, 1024)
+    """The usual and the most work items of a group that reduces; powers of two."""
+    adjacent_outputs: int = 32
+    """Adjacent outputs of a group that reduces: a cache line of float32."""
+    item_sums: int = 16
+    """Accumulators of a work item, of all its reductions."""
+    item_reads: int = 16
+    """Elements of all operands that a work item reads at a time."""
+    item_words: tuple[int, int, int] = (64, 32, 512)
+    """The 32-bit registers of a work item for elements that stay there between two passes, the same in a large group,
+    and the most items of a group that is not large."""
+    unrolled_operations: tuple[int, int] = (96, 512)
+    """Operations of an unrolled loop of a work item, in units of an addition, and of one whose elements stay in
+    registers.  More take a compiler seconds: a sum of sines 3, with 16 sines at a time."""
     host_operations: int = 12
     """Nodes of a graph on a processor as device beyond which small nodes are launched too, and not run by NumPy."""
     # --- nodes of several kernels

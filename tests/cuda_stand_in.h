@@ -12,12 +12,16 @@
 #define __device__
 #define __constant__
 #define __shared__ static
+#define __launch_bounds__(items, groups)
 #define lgamma_r ag_lgamma_r
 #define lgammaf_r ag_lgammaf_r
 struct uint3 { unsigned x, y, z; };
+struct alignas(8) uint2 { unsigned x, y; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
 static uint3 blockIdx, threadIdx, blockDim, gridDim;
 static inline double __longlong_as_double(long long bits) { double y; memcpy(&y, &bits, 8); return y; }
 static inline float __int_as_float(int bits) { float y; memcpy(&y, &bits, 4); return y; }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
 using std::fma; using std::signbit; using std::copysign;
 
 namespace stand_in {
@@ -71,6 +75,7 @@ static void group(unsigned items)
 }
 }
 static inline void __syncthreads() { swapcontext(&stand_in::fibres[stand_in::now], &stand_in::driver); }
+#define __syncwarp __syncthreads
 extern "C" void stand_in_run(void *kernel, const long long *given, int count, const unsigned *grid, const unsigned *block,
     int has_barriers)
 {
@@ -90,3 +95,4 @@ extern "C" void stand_in_run(void *kernel, const long long *given, int count, co
                 else for (unsigned t = 0; t < items; t++) { place(t); with<64>(count); }
             }
 }
+#undef __x86_64__ /* NVRTC does not define it */

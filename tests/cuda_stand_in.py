@@ -34,6 +34,14 @@ class CUstream_flags(IntEnum):  # noqa: N801
     CU_STREAM_NON_BLOCKING = 1
 
 
+class CUstreamCaptureMode(IntEnum):
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2
+
+
+class CUmemPool_attribute(IntEnum):  # noqa: N801
+    CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4
+
+
 OK = CUresult.CUDA_SUCCESS
 VALUES = {1: 1024, 16: 8, 75: 9, 76: 0}
 
@@ -42,9 +50,13 @@ class Driver:
     """The functions of `cuda.bindings.driver` that the engine calls."""
 
     CUresult, CUdevice_attribute, CUstream_flags = CUresult, CUdevice_attribute, CUstream_flags
+    CUstreamCaptureMode, CUmemPool_attribute, cuuint64_t = CUstreamCaptureMode, CUmemPool_attribute, int
 
     def __init__(self, total=1 << 30):
         self.total, self.memory, self.calls = total, {}, []
+        self.pool = {}
+        self.streams, self.capturing = 0, set()
+        self.graph, self.graphs = None, 0
         self._local = threading.local()
 
     def cuInit(self, flags):
@@ -73,7 +85,8 @@ class Driver:
         return (OK,)
 
     def cuStreamCreate(self, flags):
-        return OK, "stream"
+        self.streams += 1
+        return OK, f"stream {self.streams}"
 
     def cuGetErrorString(self, error):
         return OK, CUresult(error).name.encode()
@@ -84,17 +97,26 @@ class Driver:
         alive = all(any(s <= at and at + n <= s + len(m) for s, m in self.memory.items()) for at, n in places)
         return None if alive else (CUresult.CUDA_ERROR_INVALID_VALUE,)
 
+    def cuDeviceGetDefaultMemPool(self, device):
+        return OK, "pool"
+
+    def cuMemPoolSetAttribute(self, pool, kind, value):
+        assert pool == "pool" and kind == CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD and value > 0
+        return (OK,)
+
     def cuMemAllocAsync(self, size, stream):
         if self._wrong():
             return (*self._wrong(), None)
         if sum(map(len, self.memory.values())) + size > self.total:
             return CUresult.CUDA_ERROR_OUT_OF_MEMORY, None
-        made = ctypes.create_string_buffer(size)
+        pool = self.pool.get(size)
+        made = pool.pop() if pool else ctypes.create_string_buffer(size)
         self.memory[ctypes.addressof(made)] = made
         return OK, ctypes.addressof(made)
 
     def cuMemFreeAsync(self, address, stream):
-        assert self.memory.pop(address, None) is not None
+        freed = self.memory.pop(address)
+        self.pool.setdefault(len(freed), []).append(freed)
         return (OK,)
 
     def cuMemcpyHtoDAsync(self, there, here, size, stream):
@@ -123,7 +145,35 @@ class Driver:
     def cuModuleGetGlobal(self, module, name):
         return OK, (ctypes.c_int64 * 2).in_dll(module.library, name.decode()), 16
 
+    def cuStreamBeginCapture(self, stream, mode):
+        assert self.graph is None
+        self.graph = []
+        self.capturing.add(stream)
+        return (OK,)
+
+    def cuStreamEndCapture(self, stream):
+        made, self.graph = self.graph, None
+        return OK, made
+
+    def cuGraphInstantiate(self, graph, flags):
+        return OK, tuple(graph)
+
+    def cuGraphDestroy(self, graph):
+        graph.clear()
+        return (OK,)
+
+    def cuGraphExecDestroy(self, ready):
+        return (OK,)
+
+    def cuGraphLaunch(self, ready, stream):
+        assert stream not in self.capturing
+        self.graphs += 1
+        for library, address, given, sizes, has_barriers in ready:
+            library.stand_in_run(address, given, len(given), *sizes, has_barriers)
+        return self._wrong() or (OK,)
+
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
+        assert (self.graph is None) == (stream not in self.capturing)
         self.calls.append(((gx, gy, gz), (bx, by, bz)))
         fits = 0 < gx < 1 << 31 and 0 < gy <= 65535 and 0 < gz <= 65535 and 0 < bx * by * bz <= 1024 and bz <= 64
         if self._wrong() or not fits:
@@ -135,7 +185,11 @@ class Driver:
         given = (ctypes.c_int64 * count)(*(ctypes.c_int64.from_address(p).value for p in places))
         address = ctypes.cast(function.address, ctypes.c_void_p)
         sizes = [(ctypes.c_uint * 3)(*s) for s in ((gx, gy, gz), (bx, by, bz))]
-        library.stand_in_run(address, given, count, *sizes, int("__syncthreads" in function.module.text))
+        made = library, address, given, sizes, int("__sync" in function.module.text)
+        if self.graph is not None:
+            self.graph.append(made)
+        else:
+            library.stand_in_run(address, given, count, *sizes, made[-1])
         return (OK,)
 
 
@@ -143,7 +197,7 @@ class Compiler:
     """The functions of `cuda.bindings.nvrtc` that the engine calls; "PTX" is the path of a library."""
 
     def __init__(self):
-        self.made = {}
+        self.made, self.folder = {}, Path(tempfile.mkdtemp(dir=FOLDER))
 
     def nvrtcCreateProgram(self, text, name, count, headers, names):
         return 0, SimpleNamespace(text=text.decode(), path="", log="")
@@ -151,7 +205,7 @@ class Compiler:
     def nvrtcCompileProgram(self, program, count, options):
         assert b"--fmad=false" in options and len(options) == count
         if program.text not in self.made:
-            stem = Path(FOLDER) / f"k{len(self.made)}"
+            stem = self.folder / f"k{len(self.made)}"
             stem.with_suffix(".cu").write_text(program.text)
             command = ["g++", "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off", "-fno-builtin"]
             command += ["-include", str(HEADER), "-x", "c++", str(stem.with_suffix(".cu")), "-Wl,-Bsymbolic"]

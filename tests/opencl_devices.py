@@ -2,6 +2,8 @@
 
 from functools import cache
 
+import numpy as np
+
 from arignote.engines.opencl import device as devices
 
 WAYS = {
@@ -23,3 +25,10 @@ def device_of(way):
     made = devices.OpenCLDevice(found, **WAYS[way])
     made.small = 0
     return made
+
+
+def calls(f, wanted, values):
+    """Results of calls of a function and of its meaning: the first, the recorded one, and replays with other values."""
+    rolled = [np.roll(v, 1) if isinstance(v, np.ndarray) else v for v in values]
+    for given in (values, values, rolled, rolled, values):
+        yield from zip(f(*given), wanted(*given), strict=True)

@@ -70,8 +70,11 @@ SHAPES = [
     ("local_useless_reshape", Reshape()(x, n), x),
     ("local_useless_specify_shape", SpecifyShape()(M, 4, length(M, 1)), M),
     ("local_useless_specify_shape", MaskedShape()(T.exp(x), length(x, 0)), T.exp(x)),
-    ("local_useless_check_lengths", CheckLengths((("q", 0), ("q", 1)))(A, length(A, 0), n, length(M, 1), 3),
-     CheckLengths((("q", 0),))(A, length(A, 0), n)),
+    (
+        "local_useless_check_lengths",
+        CheckLengths((("q", 0), ("q", 1)))(A, length(A, 0), n, length(M, 1), 3),
+        CheckLengths((("q", 0),))(A, length(A, 0), n),
+    ),
     ("local_useless_check_lengths", CheckLengths((("q", 1),))(A, length(M, 1), 3), A),
     ("local_reshape_to_dimshuffle", Reshape()(x, 1, length(x, 0)), DimShuffle(("x", 0))(x)),
     ("local_useless_dimshuffle_in_reshape", Reshape()(DimShuffle((0, "x", 1))(M), 6, 2), Reshape()(M, 6, 2)),
@@ -96,6 +99,7 @@ INDEXING = [
     ("local_subtensor_make_vector", MakeVector()(s, T.exp(s))[1], T.exp(s)),
     ("local_subtensor_make_vector", MakeVector()(k, n, m)[1:], MakeVector()(n, m)),
     ("local_adv_idx_to_slice", M[arange(1, 3)], T.Subtensor(("s111",))(M, 1, 3, 1)),
+    ("local_adv_idx_of_all_positions", x[fill(i, arange(length(x, 0)))], fill(i, x)),
     ("local_subtensor_lift", T.exp(A)[n], T.exp(A[n])),
     ("local_subtensor_lift", (M * N)[1:], M[1:] * N[1:]),
     ("local_subtensor_of_dimshuffle", A.T[1:, n], A[n, 1:]),
@@ -126,6 +130,11 @@ WRITING = [
         "local_incsubtensor_of_zeros_to_setsubtensor",
         AdvancedIncSubtensor(("a", "a"), set=False)(T.zeros_like(A), x, arange(length(i, 0)), i),
         AdvancedIncSubtensor(("a", "a"), set=True)(T.zeros_like(A), x, arange(length(i, 0)), i),
+    ),
+    (
+        "local_inc_at_all_positions",
+        AdvancedIncSubtensor(("a",), set=False)(T.zeros_like(x), fill(i, y), fill(i, arange(length(x, 0)))),
+        SumTo()(fill(fill(i, arange(length(x, 0))), fill(i, y)), T.zeros_like(x)),
     ),
     ("local_setsubtensor_of_constants", put(T.zeros_like(x), 0.0, n), T.zeros_like(x)),
     ("local_subtensor_inc_subtensor", put(A, x, n)[n], fill(A[n], x)),
@@ -241,6 +250,11 @@ UNCHANGED = [
     ("local_subtensor_merge", x[1:4][n]),  # n may be beyond the slice
     ("local_subtensor_merge", x[n:][2:]),  # n may be negative
     ("local_adv_idx_to_slice", x[arange(1, 3)]),  # x may be shorter
+    ("local_adv_idx_of_all_positions", x[fill(i, arange(length(y, 0)))]),  # y may be shorter
+    (
+        "local_inc_at_all_positions",
+        AdvancedIncSubtensor(("a",), set=False)(y, fill(i, x), fill(i, arange(length(y, 0)))),
+    ),
     ("local_subtensor_lift", (A * x)[n]),  # x may be broadcast
     ("local_incsubtensor_of_zeros_to_setsubtensor", AdvancedIncSubtensor(("a",), set=False)(T.zeros_like(x), s, i)),
     ("local_set_to_inc_subtensor", AdvancedIncSubtensor(("a",), set=True)(x, x[i] + y, i)),  # positions named twice

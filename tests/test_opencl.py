@@ -1,18 +1,21 @@
 """The OpenCL engine: printed kernels everywhere, values where a device compiles kernels."""
 
+import itertools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from opencl_devices import WAYS, device_of, lacking
+from opencl_devices import WAYS, calls, device_of, lacking
 from program_trials import trouble
 from random_programs import random_program
 
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.ctext.device import CUDA, OPENCL, source
+from arignote.cbackend.ctext.device_groups import group_source
+from arignote.cbackend.ir.work_items import Groups
 from arignote.cbackend.lowering.work_items import work_items
 from arignote.engines import EngineError
 from arignote.engines.opencl import device as devices
@@ -32,7 +35,10 @@ def opencl(request, monkeypatch):
 
 
 def text_of(variable, dialect):
-    return source(work_items(variable.owner), dialect, 8)
+    items = work_items(variable.owner)
+    if not items.reduced:
+        return source(items, dialect)
+    return group_source(items, dialect, Groups(8, 8, kept=items.kept, loops=items.reduced, unroll=4))
 
 
 # --- the printer: no device needed
@@ -47,14 +53,14 @@ def test_an_elementwise_kernel_takes_strides_and_finds_its_place():
 
 def test_a_reduction_is_a_tree_in_local_memory():
     text = text_of(T.matrix("x").sum(axis=0), OPENCL)
-    assert "__local f64 tree0[8];" in text and "at += 8" in text and text.count("barrier(") == 2
+    assert "__local f64 tree0[8];" in text and "at += 32" in text and text.count("barrier(") == 2
 
 
 def test_cuda_is_the_same_body_under_another_prelude():
     expression = T.vector("x", dtype="float32").max()
     ours, theirs = text_of(expression, OPENCL), text_of(expression, CUDA)
-    assert "__shared__ f32 tree0[8];" in theirs and "__syncthreads();" in theirs and "__global " not in theirs
-    assert 'extern "C" __global__ void k_' in theirs and "static __device__ inline" in theirs
+    assert "__shared__ f32 tree0[8];" in theirs and "__syncwarp();" in theirs and "__global " not in theirs
+    assert 'extern "C" __global__ void __launch_bounds__(8, 16) k_' in theirs and "static __device__ inline" in theirs
     total = next(line for line in ours.splitlines() if "total0 = ag_maximum" in line)
     assert total in theirs
 
@@ -227,9 +233,8 @@ def test_copies_are_in_the_program_and_counted(opencl):
 
 
 def check(inputs, outputs, values, mode):
-    found = ag.function(inputs, outputs, mode=mode)(*values)
-    wanted = ag.function(inputs, outputs, mode="NUMPY")(*values)
-    for got, expected, output in zip(found, wanted, outputs):
+    f, wanted = ag.function(inputs, outputs, mode=mode), ag.function(inputs, outputs, mode="NUMPY")
+    for (got, expected), output in zip(calls(f, wanted, values), itertools.cycle(outputs)):
         assert got.dtype == expected.dtype
         rtol = {"f": 1e-5 if got.dtype == np.float32 else 1e-12}.get(got.dtype.kind, 0)
         np.testing.assert_allclose(got, expected, rtol=rtol, err_msg=f"{output.owner} {inputs[0].dtype}")

@@ -83,6 +83,7 @@ BOUNDS = {
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},
     "cbackend/lowering/fold.py": {"LONG"},
+    "cbackend/lowering/groups.py": {"ITEMS", "LANES", "ROW_LANES", "LEAST_LANES", "HELD", "PART", "_NARROW"},
     "cbackend/lowering/lanes.py": {"LANES"},
     "cbackend/lowering/lower_planes.py": {"ROWS"},
     "cbackend/lowering/lower_reduce.py": {"ROWS"},

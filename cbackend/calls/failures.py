@@ -11,6 +11,7 @@ import numpy as np
 
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
+from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.blas import Gemm, Gemv
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused, unmarked
@@ -27,6 +28,8 @@ from ..program.program import Program
 
 STAGE = 4
 """Index where a pipeline stores the stage that failed."""
+_FIRST_INDEX = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}
+"""Position of the first index among the operands."""
 Said = tuple[type[Exception], str, Pointed]
 """An exception's class, its message, and the operands to point at."""
 
@@ -53,8 +56,9 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
     if outcome == Outcome.MEMORY:
         return MemoryError, f"no memory for an array of shape {tuple(values)}", _where(node)
     if outcome in (Outcome.LENGTHS, Outcome.INDICES) and node is not None:
-        error = IndexError if outcome == Outcome.INDICES else ValueError
-        return error, *_disagreement(node, _shapes(node, rest), operand, values)
+        shapes = _shapes(node, rest)
+        of_indices = outcome == Outcome.INDICES or _index_together(program, node, guilty_operands(shapes, operand))
+        return IndexError if of_indices else ValueError, *_disagreement(node, shapes, operand, values)
     if outcome == Outcome.RESHAPE and node is not None:
         x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
@@ -138,6 +142,17 @@ def _indices(node: Apply | None) -> list[int]:
 
 
 # --- lengths that do not agree
+
+
+def _index_together(program: Program, node: Apply, guilty: Collection[int]) -> bool:
+    """Return whether one read or write indexes by all the guilty operands: NumPy raises IndexError for those.
+
+    A rule may broadcast the arrays of indices against each other before that read runs.
+    """
+    values = {node.inputs[k] for k in guilty}
+    users = [site.node for site in program.all_sites if site is not None]
+    together = (u.inputs[_FIRST_INDEX[op]:] for u in users if (op := type(unmarked(u.op))) in _FIRST_INDEX)
+    return len(values) > 1 and any(values <= set(indices) for indices in together)
 
 
 def _shapes(node: Apply, lengths: list[int]) -> list[tuple[int, ...]]:

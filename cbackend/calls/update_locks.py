@@ -19,7 +19,8 @@ _held: dict[int, list[threading.RLock]] = {}
 """Locks that a pending fork holds, by thread."""
 
 
-def _lock_of(container: Any) -> threading.RLock:
+def lock_of(container: Any) -> threading.RLock:
+    """Return the lock that a function holds while it overwrites the value of a container."""
     with _making:
         return _locks.setdefault(container, threading.RLock())
 
@@ -29,7 +30,7 @@ def with_update_locks(function: Callable[..., Result], containers: Iterable[Any]
 
     All callers acquire locks in one order, so there is no deadlock.
     """
-    locks = [_lock_of(c) for c in sorted(containers, key=id)]
+    locks = [lock_of(c) for c in sorted(containers, key=id)]
 
     def locked(*arguments: Any) -> Result:
         for lock in locks:

@@ -7,9 +7,12 @@ preamble.py         the head of a file: types, and the helpers that are used
 helper.py           a helper, instantiated for several dtypes
 user_forms.py       elementwise ops from outside the package
 device.py           kernels of work items in OpenCL C and CUDA C++
+device_groups.py    kernels whose groups of work items reduce, or pass over rows
 device_parts.py     kernels of the C backend, of which a work item runs a part
 device_lists.py     the function of a work item, and the kernel of a list of launches
-device_products.py  products of matrices on devices
+device_products.py  products of matrices on processors as devices
+device_tiles.py     products of matrices on devices with local memory
+device_scatter.py   scatters on devices
 
 Helpers of elementary functions: helpers_arcs, helpers_error, helpers_exponential, helpers_gamma, helpers_logarithm,
 helpers_power, helpers_roots, helpers_trigonometric.  Helpers of dtypes: helpers_complex, helpers_float,

@@ -7,15 +7,15 @@ the qualifiers of functions and pointers, and how a work item finds its place.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 
 from ...record import record
-from ..ir.loops import ONE, Body, Const, ElementPointer, Expr, Local
-from ..ir.operands import Parameter, stride_name
+from ..ir.kernel import Kernel
+from ..ir.loops import ONE, Body, ElementPointer
+from ..ir.operands import Bits, Parameter, operand_name
 from ..ir.walk import substituted
-from ..ir.work_items import Fold, WorkItems
-from .emit import INDENT, constant, expression, helpers, helpers_of, statements
+from ..ir.work_items import WorkItems
+from .emit import INDENT, helpers, statements
 from .helper import C_TYPES, storage_type
 from .helpers_float import PROTOTYPES
 from .preamble import HELPERS, in_order
@@ -42,6 +42,8 @@ _CUDA_BUILT_IN = """\
 #define __builtin_fmaf fmaf
 #define __builtin_signbit signbit
 #define __builtin_expect(value, wanted) (value)
+#define __FP_FAST_FMA 1
+#define __FP_FAST_FMAF 1
 extern "C" { __constant__ i64 ag_first[2]; }
 static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
 static __device__ inline f64 lgamma_r(f64 x, int *sign)
@@ -65,11 +67,19 @@ class Dialect:
     prelude: str
     kernel: str
     """Qualifiers of a kernel."""
+    grouped: str
+    """Qualifiers of a kernel for groups of {items} work items, `{groups}` of which share a processor."""
+    resident: int
+    """Work items that share a processor, each with enough registers for many loads at a time."""
     pointer: str
     """Qualifier of a pointer to an array, with a space behind it."""
     shared: str
     """Qualifier of an array that a group shares, with a space behind it."""
     barrier: str
+    near_barrier: tuple[int, str]
+    """A number of adjacent items, and the barrier among them."""
+    high_product: str
+    """Function of the upper half of a product of two u32."""
     places: tuple[str, str, str]
     """Index of a work item along three axes, innermost first."""
     group: tuple[str, str, str]
@@ -95,9 +105,13 @@ OPENCL = Dialect(
     + _BUILT_IN
     + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
     kernel="__kernel void",
+    grouped="__kernel __attribute__((reqd_work_group_size({items}, 1, 1))) void",
+    resident=1024,
     pointer="__global ",
     shared="__local ",
     barrier="barrier(CLK_LOCAL_MEM_FENCE);",
+    near_barrier=(1, ""),
+    high_product="mul_hi",
     places=("get_global_id(0)", "get_global_id(1)", "get_global_id(2)"),
     group=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
     item="get_local_id(0)",
@@ -107,9 +121,13 @@ CUDA = Dialect(
     name="cuda",
     prelude=_typedefs("long long") + "typedef double f64;\n" + _CUDA_BUILT_IN,
     kernel='extern "C" __global__ void',
+    grouped='extern "C" __global__ void __launch_bounds__({items}, {groups})',
+    resident=1024,
     pointer="",
     shared="__shared__ ",
     barrier="__syncthreads();",
+    near_barrier=(32, "__syncwarp();"),
+    high_product="__umulhi",
     places=(
         "(i64)blockIdx.x * blockDim.x + threadIdx.x",
         "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
@@ -121,16 +139,22 @@ CUDA = Dialect(
 )
 
 
-def source(found: WorkItems, dialect: Dialect, width: int = 1, dense: bool = False) -> str:
-    """Return the text of a kernel with all that it needs.
+def source(found: WorkItems, dialect: Dialect, dense: bool = False) -> str:
+    """Return the text of a kernel whose work items compute an element each, with all that it needs.
 
-    `width`: work items of a group that reduces; a power of two.  `dense`: all operands have stride 1 along the last
-    reduced loop, or the last loop of a kernel that reduces none: compilers for processors make vectors of such items.
+    `dense`: all operands have stride 1 along the last loop: compilers for processors make vectors of such items.
     """
-    needed = {*helpers(found.kernel), *helpers_of(_combination(f, "0") for f in found.folds)}
-    needed -= {h.name for h in PROTOTYPES}
+    kernel = found.kernel
+    body = along_ones(kernel.body, kernel, found.kept[-1:]) if dense else kernel.body
+    lines = [*_indices(found.kept, dialect.places), *lines_of(body, dialect)]
+    return with_helpers(set(helpers(kernel)), dialect, kernel, kernel_text(kernel, dialect, dialect.kernel, lines))
+
+
+def with_helpers(needed: set[str], dialect: Dialect, kernel: Kernel, text: str) -> str:
+    """Return the text of a kernel behind the prelude and the helpers that it needs."""
+    needed = (needed | _helpers_of_bits(kernel)) - {h.name for h in PROTOTYPES}
     texts = [dialect.prelude, *(helper_text(HELPERS[name].text, dialect) for name in in_order(needed))]
-    return "\n".join([*texts, _kernel(found, dialect, width, dense)])
+    return "\n".join([*texts, text])
 
 
 def opening(dialect: Dialect) -> str:
@@ -148,15 +172,27 @@ def helper_text(text: str, dialect: Dialect) -> str:
     return re.sub(r"^static inline", dialect.helper, text, flags=re.M).replace(" static const ", " const ")
 
 
-def _kernel(found: WorkItems, dialect: Dialect, width: int, dense: bool) -> str:
-    kernel = found.kernel
-    parameters = ", ".join(_parameter(p, dialect) for p in kernel.parameters)
-    lines = [f"/* {kernel.comment} */", f"{dialect.kernel} {kernel.name}({parameters})", "{"]
+def kernel_text(kernel: Kernel, dialect: Dialect, head: str, inside: Iterable[str], further: Iterable[str] = ()) -> str:
+    """Return a kernel with these lines.  `head`: its qualifiers; `further`: names of int64 behind its parameters."""
+    parameters = ", ".join((*(_parameter(p, dialect) for p in kernel.parameters), *(f"i64 {name}" for name in further)))
+    lines = [f"/* {kernel.comment} */", f"{head} {kernel.name}({parameters})", "{"]
     lines += [f"{INDENT}{p.name} += {p.name}_start;" for p in kernel.parameters if p.is_pointer]
-    if dense:
-        found = _along_ones(found)
-    inside = _reducing(found, dialect, width) if found.reduced else _elementwise(found, dialect)
+    lines += [INDENT + _from_bits(kernel, a.operand) for a in kernel.arguments if isinstance(a, Bits)]
     return "\n".join([*lines, *(INDENT + line for line in inside), "}", ""])
+
+
+def _from_bits(kernel: Kernel, operand: int) -> str:
+    """Return the array of one element for an operand that is passed as bits."""
+    dtype, name = kernel.operands[operand].dtype, operand_name(operand, len(kernel.outputs))
+    bits = f"{name}_bits" if C_TYPES[dtype] in ("f32", "f64") else f"({C_TYPES[dtype]}){name}_bits"
+    number = f"ag_from_bits_{C_TYPES[dtype]}({bits})" if dtype.startswith("float") else bits
+    return f"const {storage_type(dtype)} {name}[1] = {{{number}}};"
+
+
+def _helpers_of_bits(kernel: Kernel) -> set[str]:
+    """Return the helpers that turn bits into numbers."""
+    dtypes = {C_TYPES[kernel.operands[a.operand].dtype] for a in kernel.arguments if isinstance(a, Bits)}
+    return {f"ag_from_bits_{t}" for t in dtypes & {"f32", "f64"}}
 
 
 def _parameter(parameter: Parameter, dialect: Dialect) -> str:
@@ -166,90 +202,34 @@ def _parameter(parameter: Parameter, dialect: Dialect) -> str:
     return f"{dialect.pointer}{const}{storage_type(parameter.dtype)} *{parameter.name}, i64 {parameter.name}_start"
 
 
-def _along_ones(found: WorkItems) -> WorkItems:
-    """Return the kernel for strides of 1 along its last loop."""
-    last = (found.reduced or found.kept)[-1:]
-    names = {p.name for p in found.kernel.parameters for loop in last if p.name.endswith(f"_s{loop}")}
-    body = substituted(found.kernel.body, dict.fromkeys(names, ONE))
-    return replace(found, kernel=replace(found.kernel, body=body))
+def along_ones(body: Body, kernel: Kernel, loops: Iterable[int]) -> Body:
+    """Return statements of a kernel for operands with stride 1 along some loops."""
+    names = {p.name for p in kernel.parameters for loop in loops if p.name.endswith(f"_s{loop}")}
+    return substituted(body, dict.fromkeys(names, ONE))
 
 
-def _elementwise(found: WorkItems, dialect: Dialect) -> Iterator[str]:
-    yield from _indices(found.kept, dialect.places, bounded=True)
-    yield from _lines(found.kernel.body, dialect)
-
-
-def _indices(loops: tuple[int, ...], places: tuple[str, str, str], bounded: bool) -> Iterator[str]:
+def _indices(loops: tuple[int, ...], places: tuple[str, str, str]) -> Iterator[str]:
     """Yield the lines that compute loop indices from the grid: one axis each for two loops, one for the others."""
     for axis, loop in enumerate(loops[:-3:-1]):
         yield f"const i64 i{loop} = {places[axis]};"
-        if bounded:
-            yield f"if (i{loop} >= n{loop}) return;"
-    outer = loops[:-2]
-    if not outer:
-        return
-    yield f"i64 rest = {places[2]};"
-    for loop in outer[:0:-1]:
+        yield f"if (i{loop} >= n{loop}) return;"
+    yield from outer_indices(loops[:-2], places[2])
+    if loops[:-2]:
+        yield f"if (i{loops[0]} >= n{loops[0]}) return;"
+
+
+def outer_indices(loops: tuple[int, ...], place: str) -> Iterator[str]:
+    """Yield the lines that compute the indices of several loops from one number."""
+    if loops:
+        yield f"i64 rest = {place};"
+    for loop in loops[:0:-1]:
         yield f"const i64 i{loop} = rest % n{loop};"
         yield f"rest /= n{loop};"
-    yield f"const i64 i{outer[0]} = rest;"
-    if bounded:
-        yield f"if (rest >= n{outer[0]}) return;"
+    if loops:
+        yield f"const i64 i{loops[0]} = rest;"
 
 
-def _reducing(found: WorkItems, dialect: Dialect, width: int) -> Iterator[str]:
-    """Yield the body of a reduction: each item folds every `width`-th value, then a tree in local memory."""
-    yield from _indices(found.kept, dialect.group, bounded=False)
-    yield f"const i64 item = {dialect.item};"
-    for fold in found.folds:
-        yield f"{dialect.shared}{storage_type(fold.identity.dtype)} tree{fold.output}[{width}];"
-        yield f"{C_TYPES[fold.identity.dtype]} {fold.value} = {_identity(fold)};"
-    yield f"const i64 count = {' * '.join(f'n{loop}' for loop in found.reduced)};"
-    yield f"for (i64 at = item; at < count; at += {width}) {{"
-    yield f"{INDENT}i64 left = at;"
-    for loop in found.reduced[:0:-1]:
-        yield f"{INDENT}const i64 i{loop} = left % n{loop};"
-        yield f"{INDENT}left /= n{loop};"
-    yield f"{INDENT}const i64 i{found.reduced[0]} = left;"
-    yield from (INDENT + line for line in _lines(found.kernel.body, dialect))
-    yield "}"
-    yield from _tree(found.folds, dialect, width)
-    yield "if (item == 0) {"
-    for fold in found.folds:
-        yield f"{INDENT}y{fold.output}[{_place(found, fold.output)}] = tree{fold.output}[0];"
-    yield "}"
-
-
-def _tree(folds: tuple[Fold, ...], dialect: Dialect, width: int) -> Iterator[str]:
-    for fold in folds:
-        yield f"tree{fold.output}[item] = {fold.value};"
-    yield dialect.barrier
-    yield f"for (i64 half = {width // 2}; half > 0; half /= 2) {{"
-    yield f"{INDENT}if (item < half) {{"
-    for fold in folds:
-        other = f"tree{fold.output}[item + half]"
-        yield f"{INDENT * 2}{fold.value} = {expression(_combination(fold, other))};"
-        yield f"{INDENT * 2}tree{fold.output}[item] = {fold.value};"
-    yield f"{INDENT}}}"
-    yield INDENT + dialect.barrier
-    yield "}"
-
-
-def _combination(fold: Fold, other: str) -> Expr:
-    return fold.with_value(Local(fold.identity.dtype, other))
-
-
-def _identity(fold: Fold) -> str:
-    return constant(Const(fold.identity.dtype, fold.identity.value))[0]
-
-
-def _place(found: WorkItems, output: int) -> str:
-    """Return the index of the element of an output that a group computes."""
-    loops = found.kernel.outputs[output].loops
-    return " + ".join(f"i{loop} * {stride_name(f'y{output}', loop)}" for loop in loops) or "0"
-
-
-def _lines(body: Body, dialect: Dialect) -> Iterator[str]:
+def lines_of(body: Body, dialect: Dialect) -> Iterator[str]:
     """Yield the statements of an element, with address spaces in front of the pointers into arrays."""
     for statement in body:
         qualifier = dialect.pointer if isinstance(statement, ElementPointer) else ""

@@ -7,22 +7,19 @@ Tables of offsets tell where elements lie:
 So one text serves all strides, products of batches, convolutions (k runs over channels and positions of the kernel) and
 their gradients.
 
-    packed_source(dtype)          for processors: `_pack` copies panels of b, an item keeps a tile in registers
-    tiled_source(dtype, dialect)  for other devices: groups of items keep tiles of a and b in local memory
+This is the text for processors: `_pack` copies panels of b, and an item keeps a tile in registers.  device_tiles.py has
+that for other devices, whose groups of items keep tiles of a and b in local memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .device import OPENCL, Dialect, opening
+from .device import OPENCL
 from .device_lists import Item, kernels_source
-from .helper import C_TYPES
 
 ROWS = 6
 """Rows of a tile in the registers of a processor, two vectors wide."""
-TILE, DEPTH, SIDE = 64, 16, 16
-"""A group of SIDE x SIDE items computes TILE x TILE elements, DEPTH columns of a and rows of b at a time."""
 _WORDS = {
     "int8": "char", "int16": "short", "int32": "int", "int64": "long", "float32": "float", "float64": "double",
     "uint8": "uchar", "uint16": "ushort", "uint32": "uint", "uint64": "ulong",
@@ -51,20 +48,6 @@ def packed_items(dtype: str) -> tuple[Item, Item]:
     name, prelude = f"product_{dtype}", OPENCL.prelude
     given, made = (p.replace("{T}", _WORDS[dtype]).split(", ") for p in (_PACK_PARAMETERS, _TILE_PARAMETERS))
     return Item(f"{name}_pack", (prelude,), tuple(given), pack), Item(name, (prelude, store), tuple(made), tile)
-
-
-def tiled_source(dtype: str, dialect: Dialect) -> str:
-    """Return the text for devices with local memory; the kernel is `product_<dtype>`."""
-    text = _TILED
-    words = {
-        "KERNEL": dialect.kernel, "P": dialect.pointer, "SHARED": dialect.shared, "BARRIER": dialect.barrier,
-        "ITEM": dialect.item, "G0": dialect.group[0], "G1": dialect.group[1], "G2": dialect.group[2],
-        "T": C_TYPES[dtype], "NAME": f"product_{dtype}", "TILE": str(TILE), "DEPTH": str(DEPTH), "SIDE": str(SIDE),
-        "EACH": str(TILE // SIDE), "ITEMS": str(SIDE * SIDE), "LOADS": str(TILE * DEPTH // SIDE**2),
-    }  # fmt: skip
-    for word, value in words.items():
-        text = text.replace("{" + word + "}", value)
-    return opening(dialect) + text
 
 
 def _registers() -> Iterator[str]:
@@ -139,46 +122,3 @@ _PACKED_TILE = """\
     c += c_start + cb[z];
     p += (z * panels + panel) * k * {WIDE};
 @TILE"""
-
-_TILED = """
-{KERNEL} {NAME}(i64 m, i64 n, i64 k, {P}const {T} *a, i64 a_start, {P}const i64 *ab, {P}const i64 *ai,
-    {P}const i64 *ak, {P}const {T} *b, i64 b_start, {P}const i64 *bb, {P}const i64 *bk, {P}const i64 *bj,
-    {P}{T} *c, i64 c_start, {P}const i64 *cb, {P}const i64 *ci)
-{
-    {SHARED}{T} rows[{DEPTH}][{TILE} + 1];
-    {SHARED}{T} columns[{DEPTH}][{TILE} + 1];
-    const i64 item = {ITEM}, across = item % {SIDE}, down = item / {SIDE};
-    const i64 top = {G1} * {TILE}, left = {G0} * {TILE}, z = {G2};
-    {T} total[{EACH}][{EACH}];
-    for (i32 r = 0; r < {EACH}; r++)
-        for (i32 s = 0; s < {EACH}; s++) total[r][s] = 0;
-    a += a_start + ab[z];
-    b += b_start + bb[z];
-    c += c_start + cb[z];
-    for (i64 start = 0; start < k; start += {DEPTH}) {
-        for (i32 t = 0; t < {LOADS}; t++) {
-            const i64 number = item + t * {ITEMS};
-            const i64 l = number % {DEPTH}, i = number / {DEPTH};
-            const bool is_row = start + l < k && top + i < m;
-            rows[l][i] = is_row ? a[ai[is_row ? top + i : 0] + ak[is_row ? start + l : 0]] : 0;
-            const i64 j = number % {TILE}, d = number / {TILE};
-            const bool is_column = start + d < k && left + j < n;
-            columns[d][j] = is_column ? b[bk[is_column ? start + d : 0] + bj[is_column ? left + j : 0]] : 0;
-        }
-        {BARRIER}
-        for (i32 l = 0; l < {DEPTH}; l++)
-            for (i32 r = 0; r < {EACH}; r++) {
-                const {T} v = rows[l][down * {EACH} + r];
-                for (i32 s = 0; s < {EACH}; s++) total[r][s] += v * columns[l][across + s * {SIDE}];
-            }
-        {BARRIER}
-    }
-    for (i32 r = 0; r < {EACH}; r++) {
-        const i64 i = top + down * {EACH} + r;
-        for (i32 s = 0; s < {EACH}; s++) {
-            const i64 j = left + across + s * {SIDE};
-            if (i < m && j < n) c[ci[i] + j] = total[r][s];
-        }
-    }
-}
-"""

@@ -20,7 +20,7 @@ from ..ctext.emit import expression, helpers_of
 from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Kernel
 from ..ir.loops import Expr, Load, ScalarOp, index
-from ..ir.operands import Cutting, Extent, Extra, Pointer, Report
+from ..ir.operands import Cutting, Extent, Extra, Pointer, Report, Stride
 from ..lowering.lower_position import ORDER_OF, POSITIONS, is_better
 from ..program.launches import is_launched, runs_in_any_order
 
@@ -120,7 +120,7 @@ def _part(kernel: Kernel) -> Iterator[str]:
             arguments.append(f"s[{len(kernel.operands) * kernel.rank + argument.number}]")
         elif isinstance(argument, Report):
             arguments.append("said")
-        else:
+        elif isinstance(argument, Stride):
             arguments.append(f"s[{argument.operand * kernel.rank + argument.loop}]")
     call = f"{kernel.name}({', '.join(arguments)});"
     yield f"static i32 {kernel.name}_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)"

@@ -61,11 +61,18 @@ class Extra:
 
 
 @record
+class Bits:
+    """The argument that holds the bits of the only element of an operand, extended to 64."""
+
+    operand: int
+
+
+@record
 class Report:
     """The argument that points to the int64 numbers of a message."""
 
 
-Argument = Extent | Pointer | Stride | Extra | Report
+Argument = Extent | Pointer | Stride | Bits | Extra | Report
 
 
 @record
@@ -133,6 +140,8 @@ def parameter(argument: Argument, operands: tuple[Operand, ...], outputs: int, s
     if isinstance(argument, Report):
         return Parameter("said", is_pointer=True, const=False)
     name = operand_name(argument.operand, outputs)
+    if isinstance(argument, Bits):
+        return Parameter(f"{name}_bits")
     if isinstance(argument, Stride):
         return Parameter(stride_name(name, argument.loop))
     is_output = argument.operand < outputs

@@ -29,7 +29,7 @@ from .loops import (
     Store,
     Var,
 )
-from .operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, parameter
+from .operands import Argument, Bits, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, parameter
 from .operands import arguments as usual_arguments
 from .reader import Reader
 from .schedule import Schedule
@@ -148,6 +148,8 @@ class _Reader(Reader):
             return Pointer(self.integer())
         if self.accept("stride"):
             return Stride(self.integer(), self.integer())
+        if self.accept("bits"):
+            return Bits(self.integer())
         if self.accept("extra"):
             return Extra(self.integer(), self.name())
         self.expect("report")

@@ -9,7 +9,8 @@
                  | "schedule" (NAME "=" value) ...
                  | "default" NAME
     axis       ::= INT | "-"                                                the loop that it follows; "-": length 1
-    argument   ::= "extent" INT | "pointer" INT | "stride" INT INT | "extra" INT NAME | "report"
+    argument   ::= "extent" INT | "pointer" INT | "stride" INT INT | "bits" INT | "extra" INT NAME
+                 | "report"
     statement  ::= "let" NAME "=" expr
                  | "var" NAME "=" expr
                  | "local" NAME ":" dtype ["[" INT "]"]
@@ -57,7 +58,7 @@ from .loops import (
     Store,
     Var,
 )
-from .operands import Argument, Extent, Extra, Operand, Pointer, Stride
+from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Stride
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -125,6 +126,8 @@ def _argument(argument: Argument) -> str:
         return f"pointer {argument.operand}"
     if isinstance(argument, Stride):
         return f"stride {argument.operand} {argument.loop}"
+    if isinstance(argument, Bits):
+        return f"bits {argument.operand}"
     return f"extra {argument.number} {argument.name}" if isinstance(argument, Extra) else "report"
 
 

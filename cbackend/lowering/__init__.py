@@ -9,5 +9,6 @@ column_tiles      columns that share an innermost loop; fold: neighbouring loops
 tiles, strips     strided operands pass through copies
 lanes             reductions as arrays of accumulators, for OpenCL C
 far_arguments     sines of near arguments first, for OpenCL C
-work_items        kernels of one element a work item
+work_items        kernels of one element a work item, and reductions by groups of items; work_rows: passes over rows
+groups            the mapping of a reduction to groups of work items
 """

@@ -1,28 +1,44 @@
 """An elementwise node or a reduction for devices whose work items run side by side, such as those of OpenCL and CUDA.
 
-Each work item computes one element of all results; in a reduction, a work group computes one element: its items fold
-every so many elements each, and then one another's in a tree.  The statements are loop IR, which ctext/ prints.
+Each work item computes one element of all results.  In a reduction, a work group computes some: see ir/work_items.py.
+The statements are loop IR, which ctext/ prints.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from ...graph import Apply
+from ...graph import Apply, Constant
 from ...graph.types import numpy_dtype
 from ...ops.elementwise import user_op
 from ...ops.fused import Fused
 from ...ops.row_passes import Top, is_row_graph
 from ..ir.kernel import Kernel
-from ..ir.loops import ZERO, Assign, Body, Const, For, If, Local, Return, ScalarOp, Statement, Store, number
+from ..ir.loops import (
+    ZERO,
+    Assign,
+    Body,
+    Const,
+    ElementPointer,
+    For,
+    If,
+    Let,
+    Local,
+    Return,
+    ScalarOp,
+    Statement,
+    Store,
+    number,
+)
+from ..ir.operands import Bits, Pointer
 from ..ir.walk import all_statements, operations_in, pruned
-from ..ir.work_items import Fold, WorkItems
+from ..ir.work_items import Fold, Pass, WorkItems
 from .describe import describe
-from .group import Group, Result, group_along, group_of
+from .group import Group, group_along, group_of
 from .nest import Nest, Operands
 
 DTYPES = frozenset(("bool", "float32", "float64", *(f"{kind}{n}" for kind in ("int", "uint") for n in (8, 16, 32, 64))))
@@ -49,14 +65,64 @@ def work_items(node: Apply) -> WorkItems:
     kept = tuple(loop for loop in range(group.rank) if loop not in reduced)
     nest = Nest((*kept, *reduced), operands, (f"v{n}" for n in itertools.count()))
     values = [nest.cast(nest.value(r.value, r.place), r.dtype) for r in group.results]
-    folds = tuple(_fold(k, r) for k, r in enumerate(group.results)) if reduced else ()
     stores = [] if reduced else [nest.store(k, value) for k, value in enumerate(values)]
     if nest.fallible:
         raise TypeError("a kernel on a device cannot refuse an element")
-    held = tuple(Assign(fold.value, fold.with_value(value)) for fold, value in zip(folds, values))
-    body = pruned((*itertools.chain(*nest.at), *stores, *held))
+    if not reduced:
+        body = pruned((*itertools.chain(*nest.at), *stores))
+        require_known(body)
+        kernel = _kernel(group, operands, body)
+        if len(group.results) > 1:
+            kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
+        return WorkItems(kernel, kept)
+    folds = tuple(fold_of(k, str(r.fold), r.dtype) for k, r in enumerate(group.results))
+    last = Nest(kept, operands, (f"w{n}" for n in itertools.count()))
+    stores = [last.store(k, Local(fold.dtype, fold.result)) for k, fold in enumerate(folds)]
+    inside = (
+        *itertools.chain(*nest.at[len(kept) + 1 :]),
+        *(Assign(f.value, f.with_value(v)) for f, v in zip(folds, values)),
+    )
+    once = tuple(itertools.chain(*nest.at[: len(kept) + 1]))
+    return grouped(group, operands, kept, reduced, [Pass(once, inside, folds)], (*itertools.chain(*last.at), *stores))
+
+
+def grouped(
+    group: Group,
+    operands: Operands,
+    kept: tuple[int, ...],
+    reduced: tuple[int, ...],
+    passes: Iterable[Pass],
+    ending: Iterable[Statement],
+) -> WorkItems:
+    """Return the kernel of passes over the reduced loops, without statements that nothing reads."""
+    passes, ending = list(passes), tuple(ending)
+    body = pruned(tuple(itertools.chain(*((*p.once, *p.body) for p in passes), ending)))
     require_known(body)
-    return WorkItems(Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body), kept, reduced, folds)
+    used = {s.name for s in body if isinstance(s, (Let, ElementPointer))}
+
+    def left(part: Body) -> Body:
+        return tuple(s for s in part if not isinstance(s, (Let, ElementPointer)) or s.name in used)
+
+    found = tuple(Pass(left(p.once), left(p.body), p.folds) for p in passes)
+    return WorkItems(_kernel(group, operands, body), kept, reduced, found, left(ending))
+
+
+def _kernel(group: Group, operands: Operands, body: Body) -> Kernel:
+    return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body)
+
+
+def with_numbers(kernel: Kernel, node: Apply) -> Kernel:
+    """Return a kernel that takes the constants without axes as numbers, instead of pointers to them."""
+    first = len(kernel.outputs)
+    constant = {
+        first + k
+        for k, i in enumerate(kernel.inputs)
+        if i.axes == () and isinstance(node.inputs[i.source], Constant)
+    }
+    if not constant:
+        return kernel
+    own = (Bits(a.operand) if isinstance(a, Pointer) and a.operand in constant else a for a in kernel.arguments)
+    return replace(kernel, signature=tuple(own))
 
 
 def _supported(node: Apply) -> Group:
@@ -73,10 +139,15 @@ def _supported(node: Apply) -> Group:
         raise TypeError("some of its results are reduced")
     if len(first.loops) != group.rank:
         raise TypeError("some of its loops belong to no axis of a result")
+    require_dtypes(node)
+    return group
+
+
+def require_dtypes(node: Apply) -> None:
+    """Raise TypeError for an operand or a result of a dtype that kernels on devices lack."""
     lacking = sorted({v.dtype for v in (*node.inputs, *node.outputs)} - DTYPES)
     if lacking:
         raise TypeError(f"kernels on devices have no {lacking[0]}")
-    return group
 
 
 def _group(node: Apply) -> Group:
@@ -94,10 +165,10 @@ def require_known(body: Body) -> None:
             raise TypeError(f"{expr.name} has C of the user for this processor only")
 
 
-def _fold(output: int, result: Result) -> Fold:
-    assert result.fold is not None
-    start = Const(result.dtype, identity(result.fold, result.dtype))
-    return Fold(output, f"total{output}", start, combining(result.fold, result.dtype))
+def fold_of(number: int, name: str, dtype: str) -> Fold:
+    """Return reduction `number` of a kernel: sum, prod, max, min, any, all or top."""
+    start = Const(dtype, identity(name, dtype))
+    return Fold(name, f"total{number}", f"result{number}", start, combining(name, dtype))
 
 
 def combining(fold: str, dtype: str) -> str:

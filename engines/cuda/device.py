@@ -6,7 +6,7 @@ first function is compiled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -22,6 +22,12 @@ from ..opencl.memory import Buffers
 INSTALL = "install it by pip install 'arignote[cuda]'"
 _MOST_GROUPS = 65535
 """Most groups of a launch along its second and its third axis."""
+
+
+class _Uncapturable(Exception):
+    """A launch has more groups than a launch of a graph may have."""
+
+
 _TRIAL = 'extern "C" __global__ void trial(float *y) { y[blockIdx.x] = 1; }'
 
 
@@ -48,8 +54,13 @@ class CudaDevice(Device):
         self._options = [f"--gpu-architecture=compute_{major}{minor}".encode(), b"--fmad=false"]
         self._context = self._ask("cuDevicePrimaryCtxRetain", handle)
         self._modules: dict[str, Module] = {}
+        self._capturing: set[Module] | None = None
+        """The modules of the graph that is made at this moment."""
+        self._second: Any = None
+        """The stream on which graphs are made: other threads free memory on the first one meanwhile."""
         self.enter()
-        self.stream: Any = self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+        self.stream: Any = self._stream()
+        self._keep_freed(handle)
         self.memory = Buffers(self)
 
     def enter(self) -> None:
@@ -79,14 +90,54 @@ class CudaDevice(Device):
     def start(self, kernel: Kernel, groups: Sequence[int], size: Sequence[int], parameters: int) -> None:
         """Launch groups of work items.  `parameters`: the address of an array with the addresses of the arguments."""
         self.enter()
-        module = kernel.module
-        for first, count in _pieces(groups):
-            if module.first is not None and first != module.at:
-                moved = np.array(first, np.int64)
-                module.at = None  # unknown if the copy fails
-                self._ask("cuMemcpyHtoDAsync", module.first, moved.ctypes.data, moved.nbytes, self.stream)
-                module.at = first
+        module, pieces = kernel.module, list(_pieces(groups))
+        if self._capturing is not None:
+            if len(pieces) > 1:
+                raise _Uncapturable
+            self._capturing.add(module)
+            self._ask("cuLaunchKernel", kernel.function, *pieces[0][1], *size, 0, self._second, parameters, 0)
+            return
+        for first, count in pieces:
+            self.move(module, first)
             self._ask("cuLaunchKernel", kernel.function, *count, *size, 0, self.stream, parameters, 0)
+
+    def move(self, module: Module, first: tuple[int, int]) -> None:
+        """Set the first group of the kernels of a module along the last two axes."""
+        if module.first is not None and first != module.at:
+            moved = np.array(first, np.int64)
+            module.at = None  # unknown if the copy fails
+            self._ask("cuMemcpyHtoDAsync", module.first, moved.ctypes.data, moved.nbytes, self.stream)
+            module.at = first
+
+    def captured(self, play: Callable[[], None]) -> CudaGraph | None:
+        self.enter()
+        if self._second is None:
+            self._second = self._stream()
+        mode = self._driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        self._ask("cuStreamBeginCapture", self._second, mode)
+        modules, fits = set[Module](), False
+        self._capturing = modules
+        try:
+            play()
+            fits = True
+        except _Uncapturable:
+            pass
+        finally:
+            self._capturing = None
+            graph = self._ask("cuStreamEndCapture", self._second)
+        return CudaGraph(self, graph, modules) if fits else None
+
+    def places(self, buffers: Sequence[Buffer]) -> tuple[int, ...]:
+        return tuple([b.address for b in buffers])
+
+    def _keep_freed(self, handle: Any) -> None:
+        """Keep freed memory in the pool: by default it goes back to the system at each wait, and is mapped anew."""
+        pool = self._ask("cuDeviceGetDefaultMemPool", handle)
+        kind = self._driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        self._ask("cuMemPoolSetAttribute", pool, kind, self._driver.cuuint64_t(self.largest))
+
+    def _stream(self) -> Any:
+        return self._ask("cuStreamCreate", int(self._driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
 
     def finish(self) -> None:
         self.enter()
@@ -178,6 +229,26 @@ class Buffer:
     def __del__(self) -> None:
         with suppress(Exception):  # the device or the interpreter may have ended, and the memory with it
             self._device.free(self.address)
+
+
+class CudaGraph:
+    """A graph of launches, ready to start.  All start at the first group of their modules."""
+
+    def __init__(self, device: CudaDevice, graph: Any, modules: Collection[Module]) -> None:
+        self._device, self._modules = device, modules
+        self._ready = device._ask("cuGraphInstantiate", graph, 0)
+        device._ask("cuGraphDestroy", graph)
+
+    def start(self) -> None:
+        self._device.enter()
+        for module in self._modules:
+            self._device.move(module, (0, 0))
+        self._device._ask("cuGraphLaunch", self._ready, self._device.stream)
+
+    def __del__(self) -> None:
+        with suppress(Exception):  # the device or the interpreter may have ended
+            self._device.enter()
+            self._device._ask("cuGraphExecDestroy", self._ready)
 
 
 class CudaRepeated:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,12 @@ class Repeated(Protocol):
 
     def start(self, changed: Sequence[tuple[int, Any]]) -> None: ...  # with other arguments at some positions
     def end(self) -> None: ...  # release its resources for others
+
+
+class Graph(Protocol):
+    """Launches with all their arguments, started as one."""
+
+    def start(self) -> None: ...
 
 
 class Device:
@@ -80,6 +86,17 @@ class Device:
     ) -> Repeated:
         """Return a launch that can run repeatedly."""
         raise NotImplementedError
+
+    def places(self, buffers: Sequence[Any]) -> tuple[int, ...]:
+        """Return the addresses of buffers, on a device that has graphs."""
+        return ()
+
+    def captured(self, play: Callable[[], None]) -> Graph | None:
+        """Return the launches that `play` makes as one graph, without running them; None if the device has no graphs.
+
+        The graph has the arguments of this moment.
+        """
+        return None
 
     def finish(self) -> None:
         """Wait for all kernels."""

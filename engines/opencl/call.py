@@ -49,6 +49,10 @@ class Recorder:
     def __init__(self) -> None:
         self.launches: list[Launched] = []
         self.made: list[Any] = []
+        self.given: dict[Any, Any] = {}
+        """Arrays that were copied to the device, by variable."""
+        self.pinned: list[Any] = []
+        """Buffers whose contents decide what is launched."""
         self.broken = False
         """Whether the host has read a value that may differ in another run."""
 
@@ -90,6 +94,11 @@ class Call:
         if self._flag is None:
             self._flag = self.memory.put(np.zeros(1, np.int64), self.traffic)
         return self._flag
+
+    @property
+    def has_flag(self) -> bool:
+        """Whether a kernel of this call may refuse an element."""
+        return self._flag is not None
 
     def leaves_to_host(self, work: int) -> bool:
         """Whether the host runs a node, as all nodes so far are small.  Raises Launches if only earlier ones were."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,13 @@ from ...targets.current import current
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
 from .base import Device
+from .buffer_replay import BufferReplay, buffer_key_of
 from .call import Call, Launches, Recorder
 from .device import device, trouble
 from .memory import OnDevice, Traffic
 from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .replay import OnHost, Replay, key_of
-from .resident import Away, away_at, leave
+from .resident import Away, found_at, leave, mirrored
 from .rows import Rows
 from .run import run_body
 from .values import Values
@@ -82,6 +84,7 @@ class OpenCLExecutable(CheckedExecutable):
         start = time.perf_counter()
         super().__init__(engine, made_lazy(graph), request, self._run)
         self._device, self.traffic = on, Traffic()
+        self._updated = {o for _, o in self.graph.updates}
         self._body = body_of(self.graph, on)
         self.steps = self._body.steps
         self._returned = _returned(self.graph, self.steps)
@@ -89,8 +92,8 @@ class OpenCLExecutable(CheckedExecutable):
         self._replays: dict[Any, Any] = {}
         self._launching: set[Any] = set()
         """Kinds of arguments for which the device runs all nodes, even small ones."""
+        self._stays = [self._is_kept(k, o) for k, o in enumerate(self.graph.outputs)]
         self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > current().limits.host_operations
-        self._updated = {o for _, o in self.graph.updates}
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
         self._given = sum(c is None for c in self.containers)
         texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
@@ -111,19 +114,31 @@ class OpenCLExecutable(CheckedExecutable):
             return super()._call(*arguments) if known is None else known
         start = time.perf_counter()
         memory: Any = self._device.memory
-        away = [away_at(c, memory) for c in self.containers]
+        before = self.traffic.now()
+        away = [self._there(k, c, memory) for k, c in enumerate(self.containers)]
+        if self._rows is not None:
+            self._rows.add_rest(before, self.traffic)
         plain = [Container(_STAND_IN) if a is not None else c for c, a in zip(self.containers, away)]
         given: list[Any] = bound(self._unchecked(away), plain, arguments)
         mixed: list[Any] = [g if a is None else a for g, a in zip(given, away)]
         results: list[Any] = self._results(mixed)
         for i, o in self.graph.updates:
             if isinstance(results[o], OnDevice):
-                leave(self.containers[i], Away(results[o], memory, self.traffic, self._device.lock))
+                kept = replace(results[o], host=None)
+                leave(self.containers[i], Away(kept, memory, self.traffic, self._device.lock))
             else:
                 self.containers[i].value = results[o]
         if self.profile is not None:
             self.profile.record(time.perf_counter() - start)
         return [r for k, r in enumerate(results) if k not in self._updated]
+
+    def _there(self, k: int, container: Any, memory: Any) -> OnDevice | None:
+        """Return the value of a container on the device, copied there if a kernel reads it; None for others."""
+        found = None if container is None else found_at(container, memory)
+        if found is not None or container is None or self.graph.inputs[k] not in self._body.device:
+            return found
+        self.parameters[k].array(container.value)  # raises an error for a value that does not fit
+        return mirrored(container, memory, self.traffic, self._device.lock)
 
     def _like_earlier(self, arguments: Sequence[Any]) -> list[np.ndarray] | None:
         """Return the outputs of a call with arguments like those of an earlier, checked call; None without one."""
@@ -158,13 +173,19 @@ class OpenCLExecutable(CheckedExecutable):
     def _result(self, k: int, value: Any, output: Variable, shapes: list[tuple[int, ...]]) -> Any:
         if not isinstance(value, OnDevice):
             return super()._result(k, value, output, shapes)
-        element = np.empty((), value.dtype)
-        super()._result(k, np.broadcast_to(element, value.shape), output, shapes)
+        self._require_type(k, value.dtype, value.shape, output, shapes)
         return value
 
     def _run(self, *arrays: Any) -> list[Any]:
         key: Any = getattr(self._call_own, "key", None)
         with self._device.lock:
+            if not self._device.shares and self._rows is None:
+                key = buffer_key_of(arrays)
+                known = self._replays.get(key)
+                results: list[Any] | None = known.run(arrays, self._stays, self.traffic) if known else None
+                if results is not None:
+                    self._call_own.arrays = [r for r in results if isinstance(r, np.ndarray)]
+                    return results
             try:
                 results, own = self._called(arrays, key)
             except Launches:
@@ -188,6 +209,7 @@ class OpenCLExecutable(CheckedExecutable):
         try:
             run_body(self._body, values, self.name)
             call.recorder = None
+            there = [values.sides(output)[1] for output in self.graph.outputs]
             before = self.traffic.now()
             results = [self._found(k, output, values) for k, output in enumerate(self.graph.outputs)]
             refused = call.has_refused()
@@ -200,7 +222,7 @@ class OpenCLExecutable(CheckedExecutable):
             known = [memory.get(a, self.traffic) if isinstance(a, OnDevice) else a for a in arrays]
             return interpret(self.graph, known, self.name), []
         if key is not None:
-            self._remember(key, call, recorder, arrays, results)
+            self._remember(key, call, recorder, arrays, results if self._device.shares else there)
         return results, values.own
 
     def _remember(
@@ -213,18 +235,28 @@ class OpenCLExecutable(CheckedExecutable):
         if len(known) >= _REPLAYS and key not in known:
             while known:
                 (known.popitem()[1] or _NOTHING).end()
+        (known.get(key) or _NOTHING).end()
         try:
-            if call.launches == 0:
+            if call.launches == 0 and self._device.shares:
                 known[key] = OnHost(self._body)
+            elif recorder is None:
+                known[key] = None
+            elif self._device.shares:
+                known[key] = Replay(call, recorder, arrays, results)
             else:
-                known[key] = None if recorder is None else Replay(call, recorder, arrays, results)
+                given = recorder.given
+                inputs = [a if isinstance(a, OnDevice) else given.get(i) for i, a in zip(self.graph.inputs, arrays)]
+                known[key] = BufferReplay(call, recorder, inputs, results)
         except ValueError:
             known[key] = _NOTHING
 
     def _found(self, k: int, output: Variable, values: Values) -> Any:
         """Return the value of an output: on the host, except updates that stay in the device's own memory."""
-        stays = not self._device.shares and k in self._updated and not isinstance(output, Constant)
-        return values.on_device(output) if stays else values.on_host(output)
+        return values.on_device(output) if self._stays[k] else values.on_host(output)
+
+    def _is_kept(self, k: int, output: Variable) -> bool:
+        """Whether an output is an update that stays in the device's own memory."""
+        return not self._device.shares and k in self._updated and not isinstance(output, Constant)
 
     def _results(self, arrays: list[Any]) -> list[Any]:
         if self._device.shares and self._rows is None:

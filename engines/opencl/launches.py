@@ -17,11 +17,11 @@ from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_lists import item_source
 from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.kernel import Kernel
-from ...cbackend.ir.operands import Extent, Pointer, Stride
+from ...cbackend.ir.operands import Bits, Extent, Pointer, Stride
 from ...cbackend.lowering.far_arguments import near_first
 from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
-from ...cbackend.lowering.work_items import require_known, work_items
+from ...cbackend.lowering.work_items import require_known, with_numbers, work_items
 from ...graph import Apply, TensorType
 from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...ops.tensor import TensorVariable
@@ -29,6 +29,7 @@ from ...record import record
 from ...targets.current import current
 from .base import Device
 from .call import At, Call, Places
+from .memory import OnDevice
 
 _PLANS = 64
 """Most launch plans that a kernel caches."""
@@ -52,6 +53,18 @@ def joint_extents(kernel: Kernel, shapes: Sequence[tuple[int, ...]]) -> list[int
                     return None
                 lengths[loop] = n
     return lengths
+
+
+def is_partly_shorter(kernel: Kernel, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
+    """Whether an output that reads only some inputs is shorter than the loops."""
+    operands = [[(l, n) for l, n in zip(i.axes, shapes[i.source]) if l is not None] for i in kernel.inputs]
+    longest = [{own for i in feeds for own in operands[i]} for feeds in kernel.feeds]
+    return any(
+        (loop, extents[loop]) not in own
+        for o, own in zip(kernel.outputs, longest)
+        for loop in o.loops
+        if extents[loop] != 1
+    )
 
 
 def steps_along(operand: Any, shape: Sequence[int], strides: Sequence[int], extents: Sequence[int]) -> dict[int, int]:
@@ -135,7 +148,7 @@ class PartsKernel:
     def _planned(self, key: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> _Plan:
         kernel, shapes = self.kernel, [shape for shape, _ in key]
         extents = joint_extents(kernel, shapes)
-        if extents is None or 0 in extents or (kernel.feeds and self._is_partly_shorter(shapes, extents)):
+        if extents is None or 0 in extents or is_partly_shorter(kernel, shapes, extents):
             return _Plan(None, (), (), 0, 1, (), 0)
         cut, parts, apart = self._cut(extents)
         own = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
@@ -159,20 +172,6 @@ class PartsKernel:
         for k, a in enumerate(self._passed):
             if isinstance(a, Stride) and a.operand == 0:
                 arguments[k] = strides[axes.index(a.loop)]
-
-    def _is_partly_shorter(self, shapes: Sequence[tuple[int, ...]], extents: Sequence[int]) -> bool:
-        """Whether an output that reads only some inputs is shorter than the loops."""
-        longest = [{n for i in feeds for n in self._lengths(i, shapes)} for feeds in self.kernel.feeds]
-        return any(
-            (loop, extents[loop]) not in own
-            for o, own in zip(self.kernel.outputs, longest)
-            for loop in o.loops
-            if extents[loop] != 1
-        )
-
-    def _lengths(self, number: int, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, int]]:
-        operand = self.kernel.inputs[number]
-        return [(l, n) for l, n in zip(operand.axes, shapes[operand.source]) if l is not None]
 
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
         """Return the loop that is split, the number of chunks, and whether chunks have results of their own."""
@@ -207,41 +206,36 @@ def _is_own(fold: str, dtype: str) -> bool:
 
 
 class ItemsKernel:
-    """A kernel whose work items compute one element each, or whose groups reduce to one element."""
+    """A kernel whose work items compute one element each."""
 
     numbers: Sequence[int] = ()
 
     def __init__(self, node: Apply, device: Device) -> None:
-        self._items = work_items(node)
+        found = work_items(node)
+        if found.reduced:
+            raise TypeError("groups of work items reduce")
+        self._items = replace(found, kernel=with_numbers(found.kernel, node))
         self.kernel = self._items.kernel
-        self._width = min(current().limits.group_items, device.items)
         self._device = device
         self._starts: dict[bool, Any] = {}
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
-        self.text, self.name = source(self._items, self._device.dialect, self._width), self.kernel.name
+        self.text, self.name = source(self._items, self._device.dialect), self.kernel.name
         self._start(True)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
-        kernel, memory, items = self.kernel, call.memory, self._items
-        extents = joint_extents(kernel, [a.shape for a in arrays])
-        if extents is None or 0 in extents:
+        kernel, memory, kept = self.kernel, call.memory, self._items.kept
+        given_shapes = [a.shape for a in arrays]
+        extents = joint_extents(kernel, given_shapes)
+        if extents is None or 0 in extents or is_partly_shorter(kernel, given_shapes, extents):
             return None
         shapes = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
         made = call.results(self._dtypes, shapes, into)
         given = [*made, *(arrays[i.source] for i in kernel.inputs)]
         strides = [steps_along(o, a.shape, memory.strides(a), extents) for o, a in zip(kernel.operands, given)]
-        extents = collapsed(kernel, extents, strides, (items.kept, items.reduced))
-        lane = (items.reduced or items.kept)[-1:]
-        dense = all(s.get(l, 1) == 1 for s in strides for l in lane)
-        arguments: list[Any] = []
-        for a in kernel.arguments:
-            if isinstance(a, Extent):
-                arguments.append(extents[a.loop])
-            elif isinstance(a, Pointer):
-                arguments.append(At(given[a.operand]))
-            elif isinstance(a, Stride):
-                arguments.append(strides[a.operand][a.loop])
-        call.launch(self._start(dense), *self._grid([extents[l] for l in items.kept]), arguments)
+        extents = collapsed(extents, strides, (kept,))
+        dense = all(s.get(l, 1) == 1 for s in strides for l in kept[-1:])
+        arguments = arguments_of(kernel, extents, strides, given)
+        call.launch(self._start(dense), *item_grid([extents[l] for l in kept], self._device), arguments)
         return made
 
     def work(self, arrays: Sequence[Any]) -> int:
@@ -251,18 +245,38 @@ class ItemsKernel:
     def _start(self, dense: bool) -> Any:
         """Return the compiled kernel; `dense`: for operands that are contiguous along the last loop."""
         if dense not in self._starts:
-            both = ([True, False] if isinstance(a, Pointer) else [False] for a in self.kernel.arguments)
-            pointers = [p for each in both for p in each]
-            text = source(self._items, self._device.dialect, self._width, dense)
-            self._starts[dense] = self._device.kernel(text, self.kernel.name, pointers)
+            text = source(self._items, self._device.dialect, dense)
+            self._starts[dense] = self._device.kernel(text, self.kernel.name, pointers_of(self.kernel))
         return self._starts[dense]
 
-    def _grid(self, kept: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the number of work items and the group size.  A group reduces, or computes adjacent elements."""
-        if not self._items.reduced:
-            return item_grid(kept, self._device)
-        inner = [*reversed(kept[-2:]), 1, 1][:2]
-        return (inner[0] * self._width, inner[1], math.prod(kept[:-2])), (self._width, 1, 1)
+
+def arguments_of(
+    kernel: Kernel, extents: Sequence[int], strides: Sequence[dict[int, int]], given: Sequence[Any]
+) -> list[Any]:
+    """Return the arguments of a kernel of work items for its operands."""
+    found: list[Any] = []
+    for a in kernel.arguments:
+        if isinstance(a, Extent):
+            found.append(extents[a.loop])
+        elif isinstance(a, Pointer):
+            found.append(At(given[a.operand]))
+        elif isinstance(a, Bits):
+            found.append(_bits(given[a.operand]))
+        elif isinstance(a, Stride):
+            found.append(strides[a.operand][a.loop])
+    return found
+
+
+def _bits(array: Any) -> int:
+    """Return the bits of the element of a constant."""
+    number = np.asarray(array.host if isinstance(array, OnDevice) else array)
+    return int(number.view(f"i{number.itemsize}") if number.dtype.kind in "fu" else number)
+
+
+def pointers_of(kernel: Kernel) -> list[bool]:
+    """Return for each of these arguments, as the device takes them, whether it is a pointer."""
+    both = ([True, False] if isinstance(a, Pointer) else [False] for a in kernel.arguments)
+    return [is_pointer for each in both for is_pointer in each]
 
 
 def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -274,16 +288,16 @@ def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tu
     return (-(-inner[0] // wide) * wide, -(-inner[1] // high) * high, math.prod(loops[:-2])), (wide, high, 1)
 
 
-def collapsed(
-    kernel: Kernel, extents: Sequence[int], strides: Sequence[dict[int, int]], runs: Sequence[Sequence[int]]
-) -> list[int]:
+def collapsed(extents: Sequence[int], strides: Sequence[dict[int, int]], runs: Sequence[Sequence[int]]) -> list[int]:
     """Return the extents with loops collapsed, within each of `runs`, if all operands traverse them as one."""
     found = list(extents)
     for loops in runs:
-        for outer, inner in zip(loops[-2::-1], loops[:0:-1]):
+        inner = None
+        for outer in reversed(loops):
             if found[outer] == 1:
                 continue
-            if any(s.get(outer, 0) != s.get(inner, 0) * found[inner] for s in strides):
-                break
-            found[outer], found[inner] = 1, found[outer] * found[inner]
+            if inner is None or any(s.get(outer, 0) != s.get(inner, 0) * found[inner] for s in strides):
+                inner = outer
+            else:
+                found[outer], found[inner] = 1, found[outer] * found[inner]
     return found

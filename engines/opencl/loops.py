@@ -253,7 +253,7 @@ class _Trace:
             self._array = self._made(self._room)
 
     def _made(self, rows: int) -> Any:
-        return self._run._call.memory.empty(self._dtype, (rows, *self.shape))
+        return self._run._call.empty(self._dtype, (rows, *self.shape))
 
     def row(self, number: int) -> Any:
         """Return the place for the result of a step."""
@@ -268,7 +268,7 @@ class _Trace:
         return memory.row(self._array, number)
 
     def _new_turn(self) -> Any:
-        return self._run._memory.empty(self._dtype, self.shape)
+        return self._run._call.empty(self._dtype, self.shape)
 
     def whole(self, count: int) -> Any:
         """Return the first `count` rows."""

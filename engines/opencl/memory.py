@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ...cbackend.calls.outputs import BLOCKS, LARGE
 from ...record import record
+from ..engine import EngineError
 
 if TYPE_CHECKING:
     from .base import Device
@@ -28,13 +30,17 @@ _UNDER_WAY = 1 << 30
 
 @record(eq=False)
 class OnDevice:
-    """An array in a buffer: shape, strides in elements, and the index of its first element."""
+    """An array in a buffer: shape, strides in elements, and the index of its first element.
+
+    `host`: the same elements in host memory, if they are there as well.
+    """
 
     buffer: Any
     dtype: np.dtype
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     start: int = 0
+    host: np.ndarray | None = None
 
 
 class Traffic:
@@ -158,11 +164,23 @@ class Buffers:
 
     def __init__(self, device: Device) -> None:
         self._device = device
+        self.mirrored: WeakSet[Any] = WeakSet()
+        """Containers with mirrors here, which are dropped when memory is short: see resident.py."""
 
     def empty(self, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
         size = max(math.prod(shape) * dtype.itemsize, 1)
         self._device.require_room(size)
-        return OnDevice(self._device.buffer(size), dtype, shape, _dense(shape))
+        return OnDevice(self._allocated(size), dtype, shape, _dense(shape))
+
+    def _allocated(self, size: int) -> Any:
+        try:
+            return self._device.buffer(size)
+        except EngineError:
+            if not self.mirrored:
+                raise
+            for container in list(self.mirrored):
+                container.drop()
+            return self._device.buffer(size)
 
     def put(self, array: np.ndarray, traffic: Traffic) -> OnDevice:
         made: OnDevice = self.empty(array.dtype, array.shape)
@@ -173,7 +191,9 @@ class Buffers:
         return made
 
     def get(self, array: OnDevice, traffic: Traffic) -> np.ndarray:
-        """Return the array on the host: a view of a copy of its range of elements."""
+        """Return the array on the host: the one that is there, or a view of a copy of its range of elements."""
+        if array.host is not None:
+            return array.host
         if 0 in array.shape:
             return np.empty(array.shape, array.dtype)
         low, high = _reach(array)
@@ -258,3 +278,11 @@ def is_dense(array: Any) -> bool:
 
 def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+
+
+def offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    """Return the offsets of all elements in C order."""
+    found = np.zeros((1,) * len(shape), np.int64)
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        found = found + (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(shape))])
+    return np.ascontiguousarray(np.broadcast_to(found, tuple(shape)).reshape(-1))

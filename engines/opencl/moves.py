@@ -27,7 +27,9 @@ from ...ops.tensor import TensorVariable
 from ...ops.unbroadcasting import SumTo
 from .base import Device
 from .call import At, Call
+from .groups import GroupsKernel
 from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
+from .segments import Segments
 
 
 def elementwise_kernel(op: Any, variables: Sequence[Variable], device: Device) -> PartsKernel | ItemsKernel:
@@ -118,8 +120,6 @@ class IndexKernel(_Move):
         found = entries(spec, range(skipped, skipped + len(indices)))
         self._arrays = [k for entry, k in zip(spec, found) if entry == "a"]
         self.numbers = [k for k in range(skipped, len(node.inputs)) if k not in self._arrays]
-        if not self._gathers and not device.in_parts:
-            raise TypeError(f"{node.op.name}: items that write to one element would need atomic operations")
         if node.outputs[0].dtype.startswith("complex"):
             raise TypeError(f"kernels on devices have no {node.outputs[0].dtype}")
         self._skipped, self._device, self._dtype = skipped, device, np.dtype(node.outputs[0].dtype)
@@ -131,6 +131,11 @@ class IndexKernel(_Move):
         self._copy = None if self._gathers else elementwise_kernel(fill, [node.inputs[0]] * 2, device)
         if self._copy is not None:
             self.text += "\n" + self._copy.text
+        self._segments: Segments | None = None
+        if not self._gathers and not device.in_parts:
+            own = [node.inputs[k] for k in self._arrays]
+            self._segments = Segments(other.dtype, how == ADD, own, device)
+            self.text += "\n" + self._segments.text
 
     def _prepare(self, kernel: Kernel) -> None:
         self._kernel, self.name = kernel, kernel.name
@@ -169,18 +174,28 @@ class IndexKernel(_Move):
                 return None
             self._copy.run([x, arrays[0]], call, [x])  # type: ignore[union-attr]
         given = [other, seen, *pointers] if self._gathers else [seen, other, *pointers]
-        self._launch(given, extents, seen, call)
-        return [other] if self._gathers else [x]
+        if self._segments is None or self._segments.are_single(pointers, joint):
+            self._launch(given, extents, seen, call)
+            return [other] if self._gathers else [x]
+        strides = self._strides(given, extents, seen)
+        lengths = zip(indexing.follows, seen.shape, memory.strides(seen))
+        axes = [(n, stride) for (kind, _), n, stride in lengths if kind == "array"]
+        return [x] if self._segments.run(given, axes, (joint, before), (extents, strides), call) else None
+
+    def _strides(self, given: Sequence[Any], extents: Sequence[int], seen: Any) -> list[dict[int, int]]:
+        """Return the stride of each operand along its loops."""
+        looped = [k for k, (kind, _) in enumerate(self._indexing.follows) if kind == "loop"]
+        strides = []
+        for operand, array in zip(self._kernel.operands, given):
+            axes = looped if array is seen else range(len(array.shape))
+            own = self._device.memory.strides(array)
+            lengths = [array.shape[k] for k in axes]
+            strides.append(steps_along(operand, lengths, [own[k] for k in axes], extents))
+        return strides
 
     def _launch(self, given: Sequence[Any], extents: Sequence[int], seen: Any, call: Call) -> None:
         kernel, memory = self._kernel, call.memory
-        looped = [k for k, (kind, _) in enumerate(self._indexing.follows) if kind == "loop"]
-        strides = []
-        for operand, array in zip(kernel.operands, given):
-            axes = looped if array is seen else range(len(array.shape))
-            own = memory.strides(array)
-            lengths = [array.shape[k] for k in axes]
-            strides.append(steps_along(operand, lengths, [own[k] for k in axes], extents))
+        strides = self._strides(given, extents, seen)
         follows = {k: axis for axis, (kind, k) in enumerate(self._indexing.follows) if kind == "array"}
         steps = memory.strides(seen)
         in_parts = self._device.in_parts
@@ -240,7 +255,7 @@ class SumToKernel(_Move):
         if axes not in self._sums:
             leaf = TensorVariable(TensorType(self._x.dtype, (None,) * self._x.ndim))
             node = Apply(Reduce(add, axes), [leaf])
-            kind: Any = PartsKernel if self._device.in_parts else ItemsKernel
+            kind: Any = PartsKernel if self._device.in_parts else GroupsKernel
             self._sums[axes] = kind(node, self._device)
         return self._sums[axes]
 
@@ -257,7 +272,7 @@ class PoolKernel(_Move):
         reduced = Apply(Reduce(maximum if isinstance(op, MaxPool) else add, within), [windows])
         if reduced.out.dtype != node.out.dtype:
             raise TypeError(f"{op.name}: kernels on devices add {x.dtype} in {reduced.out.dtype}")
-        self._reduce = PartsKernel(reduced, device) if device.in_parts else ItemsKernel(reduced, device)
+        self._reduce = PartsKernel(reduced, device) if device.in_parts else GroupsKernel(reduced, device)
         self.text, self.name = self._reduce.text, self._reduce.name
 
     def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:

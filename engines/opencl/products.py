@@ -9,16 +9,37 @@ from typing import Any
 import numpy as np
 
 from ...cbackend.ctext import device_products as texts
-from ...cbackend.ctext.device_products import DTYPES, ROWS, SIDE, TILE, columns
+from ...cbackend.ctext.device_products import DTYPES, ROWS, columns
+from ...cbackend.ctext.device_tiles import (
+    BY_INNER,
+    BY_OUTER,
+    INNER,
+    OUTER,
+    RESIDENT,
+    Tile,
+    tiled_source,
+    tiles,
+)
 from ...graph import Apply, Op
 from ...ops.blas import Dot, MatMul
 from ...ops.convolution import Convolution, KernelGradient
 from ...record import record
 from .base import Device
 from .call import At, Call, Places
+from .launches import item_grid
 
 _PICOSECONDS = 20
 """Estimated picoseconds of a multiplication and an addition."""
+_PART = 256
+"""Fewest values of k in a part."""
+_PARTS = 64
+"""Most parts of k."""
+_LAUNCH, _MOVED = 600_000, 40
+"""Costs of a second launch and of a partial result that a processor moves, in multiplications and additions."""
+_LONGEST = 1 << 30
+"""Most values of k in a part."""
+_AHEAD = 64
+"""Entries behind the end of a table of offsets along k: items read it ahead."""
 Shapes = Sequence[tuple[int, ...]]
 
 
@@ -51,14 +72,15 @@ class ProductKernel:
         self.numbers = range(2, len(node.inputs))
         self._op, self._device, self._dtype = node.op, device, np.dtype(dtype)
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
-        name = self.name = f"product_{dtype}"
+        self.name = f"product_{dtype}"
         if device.shares:
             self.text = texts.packed_source(dtype)
             self._pack, self._start = (device.item_kernel(item, self.text) for item in texts.packed_items(dtype))
+        elif device.items < tiles(dtype)[-1].items:
+            raise TypeError(f"products take groups of {tiles(dtype)[-1].items} work items")
         else:
-            self.text = texts.tiled_source(dtype, device.dialect)
-            matrix = [True, False, True, True]
-            self._start = device.kernel(self.text, name, [False] * 3 + [*matrix, True] * 2 + matrix)
+            self._starts: dict[Any, Any] = {}
+            self.text = tiled_source(dtype, device.dialect, tiles(dtype)[0], (INNER, OUTER))
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         memory = call.memory
@@ -71,7 +93,8 @@ class ProductKernel:
                 return None
             if len(self._tables) > 64:
                 self._tables.clear()
-            tables = [memory.put(t, call.traffic) for t in (*layout.a, *layout.b, *layout.c)]
+            found = (*layout.a, *layout.b, *layout.c) if self._device.shares else ()
+            tables = [memory.put(t, call.traffic) for t in found] or self._planned(layout, call)
             self._tables[key] = layout, tables
         layout, tables = self._tables[key]
         (made,) = call.results((self._dtype,), (layout.shape,), into)
@@ -96,11 +119,83 @@ class ProductKernel:
         work = _PICOSECONDS * batch * inner * across * rows
         call.launch(self._start, (-(-rows // ROWS), panels, batch), (1, 1, 1), given, made, work)
 
+    def _planned(self, layout: Layout, call: Call) -> list[Any]:
+        """Return the kernels, the arguments of each operand and the plan of a product in tiles."""
+        (batch, rows, inner), across = (t.size for t in layout.a), layout.b[2].size
+        plan = _plan(self._dtype.name, self._device, batch, rows, across, inner)
+        readers, given = [], []
+        for where, outer, along in (layout.a, (layout.b[0], layout.b[2], layout.b[1])):
+            reader, stride = _reader(outer, along)
+            tables = {INNER: [outer], OUTER: [], BY_OUTER: [outer, along], BY_INNER: [outer, along]}[reader]
+            padded = [where, *(np.pad(t, (0, _AHEAD), mode="edge") for t in tables)]
+            readers.append(reader)
+            given.append([call.memory.put(t, call.traffic) for t in padded] + ([stride] if reader == OUTER else []))
+        return [self._kernels(plan[0], (readers[0], readers[1])), *given, plan]
+
+    def _kernels(self, tile: Tile, readers: tuple[str, str]) -> tuple[Any, Any]:
+        """Return the compiled kernels of products and of sums of parts."""
+        key = tile, readers
+        if key not in self._starts:
+            text = tiled_source(self._dtype.name, self._device.dialect, tile, readers)
+            operands = [[True, False, True, *([False] if r == OUTER else [True] * (1 + (r != INNER)))] for r in readers]
+            pointers = [False] * 5 + operands[0] + operands[1] + [True, False]
+            self._starts[key] = (
+                self._device.kernel(text, self.name, pointers),
+                self._device.kernel(text, f"{self.name}_sum", [False, False, True, True, False]),
+            )
+        found: tuple[Any, Any] = self._starts[key]
+        return found
+
     def _tiled(self, layout: Layout, tables: list[Any], a: Any, b: Any, made: Any, call: Call) -> None:
         (batch, rows, inner), across = (t.size for t in layout.a), layout.b[2].size
-        given = (rows, across, inner, At(a), *tables[:3], At(b), *tables[3:6], At(made), *tables[6:])
-        grid = (-(-across // TILE) * SIDE * SIDE, -(-rows // TILE), batch)
-        call.launch(self._start, grid, (SIDE * SIDE, 1, 1), given, made)
+        (product, add), of_a, of_b, (tile, parts, share) = tables
+        whole = made if parts == 1 else call.empty(self._dtype, (parts, batch, rows, across))
+        given = (rows, across, inner, batch, share, At(a), *of_a, At(b), *of_b, At(whole))
+        high, wide = tile.sides(self._dtype.name)
+        grid = (-(-across // wide) * tile.items, -(-rows // high), batch * parts)
+        call.launch(product, grid, (tile.items, 1, 1), given, whole)
+        if parts > 1:
+            count = batch * rows * across
+            call.launch(add, *item_grid([count], self._device), (count, parts, whole, At(made)), made)
+
+
+def _reader(outer: np.ndarray, inner: np.ndarray) -> tuple[str, int]:
+    """Return the reader of an operand with these offsets, and the stride along k if it is constant."""
+    across, along = np.diff(outer), np.diff(inner)
+    stride = int(along[0]) if along.size else 0
+    is_constant = bool((along == stride).all())
+    if along.size and is_constant and stride == 1:
+        return INNER, 1
+    if is_constant and bool((across == 1).all()):
+        return OUTER, stride
+    share = [float((steps == 1).mean()) if steps.size else 0.0 for steps in (across, along)]
+    return (BY_OUTER if share[0] >= share[1] else BY_INNER), stride
+
+
+def _plan(dtype: str, device: Device, batch: int, rows: int, across: int, inner: int) -> tuple[Tile, int, int]:
+    """Return the tile, the number of parts of k and the length of a part that take the least time, by an estimate.
+
+    The time is that of the processor with most tiles.  It depends on lengths alone, and so do the bits.
+    """
+    least = -(-inner // _LONGEST)
+    found: list[tuple[float, int, Tile, int, int]] = []
+    for tile in (t for t in tiles(dtype) if t.items <= device.items):
+        high, wide = tile.sides(dtype)
+        groups = -(-rows // high) * -(-across // wide) * batch
+        for doubled in range(_PARTS.bit_length()):
+            wanted = max(least, 1 << doubled)
+            share = -(-inner // wanted // tile.depth) * tile.depth
+            parts = -(-inner // share)
+            if parts > least and share < _PART:
+                break
+            busiest = -(-groups * parts // device.units)
+            busy = min(1.0, busiest * tile.items / RESIDENT) ** 0.5
+            cost = busiest * high * wide * share / (tile.rate * busy)
+            if parts > 1:
+                cost += _LAUNCH + _MOVED * (parts + 1) * batch * rows * across / device.units
+            found.append((cost, len(found), tile, parts, share))
+    _, _, tile, parts, share = min(found)
+    return tile, parts, share
 
 
 # --- layouts
@@ -125,12 +220,16 @@ def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
         batch = np.broadcast_shapes(n[:-2], m[:-2])
     except ValueError:
         return None
-    a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), _offsets(n[-1:], s[-1:]))
+    shape, along = (*batch, *rows, *across), _offsets(n[-1:], s[-1:])
+    if math.prod(m[:-2]) == 1:  # all matrices of the batch meet the same one: their rows become those of one matrix
+        batch, a = (), (_offsets((), ()), _offsets(n[:-1], s[:-1]), along)
+    else:
+        a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), along)
     b_inner = t[0] if len(m) == 1 else t[-2]
     b = (_batch(m, t, batch), _offsets((inner,), (b_inner,)), _offsets(across, t[-1:] if across else ()))
-    high, wide = math.prod(rows), math.prod(across)
+    high, wide = a[1].size, math.prod(across)
     c = (np.arange(math.prod(batch), dtype=np.int64) * (high * wide), np.arange(high, dtype=np.int64) * wide)
-    return Layout((*batch, *rows, *across), a, b, c)
+    return Layout(shape, a, b, c)
 
 
 def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...]) -> np.ndarray:

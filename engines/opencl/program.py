@@ -20,6 +20,7 @@ from ...ops.scan_ops import Scan
 from ...ops.tensor import TensorVariable
 from ...record import record
 from .base import Device
+from .groups import GroupsKernel, is_grouped
 from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
 from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel
@@ -27,9 +28,9 @@ from .products import KINDS, ProductKernel
 from .vector_products import VectorProductKernel, is_with_vector
 
 Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
-DeviceKernel = PartsKernel | ItemsKernel | ProductKernel | VectorProductKernel | Move
+DeviceKernel = PartsKernel | ItemsKernel | GroupsKernel | ProductKernel | VectorProductKernel | Move
 
-TO_PLACES = (PartsKernel, ItemsKernel, ProductKernel, VectorProductKernel)
+TO_PLACES = (PartsKernel, ItemsKernel, GroupsKernel, ProductKernel, VectorProductKernel)
 """Kernels that can write their results to given arrays."""
 
 
@@ -204,13 +205,15 @@ def _kernel(node: Apply, device: Device) -> DeviceKernel:
     if type(node.op) in MOVES:
         made: DeviceKernel = MOVES[type(node.op)](node, device)
         return made
-    if device.in_parts and is_with_vector(node):
-        return VectorProductKernel(node, device)
+    if is_with_vector(node) and (device.in_parts or not device.shares):
+        return VectorProductKernel(node, device, _kernel)
     if isinstance(node.op, KINDS):
         return ProductKernel(node, device)
     if isinstance(node.op, Pool):
         raise TypeError(f"{node.op.name} has no kernel on devices")
-    return PartsKernel(node, device) if device.in_parts else ItemsKernel(node, device)
+    if device.in_parts:
+        return PartsKernel(node, device)
+    return (GroupsKernel if is_grouped(node) else ItemsKernel)(node, device)
 
 
 def _is_view(node: Apply) -> bool:

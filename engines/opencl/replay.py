@@ -23,7 +23,7 @@ from .memory import Traffic
 from .program import Body, Host, Loop, Results
 from .tape import Tape
 
-_LAUNCHES = 512
+LAUNCHES = 512
 """Most launches of a replayed call; for more, preparation takes a negligible share of the time."""
 _FRESH = (Elementwise, Reduce, Dot, MatMul)
 """Ops whose result is a new array."""
@@ -42,7 +42,7 @@ class Replay:
     def __init__(self, call: Call, recorder: Recorder, inputs: Sequence[np.ndarray], results: Sequence[Any]) -> None:
         self._call, self._memory = call, call.memory
         memory: Any = call.memory
-        if recorder.broken or not 0 < len(recorder.launches) <= _LAUNCHES:
+        if recorder.broken or not 0 < len(recorder.launches) <= LAUNCHES:
             raise ValueError("the host takes part in the call")
         if any(self._memory.put(a, Traffic()) is not a for a in inputs):
             raise ValueError("an argument is copied")

@@ -13,7 +13,7 @@ from ...ops.interpret import evaluate_node
 from ...ops.shape import Reshape
 from .loops import run_loop
 from .moves import SumToKernel
-from .program import TO_PLACES, Body, Launch, Length, Loop, Results, Scalar, Step, View
+from .program import TO_PLACES, Body, Host, Launch, Length, Loop, Results, Scalar, Step, View
 from .values import Values
 
 
@@ -60,7 +60,7 @@ def run_step(step: Step, values: Values, name: str) -> None:
             values.made(node.outputs, results)
     elif not isinstance(step, Loop) or not run_loop(step, values, name, run_body):
         _on_host(node, values, name)
-        if isinstance(step, Scalar) and all(values.is_steady(i) for i in node.inputs):
+        if isinstance(step, (Host, Scalar)) and all(values.is_steady(i) for i in node.inputs):
             values.steady.update(node.outputs)
 
 

@@ -157,6 +157,11 @@ class Tape:
         return None
 
     def play(self, arrays: Sequence[Any], call: Call) -> None:
+        """Start all launches, with these arrays in the slots, and count them."""
+        self.start(arrays)
+        self.count(call)
+
+    def start(self, arrays: Sequence[Any]) -> None:
         """Start all launches, with these arrays in the slots."""
         memory, device, kept = self._memory, self._call.device, [*arrays]
         found = [memory.argument(arrays[slot], offset) for slot, offset in self._wanted]
@@ -167,6 +172,9 @@ class Tape:
             else:
                 kept.append(run.start(addresses))
         memory.keep(kept)
+
+    def count(self, call: Call) -> None:
+        """Add the launches to those of a call."""
         call.traffic.launches += self._launches
         call.launches += self._launches
 

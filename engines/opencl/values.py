@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...graph import Constant, Variable
 from .call import Call
+from .memory import OnDevice
 
 Sides = tuple[Any, Any]
 """A value on the host and on the device; None where it is missing."""
@@ -54,8 +56,9 @@ class Values:
         if self.call.recorder is not None and variable not in self.steady:
             self.call.recorder.broken = True
         if variable not in self._host:
-            self._host[variable] = self._memory.get(self._device[variable], self.call.traffic)
-            if not self.call.device.shares:
+            there = self._device[variable]
+            self._host[variable] = self._memory.get(there, self.call.traffic)
+            if not self.call.device.shares and there.host is None:
                 self.own.append(self._host[variable])
         elif self.call.device.shares:
             self._memory.finish()
@@ -65,8 +68,12 @@ class Values:
         """Return the value as a device array; constants stay there between calls."""
         kept = self._constants if isinstance(variable, Constant) else self._device
         if variable not in kept:
-            host = variable.data if isinstance(variable, Constant) else self._host[variable]
-            kept[variable] = self._memory.put(np.asarray(host), self.call.traffic)
+            host = np.asarray(variable.data if isinstance(variable, Constant) else self._host[variable])
+            made = self._memory.put(host, self.call.traffic)
+            is_copy = isinstance(variable, Constant) and isinstance(made, OnDevice)
+            kept[variable] = replace(made, host=host) if is_copy else made  # type: ignore[type-var]
+            if self.call.recorder is not None:
+                self.call.recorder.given[variable] = kept[variable]
         return kept[variable]
 
     def sides(self, variable: Variable) -> Sides:

@@ -1,12 +1,12 @@
-"""Matrix-vector products on a device that runs chunks of loops: one fused kernel of products and their sum.
+"""Matrix-vector products on devices: one fused kernel of products and their sum.
 
-The kernel of matrix products packs one operand in panels; a vector would fill only one column of a panel.
+The kernels of matrix products work in panels or tiles; a vector would fill only one column of them.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType
@@ -17,7 +17,6 @@ from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
 from .base import Device
 from .call import Call, Places
-from .launches import PartsKernel
 
 _DTYPES = ("float32", "float64")
 """Dtypes in which a sum is computed."""
@@ -33,46 +32,49 @@ def is_with_vector(node: Apply) -> bool:
 class VectorProductKernel:
     """The product of a matrix and a vector, in either order, or of two vectors.
 
-    The sum runs along the axis of the matrix with the smaller stride, or adds up whole rows.
+    On a device that runs chunks of loops, the sum runs along the axis of the matrix with the smaller stride, or adds up
+    whole rows.  `kernel_of` returns the kernel of a fused node.
     """
 
     numbers: Sequence[int] = ()
 
-    def __init__(self, node: Apply, device: Device) -> None:
-        self._node, self._device = node, device
+    def __init__(self, node: Apply, device: Device, kernel_of: Callable[[Apply, Device], Any]) -> None:
+        self._node, self._device, self._kernel_of = node, device, kernel_of
         self._matrix = 0 if node.inputs[0].ndim == 2 else 1
         """Index of the matrix operand, if there is one."""
         self._has_matrix = node.inputs[self._matrix].ndim == 2
-        first = self._along_rows = self._made(True)
-        self._down_columns: PartsKernel | None = None
+        self._kernels: dict[bool, Any] = {}
+        first = self._kernel(device.in_parts or not self._has_matrix or self._matrix == 0)
         self.text, self.name = first.text, first.name
 
-    def _made(self, along_rows: bool) -> PartsKernel:
+    def _kernel(self, along_rows: bool) -> Any:
         """Return the kernel: sum(matrix * vector, axis=1), or sum(matrix * vector[:, None], axis=0)."""
+        if along_rows in self._kernels:
+            return self._kernels[along_rows]
         operands = [self._node.inputs[k] for k in (self._matrix, 1 - self._matrix)]
         matrix, vector = (TensorVariable(TensorType(i.dtype, (None,) * i.ndim)) for i in operands)
-        return PartsKernel(Apply(_sum_of_products(matrix, vector, along_rows), [matrix, vector]), self._device)
+        node = Apply(_sum_of_products(matrix, vector, along_rows), [matrix, vector])
+        made = self._kernels[along_rows] = self._kernel_of(node, self._device)
+        return made
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
         matrix, vector = arrays[self._matrix], arrays[1 - self._matrix]
         summed = 1 - self._matrix if self._has_matrix else 0
         if matrix.shape[summed] != vector.shape[0]:
             return None
-        if not self._has_matrix:
-            return self._along_rows.run([matrix, vector], call, into)
-        strides = call.memory.strides(matrix)
-        along_rows = abs(strides[summed]) <= abs(strides[1 - summed])
-        if (summed == 1) != along_rows:
-            matrix = call.memory.view(matrix, _TRANSPOSED)
-        if along_rows:
-            return self._along_rows.run([matrix, vector], call, into)
-        if self._down_columns is None:
-            self._down_columns = self._made(False)
-        return self._down_columns.run([matrix, vector], call, into)
+        along_rows = summed == 1 or not self._has_matrix
+        if self._device.in_parts and self._has_matrix:
+            strides = call.memory.strides(matrix)
+            along_rows = abs(strides[summed]) <= abs(strides[1 - summed])
+            if (summed == 1) != along_rows:
+                matrix = call.memory.view(matrix, _TRANSPOSED)
+        found: list[Any] | None = self._kernel(along_rows).run([matrix, vector], call, into)
+        return found
 
     def work(self, arrays: Sequence[Any]) -> int:
         """Return an estimate in picoseconds."""
-        return self._along_rows.work([arrays[self._matrix], arrays[1 - self._matrix]])
+        found: int = next(iter(self._kernels.values())).work([arrays[self._matrix], arrays[1 - self._matrix]])
+        return found
 
 
 def _sum_of_products(matrix: TensorVariable, vector: TensorVariable, along_rows: bool) -> Fused:

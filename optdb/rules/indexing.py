@@ -8,7 +8,7 @@ from ...graph import Dim, Variable, dims_of, same_shape
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.blas import Dot
 from ...ops.creation import Alloc, Arange
-from ...ops.elementwise import Cast, Elementwise
+from ...ops.elementwise import Cast, Elementwise, fill
 from ...ops.indexing import Subtensor, entries
 from ...ops.lengths import MakeVector, dim_to_tensor, tensor_to_dim
 from ...ops.reduce import Reduce
@@ -18,7 +18,7 @@ from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, Value, constant_int, is_constant, producer
-from .slicing import composed, is_whole, read, simplified
+from .slicing import composed, counts_through, is_whole, read, simplified
 
 Index = Any
 """An int64 scalar, an int64 array, or a slice of scalars."""
@@ -70,6 +70,13 @@ def arange_index(node: Node) -> Value | None:
         return None
     within[pointed[0]] = slice(start, stop, step)
     return read(x, within)
+
+
+def read_of_all_positions(node: Node) -> Value | None:
+    """Return a whole vector, broadcast, in place of an index by each position in turn."""
+    x, within = node.inputs[0], indices_of(node)
+    like = counts_through(within[0], dims_of(x)[0]) if x.ndim == len(within) == 1 else None
+    return None if like is None else fill(like, x)
 
 
 # --- two indices
@@ -191,6 +198,8 @@ MERGED: list[Rule] = [
               formula="make_vector(a, b, c)[1] -> b"),
     node_rule("local_adv_idx_to_slice", AdvancedSubtensor, arange_index, having=Arange,
               formula="x[arange(a, b)] -> x[a:b]  within x"),
+    node_rule("local_adv_idx_of_all_positions", AdvancedSubtensor, read_of_all_positions,
+              formula="x[fill(y, arange(n))] -> fill(y, x)  for x of length n"),
 ]
 
 LIFTED: list[Rule] = [

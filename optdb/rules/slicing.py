@@ -11,12 +11,13 @@ from typing import Any
 
 from ...graph import Dim, Variable
 from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.elementwise import add, minimum, mul
+from ...ops.creation import Arange
+from ...ops.elementwise import add, fill, minimum, mul
 from ...ops.indexing import Subtensor
 from ...ops.lengths import tensor_to_dim
 from ...ops.slices import at_most, not_negative
 from ...ops.tensor import constant
-from .facts import Value, constant_int
+from .facts import Value, constant_int, producer
 
 WHOLE = slice(None)
 
@@ -133,3 +134,14 @@ def _along(start: Variable, step: int, count: Variable) -> Value:
 def _least(a: Variable, b: Variable) -> Value:
     m, n = constant_int(a), constant_int(b)
     return constant(min(m, n), "int64") if m is not None and n is not None else minimum(a, b)
+
+
+def counts_through(index: Variable, length: Dim) -> Variable | None:
+    """Return y for an index `fill(y, arange(length))`, which names each position of an axis in turn; else None."""
+    made = producer(index, fill)
+    counted = producer(made.inputs[1], Arange) if made is not None else None
+    if made is None or counted is None:
+        return None
+    start, stop, step = counted.inputs
+    known = constant_int(start) == 0 and constant_int(step) == 1 and tensor_to_dim(stop) == length
+    return made.inputs[0] if known else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Variable, same_shape
+from ...graph import Variable, dims_of, same_shape
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.elementwise import add, cast, exp, fill, log, maximum, minimum, mul, sub, true_div
 from ...ops.indexing import Subtensor
@@ -16,6 +16,7 @@ from ..contract import relaxes, stabilizes
 from ..patterns import Users, Wild, op_like
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, is_float, producer
+from .slicing import counts_through
 from .writing import READS, WRITES, is_zero, same_positions
 
 x = Wild("x", is_float)
@@ -125,10 +126,15 @@ def picked_from_logarithms(node: Node, users: Users) -> Value | None:
         return None
     (x,), (_, *within) = logs.inputs, node.inputs
     top, _, terms = terms_of(x, logs.op.axis)
-    rows = AdvancedSubtensor(node.op.spec[:-1])
     total = log(Reduce(add, (logs.op.axis,))(terms))
     of_rows = [_broadcast_against(i, within) for i in within[:-1]]
-    return sub(sub(node.op(x, *within), rows(top, *of_rows)), rows(total, *of_rows))
+    return sub(sub(node.op(x, *within), _rows(top, of_rows)), _rows(total, of_rows))
+
+
+def _rows(numbers: Variable, indices: Sequence[Variable]) -> Value:
+    """Return numbers of rows; all of them, broadcast, for an index that names each row in turn."""
+    like = counts_through(indices[0], dims_of(numbers)[0]) if len(indices) == 1 else None
+    return AdvancedSubtensor(("a",) * len(indices))(numbers, *indices) if like is None else fill(like, numbers)
 
 
 def _broadcast_against(index: Variable, others: Sequence[Variable]) -> Variable:

@@ -19,11 +19,12 @@ from ...ops.reduce import Reduce
 from ...ops.shape import BroadcastTo
 from ...ops.slices import not_negative
 from ...ops.tensor import constant
+from ...ops.unbroadcasting import SumTo
 from ..contract import relaxes
 from ..patterns import Users, same_value
 from ..rule import Rule, node_rule
 from .facts import Node, Value, constant_int, is_integer, number_of, producer
-from .slicing import is_whole
+from .slicing import counts_through, is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
 READS = (Subtensor, AdvancedSubtensor)
@@ -117,6 +118,16 @@ def inc_of_zeros(node: Node) -> Value | None:
     if node.op.set or not is_zero(node.inputs[0]) or not names_each_once(node):
         return None
     return replace(node.op, set=True)(*node.inputs)
+
+
+def inc_at_all_positions(node: Node) -> Value | None:
+    """Rewrite an addition at each position of a vector of zeros, in turn, to a sum along a broadcast axis."""
+    zeros, value, *indices = node.inputs
+    if node.op.set or not zeros.ndim == len(indices) == 1 or zeros.type.kind not in "fc" or not is_zero(zeros):
+        return None
+    if counts_through(indices[0], dims_of(zeros)[0]) is None:
+        return None
+    return SumTo()(value if same_shape(value, indices[0]) else fill(indices[0], value), zeros)
 
 
 def set_of_same_number(node: Node) -> Value | None:
@@ -231,6 +242,9 @@ WRITING: list[Rule] = [
               contract=relaxes("errors"), formula="inc_subtensor(x[i], alloc(y, n)) -> inc_subtensor(x[i], y)"),
     node_rule("local_incsubtensor_of_zeros_to_setsubtensor", WRITES, inc_of_zeros, contract=relaxes("signed zero"),
               formula="inc_subtensor(zeros[i], y) -> set_subtensor(zeros[i], y)"),
+    node_rule("local_inc_at_all_positions", AdvancedIncSubtensor, inc_at_all_positions,
+              contract=relaxes("signed zero", "rounding"),
+              formula="inc_subtensor(zeros[fill(y, arange(n))], v) -> sum_to(v, zeros)  for zeros of length n"),
     node_rule("local_setsubtensor_of_constants", WRITES, set_of_same_number, contract=relaxes("errors"),
               formula="set_subtensor(alloc(c)[i], c) -> alloc(c)"),
     node_rule("local_subtensor_inc_subtensor", READS, read_of_write, having=WRITES, contract=relaxes("errors"),

@@ -1,0 +1,196 @@
+
+/* a * b + c, rounded once where that costs no more. */
+static __device__ inline __attribute__((always_inline)) f32 ag_fma_f32(f32 a, f32 b, f32 c)
+{
+#if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+static __device__ inline __attribute__((always_inline)) u32 ag_bits_f32(f32 x)
+{
+    union { f32 f; u32 u; } v;
+    v.f = x;
+    return v.u;
+}
+
+static __device__ inline __attribute__((always_inline)) f32 ag_from_bits_f32(u32 x)
+{
+    union { u32 u; f32 f; } v;
+    v.u = x;
+    return v.f;
+}
+
+/* exp(r) - 1 for r between -log(2) / 2 and log(2) / 2. */
+static __device__ inline __attribute__((always_inline)) f32 ag_small_expm1_f32(f32 r)
+{
+    f32 p = 0x1.6be46ep-10f;
+    p = ag_fma_f32(p, r, 0x1.12274cp-7f);
+    p = ag_fma_f32(p, r, 0x1.5556b8p-5f);
+    p = ag_fma_f32(p, r, 0x1.5554ccp-3f);
+    p = ag_fma_f32(p, r, 0.5f);
+    return ag_fma_f32(r * r, p, r);
+}
+
+/* exp(x) for x <= 89.0f: 2^k * exp(r) where k = round(x / log 2); two factors make up 2^k, so that a subnormal result
+   is rounded once (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980). */
+static __device__ inline __attribute__((always_inline)) f32 ag_exp_below_f32(f32 x)
+{
+    x = x < -104.0f ? -104.0f : x;
+    const f32 shifted = ag_fma_f32(x, 0x1.715476p+0f, 0x1.8001fcp23f), k = shifted - 0x1.8001fcp23f;
+    const f32 r = ag_fma_f32(k, -0x1.7f7d1cp-20f, ag_fma_f32(k, -0x1.62e4p-1f, x));
+    const u32 exponents = ag_bits_f32(shifted), half = exponents >> 1;
+    const f32 first = ag_from_bits_f32(half << 23);
+    return (1 + ag_small_expm1_f32(r)) * first * ag_from_bits_f32((exponents - half) << 23);
+}
+
+/* exp(89.0f) is infinite */
+static __device__ inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
+{
+    return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
+}
+
+static __device__ inline f32 ag_maximum_f32(f32 a, f32 b)
+{
+    const f32 m = a >= b ? a : b;
+    return a == a ? m : a;
+}
+
+static __device__ inline f32 ag_minimum_f32(f32 a, f32 b)
+{
+    const f32 m = a <= b ? a : b;
+    return a == a ? m : a;
+}
+
+/* y0 = (exp(x0 - dimshuffle(minimum(maximum(top{axis=1}(x0), float32(-3.4028234663852886e+38)), float32(3.4028234663852886e+38)), [0, 'x'])) * dimshuffle(reciprocal(sum{axis=(1,)}(exp(x0 - dimshuffle... */
+extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0, i64 n1, f32 *y0, i64 y0_start, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1)
+{
+    y0 += y0_start;
+    x0 += x0_start;
+    const u32 item = threadIdx.x;
+    const i32 lane = item;
+    const i64 i0 = (i64)blockIdx.x;
+    const i32 count = n1;
+    const i32 end = count;
+    __shared__ f32 tree0[1024];
+    __shared__ f32 tree1[1024];
+    i32 at;
+    const f32 *x0_0 = x0 + i0 * x0_s0;
+    f32 total0 = -__builtin_inff();
+    at = lane;
+    for (; at < end - 3072; at += 4096) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 i1 = at + k * 1024;
+            const f32 v0 = x0_0[i1 * x0_s1];
+            total0 = v0 > total0 ? v0 : total0;
+        }
+    }
+    if (at < end) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 near = at + k * 1024;
+            const bool is_in = near < end;
+            const i32 i1 = near;
+            const f32 v0 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
+            const f32 total0_new = v0 > total0 ? v0 : total0;
+            total0 = is_in ? total0_new : total0;
+        }
+    }
+    tree0[item] = total0;
+    __syncthreads();
+    for (int half = 512; half >= 32; half /= 2) {
+        if (lane < half) {
+            total0 = tree0[item + half] > total0 ? tree0[item + half] : total0;
+            tree0[item] = total0;
+        }
+        __syncthreads();
+    }
+    for (int half = 16; half > 0; half /= 2) {
+        if (lane < half) {
+            total0 = tree0[item + half] > total0 ? tree0[item + half] : total0;
+            tree0[item] = total0;
+        }
+        __syncwarp();
+    }
+    __syncthreads();
+    const f32 result0 = tree0[0];
+    const f32 v2 = ag_maximum_f32(result0, -0x1.fffffep+127f);
+    const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
+    f32 total1 = 0.0f;
+    at = lane;
+    for (; at < end - 3072; at += 4096) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 i1 = at + k * 1024;
+            const f32 v1 = x0_0[i1 * x0_s1];
+            const f32 v4 = v1 - v3;
+            const f32 v5 = ag_exp_f32(v4);
+            total1 = total1 + v5;
+        }
+    }
+    if (at < end) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 near = at + k * 1024;
+            const bool is_in = near < end;
+            const i32 i1 = near;
+            const f32 v1 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
+            const f32 v4 = v1 - v3;
+            const f32 v5 = ag_exp_f32(v4);
+            const f32 total1_new = total1 + v5;
+            total1 = is_in ? total1_new : total1;
+        }
+    }
+    tree1[item] = total1;
+    __syncthreads();
+    for (int half = 512; half >= 32; half /= 2) {
+        if (lane < half) {
+            total1 = total1 + tree1[item + half];
+            tree1[item] = total1;
+        }
+        __syncthreads();
+    }
+    for (int half = 16; half > 0; half /= 2) {
+        if (lane < half) {
+            total1 = total1 + tree1[item + half];
+            tree1[item] = total1;
+        }
+        __syncwarp();
+    }
+    __syncthreads();
+    const f32 result1 = tree1[0];
+    const f32 v7 = ag_maximum_f32(result0, -0x1.fffffep+127f);
+    const f32 v8 = ag_minimum_f32(v7, 0x1.fffffep+127f);
+    const f32 v11 = 1 / result1;
+    f32 *y0_0 = y0 + i0 * y0_s0;
+    at = lane;
+    for (; at < end - 3072; at += 4096) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 i1 = at + k * 1024;
+            const f32 v6 = x0_0[i1 * x0_s1];
+            const f32 v9 = v6 - v8;
+            const f32 v10 = ag_exp_f32(v9);
+            const f32 v12 = v10 * v11;
+            y0_0[i1 * y0_s1] = v12;
+        }
+    }
+    if (at < end) {
+    #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const i32 near = at + k * 1024;
+            const bool is_in = near < end;
+            const i32 i1 = near;
+            const f32 v6 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
+            const f32 v9 = v6 - v8;
+            const f32 v10 = ag_exp_f32(v9);
+            const f32 v12 = v10 * v11;
+            if (is_in) {
+                y0_0[i1 * y0_s1] = v12;
+            }
+        }
+    }
+}
