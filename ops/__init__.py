@@ -37,6 +37,7 @@ Computation:
     convolution, pooling, weights, nn, convolution_pair, channel_sums   networks
     blocked, blocked_gradient, blocked_pool      networks with channels in blocks
     phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
+    quantized_blocks                             images as bytes in blocks of channels
     random                                       streams of random numbers
     sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
 
@@ -84,6 +85,7 @@ from .byte_tables import ByteSoftmax, LookUp
 from .attention import Attention
 from .nibbles import NibbleProduct
 from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
+from .quantized_blocks import QuantizeInBlocks
 from .fixed_point import Requantize, requantize
 from .not_a_number import (
     nan_to_num, nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile,
@@ -195,7 +197,7 @@ __all__ = [
     "Gemm", "Gemv", "Ger",
     "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector",
     "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics",
-    "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise", "PseudoInverse", "Quantize", "Reduce",
+    "PackedBfloatDot", "PackedDot", "Pipeline", "Pointwise", "PseudoInverse", "Quantize", "QuantizeInBlocks", "Reduce",
     "RepeatedPositions", "Requantize", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
     "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseColumns", "SparseDot",
     "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks",

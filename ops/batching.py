@@ -50,6 +50,7 @@ from .phases import ByPhase
 from .pipeline import Pipeline
 from .pointwise import Broadcasting
 from .pooling import MaxPoolGradient, Pool
+from .quantized_blocks import QuantizeInBlocks
 from .reduce import ArgReduce, Reduce
 from .region import Region
 from .row_passes import Top
@@ -311,8 +312,8 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
     "rewrites make it, after examples are batched": (
         Assembled, Attention, BfloatDot, BlockedConvolution, BlockedKernelGradient, BlockedPool, ByteConvolution,
         ByteProduct, ByteSoftmax, ChannelSums, ConvolutionPair, Dot22, Dot22Scalar, FromBlocks, Fused, FusedProduct,
-        Gemm, Gemv, Ger, InPlace, LookUp, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, Region, SparseColumns,
-        SparseDot, ToBlocks, TwoOfFour,
+        Gemm, Gemv, Ger, InPlace, LookUp, NibbleProduct, PackedBfloatDot, PackedDot, Pipeline, QuantizeInBlocks,
+        Region, SparseColumns, SparseDot, ToBlocks, TwoOfFour,
     ),
     "lengths are the same for all examples, so none is batched": (Shape, ShapeI),
 }  # fmt: skip
@@ -323,5 +324,5 @@ for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
     register(_kind, lacks={"lengths": "the values decide them"})
 for _kind in (MakeVector, Shape, ShapeI):
     register(_kind, lacks={"lengths": "its type has them"})
-for _kind in (ByteSoftmax, LookUp, PackedBfloatDot, PackedDot, Top):
+for _kind in (ByteSoftmax, LookUp, PackedBfloatDot, PackedDot, QuantizeInBlocks, Top):
     register(_kind, lacks={"derivative": "rewrites make it, after derivatives are taken"})

@@ -42,6 +42,7 @@ from .phases import ByPhase
 from .pipeline import Pipeline
 from .pooling import MaxPool, MaxPoolGradient, SumPool
 from .quantized import Dequantize, Quantize
+from .quantized_blocks import QuantizeInBlocks
 from .reduce import REDUCTIONS, ArgReduce, Reduce
 from .region import Region
 from .row_passes import Top
@@ -71,9 +72,9 @@ _WITH_FIELDS = (
     BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond,
     Convolution, ConvolutionPair, DimShuffle, Eye, Fourier, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor,
     Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
-    PackedDot, Pipeline, Quantize, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve, SolveTriangular,
-    Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle, TwoOfFour, Unique,
-    UniqueParts, While,
+    PackedDot, Pipeline, Quantize, QuantizeInBlocks, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve,
+    SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle,
+    TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

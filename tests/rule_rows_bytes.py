@@ -13,6 +13,7 @@ from arignote.ops.creation import Alloc
 from arignote.ops.nibbles import NibbleProduct
 from arignote.ops.pooling import MaxPool
 from arignote.ops.quantized import Dequantize
+from arignote.ops.quantized_blocks import QuantizeInBlocks
 from arignote.targets.current import current
 
 SIZE = current().vector // 4
@@ -69,14 +70,15 @@ def plain(x, w):
     return Convolution((1, 1), (1, 1))(x, w)
 
 
-def laid():
+def laid(inner=None):
     op = ByteConvolution((1, 1), (1, 1), NONE, 3, size=SIZE, panel=PANEL, weights=narrow.shape)
     whole = -(-OUTPUTS // SIZE) * SIZE
     beside = [np.zeros(whole, v.dtype) for v in numbers()]
     for to, v in zip(beside, numbers(), strict=True):
         to[:OUTPUTS] = v.data
     block = SIZE if SIZE <= 4 else 4
-    return FromBlocks(OUTPUTS)(op(ToBlocks(block)(q), T.constant(op.packed(narrow, block)), *map(T.constant, beside)))
+    inner = ToBlocks(block)(q) if inner is None else inner
+    return FromBlocks(OUTPUTS)(op(inner, T.constant(op.packed(narrow, block)), *map(T.constant, beside)))
 
 
 def looked_up(function):
@@ -125,6 +127,11 @@ def fixed(multiplier, shift, low=0, high=255):
     op = ByteConvolution((1, 1), (1, 1), NONE, 3, out="uint8", zero=9, low=low, high=high, fixed=True)
     ending = (np.broadcast_to(np.asarray(v, "int32"), OUTPUTS).copy() for v in (multiplier, shift))
     return op(x, w, start, totals, *map(T.constant, ending))
+
+
+def words():
+    """The image as bytes in blocks of four channels."""
+    return QuantizeInBlocks("uint8")(*T.quantize(image, 0.5, 3).owner.inputs)
 
 
 column = T.tensor("column", "uint8", (7, OUTPUTS, 1, 1))
@@ -247,9 +254,11 @@ ROWS = [
     ("local_clip_of_bytes", T.maximum(fixed(2**30, 0), T.constant(np.uint8(7))), fixed(2**30, 0, 7)),
     ("local_clip_of_bytes", T.minimum(fixed(2**30, 0, 7), T.constant(np.uint8(40))), fixed(2**30, 0, 7, 40)),
     ("local_bytes_in_blocks", summed(), laid()),
+    ("local_bytes_in_blocks", summed(T.quantize(image, 0.5, 3)), laid(words())),
     ("local_fold_weights", kernels, T.constant(narrow * steps.reshape(-1, 1, 1, 1))),
 ]  # fmt: skip
 UNCHANGED = [
+    ("local_quantize_elementwise", summed(T.quantize(image, 0.5, 3))),
     ("local_reshape_after_bytes", T.reshape(one_position(), (7, OUTPUTS)) + T.fmatrix("matrix")),
     ("local_reshape_after_bytes", T.reshape(one_position(), (OUTPUTS, 7)) + np.ones(7, "float32")),
     ("local_integer_convolution", plain(image, kernels)),

@@ -97,6 +97,7 @@ ZOO = [
         Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]
     ),
     T.LookUp()(T.quantize(X, 0.5), T.cast(V, "int8")),
+    T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
     T.NibbleProduct(3, 5, 8, 4)(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
     *loops(),

@@ -104,6 +104,8 @@ typedef struct ag_byte_table {
     i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
     void (*look_up)(const struct ag_runtime *rt, i64 count, const void *x, const void *table, void *y);
     void (*softmax)(const struct ag_runtime *rt, const ag_byte_softmax *softmax);
+    void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
+                  const float *scale, const void *zero, void *y);
 } ag_byte_table;
 
 """

@@ -40,6 +40,14 @@ static void ag_look_up(const ag_runtime *rt, const ag_byte_table *t, i64 count, 
     t->look_up(rt, count, x, table, y);
 }
 """),
+    Helper("ag_quantize_words", """\
+/* Images of floats as bytes in blocks of four channels: y[images, blocks, positions, 4]. */
+static void ag_quantize_words(const ag_runtime *rt, const ag_byte_table *t, i64 images, i64 channels, i64 positions,
+                              i64 is_signed, const void *x, const void *scale, const void *zero, void *y)
+{
+    t->words(rt, images, channels, positions, is_signed, x, scale, zero, y);
+}
+"""),
     Helper("ag_byte_softmax_rows", """\
 /* Rows of bytes: softmax (see ag_byte_softmax, whose first members `of` lists, the bits of scale behind them). */
 static void ag_byte_softmax_rows(const ag_runtime *rt, const ag_byte_table *t, const i64 *of, const void *x,

@@ -25,5 +25,6 @@ EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 take
 {
     (void)found, (void)takes_wide, (void)alone;
     *entries = (ag_byte_table){sum_bytes,        multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns,
-                               multiply_two,     multiply_bfloats, look_up, softmax_of_bytes};
+                               multiply_two,     multiply_bfloats, look_up, softmax_of_bytes,
+                               quantize_words};
 }

@@ -25,6 +25,7 @@
     sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
                                                                        a convolution of bytes in blocks
     look_up(products, count, x, table, result)                         table[x], for bytes
+    quantize_words(products, ..., x, scale, zero, result)              floats as bytes in blocks of four channels
     byte_softmax_rows(products, [...], x, exponents, result)           softmax of rows of bytes
     multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
     multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
@@ -88,6 +89,7 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
         Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
         Intrinsic("look_up", "t q a a a"),
+        Intrinsic("quantize_words", "t q q q q a a a a"),
         Intrinsic("byte_softmax_rows", "t v a a a"),
         Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
         Intrinsic("multiply_sparse", "t q q q q a a a a a"),

@@ -62,6 +62,7 @@ from ...ops.phases import ByPhase
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.quantized import Dequantize, Quantize
+from ...ops.quantized_blocks import QuantizeInBlocks
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.region import Region
 from ...ops.row_passes import Top
@@ -353,6 +354,7 @@ _PLANS: dict[type[Op], Plan] = {
     ByteProduct: plan_bytes.plan_byte_product,
     ByteSoftmax: plan_bytes.plan_byte_softmax,
     LookUp: plan_bytes.plan_look_up,
+    QuantizeInBlocks: plan_bytes.plan_quantize_in_blocks,
     NibbleProduct: plan_bytes.plan_nibble_product,
     SparseDot: plan_bytes.plan_sparse_dot,
     SparseColumns: plan_bytes.plan_sparse_columns,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...graph import Apply
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.byte_sums import RESULTS, ByteConvolution
+from ...ops.byte_sums import RESULTS, WORD, ByteConvolution
 from ...ops.byte_tables import ENTRIES, ByteSoftmax
 from ...ops.nibbles import NibbleProduct
 from ...ops.sparse_columns import SparseColumns
@@ -86,6 +86,18 @@ def plan_look_up(p: Planner, node: Apply) -> None:
     result = p.result(node.out, x.lengths)
     p.products[TABLE] = None
     p.call("look_up", (Table(TABLE), p.product(x.lengths), x, table, result), (result,), (x, table))
+
+
+def plan_quantize_in_blocks(p: Planner, node: Apply) -> None:
+    """Plan one call for all images."""
+    x, scale, zero = map(p.packed, p.inputs_of(node))
+    images, channels, *positions = x.lengths
+    known = node.inputs[0].type.shape[1] or 0
+    p.guard("equal", channels, known, failure=Outcome.LENGTHS, axis=1)
+    result = p.result(node.out, (images, -(-known // WORD), *positions, WORD))
+    numbers = images, channels, p.product(positions), int(node.out.dtype == "int8")
+    p.products[TABLE] = None
+    p.call("quantize_words", (Table(TABLE), *numbers, x, scale, zero, result), (result,), (x, scale, zero))
 
 
 def plan_byte_softmax(p: Planner, node: Apply) -> None:

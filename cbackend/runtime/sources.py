@@ -28,7 +28,11 @@ _CONVOLUTIONS = tuple(
 _MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
 _BYTES = tuple(
-    f"{_GEMM}{name}.c" for name in ("arithmetic", "bytes", "byte_products", "tables", "nibbles", "sparse_work")
+    f"{_GEMM}{name}.c"
+    for name in (
+        "arithmetic", "bytes", "byte_registers", "byte_sums", "byte_products", "tables", "byte_blocks", "nibbles",
+        "sparse_work",
+    )
 )
 _SPARSE = _GEMM + "sparse.c"
 _BYTE_TABLE = tuple(_GEMM + name for name in ("sparse_columns.c", "two_of_four.c", "bfloats.c", "byte_table.c"))

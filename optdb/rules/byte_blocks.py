@@ -11,14 +11,17 @@ import numpy as np
 from ... import ops as T
 from ...graph import Constant, Variable
 from ...ops.blocked import FromBlocks, ToBlocks
-from ...ops.byte_sums import WORD, ByteConvolution
+from ...ops.byte_sums import BYTES, WORD, ByteConvolution
+from ...ops.quantized import Quantize
+from ...ops.quantized_blocks import QuantizeInBlocks
 from ...ops.shape import DimShuffle, reshape
 from ...ops.tensor import constant
 from ...targets.costs import ITEMS
 from ...targets.current import current
+from ..patterns import Users
 from ..rule import Rule, node_rule
 from .channels import from_blocks
-from .facts import Node
+from .facts import Node, producer
 
 
 def bytes_in_blocks(node: Node) -> Variable | None:
@@ -50,10 +53,31 @@ def bytes_in_blocks(node: Node) -> Variable | None:
 
 def _in_whole_blocks(x: Variable, block: int) -> Variable:
     """Return x in blocks.  Zeros pad the last block, so that C always moves whole blocks."""
-    channels = x.type.shape[1]
+    channels, made = x.type.shape[1], (producer(x, Quantize) if block == WORD else None)
+    if made is not None and channels is not None and _is_simple(made):
+        return QuantizeInBlocks(made.op.dtype)(*made.inputs)
     if channels is not None and channels % block:
         x = T.pad(x, ((0, 0), (0, -channels % block), (0, 0), (0, 0)))
     return ToBlocks(block)(x)
+
+
+def is_read_in_words(quantize: Node, users: Users) -> bool:
+    """Return whether all readers of a quantize are convolutions of bytes that will read four channels as a word."""
+    readers = [reader for reader, position in users(quantize.out) if position == 0 and reader is not None]
+    fits = _is_simple(quantize) and len(readers) == len(users(quantize.out)) > 0
+    return fits and all(isinstance(r.op, ByteConvolution) and _reads_words(r) for r in readers)
+
+
+def _reads_words(node: Node) -> bool:
+    x, w = node.inputs[:2]
+    channels = x.type.shape[1]
+    return not node.op.own and isinstance(w, Constant) and channels is not None and channels <= WORD
+
+
+def _is_simple(quantize: Node) -> bool:
+    """Return whether a quantize of float32 has one scale and one zero point, both scalars, for bytes."""
+    x, scale, zero = quantize.inputs
+    return x.dtype == "float32" and scale.ndim == zero.ndim == 0 and quantize.op.dtype in BYTES
 
 
 def _laid(op: ByteConvolution, w: Constant, numbers: Sequence[Any], block: int) -> list[Variable]:

@@ -7,7 +7,9 @@ import numpy as np
 from ...graph import Constant, Variable
 from ...ops.fixed_point import Requantize
 from ...ops.quantized import Dequantize, Quantize
+from ..patterns import Users
 from ..rule import Rule, node_rule
+from .byte_blocks import is_read_in_words
 from .facts import Node, producer
 
 SAFE = (1e-30, 1e30)
@@ -36,6 +38,11 @@ def _equal(v: Variable, w: Variable) -> bool:
     return v.type == w.type and bool(np.array_equal(v.data, w.data))
 
 
+def quantized_elementwise(node: Node, users: Users) -> Variable | None:
+    """Expand a quantize, unless convolutions of bytes alone read it in words: it is part of them then."""
+    return None if is_read_in_words(node, users) else elementwise(node)
+
+
 def elementwise(node: Node) -> Variable:
     """Expand a node to the arithmetic of its scales and zero points."""
     return node.op.expand(node.inputs)  # type: ignore[no-any-return]
@@ -46,7 +53,7 @@ CANCELLED: list[Rule] = [
               formula="quantize(dequantize(q, s, z), s, z) -> q  for constant s and q of 8 bits"),
 ]  # fmt: skip
 EXPANDED: list[Rule] = [
-    node_rule("local_quantize_elementwise", Quantize, elementwise, having=(),
+    node_rule("local_quantize_elementwise", Quantize, quantized_elementwise, having=(), uses=True,
               formula="quantize(x, s, z) -> cast(minimum(maximum(rint(x / s) + z, least), largest))"),
     node_rule("local_dequantize_elementwise", Dequantize, elementwise, having=(),
               formula="dequantize(q, s, z) -> (q - z) * s"),

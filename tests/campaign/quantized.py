@@ -26,6 +26,7 @@ from arignote.ops.blocked import in_blocks
 from arignote.ops.byte_sums import BYTES, RESULTS, ByteConvolution
 from arignote.ops.byte_tables import ByteSoftmax, LookUp
 from arignote.ops.nibbles import NibbleProduct
+from arignote.ops.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features
 
 from .scorecard import Row, Trials
@@ -245,6 +246,23 @@ def lookup(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     return np.array_equal(y, LookUp().evaluate(x, table)[0]), f"look_up {dtype} {out} {x.size}"
 
 
+def words(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
+    """Images of floats as bytes in blocks of four channels."""
+    dtype = BYTES[int(rng.integers(0, 2))]
+    shape = tuple(map(int, rng.integers(1, (3, 9, 12, 12))))
+    scale = np.float32(10.0 ** rng.uniform(-6, 6))
+    x = (rng.standard_normal(shape) * rng.choice([1, 200, 1e9]) * scale).astype("float32")
+    x[rng.random(shape) < 0.05] = rng.choice(np.array([np.nan, np.inf, -np.inf, -0.0], "float32"))
+    zero, op = numbers(rng, dtype, (1,)), QuantizeInBlocks(dtype)
+    expected = op.evaluate(x, scale, zero[0])[0]
+    y = np.empty(expected.shape, dtype)
+    form.table.words(
+        form.rt, shape[0], shape[1], shape[2] * shape[3], dtype == "int8", pointer("float *", x),
+        pointer("float *", np.array([scale])), pointer("void *", zero), pointer("void *", y),
+    )  # fmt: skip
+    return np.array_equal(y, expected), f"{op} {shape} {scale} {zero}"
+
+
 def softmax(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     """Softmax of rows of bytes."""
     dtype, out = (BYTES[k] for k in rng.integers(0, 2, 2))
@@ -263,7 +281,7 @@ def softmax(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
 
 
 KERNELS = {"products": product, "convolutions": convolution, "weights of 4 bits": nibbles,
-           "tables": lookup, "softmax": softmax}  # fmt: skip
+           "tables": lookup, "softmax": softmax, "images": words}  # fmt: skip
 
 
 def run(full: bool) -> list[Row]:
