@@ -9,6 +9,8 @@ from machines import EMULATORS, compiler, missing
 
 from arignote.cbackend.runtime.sources import product_source
 
+pytestmark = pytest.mark.long
+
 TARGET = "aarch64-linux"
 FLAGS = ("-std=gnu11", "-O1", "-ffp-contract=off", "-fwrapv", "-w")
 TRIALS = "40"

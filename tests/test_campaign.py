@@ -6,6 +6,7 @@ from campaign.children import experiment
 from campaign.scorecard import Row, Trials, from_json, table, to_json
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiment(name):
     rows = experiment(name, full=False, timeout=900)

@@ -18,6 +18,8 @@ from arignote import ops as T
 from arignote.engines import EngineError
 from arignote.engines.cuda import device as devices
 
+pytestmark = pytest.mark.long
+
 RNG = np.random.default_rng(11)
 COMPILER = cuda_stand_in.Compiler()
 

@@ -13,7 +13,7 @@ from arignote import ops as T
 from arignote.function import find_toolchain
 from arignote.targets.target import TargetError
 
-pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")]
 TARGETS = ("aarch64-linux", "riscv64-linux", "x86_64-linux-v2", "wasm32-wasi")
 rng = np.random.default_rng(3)
 x, y, v, n = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("n")

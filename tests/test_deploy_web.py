@@ -17,6 +17,7 @@ from arignote import ops as T
 from arignote.function import find_toolchain
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler"),
     pytest.mark.skipif(missing("wasm32-web") is not None, reason=str(missing("wasm32-web"))),
 ]

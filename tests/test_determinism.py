@@ -20,6 +20,8 @@ from arignote.graph import FunctionGraph
 from arignote.optdb import EquilibriumDB
 from arignote.optdb.rules import default_db
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 
 

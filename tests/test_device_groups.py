@@ -19,6 +19,8 @@ from arignote.graph import FunctionGraph, TensorType
 from arignote.ops.fused import Fused
 from arignote.ops.tensor import TensorVariable
 
+pytestmark = pytest.mark.long
+
 DTYPES = ("float32", "float64", "int32", "uint8", "bool")
 LENGTHS = (1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 257, 700, 1025)
 FUNCTIONS = {}

@@ -18,6 +18,8 @@ from arignote.engines.opencl.memory import OnDevice, Traffic
 from arignote.graph import TensorType
 from arignote.ops.tensor import TensorVariable
 
+pytestmark = pytest.mark.long
+
 COMPILER = cuda_stand_in.Compiler()
 LENGTHS = st.sampled_from([1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 130])
 SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -255,6 +255,7 @@ def test_examples_are_kept_with_outputs_and_without_paths(path):
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[p.stem for p in EXAMPLES])
+@pytest.mark.long
 @pytest.mark.filterwarnings("default")
 def test_examples_run(path):
     pytest.importorskip("ipykernel")

@@ -83,6 +83,7 @@ def test_the_readme_is_short():
     assert README.count("\n") <= 200
 
 
+@pytest.mark.long
 def test_the_demonstration_reaches_its_accuracy(tmp_path):
     done = run("-m", "arignote", "demo", "--picture", str(tmp_path / "losses.svg"))
     assert (tmp_path / "losses.svg").read_text().count("<polyline") == 2
