@@ -36,11 +36,12 @@ class QuantizeInBlocks(TensorOp):
         require_count(self.name, inputs, 3)
         x, scale, zero = inputs
         fits = x.dtype == scale.dtype == "float32" and zero.dtype == self.dtype and self.dtype in BYTES
-        if not fits or (x.ndim, scale.ndim, zero.ndim) != (4, 0, 0) or x.type.shape[1] is None:
+        channels = x.type.shape[1] if x.ndim == 4 else None
+        if not fits or scale.ndim or zero.ndim or channels is None:
             said = ", ".join(map(describe, inputs))
             wanted = f"float32 images of a known number of channels, and scalars of float32 and {self.dtype}"
             raise TypeError(f"{self.name} takes {wanted}; got {said}")
-        n, channels, *positions = x.type.shape
+        n, _, *positions = x.type.shape
         return (TensorType(self.dtype, (n, -(-channels // WORD), *positions, WORD)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -43,7 +43,7 @@ FORMS = {
     "SSE2": ("-march=x86-64", {"sse2"}, 4, 2),
 }  # fmt: skip
 """AVX and what lies below AVX2 has no multiplication of 16 bits in pairs here: plain vectors of C."""
-MANY, FEW = 500_000, 120
+MANY, FEW = 500_000, 1_200
 """Trials of a kernel, in all forms together."""
 
 
@@ -119,24 +119,30 @@ def _laid(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
 
 
 def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
-    """A convolution in blocks, of all channels or of each, with any ending."""
+    """A convolution in blocks, of all channels or of each, with any ending; one in three has one position."""
     dtype, out, own = BYTES[rng.integers(0, 2)], RESULTS[rng.integers(0, 4)], bool(rng.random() < 0.3)
+    is_flat = not own and bool(rng.random() < 0.5)
     kernel, stride, dilation = (tuple(map(int, rng.integers(1, most, 2))) for most in (4, 3, 3))
     padding = tuple(tuple(map(int, rng.integers(0, 3, 2))) for _ in range(2))
+    if is_flat:
+        kernel, stride, padding = (1, 1), (1, 1), ((0, 0), (0, 0))
     if own and rng.random() < 0.5:  # which AVX-512 sums four at a time
         kernel, dilation = (3, 3), (dilation[0], 1)
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, kernel, strict=True)]
     ranges = zip(reach, padding, (6, 20), strict=True)
     sizes = [max(1, r - sum(p)) + int(rng.integers(0, most)) for r, p, most in ranges]
-    outputs, channels = int(rng.integers(1, 2 * form.lanes * form.panel)), int(rng.integers(1, 24))
+    outputs, channels = int(rng.integers(1, 2 * form.lanes * form.panel)), int(rng.integers(1, 160 if is_flat else 24))
     channels = outputs if own else channels
     block = form.lanes if own or channels >= form.lanes else -(-channels // 4) * 4
     ends = np.iinfo(out if out in BYTES else "uint8")
     low, high = sorted(map(int, rng.integers(ends.min, ends.max, 2, endpoint=True)))
+    if rng.random() < 0.4:
+        low, high = int(ends.min), int(ends.max)
+    zero = int(rng.integers(low, high, endpoint=True)) if low * high > 0 or rng.random() < 0.6 else 0
     around = int(rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, endpoint=True)) if rng.random() < 0.7 else 0
     more_scale = float(np.float32(rng.random()))
     op = ByteConvolution(
-        stride, dilation, padding, around, own, out, int(rng.integers(low, high, endpoint=True)), low, high,
+        stride, dilation, padding, around, own, out, zero, low, high,
         more_scale, size=form.lanes, panel=form.panel, weights=(outputs, 1 if own else channels, *kernel),
     )
     x = numbers(rng, dtype, (int(rng.integers(1, 3)), channels, *sizes))
@@ -145,7 +151,8 @@ def convolution(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     scale = (rng.random(outputs) * 10.0 ** rng.integers(-5, 0)).astype("float32")
     bias = (rng.normal(size=outputs) * 20).astype("float32")
     sums = summed(x, w, op)
-    kind = (None, "uint8", "int8", "float32")[rng.integers(0, 4)] if out in BYTES else None
+    kinds = (None,) * 4 + ("uint8", "int8", "float32")
+    kind = kinds[rng.integers(0, len(kinds))] if out in BYTES else None
     more = [] if kind is None else [
         (rng.normal(size=sums.shape) * 50).astype(kind) if kind == "float32" else numbers(rng, kind, sums.shape)
     ]  # fmt: skip
