@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims, opaque_dims
 from ..record import record
 from .creation import zeros_like
+from .distinct import Pointer, names_each_once, remaining
 from .elementwise import broadcast_shapes
 from .indexing import (
     Spec,
@@ -26,6 +28,7 @@ from .indexing import (
     sliced_lengths,
     vjp_of_write,
 )  # fmt: skip
+from .shape import DimShuffle
 from .tensor import TensorOp
 
 
@@ -35,9 +38,9 @@ def joint_position(spec: Spec) -> int:
     return pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
 
 
-def _pointers(spec: Spec, indices: Sequence[object]) -> list[int]:
-    """Return the positions among `indices` of arrays and integers, which are no bounds of slices."""
-    return [k for k in entries(spec, range(len(indices))) if not isinstance(k, slice)]
+def pointers_of(spec: Spec, indices: Sequence[Variable]) -> list[Pointer]:
+    """Return the arrays and integers among `indices`, which are no bounds of slices, each with its axis."""
+    return [(axis, i) for axis, i in enumerate(entries(spec, indices)) if not isinstance(i, slice)]
 
 
 def _arranged(spec: Spec, joint: Sequence[Any], sliced: Sequence[Any], rest: Sequence[Any]) -> tuple[Any, ...]:
@@ -62,9 +65,8 @@ class AdvancedSubtensor(TensorOp):
         check_inputs(self.name, self.spec, x, indices)
         if "a" not in self.spec:
             raise TypeError(f"{self.name} takes at least one array, got {list(self.spec)}")
-        arrays = _pointers(self.spec, indices)
         try:
-            joint = broadcast_shapes([indices[k].type.shape for k in arrays])
+            joint = broadcast_shapes([i.type.shape for _, i in pointers_of(self.spec, indices)])
         except ValueError as error:
             raise IndexError(f"{self.name}: arrays of indices do not broadcast: {error}") from None
         sliced = sliced_lengths(self.spec, x, indices)
@@ -76,7 +78,7 @@ class AdvancedSubtensor(TensorOp):
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         x, *indices = inputs
-        joint = broadcast_dims([indices[k] for k in _pointers(self.spec, indices)])
+        joint = broadcast_dims([i for i in entries(self.spec, indices) if not isinstance(i, slice)])
         sliced = sliced_dims(self.spec, node.inputs[1:], x)
         found = _arranged(self.spec, joint, sliced, x[len(self.spec) :])
         return (tuple(mine if n is None else n for n, mine in zip(found, opaque_dims(node.out), strict=True)),)
@@ -86,6 +88,15 @@ class AdvancedSubtensor(TensorOp):
         x, *indices = node.inputs
         back = None if g is None else AdvancedIncSubtensor(self.spec, set=False)(zeros_like(x), g, *indices)
         return [back, *[None for _ in indices]]
+
+
+def _in_c_order(within: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return an equal index that NumPy goes through in C order, not in the order of its arrays in memory."""
+    arrays = [i for i in within if isinstance(i, np.ndarray)]
+    if all(i.ndim < 2 for i in arrays):
+        return within
+    ordered = iter([np.ascontiguousarray(i) for i in np.broadcast_arrays(*arrays)])
+    return tuple(next(ordered) if isinstance(i, np.ndarray) else i for i in within)
 
 
 @record(repr=False)
@@ -112,7 +123,7 @@ class AdvancedIncSubtensor(TensorOp):
         result = x.copy()
         within = tuple(map(concrete, entries(self.spec, indices)))
         if self.set:
-            result[within] = y
+            result[_in_c_order(within)] = y
         else:
             with np.errstate(all="ignore"):
                 np.add.at(result, within, y)
@@ -122,5 +133,13 @@ class AdvancedIncSubtensor(TensorOp):
         return (inputs[0],)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        """Return cotangents; if a position is set several times, each value gets the derivative of that position."""
-        return vjp_of_write(self, AdvancedSubtensor(self.spec), node, cotangents[0])
+        """Return cotangents; that of a value that a later one overwrites is 0."""
+        (g,), (x, _, *indices) = cotangents, node.inputs
+        read = AdvancedSubtensor(self.spec)
+        part = None if g is None else read(g, *indices)
+        pointers = pointers_of(self.spec, indices)
+        if part is not None and self.set and not names_each_once(x, pointers):
+            remains = remaining(x, pointers)
+            sliced = part.ndim - joint_position(self.spec) - remains.ndim
+            part = T.switch(DimShuffle((*range(remains.ndim), *"x" * sliced))(remains), part, 0)
+        return vjp_of_write(self, node, g, part)

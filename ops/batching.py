@@ -320,7 +320,7 @@ _LACKS: dict[str, tuple[type[Op], ...]] = {
 for _why, _kinds in _LACKS.items():
     for _kind in _kinds:
         register(_kind, lacks={"batching": _why})
-for _kind in (Nonzero, RepeatedPositions, Unique, UniqueParts):
+for _kind in (RepeatedPositions, Unique, UniqueParts):
     register(_kind, lacks={"lengths": "the values decide them"})
 for _kind in (MakeVector, Shape, ShapeI):
     register(_kind, lacks={"lengths": "its type has them"})

@@ -172,15 +172,16 @@ class IncSubtensor(TensorOp):
         return (inputs[0],)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return vjp_of_write(self, Subtensor(self.spec), node, cotangents[0])
+        (g,) = cotangents
+        return vjp_of_write(self, node, g, None if g is None else Subtensor(self.spec)(g, *node.inputs[2:]))
 
 
-def vjp_of_write(op: Any, read: TensorOp, node: Apply, g: Variable | None) -> Sequence[Variable | None]:
-    """Return the cotangents of `op(x, y, *indices)`, which sets or adds `y` where `read(x, *indices)` reads."""
+def vjp_of_write(op: Any, node: Apply, g: Variable | None, part: Variable | None) -> Sequence[Variable | None]:
+    """Return the cotangents of `op(x, y, *indices)` from `g`, that of its result, and `part`, that of the written."""
     _, y, *indices = node.inputs
-    if g is None:
+    if g is None or part is None:
         return [None] * len(node.inputs)
-    back_y = T.unbroadcast(read(g, *indices), y)
+    back_y = T.unbroadcast(part, y)
     back_x = type(op)(op.spec, set=True)(g, T.constant(0, g.dtype), *indices) if op.set else g
     return [back_x, back_y, *[None for _ in indices]]
 

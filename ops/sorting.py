@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
+from ..graph.dims import opaque_dims
 from ..record import record
 from .checks import describe, normalize_axis, require_count
 from .getitem import take_along_axis
@@ -138,6 +139,9 @@ class Nonzero(TensorOp):
                 f"the mask has shape {mask.shape}, the axes that it selects from {tuple(map(int, lengths))}"
             )
         return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(mask))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (opaque_dims(node.outputs[0]),) * len(node.outputs)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None] * len(node.inputs)

@@ -1,6 +1,6 @@
 """Writes to parts of arrays: `set_subtensor` and `inc_subtensor` of zeros, of parts that are read again, of the whole.
 
-Positions that an array names twice are why most of these are for integers and slices, or for arrays that count up.
+Most of these rules need positions that are known to be distinct: see `ops/distinct.py`.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from ...graph import Constant, Variable, dims_of, same_shape
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ...ops.creation import Alloc, Arange
+from ...ops import distinct
+from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, pointers_of
+from ...ops.creation import Alloc
 from ...ops.elementwise import add, fill, neg, sub
 from ...ops.indexing import IncSubtensor, Subtensor, entries
-from ...ops.lengths import dim_to_tensor, tensor_to_dim
+from ...ops.lengths import dim_to_tensor
 from ...ops.reduce import Reduce
 from ...ops.shape import BroadcastTo
-from ...ops.slices import not_negative
 from ...ops.tensor import constant
 from ...ops.unbroadcasting import SumTo
 from ..contract import relaxes
 from ..patterns import Users, same_value
 from ..rule import Rule, node_rule
-from .facts import Node, Value, constant_int, is_integer, number_of, producer
+from .facts import Node, Value, is_integer, number_of, producer
 from .slicing import counts_through, is_whole
 
 WRITES = (IncSubtensor, AdvancedIncSubtensor)
@@ -61,23 +61,9 @@ def same_positions(a: Node, b: Node) -> bool:
 
 
 def names_each_once(node: Node) -> bool:
-    """Whether no position occurs twice; for arrays this is known only if one of them counts up."""
-    if isinstance(node.op, (Subtensor, IncSubtensor)):
-        return True
-    arrays = [i for i in positions(node) if i.ndim]
-    return any(_counts(i) and all(same_shape(i, other) for other in arrays) for i in arrays)
-
-
-def _counts(index: Variable) -> bool:
-    """Whether the positions are known to differ; one that counts from the end might equal another."""
-    made = producer(index, Arange)
-    if made is not None:
-        start, _, step = made.inputs
-        return (constant_int(step) or 0) > 0 and not_negative(tensor_to_dim(start))
-    if not isinstance(index, Constant):
-        return False
-    numbers = index.data.ravel().tolist()
-    return len(set(numbers)) == len(numbers) and min(numbers, default=0) >= 0
+    """Whether no position occurs twice."""
+    basic = isinstance(node.op, (Subtensor, IncSubtensor))
+    return basic or distinct.names_each_once(node.inputs[0], pointers_of(node.op.spec, positions(node)))
 
 
 def _earlier_write(node: Node) -> Node | None:
