@@ -13,9 +13,10 @@ are computed without computing the value.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Union
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, TypeVar, Union
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
@@ -177,11 +178,66 @@ def minimum(a: Dim, b: Dim) -> Dim:
     return a if a is b else _symbol("minimum", a, b)
 
 
+_OPERATIONS: dict[str, Callable[[Dim, Dim], Dim]] = {
+    "add": add, "sub": sub, "mul": mul, "floordiv": floordiv, "maximum": maximum, "minimum": minimum,
+}  # fmt: skip
+
+
 def product(dims: Iterable[Dim]) -> Dim:
     result: Dim = 1
     for dim in dims:
         result = mul(result, dim)
     return result
+
+
+_Result = TypeVar("_Result")
+
+
+def fold(
+    dim: Dim, leaf: Callable[[Dim], _Result], combine: Callable[[str, Sequence[_Result]], _Result]
+) -> _Result:
+    """Return `combine(kind, results of the operands)` of a Dim, bottom-up; `leaf` gives the result of an atom or int."""
+    made: dict[Dim, _Result] = {}
+    stack = [dim]
+    while stack:
+        current = stack[-1]
+        if isinstance(current, int) or current.kind in ("extent", "value"):
+            made[current] = leaf(current)
+        elif missing := [a for a in current.args if a not in made]:
+            stack.extend(missing)  # type: ignore[arg-type]
+            continue
+        else:
+            made[current] = combine(current.kind, [made[a] for a in current.args])  # type: ignore[index]
+        stack.pop()
+    return made[dim]
+
+
+def atoms(dim: Dim) -> list[Symbol]:
+    """Return the lengths and values of variables that a Dim is computed from."""
+    found: dict[Symbol, None] = {}
+    seen: set[object] = set()
+    stack: list[object] = [dim]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Symbol) and part not in seen:
+            seen.add(part)
+            if part.kind in ("extent", "value"):
+                found[part] = None
+            else:
+                stack.extend(part.args)
+    return list(found)
+
+
+def substituted(dim: Dim, replace: Callable[[Symbol], Dim | None]) -> Dim | None:
+    """Return `dim` with its atoms replaced; None if one of them has no replacement, or a divisor becomes 0."""
+
+    def combined(kind: str, parts: Sequence[Dim | None]) -> Dim | None:
+        known = [p for p in parts if p is not None]
+        if len(known) < len(parts) or (kind == "floordiv" and known[1] == 0):
+            return None
+        return broadcast(known) if kind == "broadcast" else functools.reduce(_OPERATIONS[kind], known)
+
+    return fold(dim, lambda atom: atom if isinstance(atom, int) else replace(atom), combined)
 
 
 def is_length(dim: Dim) -> bool:

@@ -16,7 +16,8 @@ from ..record import record
 from .backward import pull_back
 from .checks import describe
 from .interpret import interpret
-from .scan_ops import lengths_of_body
+from .lengths import outer_lengths
+from .specify import with_lengths_of
 from .tensor import TensorOp, TensorVariable
 
 
@@ -49,14 +50,18 @@ class Cond(TensorOp):
         return tuple(interpret(self.then if values[0] else self.otherwise, values[1:]))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        one, other = (
-            [tuple(inputs[1 + n[0]][n[1]] if isinstance(n, tuple) else n for n in row) for row in lengths_of_body(g)]
-            for g in self.branches
-        )
+        found = self.lengths(node.inputs[1:], inputs[1:])
         return tuple(
-            tuple(mine if a is None or a != b else a for a, b, mine in zip(x, y, opaque_dims(o), strict=True))
-            for x, y, o in zip(one, other, node.outputs, strict=True)
+            tuple(mine if n is None else n for n, mine in zip(row, opaque_dims(o), strict=True))
+            for row, o in zip(found, node.outputs, strict=True)
         )
+
+    def lengths(
+        self, operands: Sequence[Variable], shapes: Sequence[Sequence[Dim]]
+    ) -> list[tuple[Dim | None, ...]]:
+        """Return the lengths that both branches give, in terms of those of the operands; None where they may differ."""
+        one, other = (outer_lengths(graph, operands, shapes) for graph in self.branches)
+        return [tuple(a if a == b else None for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         condition, *operands = node.inputs
@@ -72,7 +77,7 @@ class Cond(TensorOp):
         if not found:
             return [None] * len(node.inputs)
         full = [
-            [T.zeros_like(v) if g is None else g for v, g in zip(wrt, branch, strict=True) if v in found]
+            [T.zeros_like(v) if g is None else with_lengths_of(g, v) for v, g in zip(wrt, branch, strict=True) if v in found]
             for branch in pulled
         ]
         received = [g for g in cotangents if g is not None]

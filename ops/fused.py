@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild, toposort
-from ..graph.dims import opaque_dims
+from ..graph.dims import atoms, opaque_dims
 from ..record import record
 from .backward import pull_back_to
 from .interpret import interpret
+from .lengths import outer_lengths
 from .tensor import TensorOp
 
 
@@ -51,12 +52,15 @@ class GraphOp(TensorOp):
             for output, found in zip(inner.outputs, results, strict=True):
                 known[output] = tuple(d if n is None else n for d, n in zip(found, output.type.shape, strict=True))
         inside = {o for inner in self.graph.order for o in inner.outputs}.union(self.graph.inputs)
+        rows = [known.get(o) or opaque_dims(o) for o in self.graph.outputs]
+        found: list[tuple[Dim | None, ...]] = [
+            tuple(None if any(a.args[0] in inside for a in atoms(dim)) else dim for dim in row) for row in rows
+        ]
+        if any(None in row for row in found):
+            found = outer_lengths(self.graph, node.inputs, inputs)
         return tuple(
-            tuple(
-                mine if _mentions(dim, inside) else dim
-                for dim, mine in zip(known.get(o) or opaque_dims(o), opaque_dims(result), strict=True)
-            )
-            for o, result in zip(self.graph.outputs, node.outputs, strict=True)
+            tuple(mine if dim is None else dim for dim, mine in zip(row, opaque_dims(result), strict=True))
+            for row, result in zip(found, node.outputs, strict=True)
         )
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -72,19 +76,6 @@ class Fused(GraphOp):
     """A group of elementwise nodes and reductions that share a nest of loops."""
 
     name = "fused"
-
-
-def _mentions(dim: Dim, inside: set[Variable]) -> bool:
-    """Whether `dim` contains one of the variables `inside` a graph, which all uses of the op would share."""
-    stack: list[object] = [dim]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, Variable):
-            if part in inside:
-                return True
-        else:
-            stack.extend(getattr(part, "args", ()))
-    return False
 
 
 @record(repr=False)

@@ -7,15 +7,17 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
+from ..graph import Apply, Constant, Dim, FunctionGraph, TensorType, Variable, dims, dims_of, rebuild, toposort
 from ..record import record
 from .checks import describe, require_count, require_index_scalar, shown, unpacked
+from .slices import greater
 from .tensor import TensorOp, TensorVariable, constant
 from .typing import LengthLike, ShapeLike, TensorLike
 
@@ -238,45 +240,67 @@ def known_length(scalar: Variable) -> int | None:
     return dim if isinstance(dim, int) else None
 
 
+# --- lengths inside of an inner graph
+
+
+def outer_lengths(
+    graph: FunctionGraph, operands: Sequence[Variable | None], shapes: Sequence[Sequence[Dim]]
+) -> list[tuple[Dim | None, ...]]:
+    """Return the lengths of an inner graph's outputs in terms of those of its operands, `shapes`; None if unknown.
+
+    Lengths may depend on the values of operands that are integer scalars.  None among the operands: one that changes
+    from one application of the graph to the next.
+    """
+    integers = {
+        i: v for i, v in zip(graph.inputs, operands, strict=True)
+        if v is not None and not v.ndim and v.type.kind in "iu"
+    }  # fmt: skip
+    found = _seen_outside(graph.outputs, graph.inputs, shapes, integers)
+    if integers and any(None in row for row in found):  # the sign of a bound may be known outside
+        found = _seen_outside(rebuild(graph.outputs, dict(integers)), graph.inputs, shapes, integers)
+    return found
+
+
+def _seen_outside(
+    outputs: Sequence[Variable], inputs: Sequence[Variable], shapes: Sequence[Sequence[Dim]],
+    integers: Mapping[Variable, Variable],
+) -> list[tuple[Dim | None, ...]]:  # fmt: skip
+    place = {i: k for k, i in enumerate(inputs)}
+    inside = {o for node in toposort(outputs, stop_at=[*inputs, *integers.values()]) for o in node.outputs}
+
+    def outer(atom: dims.Symbol) -> Dim | None:
+        variable: Any = atom.args[0]
+        if variable not in place:
+            return None if variable in inside else atom
+        if atom.kind == "extent":
+            return shapes[place[variable]][atom.args[1]]  # type: ignore[index]
+        return tensor_to_dim(integers[variable]) if variable in integers else None
+
+    def length(dim: Dim) -> Dim | None:
+        found = dims.substituted(dim, outer)
+        return None if found is None else greater(found, 0)
+
+    return [tuple(map(length, dims_of(o))) for o in outputs]
+
+
 # --- how a known length is computed
 
 
 def dim_to_tensor(dim: Dim) -> TensorVariable:
     """The int64 scalar that computes `dim` from shapes and integer values alone."""
-    made: dict[Dim, Variable] = {}
-    stack = [dim]
-    while stack:
-        current = stack[-1]
-        missing = [a for a in _parts(current) if a not in made]
-        if missing:
-            stack.extend(missing)
-            continue
-        stack.pop()
-        if current not in made:
-            made[current] = _compute(current, made)
-    return made[dim]  # type: ignore[return-value]  # see as_tensor
+    return dims.fold(dim, _atom, lambda kind, parts: reduce(partial(_combine, kind), parts))
 
 
-def _parts(dim: Dim) -> tuple[Dim, ...]:
-    return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
-
-
-def _compute(dim: Dim, made: dict[Dim, Variable]) -> Variable:
+def _atom(dim: Dim) -> TensorVariable:
     if isinstance(dim, int):
         return constant(dim, "int64")
     if dim.kind == "extent":
         variable, axis = dim.args
         return ShapeI(axis)(variable)  # type: ignore[arg-type]
-    if dim.kind == "value":
-        return T.cast(dim.args[0], "int64")  # type: ignore[arg-type]
-    operands = [made[part] for part in _parts(dim)]
-    result = operands[0]
-    for operand in operands[1:]:
-        result = _combine(dim.kind, result, operand)
-    return result
+    return T.cast(dim.args[0], "int64")  # type: ignore[arg-type]
 
 
-def _combine(kind: str, a: Variable, b: Variable) -> TensorVariable:
+def _combine(kind: str, a: TensorVariable, b: TensorVariable) -> TensorVariable:
     if kind == "broadcast":
         return T.switch(T.eq(a, 1), b, a)
     made: TensorVariable = getattr(T, "floor_div" if kind == "floordiv" else kind)(a, b)

@@ -11,27 +11,36 @@ whose number of steps is unknown before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, FunctionGraph, NoGradient, TensorType, Variable, dims_of, rebuild, toposort
+from ..graph import (
+    Apply,
+    Constant,
+    Dim,
+    FunctionGraph,
+    NoGradient,
+    TensorType,
+    Variable,
+    dims_of,
+    rebuild,
+    toposort,
+)
 from ..graph.dims import opaque_dims
 from ..record import record
 from .backward import pull_back
 from .checks import describe, require_index_scalar
 from .interpret import interpret
-from .lengths import ShapeI, tensor_to_dim
-from .tensor import TensorOp, TensorVariable
+from .lengths import ShapeI, outer_lengths, tensor_to_dim
+from .specify import with_lengths_of
+from .tensor import TensorOp, TensorVariable, constant
 
 ENDLESS = 2**63 - 1
 """The number of steps of a loop that only its condition ends."""
-
-Length = tuple[int, int] | int | None
-"""A length of a body's result: a number, (input, axis) of the body, or unknown."""
 
 
 @record(repr=False)
@@ -90,20 +99,28 @@ class Scan(TensorOp):
         old = body.inputs[self.states]
         return (*(_stacked(s.type, count) if t else s.type for s, t in zip(old, self.traced, strict=True)), *stacked)
 
+    def lengths(self, operands: Sequence[Variable], shapes: Sequence[Sequence[Dim]]) -> list[tuple[Dim | None, ...]]:
+        """Return the lengths of the states and values of a step, in terms of those of the operands, `shapes`.
+
+        The operands are the inputs of a node but for the number of steps.  A length that counts elements by their
+        values in the body is None.
+        """
+        inner = [shape[1:] if k < self.sequences else shape for k, shape in enumerate(shapes)]
+        fixed = [None if k < self.states.stop else v for k, v in enumerate(operands)]
+        found = outer_lengths(self.graph, fixed, inner)
+        return [*map(tuple, inner[self.states]), *found[self.values]]
+
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        outer = (*(d[1:] for d in inputs[1 : 1 + self.sequences]), *inputs[1 + self.sequences :])
+        lengths = self.lengths(node.inputs[1:], inputs[1:])
         steps = tensor_to_dim(node.inputs[0])
         found = []
         for k, result in enumerate(node.outputs):
             own = opaque_dims(result)
             first: tuple[Dim, ...] = own[:1] if self.until else (steps,)
-            if k < len(self.traced):
-                lengths = inputs[1 + self.sequences + k]
-                found.append((*first, *lengths) if self.traced[k] else lengths)
-            else:
-                known = (_outer(length, outer) for length in lengths_of_body(self.graph)[k])
-                rest = (mine if dim is None else dim for dim, mine in zip(known, own[1:], strict=True))
-                found.append((*first, *rest))
+            stacked = k >= len(self.traced) or self.traced[k]
+            rest = own[1:] if stacked else own
+            known = tuple(mine if n is None else n for n, mine in zip(lengths[k], rest, strict=True))
+            found.append((*first, *known) if stacked else known)
         return tuple(found)
 
     # --- the meaning
@@ -125,7 +142,7 @@ class Scan(TensorOp):
                     rows[k].append(value)
             if self.until and found[-1]:
                 break
-        shapes = self._empty_shapes(rest)
+        shapes = [()] * len(rows) if n else self._row_shapes(rest)
         kept = len(self.graph.outputs) - self.until
         return tuple(
             _array(rows[k], shapes[k], o) if k >= len(states) or self.traced[k] else np.array(states[k])
@@ -152,12 +169,10 @@ class Scan(TensorOp):
         name = f"the state {_called(states[output])}" if output < len(states) else f"value {output - len(states)}"
         return f"{self.name}: {name} of shape {before} becomes one of shape {after} in step {step}"
 
-    def _empty_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
-        """Return the shapes of a body's results; lengths known only at run time are 0."""
-        shapes = [v.shape[1:] if k < self.sequences else v.shape for k, v in enumerate(values)]
-        lengths = lengths_of_body(self.graph)
-        found = [tuple(_outer(length, shapes) or 0 for length in row) for row in lengths]
-        return [*shapes[self.states], *found[len(self.traced) :]]
+    def _row_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
+        """Return the shapes of the states and values of a step that is not run; lengths that only a run tells are 0."""
+        found: Any = self.lengths(list(map(constant, values)), [v.shape for v in values])
+        return [tuple(n or 0 for n in shape) for shape in found]
 
     # --- the derivative
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -192,25 +207,6 @@ def _stacked(kind: TensorType, steps: int | None) -> TensorType:
 
 def _array(rows: list[np.ndarray], shape: tuple[int, ...], like: Variable) -> np.ndarray:
     return np.array(rows) if rows else np.empty((0, *shape), like.type.numpy)
-
-
-def lengths_of_body(graph: FunctionGraph) -> list[tuple[Length, ...]]:
-    """Return the lengths of the outputs of a body, as far as they are numbers or lengths of its inputs."""
-    place = {i: k for k, i in enumerate(graph.inputs)}
-    return [tuple(_length(dim, place) for dim in dims_of(o)) for o in graph.outputs]
-
-
-def _length(dim: Dim, place: Mapping[Variable, int]) -> Length:
-    if isinstance(dim, int):
-        return dim
-    if dim.kind == "extent" and dim.args[0] in place:
-        return place[dim.args[0]], dim.args[1]  # type: ignore[index,return-value]
-    return None
-
-
-def _outer(length: Length, shapes: Sequence[Sequence[Any]]) -> Any:
-    """Return a length of a body in terms of its operands; None if it is not known."""
-    return shapes[length[0]][length[1]] if isinstance(length, tuple) else length
 
 
 # --- making
@@ -335,7 +331,7 @@ class Backward:
         results = looped(
             Scan, self.count, [self._reversed(r) for r in rows], leaves,
             [*(starts[k] for k in carried), *map(T.zeros_like, summed)], [*(adjoints[k] for k in carried), *sums],
-            new, [found[slices[k]] for k in read], traced=(False,) * len(new),
+            new, [_row(found[slices[k]], slices[k]) for k in read], traced=(False,) * len(new),
         )  # fmt: skip
         ends = dict(zip(carried, results, strict=False))
         totals = dict(zip(summed, results[len(carried) :], strict=False))
@@ -364,6 +360,12 @@ class Backward:
 
     def _of_first(self, end: Any) -> TensorVariable:
         return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def _row(g: Any, slice_: Variable) -> Variable:
+    """Return the cotangent of a slice; its lengths are known even if no step computes them."""
+    known = all(isinstance(n, int) or n.of_leaves for n in dims_of(g))
+    return g if known else with_lengths_of(g, slice_)
 
 
 def looped(

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, TensorType, Variable, same_shape
 from ..record import record
 from .checks import describe, require_index_scalar
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
@@ -124,6 +124,11 @@ class CheckLengths(FirstOperand):
 
 
 # --- promises
+
+
+def with_lengths_of(value: Variable, like: Variable) -> Variable:
+    """Return `value`, which has the shape of `like`, as a view that knows so where its own lengths are not enough."""
+    return value if same_shape(value, like) else SpecifyShape()(value, *lengths_of(like))
 
 
 def conflict(kind: TensorType, promised: TensorType) -> str:

@@ -8,6 +8,9 @@ FORMS = {
     "stretch": "{} == 1 ? 0 : {}",
     "choose": "{} ? {} : {}",
     "differ": "{} != {}",
+    "maximum": "{0} > {1} ? {0} : {1}",
+    "minimum": "{0} < {1} ? {0} : {1}",
+    "quotient": "{1} > 0 ? {0} / {1} - ({0} % {1} < 0) : 0",
 }
 FUNCTIONS = {"join": "ag_join", "index": "ag_index", "slice_count": "ag_slice_count", "slice_first": "ag_slice_first"}
 """Operators of quantities that are helpers."""

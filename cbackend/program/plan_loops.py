@@ -10,13 +10,15 @@ where the next step reads its state; or into two buffers by turns, where only th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial, reduce
 
-from ...graph import Apply, FunctionGraph, Variable
+from ...graph import Apply, Dim, FunctionGraph, Variable
+from ...graph.dims import atoms, fold, opaque_dims
 from ...ops.cond import Cond
-from ...ops.scan_ops import Scan, lengths_of_body
+from ...ops.scan_ops import Scan
 from .outcome import Outcome
 from .planner import Planner
-from .program import INTEGER, Array, Choice, Length, Lengths, Loop
+from .program import INTEGER, Array, Choice, Length, Loop, Quantity
 
 Body = Callable[[Planner, FunctionGraph], int]
 """Function that plans a graph as a body of the program under construction and returns its number."""
@@ -32,9 +34,7 @@ def plan_scan(p: Planner, node: Apply, body: Body) -> None:
     for k, array in enumerate(rows):
         p.guard("reaches", array.lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
     states, fixed = ([p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
-    shapes = [*(a.lengths[1:] for a in rows), *(a.lengths for a in (*states, *fixed))]
-    kept: list[tuple[Length, ...]] = [a.lengths for a in states]
-    kept += [_lengths(row, shapes) for row in lengths_of_body(op.graph)[op.values]]
+    kept = _quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
     results, made = [], []
     count = p.name("n", INTEGER) if op.until else None
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
@@ -55,15 +55,10 @@ def plan_cond(p: Planner, node: Apply, body: Body) -> None:
     op = node.op
     assert isinstance(op, Cond)
     operands = [p.packed(p.arrays[v]) for v in node.inputs[1:]]
-    shapes = [a.lengths for a in operands]
-    one, other = (lengths_of_body(graph) for graph in op.branches)
-    kept, results, made = [], [], []
-    for output, a, b in zip(node.outputs, one, other, strict=True):
-        lengths = tuple(
-            m if m == n else None for m, n in zip(_lengths(a, shapes), _lengths(b, shapes), strict=True)
-        )
+    kept = _quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    results, made = [], []
+    for output, lengths in zip(node.outputs, kept, strict=True):
         result, is_made = _result(p, output, lengths, False)
-        kept.append(lengths)
         results.append(result)
         made.append(is_made)
     bodies = body(p, op.then), body(p, op.otherwise)
@@ -78,9 +73,30 @@ def _by_rows(p: Planner, array: Array) -> Array:
     return array if array.dense or array.strides[1:] == p.strides(rows) else p.packed(array)
 
 
-def _lengths(row: Sequence[object], shapes: Sequence[Lengths]) -> tuple[Length, ...]:
-    """Return the lengths of a result of a body in terms of its arguments; None if known only at run time."""
-    return tuple(shapes[n[0]][n[1]] if isinstance(n, tuple) else n for n in row)  # type: ignore[misc]
+def _quantities(p: Planner, rows: Sequence[Sequence[Dim | None]]) -> list[tuple[Length, ...]]:
+    """Return lengths in terms of planned operands as quantities of the program; None if known only at run time."""
+    return [tuple(None if n is None else _quantity(p, n) for n in row) for row in rows]
+
+
+def _quantity(p: Planner, dim: Dim) -> Length:
+    if any(atom.args[0] not in p.arrays for atom in atoms(dim)):  # rewrites have removed what it speaks of
+        return None
+    return fold(dim, partial(_atom, p), lambda kind, parts: reduce(partial(_combined, p, kind), parts))
+
+
+def _atom(p: Planner, dim: Dim) -> Quantity:
+    if isinstance(dim, int):
+        return dim
+    variable, *axis = dim.args
+    return p.arrays[variable].lengths[axis[0]] if axis else p.read(variable)  # type: ignore[index,arg-type]
+
+
+def _combined(p: Planner, kind: str, a: Quantity, b: Quantity) -> Quantity:
+    if kind in ("add", "sub"):
+        return p.sum((a, b if kind == "add" else p.product((b, -1))))
+    if kind == "mul":
+        return p.product((a, b))
+    return p.join((a, b)) if kind == "broadcast" else p.let("quotient" if kind == "floordiv" else kind, a, b)
 
 
 def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bool) -> tuple[Array, bool]:
