@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import ops as T
-from .graph import Variable
-from .graph.provenance import SourceLine
+from .graph import Variable, toposort
+from .graph.provenance import SourceLine, marking
 from .ops.checks import describe, shown
 from .ops.shared import SharedVariable
 from .ops.tensor import as_tensor
@@ -119,3 +119,9 @@ def _as_updates(given: Any) -> dict[SharedVariable, Any]:
             raise ValueError(f"scan: fn gives two updates of {describe(v)}; expected one")
         found[v] = as_tensor(new)
     return found
+
+
+def moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
+    """Return the states of random draws that were made while `marks` was set."""
+    read = dict.fromkeys(i for node in toposort(outputs) if marks.made(node.origin) for i in node.inputs)
+    return [v for v in read if isinstance(v, SharedVariable) and v.default_update is not None]

@@ -11,14 +11,13 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from . import ops as T
-from .bodies import as_condition, require_arguments, require_one_argument, returned
-from .graph import Variable, rebuild, toposort
+from .bodies import as_condition, moved_inside, require_arguments, require_one_argument, returned
+from .graph import Variable, rebuild
 from .graph.provenance import marking
 from .jit import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.lengths import as_length, known_length, lengths_of
 from .ops.scan_ops import ENDLESS, Scan, UnfitState, While, looped
-from .ops.shared import SharedVariable
 from .ops.tensor import TensorVariable, as_tensor
 from .scanned import Scanned, Updates, require_unpacked
 
@@ -66,7 +65,7 @@ def scan(
     with marking() as marks:
         outputs, updates, stop = returned(fn(*slices, *given, *others))
     infos = _for_each(outputs, infos)
-    drawn = {v: v.default_update for v in _moved_inside([*outputs, *updates.values(), *stop], marks)}
+    drawn = {v: v.default_update for v in moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**drawn, **updates}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
     changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
@@ -215,12 +214,6 @@ def _info(k: int, given: Any) -> _Info | None:
 # --- what fn returns
 
 
-def _moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
-    """Return the states of random draws that were made while `marks` was set."""
-    read = dict.fromkeys(i for node in toposort(outputs) if marks.made(node.origin) for i in node.inputs)
-    return [v for v in read if isinstance(v, SharedVariable) and v.default_update is not None]
-
-
 class _Body:
     """The outputs of a step by kind: states, values, updates of shared variables."""
 
@@ -253,8 +246,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 
     The state is a variable, or a list, tuple or dict of them, nested as you like; `condition` gives a scalar and is
     asked before every step.  All parts keep dtype and rank (TypeError, naming the part) and their lengths (ValueError
-    at run time).  There is no gradient through it: use `ag.scan` with `n_steps` and `ag.until`.  Source: JAX's
-    `while_loop`.
+    at run time).  Draws of a RandomStream made in `body` are new in every step.  There is no gradient through it: use
+    `ag.scan` with `n_steps` and `ag.until`.  Source: JAX's `while_loop`.
     """
     for f, role in ((condition, "condition"), (body, "body")):
         if not callable(f):
@@ -265,7 +258,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     states = [TensorVariable(v.type, name=n) for v, n in zip(firsts, _names(initial, len(firsts)), strict=True)]
     for f, role in ((condition, "condition"), (body, "body")):
         require_one_argument(f, role)
-    made = body(unflatten(form, iter(states)))
+    with marking() as marks:
+        made = body(unflatten(form, iter(states)))
     try:
         new = [as_tensor(v) for v in in_form(made, form)]
     except (TypeError, KeyError):
@@ -273,13 +267,19 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
         raise TypeError(f"while_loop: body gives {form_of}") from None
     goes_on = [as_condition(condition(unflatten(form, iter(part))), "while_loop: condition") for part in (firsts, new)]
     steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
+    drawn = {v: v.default_update for v in moved_inside(new, marks)}
+    replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
+    end, *changed = rebuild([T.logical_not(goes_on[1]), *new, *drawn.values()], {**replaced})
     try:
         results = looped(
-            While, steps, (), (), firsts, states, new, (), T.logical_not(goes_on[1]), (False,) * len(firsts)
-        )
+            While, steps, (), (), [*firsts, *drawn], [*states, *replaced.values()], changed, (), end,
+            (False,) * len(changed),
+        )  # fmt: skip
     except UnfitState as error:
         raise _unfit(error, "while_loop", "body") from None
-    return unflatten(form, iter(results))
+    for v, moved in zip(drawn, results[len(firsts) :], strict=True):
+        v.default_update = moved
+    return unflatten(form, iter(results[: len(firsts)]))
 
 
 def _names(initial: Any, count: int) -> list[str]:

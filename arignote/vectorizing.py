@@ -7,10 +7,13 @@ from functools import wraps
 from typing import Any
 
 from . import ops as T
-from .graph import TensorType, Variable
+from .bodies import moved_inside
+from .graph import TensorType, Variable, leaves
+from .graph.provenance import marking
 from .ops.backward import pull_back
 from .ops.batching import carried
 from .ops.checks import describe, shown
+from .ops.draws import DrawState, state_after, states_of_examples
 from .ops.lengths import lengths_of
 from .ops.specify import anchored, as_promised
 from .ops.tensor import as_tensor
@@ -57,13 +60,31 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
         if not many:
             raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
         _require_one_length(list(many.values()), "vmap")
-        found = function(*one)
+        with marking() as marks:
+            found = function(*one)
         several = isinstance(found, (tuple, list))
         wanted = [_tensor(f"result {k}", o) for k, o in enumerate(_flat(found))]
-        results = [_moved_to(o, out_axes) for o in carried(wanted, many)]
+        results = [_moved_to(o, out_axes) for o in _with_own_draws(wanted, many, marks)]
         return type(found)(results) if several else results[0]
 
     return over_examples
+
+
+def _with_own_draws(
+    outputs: Sequence[Variable], many: Mapping[Variable, Variable], marks: marking
+) -> list[Variable]:
+    """Return the outputs for all examples; draws made while `marks` was set are divided among them.
+
+    A default update that depends on the examples, as of a draw in a loop along them, becomes that of all together.
+    """
+    states = [v for v in moved_inside(outputs, marks) if isinstance(v, DrawState)]
+    count = lengths_of(next(iter(many.values())))[0]
+    given: dict[Variable, Variable] = {v: states_of_examples(v, count) for v in states if not v.is_shared}
+    moved = [v for v in states if not many.keys().isdisjoint(leaves([v.default_update]))]
+    found = carried([*outputs, *(v.default_update for v in moved)], {**many, **given})
+    for v, rows in zip(moved, found[len(outputs) :], strict=True):
+        v.default_update = state_after(v, rows)
+    return found[: len(outputs)]
 
 
 def jacobian_of(output: Variable, variables: Sequence[Variable]) -> list[Variable | None]:

@@ -17,7 +17,8 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
 
     `replace` gives for a variable, an input or an intermediate one, a value of its dtype with one more axis in front;
     the length of that axis is the same in all of them (a length of 1 that is known only at run time is broadcast).  The
-    result is as `outputs` is: a variable, a list or a tuple.  Nothing is looped over: each op is applied once.
+    result is as `outputs` is: a variable, a list or a tuple.  Nothing is looped over: each op is applied once.  Random
+    draws are values like others: they are the same for all examples, while those in a function of `vmap` are not.
 
     Raises TypeError for a value of another dtype or rank, ValueError for numbers of examples known to differ, and
     NoBatch (a TypeError), naming op and line, where the lengths of a result would differ from example to example.
@@ -48,6 +49,10 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> C
         out_axes: where the axis of the examples stands in the results.
 
     The function is called once, with variables that lack the axis, and returns a variable or a list or tuple of them.
+
+    Each example has random draws of its own: example e draws with the key `threefry(key, 2**64 - 1 - e)`, also in loops
+    and branches.  Draws by `rng.shared`, and those made outside of the function, are the same for all examples.
+
     Errors are those of `vectorize`, and ValueError for axes that arguments or results do not have.
     """
     if not callable(function):

@@ -196,7 +196,7 @@ _Result = TypeVar("_Result")
 def fold(
     dim: Dim, leaf: Callable[[Dim], _Result], combine: Callable[[str, Sequence[_Result]], _Result]
 ) -> _Result:
-    """Return `combine(kind, results of the operands)` of a Dim, bottom-up; `leaf` gives the result of an atom or int."""
+    """Return `combine(kind, results of the operands)` of a Dim, bottom-up; `leaf` gives that of an atom or int."""
     made: dict[Dim, _Result] = {}
     stack = [dim]
     while stack:

@@ -23,6 +23,7 @@ Shapes and parts:
     creation, joining, padding, arranging        new arrays, concatenation, borders, NumPy's further layouts
     editing                                      parts put in and left out, blocks
     indexing, advanced_indexing, getitem         slices and integers, arrays of integers, `x[...]`
+    distinct                                     indices that name each element once
     diagonals, windows                           diagonals and triangles, windows over axes
 
 Computation:
@@ -38,7 +39,7 @@ Computation:
     blocked, blocked_gradient, blocked_pool      networks with channels in blocks
     phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
     quantized_blocks                             images as bytes in blocks of channels
-    random                                       streams of random numbers
+    random, draws                                streams of random numbers, their states
     sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
 
 Ops made of ops:

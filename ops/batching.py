@@ -176,8 +176,23 @@ def _dot(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) 
 
 
 def _search_sorted(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-    require_shared(flags[:1], "what is searched in")
-    return node.op(*inputs)
+    a, v = inputs
+    if not flags[0]:
+        return node.op(a, v)
+    if a.type.kind == "c":
+        require_shared(flags[:1], "what is searched in")
+    rank = node.inputs[1].ndim
+    among = DimShuffle((0, *"x" * rank, 1))(a)
+    sought = DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
+    before = _ordered(among, sought) if node.op.side == "left" else T.logical_not(_ordered(sought, among))  # type: ignore[attr-defined]
+    return T.sum(before, axis=-1, dtype="int64")
+
+
+def _ordered(a: Any, b: Any) -> Any:
+    """Whether `a` stands before `b` in NumPy's order of numbers, in which NaN is last."""
+    if a.type.kind != "f":
+        return T.lt(a, b)
+    return T.logical_or(T.lt(a, b), T.logical_and(T.isnan(b), T.logical_not(T.isnan(a))))
 
 
 # --- indexing

@@ -61,7 +61,8 @@ class Cond(TensorOp):
     ) -> list[tuple[Dim | None, ...]]:
         """Return the lengths that both branches give, in terms of those of the operands; None where they may differ."""
         one, other = (outer_lengths(graph, operands, shapes) for graph in self.branches)
-        return [tuple(a if a == b else None for a, b in zip(x, y, strict=True)) for x, y in zip(one, other, strict=True)]
+        pairs = [zip(x, y, strict=True) for x, y in zip(one, other, strict=True)]
+        return [tuple(a if a == b else None for a, b in row) for row in pairs]
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         condition, *operands = node.inputs
@@ -77,7 +78,10 @@ class Cond(TensorOp):
         if not found:
             return [None] * len(node.inputs)
         full = [
-            [T.zeros_like(v) if g is None else with_lengths_of(g, v) for v, g in zip(wrt, branch, strict=True) if v in found]
+            [
+                T.zeros_like(v) if g is None else with_lengths_of(g, v)
+                for v, g in zip(wrt, branch, strict=True) if v in found
+            ]
             for branch in pulled
         ]
         received = [g for g in cotangents if g is not None]

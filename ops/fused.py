@@ -49,8 +49,8 @@ class GraphOp(TensorOp):
         known = dict(zip(self.graph.inputs, inputs, strict=True))
         for inner in self.graph.order:
             results = inner.op.dims(inner, [known[i] if i in known else opaque_dims(i) for i in inner.inputs])
-            for output, found in zip(inner.outputs, results, strict=True):
-                known[output] = tuple(d if n is None else n for d, n in zip(found, output.type.shape, strict=True))
+            for output, lengths in zip(inner.outputs, results, strict=True):
+                known[output] = tuple(d if n is None else n for d, n in zip(lengths, output.type.shape, strict=True))
         inside = {o for inner in self.graph.order for o in inner.outputs}.union(self.graph.inputs)
         rows = [known.get(o) or opaque_dims(o) for o in self.graph.outputs]
         found: list[tuple[Dim | None, ...]] = [

@@ -269,11 +269,12 @@ def _seen_outside(
     inside = {o for node in toposort(outputs, stop_at=[*inputs, *integers.values()]) for o in node.outputs}
 
     def outer(atom: dims.Symbol) -> Dim | None:
-        variable: Any = atom.args[0]
+        variable: Any
+        variable, *axis = atom.args
         if variable not in place:
             return None if variable in inside else atom
-        if atom.kind == "extent":
-            return shapes[place[variable]][atom.args[1]]  # type: ignore[index]
+        if axis:
+            return shapes[place[variable]][operator.index(axis[0])]  # type: ignore[arg-type]
         return tensor_to_dim(integers[variable]) if variable in integers else None
 
     def length(dim: Dim) -> Dim | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Constant, Variable, dtype_name
 from .checks import describe, shown
+from .draws import DrawState
 from .elementwise import threefry
 from .lengths import as_lengths, known_length, lengths_of
 from .operands import with_dtype
@@ -39,13 +41,23 @@ class RandomStream:
     """A source of random variables.  Every draw is a variable: used twice it is the same numbers.
 
     A compiled function gives new numbers at each call, and so does `x.eval()`.
-    Where examples are many (`ag.vmap`) a draw inside is the same for all of them.
+
+    In a function that `ag.vmap` maps, each example has numbers of its own: those of the key
+    `threefry(key, 2**64 - 1 - e)` for example e.  Draws by `rng.shared` are the same for all examples.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.states: list[SharedVariable] = []
         """One for each draw made so far: a key and the number of calls, as uint64."""
+        self._seed, self._source, self._is_shared = 0, self, False
         self.seed(seed)
+
+    @property
+    def shared(self) -> RandomStream:
+        """This stream, with draws that are the same for all examples of `ag.vmap`: `rng.shared.normal()`."""
+        view = copy(self)
+        view._is_shared = True
+        return view
 
     def seed(self, seed: int) -> None:
         """Restart the stream, existing draws too.  Raises TypeError or ValueError unless seed is an integer >= 0."""
@@ -53,12 +65,12 @@ class RandomStream:
             raise TypeError(f"RandomStream: the seed must be an integer, got {seed!r}")
         if not 0 <= seed < 2**64:
             raise ValueError(f"RandomStream: the seed must be at least 0 and less than 2**64, got {seed}")
-        self._seed = int(seed)
+        self._source._seed = int(seed)
         for number, state in enumerate(self.states):
             state.set_value(self._first(number))
 
     def __repr__(self) -> str:
-        return f"<RandomStream of seed {self._seed}, {len(self.states)} draws>"
+        return f"<RandomStream of seed {self._source._seed}, {len(self.states)} draws>"
 
     # --- draws
     def bits(self, size: Size = None) -> TensorVariable:
@@ -209,14 +221,14 @@ class RandomStream:
     # --- state
     def _first(self, number: int) -> np.ndarray:
         """The state of draw `number` before any call."""
-        key = encrypted(np.array(self._seed, np.uint64), np.array(number, np.uint64))
+        key = encrypted(np.array(self._source._seed, np.uint64), np.array(number, np.uint64))
         return np.array([key, 0], np.uint64)
 
     def _bits(self, lengths: Sequence[Variable], count: int) -> list[TensorVariable]:
         """`count` tensors of random bits of these lengths, from a new draw."""
         number = len(self.states)
         first = self._first(number)
-        state = SharedVariable(constant(first).type, Container(first), f"random_state_{number}")
+        state = DrawState(constant(first).type, Container(first), f"random_state_{number}", self._is_shared)
         state.default_update = T.stack([state[0], state[1] + np.uint64(1)])
         self.states.append(state)
         key = threefry(state[0], state[1])

@@ -47,7 +47,8 @@ def draw(rng):
     if not arrays:
         key[0] = rng.integers(-shape[0], shape[0], joint)
     part = np.zeros(shape)[tuple(key)].shape
-    source = [n if rng.random() < 0.8 else 1 for n in part[int(rng.integers(0, len(part) + 1)) if rng.random() < 0.3 else 0 :]]
+    first = int(rng.integers(0, len(part) + 1)) if rng.random() < 0.3 else 0
+    source = [n if rng.random() < 0.8 else 1 for n in part[first:]]
     return shape, tuple(key), tuple(source)
 
 
@@ -77,7 +78,8 @@ def cost_of(shape, key, source, known, rng, form="set"):
     weights = rng.normal(size=shape)
     cost = T.sum(written(x, y, entries, form) * weights)
     values |= {x: rng.normal(size=shape), y: rng.normal(size=source)}
-    return cost, (x, y), expected(shape, tuple(np.ascontiguousarray(k) if isinstance(k, np.ndarray) else k for k in key), source, weights), values
+    ordered = tuple(np.ascontiguousarray(k) if isinstance(k, np.ndarray) else k for k in key)
+    return cost, (x, y), expected(shape, ordered, source, weights), values
 
 
 def check_drawn(seed, trials):

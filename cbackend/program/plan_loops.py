@@ -9,8 +9,10 @@ where the next step reads its state; or into two buffers by turns, where only th
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import Any
 
 from ...graph import Apply, Dim, FunctionGraph, Variable
 from ...graph.dims import atoms, fold, opaque_dims
@@ -87,8 +89,9 @@ def _quantity(p: Planner, dim: Dim) -> Length:
 def _atom(p: Planner, dim: Dim) -> Quantity:
     if isinstance(dim, int):
         return dim
+    variable: Any
     variable, *axis = dim.args
-    return p.arrays[variable].lengths[axis[0]] if axis else p.read(variable)  # type: ignore[index,arg-type]
+    return p.arrays[variable].lengths[operator.index(axis[0])] if axis else p.read(variable)  # type: ignore[arg-type]
 
 
 def _combined(p: Planner, kind: str, a: Quantity, b: Quantity) -> Quantity:

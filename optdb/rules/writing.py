@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...graph import Constant, Variable, dims_of, same_shape
+from ...graph import Variable, dims_of, same_shape
 from ...ops import distinct
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, pointers_of
 from ...ops.creation import Alloc
