@@ -18,7 +18,7 @@ from ..ops.blocked_gradient import BlockedKernelGradient
 from ..ops.byte_sums import ByteConvolution, ByteProduct
 from ..ops.convolution import Convolution, KernelGradient
 from ..ops.costs import bytes_of, element, lengths, size
-from ..ops.determinants import Det, SlogDet
+from ..ops.determinants import Cofactors, Det, SlogDet
 from ..ops.elementwise import Pointwise
 from ..ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
 from ..ops.fourier import Fourier
@@ -31,7 +31,7 @@ from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 _PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul, ByteProduct)
 _WINDOWS = (Convolution, KernelGradient, BlockedConvolution, BlockedKernelGradient, ByteConvolution)
 _CUBIC = (QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve,
-          SolveTriangular, Det,
+          SolveTriangular, Cofactors, Det,
           SlogDet)  # fmt: skip
 _SORTING = (ArgSort, Fourier, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts)
 """Ops of n log n operations on n elements."""

@@ -121,7 +121,7 @@ from .creation import (
     Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, identity, linspace, logspace,
     ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
-from .determinants import Det, SlogDet
+from .determinants import Cofactors, Det, SlogDet
 from .diagonals import (
     Diagonal, DiagonalMatrix, Triangle, diag, diagflat, diagonal, kron, trace, tri, tril, triu,
 )  # fmt: skip
@@ -192,7 +192,7 @@ __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
-    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cond", "Container", "Convolution", "ConvolutionPair",
+    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cofactors", "Cond", "Container", "Convolution", "ConvolutionPair",
     "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
     "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct",
     "Gemm", "Gemv", "Ger",

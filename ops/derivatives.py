@@ -171,8 +171,35 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
         return [None] * len(node.inputs)
     dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     inputs = [i if i.dtype == d else T.cast(i, d) for i, d in zip(node.inputs, dtypes, strict=True)]
-    found = _cotangents(node, g, inputs, wanted)
+    masks, g = _unmasked(g)
+    found = [_masked(c, masks) for c in _cotangents(node, g, inputs, wanted)]
     return [_conform(c, i) if w and c is not None else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
+
+
+Mask = tuple[Variable, bool]
+"""A condition, and the value of it where a cotangent is 0."""
+
+
+def _unmasked(g: Any) -> tuple[list[Mask], Any]:
+    """Return the conditions that make parts of a cotangent 0, as `switch` sends it back, and what they select from.
+
+    The derivative of a branch that is not taken may be infinite or NaN; so the masks go around it, not into it.
+    """
+    masks: list[Mask] = []
+    while g.owner is not None and g.owner.op is T.switch:
+        condition, *branches = g.owner.inputs
+        zeros = [isinstance(b, Constant) and not b.ndim and bool(b.data == 0) for b in branches]
+        if zeros[0] == zeros[1]:
+            break
+        masks.append((condition, zeros[0]))
+        g = branches[zeros[0]]
+    return masks, g
+
+
+def _masked(cotangent: Any, masks: Sequence[Mask]) -> Any:
+    for condition, where in reversed(masks) if cotangent is not None else ():
+        cotangent = T.switch(condition, 0, cotangent) if where else T.switch(condition, cotangent, 0)
+    return cotangent
 
 
 def _cotangents(node: Apply, g: Any, inputs: Sequence[Any], wanted: Sequence[bool]) -> Sequence[Any]:

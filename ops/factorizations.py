@@ -22,6 +22,7 @@ from .. import ops as T
 from ..graph import Apply, Dim, NoGradient, TensorType, Variable, dims
 from ..record import record
 from .checks import describe
+from .limits import quotient, rates, size_of
 from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
 from .solving import SolveTriangular
 from .tensor import TensorVariable
@@ -114,7 +115,8 @@ class QR(MatrixOp):
 class Eigh(MatrixOp):
     """The eigenvalues, real and ascending, and eigenvectors, as columns, of Hermitian matrices.
 
-    Only the lower triangle is read.  The derivative by way of the vectors needs distinct eigenvalues.
+    Only the lower triangle is read.  Where eigenvalues are equal, there is a derivative by way of the vectors if the
+    result does not depend on their choice; else it is infinite or NaN.
     """
 
     name = "eigh"
@@ -136,8 +138,11 @@ class Eigh(MatrixOp):
         gw, gv = cotangents
         parts = [] if gw is None else [T.DiagonalMatrix()(T.cast(gw, v.dtype))]
         if gv is not None:
-            apart = T.sub(on_columns(w), T.expand_dims(w, -1))  # w[j] - w[i]
-            parts.append(T.mul(_reciprocal_off_diagonal(apart), product(adjoint(v), gv)))
+            turn = product(adjoint(v), gv)
+            (skew,) = _skew(turn)
+            step, direction = _direction(w)
+            (rate,) = rates([skew], w, direction, node.outputs) or [None]
+            parts.append(quotient(skew, _apart(w), rate, _apart(step, 1), size_of(turn), size_of(on_columns(w))))
         if not parts:
             return [None]
         whole = product(v, parts[0] if len(parts) == 1 else T.add(*parts), adjoint(v))
@@ -226,7 +231,8 @@ class Eigvals(MatrixOp):
 class SVD(MatrixOp):
     """Singular vectors and values: u, s (real, descending) and vh; `full_matrices` makes u and vh square.
 
-    The derivative by way of the vectors needs distinct singular values, real dtypes, and no more vectors than values.
+    The derivative by way of the vectors needs real dtypes, and no more vectors than values.  Where singular values are
+    equal or 0, there is one if the result does not depend on the choice of vectors; else it is infinite or NaN.
     """
 
     full_matrices: bool = True
@@ -255,10 +261,12 @@ class SVD(MatrixOp):
         (a,), (u, s, vh), (gu, gs, gvh) = node.inputs, node.outputs, cotangents
         if gu is None and gvh is None:
             return [None] if gs is None else [_of_singular_values(a, gs)]
-        if self.full_matrices or a.type.kind == "c":
-            why = "more vectors than a determines" if self.full_matrices else "vectors with any phase"
+        rows, columns = a.type.shape[-2:]
+        more = self.full_matrices and (rows is None or rows != columns)
+        if more or a.type.kind == "c":
+            why = "more vectors than a determines" if more else "vectors with any phase"
             raise NoGradient(f"svd of {describe(a)} has {why}; full_matrices=False and real numbers have a derivative")
-        return [_of_singular_vectors(u, s, vh, gu, gs, gvh)]
+        return [_of_singular_vectors(node, gu, gs, gvh)]
 
 
 @record(repr=False)
@@ -290,30 +298,51 @@ def _of_singular_values(a: Variable, g: Variable) -> TensorVariable:
 
 
 def _of_singular_vectors(
-    u: Variable, s: Variable, vh: Variable, gu: Variable | None, gs: Variable | None, gvh: Variable | None
+    node: Apply, gu: Variable | None, gs: Variable | None, gvh: Variable | None
 ) -> TensorVariable:
-    """The cotangent of u @ diag(s) @ vh for real matrices."""
-    columns, rows = on_columns(s), T.expand_dims(s, -1)
-    apart = _reciprocal_off_diagonal(T.mul(T.sub(columns, rows), T.add(columns, rows)))  # 1 / (s[j]**2 - s[i]**2)
-    inner = [] if gs is None else [T.DiagonalMatrix()(gs)]
-    outside = []
-    if gu is not None:
-        turn = product(adjoint(u), gu)
-        inner.append(T.mul(T.mul(apart, T.sub(turn, adjoint(turn))), columns))
-        outside.append(product(T.true_div(T.sub(gu, product(u, turn)), columns), vh))
-    if gvh is not None:
-        turn = product(vh, adjoint(gvh))
-        inner.append(T.mul(rows, T.mul(apart, T.sub(turn, adjoint(turn)))))
-        outside.append(product(u, T.true_div(T.sub(gvh, product(adjoint(turn), vh)), rows)))
-    middle = product(u, inner[0] if len(inner) == 1 else T.add(*inner), vh)
-    return T.add(middle, *outside)
+    """The cotangent of u @ diag(s) @ vh for real matrices.
+
+    With p and q the skew parts for u and vh, element i, j between the vectors is (p s[j] + q s[i]) / (s[j]^2 - s[i]^2),
+    which is a sum of two quotients: (p + q) / 2 by s[j] - s[i], and (p - q) / 2 by s[j] + s[i].
+    """
+    u, s, vh = node.outputs
+    gu, gvh = (T.zeros_like(v) if g is None else g for g, v in ((gu, u), (gvh, vh)))
+    turns = product(adjoint(u), gu), product(vh, adjoint(gvh))
+    p, q = _skew(*turns)
+    left, right = T.sub(gu, product(u, turns[0])), T.sub(gvh, product(adjoint(turns[1]), vh))
+    numerators = [T.add(p, q), T.sub(p, q), left, right]
+    step, direction = _direction(s)
+    found = rates(numerators, s, direction, node.outputs) or [None] * 4
+    rows, columns = T.expand_dims(s, -1), on_columns(s)
+    denominators = [(_apart(s), _apart(step, 1))]
+    denominators += [
+        (a(columns), a(on_columns(step))) for a in (lambda c: T.add(c, T.swapaxes(c, -1, -2)), lambda c: c)
+    ]
+    denominators.append((rows, T.expand_dims(step, -1)))
+    scales = [size_of(*turns)] * 2 + [size_of(gu), size_of(gvh)]
+    parts = [
+        quotient(x, y, dx, dy, scale, size_of(columns))
+        for x, (y, dy), dx, scale in zip(numerators, denominators, found, scales, strict=True)
+    ]
+    inner = T.add(parts[0], parts[1]) if gs is None else T.add(parts[0], parts[1], T.DiagonalMatrix()(gs))
+    return T.add(product(u, inner, vh), product(parts[2], vh), product(u, parts[3]))
 
 
-def _reciprocal_off_diagonal(x: Variable) -> TensorVariable:
-    """1 / x off the diagonal, where x is 0, and 0 on it."""
-    shape = T.lengths_of(x)
-    on = T.eq(T.expand_dims(T.arange(shape[-2]), 1), T.expand_dims(T.arange(shape[-1]), 0))
-    return T.switch(on, T.constant(0, x.dtype), T.reciprocal(T.switch(on, T.constant(1, x.dtype), x)))
+def _skew(*turns: Variable) -> list[TensorVariable]:
+    """(t - t^H) / 2 for each of the matrices."""
+    return [T.mul(T.sub(t, adjoint(t)), T.constant(0.5, t.dtype)) for t in turns]
+
+
+def _direction(values: Variable) -> tuple[TensorVariable, TensorVariable]:
+    """The numbers 1, 2, 3, ... as long as each vector of `values`, and as a change of all of them."""
+    step = T.add(T.arange(T.lengths_of(values)[-1], dtype=values.dtype), T.constant(1, values.dtype))
+    return step, T.add(T.zeros_like(values), step)
+
+
+def _apart(values: Variable, on_diagonal: int = 0) -> TensorVariable:
+    """values[j] - values[i] for row i and column j, and a number on the diagonal."""
+    apart = T.sub(on_columns(values), T.expand_dims(values, -1))
+    return T.add(apart, T.eye(T.lengths_of(values)[-1], dtype=values.dtype)) if on_diagonal else apart
 
 
 def _least(m: int | None, n: int | None) -> int | None:

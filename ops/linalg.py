@@ -26,6 +26,7 @@ from .promotion import result_type
 from .quantiles import as_lines
 from .sampled import cross
 from .shape import expand_dims, squeeze
+from .statistics import root_of_powers
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .tensor import TensorVariable, as_tensor, outputs_of
 from .typing import Axis, DTypeLike, TensorLike
@@ -321,13 +322,13 @@ def norm(x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = Fal
     """NumPy's norms of vectors (`axis` is one axis) and matrices (two axes); of all of `x` for None.
 
     `ord`: for vectors any real number, inf or -inf; for matrices "fro", "nuc", 1, -1, 2, -2, inf or -inf; None: the
-    root of the sum of squares.  Raises ValueError for another one.
+    root of the sum of squares, whose derivative at 0 is 0.  Raises ValueError for another one.
     """
     require_keepdims(keepdims, "norm")
     x = as_tensor(x)
     x = x if x.type.kind in "fc" else T.cast(x, "float64")
     if axis is None and ord is None:
-        flat = T.sqrt(T.sum(_squares(x)))
+        flat = root_of_powers(T.sum(_squares(x)))
         return expand_dims(flat, tuple(range(x.ndim))) if keepdims else flat
     axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "norm")
     if len(axes) == 1:
@@ -343,7 +344,7 @@ def _squares(x: Variable) -> TensorVariable:
 
 def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVariable:
     if ord is None or ord == 2:
-        return T.sqrt(T.sum(_squares(x), axis, keepdims=keepdims))
+        return root_of_powers(T.sum(_squares(x), axis, keepdims=keepdims))
     if not isinstance(ord, (int, float, np.number)):
         raise ValueError(f"norm: ord must be a number, inf or -inf for vectors, got {ord!r}")
     size = T.abs(x)
@@ -353,13 +354,14 @@ def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVari
         return T.sum(T.cast(T.ne(x, 0), size.dtype), axis, keepdims=keepdims)
     if ord == 1:
         return T.sum(size, axis, keepdims=keepdims)
-    return T.pow(T.sum(T.pow(size, float(ord)), axis, keepdims=keepdims), 1 / float(ord))
+    total = T.sum(T.pow(size, float(ord)), axis, keepdims=keepdims)
+    return root_of_powers(total, float(ord)) if ord > 1 else T.pow(total, 1 / float(ord))
 
 
 def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> TensorVariable:
     rows, columns = axes
     if ord in (None, "fro"):
-        return T.sqrt(T.sum(_squares(x), axes, keepdims=keepdims))
+        return root_of_powers(T.sum(_squares(x), axes, keepdims=keepdims))
     if ord in (2, -2, "nuc"):
         values = svdvals(T.moveaxis(x, axes, (-2, -1)))
         result = T.sum(values, -1) if ord == "nuc" else (T.max if ord > 0 else T.min)(values, -1)

@@ -132,7 +132,8 @@ class LogSumExp(AlongAxis):
         (g,), (x,) = cotangents, node.inputs
         if g is None:
             return [None]
-        share = T.exp(T.sub(x, expand_dims(node.out, self.axis)))
+        finite = T.switch(T.eq(node.out, -math.inf), T.constant(0, x.dtype), node.out)  # else every share is exp(-inf)
+        share = T.exp(T.sub(x, expand_dims(finite, self.axis)))
         return [T.mul(expand_dims(g, self.axis), share)]
 
 

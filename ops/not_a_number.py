@@ -11,7 +11,7 @@ from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, require_keepdims
 from .operands import with_dtype
 from .quantiles import as_lines, middle, quantile_without_nan
-from .statistics import degrees, divided, require_inexact, squared_modulus
+from .statistics import degrees, divided, require_inexact, root_of_powers, squared_modulus
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -129,7 +129,7 @@ def nanstd(
     where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
 ) -> TensorVariable:
     """The square root of `nanvar`."""
-    return T.sqrt(nanvar(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
+    return root_of_powers(nanvar(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
 def _count(x: Any, axis: Any, keepdims: bool, where: Any = None) -> TensorVariable:

@@ -89,6 +89,13 @@ def squared_modulus(x: Variable) -> TensorVariable:
     return T.square(T.real(x)) + T.square(T.imag(x)) if x.type.kind == "c" else T.square(x)
 
 
+def root_of_powers(total: Any, power: float = 2) -> Any:
+    """The root of a sum of powers; its derivative is 0 where the sum is 0, the least subgradient of a norm."""
+    none = T.eq(total, 0)
+    some = T.switch(none, T.constant(1, total.dtype), total)
+    return T.switch(none, T.constant(0, total.dtype), T.sqrt(some) if power == 2 else T.pow(some, 1 / power))
+
+
 def require_inexact(what: str, dtype: DTypeLike) -> None:
     """Raises TypeError for a dtype, if one is given, of bools or integers, which deviations are not."""
     if dtype is not None and dtype_name(dtype).startswith(("bool", "int", "uint")):
@@ -99,9 +106,9 @@ def std(
     x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False, *,
     where: TensorLike | None = None, mean: TensorLike | None = None, correction: float | None = None,
 ) -> TensorVariable:
-    """The square root of `var`."""
+    """The square root of `var`; its derivative is 0 where all elements are equal, as that of `abs` is at 0."""
     require_keepdims(keepdims, "std")
-    return T.sqrt(var(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
+    return root_of_powers(var(x, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
 def size(x: TensorLike, axis: Axis = None) -> TensorVariable:

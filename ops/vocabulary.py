@@ -24,7 +24,7 @@ from .convolution import Convolution, KernelGradient
 from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
 from .cumulative import CUMULATIVE, Cumulative
-from .determinants import Det, SlogDet
+from .determinants import Cofactors, Det, SlogDet
 from .diagonals import Diagonal, DiagonalMatrix, Triangle
 from .elementwise import ELEMENTWISE, Cast, user_ops
 from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
@@ -61,7 +61,8 @@ Entry = Union[Op, Callable[..., Op]]
 """An op without fields, or what makes an op of its fields."""
 
 _WITHOUT_FIELDS = (
-    Alloc(), Arange(), BfloatDot(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Det(), Diagonal(),
+    Alloc(), Arange(), BfloatDot(), BroadcastTo(), ByPhase(), ByteProduct(), Cholesky(), Cofactors(), Det(),
+    Diagonal(),
     DiagonalMatrix(), Dot(), Dequantize(), Dot22(), Dot22Scalar(), Eig(), Eigh(), Eigvals(), Eigvalsh(), Gemm(),
     Gemv(), Ger(), Inverse(),
     LookUp(), MakeVector(), MatMul(), Nonzero(), PseudoInverse(),

@@ -44,7 +44,7 @@ from ...ops.convolution import Convolution, KernelGradient
 from ...ops.convolution_pair import ConvolutionPair
 from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
-from ...ops.determinants import Det, SlogDet
+from ...ops.determinants import Cofactors, Det, SlogDet
 from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import Pointwise
 from ...ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
@@ -388,7 +388,7 @@ _PLANS: dict[type[Op], Plan] = {
 for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
-_HOST_STEPS = (ArgSort, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
+_HOST_STEPS = (ArgSort, Cofactors, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
                RepeatedPositions, SVD,
                SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
 for _kind in (*_HOST_STEPS, InPlace):
