@@ -33,7 +33,7 @@ Computation:
     polynomials, signal_windows                  polynomials by coefficients, windows of signals
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
-    matrix_ops, solving, factorizations, determinants, assumptions    linear algebra, promises about matrices
+    matrix_ops, solving, factorizations, determinants, limits, assumptions    linear algebra, promises about matrices
     fourier, fft                                 Fourier transforms, NumPy's names for them
     convolution, pooling, weights, nn, convolution_pair, channel_sums   networks
     blocked, blocked_gradient, blocked_pool      networks with channels in blocks
@@ -192,9 +192,9 @@ __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
-    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cofactors", "Cond", "Container", "Convolution", "ConvolutionPair",
-    "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22", "Dot22Scalar",
-    "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct",
+    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cofactors", "Cond", "Container", "Convolution",
+    "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22",
+    "Dot22Scalar", "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused", "FusedProduct",
     "Gemm", "Gemv", "Ger",
     "InPlace", "IncSubtensor", "Inverse", "Join", "KernelGradient", "LogSoftmax", "LogSumExp", "LookUp", "MakeVector",
     "MaskedShape", "MatMul", "MaxPool", "MaxPoolGradient", "NibbleProduct", "Nonzero", "OrderStatistics",

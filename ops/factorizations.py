@@ -141,7 +141,7 @@ class Eigh(MatrixOp):
             turn = product(adjoint(v), gv)
             (skew,) = _skew(turn)
             step, direction = _direction(w)
-            (rate,) = rates([skew], w, direction, node.outputs) or [None]
+            (rate,) = rates([skew], w, direction, node.outputs)
             parts.append(quotient(skew, _apart(w), rate, _apart(step, 1), size_of(turn), size_of(on_columns(w))))
         if not parts:
             return [None]
@@ -258,7 +258,7 @@ class SVD(MatrixOp):
         return (*batch, m, left), (*batch, least), (*batch, right, n)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        (a,), (u, s, vh), (gu, gs, gvh) = node.inputs, node.outputs, cotangents
+        (a,), (gu, gs, gvh) = node.inputs, cotangents
         if gu is None and gvh is None:
             return [None] if gs is None else [_of_singular_values(a, gs)]
         rows, columns = a.type.shape[-2:]
@@ -312,7 +312,7 @@ def _of_singular_vectors(
     left, right = T.sub(gu, product(u, turns[0])), T.sub(gvh, product(adjoint(turns[1]), vh))
     numerators = [T.add(p, q), T.sub(p, q), left, right]
     step, direction = _direction(s)
-    found = rates(numerators, s, direction, node.outputs) or [None] * 4
+    found = rates(numerators, s, direction, node.outputs)
     rows, columns = T.expand_dims(s, -1), on_columns(s)
     denominators = [(_apart(s), _apart(step, 1))]
     denominators += [

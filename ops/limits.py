@@ -1,7 +1,7 @@
 """Quotients whose numerator and denominator vanish together, in derivatives by way of eigenvectors.
 
-Source: L'Hopital's rule along a change of the eigenvalues, which leaves the vectors as they are.  A result that does not
-depend on the choice of vectors for equal eigenvalues has a derivative there, and the rule finds it.
+Source: L'Hopital's rule along a change of the eigenvalues, which leaves the vectors as they are.  A result that does
+not depend on the choice of vectors for equal eigenvalues has a derivative there, and the rule finds it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from .tensor import TensorVariable
 
 def rates(
     results: Sequence[Variable], by: Variable, direction: Variable, fixed: Collection[Variable]
-) -> list[Variable] | None:
+) -> Sequence[Variable | None]:
     """Return how `results` change as `by` moves along `direction`, while `fixed`, which holds it, else stays.
 
-    None if an op between them has no second derivative.
+    None for all if an op between them has no second derivative.
     """
     duals = [T.zeros_like(r) for r in results]
     try:
         (pulled,) = pull_back(results, duals, [by], stop_at=fixed)
-        moved = [None] * len(duals) if pulled is None else pull_back([pulled], [direction], duals, stop_at=fixed)
+        moved = [] if pulled is None else pull_back([pulled], [direction], duals, stop_at=fixed)
     except NoGradient:
-        return None
+        return [None] * len(duals)
+    moved = moved or [None] * len(duals)
     return [T.zeros_like(r) if g is None else g for r, g in zip(results, moved, strict=True)]
 
 

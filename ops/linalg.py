@@ -26,8 +26,8 @@ from .promotion import result_type
 from .quantiles import as_lines
 from .sampled import cross
 from .shape import expand_dims, squeeze
-from .statistics import root_of_powers
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .statistics import root_of_powers
 from .tensor import TensorVariable, as_tensor, outputs_of
 from .typing import Axis, DTypeLike, TensorLike
 

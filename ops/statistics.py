@@ -89,7 +89,7 @@ def squared_modulus(x: Variable) -> TensorVariable:
     return T.square(T.real(x)) + T.square(T.imag(x)) if x.type.kind == "c" else T.square(x)
 
 
-def root_of_powers(total: Any, power: float = 2) -> Any:
+def root_of_powers(total: Variable, power: float = 2) -> TensorVariable:
     """The root of a sum of powers; its derivative is 0 where the sum is 0, the least subgradient of a norm."""
     none = T.eq(total, 0)
     some = T.switch(none, T.constant(1, total.dtype), total)
