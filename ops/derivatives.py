@@ -171,13 +171,16 @@ def elementwise_vjp(node: Apply, g: Variable | None) -> Sequence[Variable | None
         return [None] * len(node.inputs)
     dtypes, _ = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     inputs = [i if i.dtype == d else T.cast(i, d) for i, d in zip(node.inputs, dtypes, strict=True)]
-    masks, g = _unmasked(g)
-    found = [_masked(c, masks) for c in _cotangents(node, g, inputs, wanted)]
+    masks, inner = _unmasked(g)
+    found = [g if c is inner else _masked(c, masks) for c in _cotangents(node, inner, inputs, wanted)]
     return [_conform(c, i) if w and c is not None else None for c, i, w in zip(found, node.inputs, wanted, strict=True)]
 
 
 Mask = tuple[Variable, bool]
 """A condition, and the value of it where a cotangent is 0."""
+
+_LAYERS = 16
+"""The number of masks, and of broadcasts above one, that are looked through."""
 
 
 def _unmasked(g: Any) -> tuple[list[Mask], Any]:
@@ -186,14 +189,55 @@ def _unmasked(g: Any) -> tuple[list[Mask], Any]:
     The derivative of a branch that is not taken may be infinite or NaN; so the masks go around it, not into it.
     """
     masks: list[Mask] = []
-    while g.owner is not None and g.owner.op is T.switch:
-        condition, *branches = g.owner.inputs
-        zeros = [isinstance(b, Constant) and not b.ndim and bool(b.data == 0) for b in branches]
-        if zeros[0] == zeros[1]:
+    for _ in range(_LAYERS):
+        broadcasts, source = _below_broadcasts(g)
+        mask = _mask_of(source)
+        if mask is None:
             break
-        masks.append((condition, zeros[0]))
-        g = branches[zeros[0]]
+        *masked, inner = mask
+        masks.append((_broadcast_again(masked[0], source.ndim, broadcasts), masked[1]))
+        if inner is source:
+            break
+        g = _broadcast_again(inner, source.ndim, broadcasts)
     return masks, g
+
+
+def _mask_of(source: Any) -> tuple[Any, bool, Any] | None:
+    """Return the mask of a cotangent, and the cotangent without it; if it is a sum of masked ones, the sum."""
+    if source.owner is not None and isinstance(source.owner.op, T.SumTo):
+        terms, like = source.owner.inputs
+        mask = _mask_of_switch(terms)
+        if mask is None:
+            return None
+        taken = T.fill(terms, T.logical_not(mask[0]) if mask[1] else mask[0])
+        return T.ne(T.SumTo()(T.cast(taken, "float64"), like), 0), False, source
+    return _mask_of_switch(source)
+
+
+def _mask_of_switch(source: Any) -> tuple[Any, bool, Any] | None:
+    if source.owner is None or source.owner.op is not T.switch:
+        return None
+    condition, *branches = source.owner.inputs
+    zeros = [isinstance(b, Constant) and not b.ndim and bool(b.data == 0) for b in branches]
+    return None if zeros[0] == zeros[1] else (condition, zeros[0], branches[zeros[0]])
+
+
+def _below_broadcasts(g: Any) -> tuple[list[Apply], Any]:
+    """Return the broadcasts that made a cotangent, the last one first, and what they broadcast."""
+    found: list[Apply] = []
+    for _ in range(_LAYERS):
+        if g.owner is None or not (g.owner.op is T.fill or isinstance(g.owner.op, T.DimShuffle)):
+            break
+        found.append(g.owner)
+        g = g.owner.inputs[-1]
+    return found, g
+
+
+def _broadcast_again(v: Any, ndim: int, broadcasts: Sequence[Apply]) -> Any:
+    v = v if v.ndim == ndim else T.DimShuffle((*"x" * (ndim - v.ndim), *range(v.ndim)))(v)
+    for node in reversed(broadcasts):
+        v = node.op(*node.inputs[:-1], v)
+    return v
 
 
 def _masked(cotangent: Any, masks: Sequence[Mask]) -> Any:

@@ -190,6 +190,10 @@ FUNCTIONS = {
     "guards in guards": (
         lambda x: T.where(x > 0, T.where(x > 1, T.log(x - 1), 0.0), x), [-1.0, 1, 2], [1, 0, 1], "the branches taken"
     ),
+    "guarded sum": (
+        lambda x: T.where(T.min(x, axis=1) > 0, T.sum(T.log(x), axis=1), 0.0), [[0.0, 1], [1, 2]], [[0, 0], [1, 0.5]],
+        "the branch that is taken"
+    ),
     "guarded normalization": (normalized, np.zeros(3), np.zeros(3), "the branch that is taken"),
     "guarded std": (lambda x: T.where(T.std(x) > 0, T.std(x), 1.0), np.ones(1), np.zeros(1), "the branch taken"),
 }  # fmt: skip
@@ -300,3 +304,18 @@ def test_examples_of_which_some_are_singular(mode):
     np.testing.assert_allclose(powers[0], np.e * _lower(BOTH), rtol=1e-12)
     np.testing.assert_allclose(powers[2], _lower(BOTH), rtol=1e-12)
     assert np.isfinite(powers).all()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_guards_of_lengths_that_only_the_call_knows(mode):
+    x, rows, all_ = T.dmatrix("x"), T.vector("rows", "bool"), T.tensor("all", "bool", (None, None))
+    costs = [
+        T.where(all_, T.log(x), 0.0), T.where(rows[:, None], T.log(x), 0.0), T.where(all_, 1 / x, x),
+        T.where(rows, T.sum(T.log(x), axis=1), 0.0), T.where(rows, T.std(x, axis=1), 0.0),
+    ]  # fmt: skip
+    f = ag.function([x, rows, all_], [ag.grad(T.sum(c), x) for c in costs], mode=mode)
+    found = f([[0.0, 1], [1, 2]], [False, True], [[False, True], [True, False]])
+    by_rows = [[0, 0], [1, 0.5]]
+    expected = [[[0, 1], [1, 0]], by_rows, [[1, -1], [-1, 1]], by_rows, [[0, 0], [-0.5, 0.5]]]
+    for got, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, atol=1e-15)
