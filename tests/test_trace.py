@@ -58,7 +58,7 @@ def test_every_state_computes_the_same(f):
             np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.randoms(use_true_random=False))
 def test_random_graphs_end_as_they_were_optimized(random):
     graph, _ = random_graph(random, updates=True)
