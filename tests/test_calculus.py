@@ -392,6 +392,7 @@ def test_a_deep_chain_needs_no_recursion():
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.long  # it compares times
 def test_time_grows_with_the_graph():
     def seconds(n):
         x = T.vector("x")

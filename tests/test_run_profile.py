@@ -206,6 +206,7 @@ def test_functions_that_failed_or_were_never_called():
     assert f.profile.calls == f.profile.steps[0].calls == 100
 
 
+@pytest.mark.long  # it compares clocks
 def test_ticks_are_told_in_seconds():
     clock = load_runtime(*tools()).clock
     times, ticks = [time.perf_counter()], []
@@ -268,6 +269,7 @@ def test_the_roofline_is_measured_once():
     assert measured(toolchain, cache) == measured(toolchain, cache)
 
 
+@pytest.mark.long  # it compares times
 def test_the_peak_is_that_of_loops_written_apart(tmp_path):
     toolchain, cache = tools()
     library, source = tmp_path / "peak.so", Path(__file__).parent.parent / "benchmarks" / "peak.c"
