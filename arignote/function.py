@@ -203,11 +203,17 @@ def _executable(
 
 def _restored(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
-    journal: Sequence[Replacement] = (), *, how: Compilation,
+    journal: Sequence[Replacement] | None = None, *, how: Compilation,
 ) -> Function:  # fmt: skip
-    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target."""
+    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target.
+
+    Without a journal, as after unpickling, the profile and the trace are made when they are asked for.
+    """
     as_target(how.target, runs=mode.backend == "c")
-    done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
+    if journal is None:
+        done = Optimization.restored(signature.graph, graph, mode, how.target, how.threads)
+    else:
+        done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
     return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
 
 

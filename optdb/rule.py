@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
 from typing import Any, Union
@@ -249,6 +249,12 @@ def node_rule(
 def is_of(op: Op, key: OpKey) -> bool:
     """Return whether the op equals the key, or is of the class that the key names."""
     return isinstance(op, key) if isinstance(key, type) else op == key
+
+
+def keys_text(keys: Iterable[OpKey]) -> str:
+    """Names of ops and of classes of ops, separated by commas."""
+    names = (key.__name__ if isinstance(key, type) else getattr(key, "name", "") or str(key) for key in keys)
+    return ", ".join(names)
 
 
 # --- definition
