@@ -80,7 +80,8 @@ class Optimization:
         if self._state == PRISTINE != database.state():
             database = default_db()
         query = _wanted(self._mode, database)
-        optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
+        strict = self._strict or self._mode.check is True
+        optimizer = SeqOptimizer() if query is None else database.query(query, strict=strict)
         editor = GraphEditor(limit=self._mode.max_changes)
         engines = later.placement.Placement(self._mode, self._threads) if self._mode.divides else None
         with using(self.target or host()), placing(engines):  # not the target of a block that reads it later

@@ -75,6 +75,10 @@ class Rule:
         """The replacements of the outputs of `node`, or None."""
         raise NotImplementedError
 
+    def in_dtype(self, node: Apply, users: Users, cast: Callable[[Variable], Variable]) -> Variable | None:
+        """The right side on wild values that `cast` converts; None if it is a function, which knows its dtypes."""
+        return None
+
     def __str__(self) -> str:
         return f"{self.name}: {self.before} -> {self.after}"
 
@@ -118,6 +122,18 @@ class PatternRule(Rule):
                     leaves = [v for p, v in bound.items() if not isinstance(p, Applied) and _gives_shape(v)]
                     inner = [v for p, v in bound.items() if isinstance(p, Applied) and p is not self.pattern]
                     return Proposal(outputs, tuple(leaves), tuple(inner))
+        return None
+
+    def in_dtype(self, node: Apply, users: Users, cast: Callable[[Variable], Variable]) -> Variable | None:
+        bound: Bound = {}
+        if not isinstance(self.right, Pattern):
+            return None
+        for _ in self.pattern.match(node.outputs[0], bound, users):
+            if self.when is None or self.when(*[node if n == "node" else bound[n] for n in self._when_names]):
+                wild = {n: cast(v) if isinstance(v, Variable) else v for n, v in bound.items() if isinstance(n, str)}
+                with inheriting(_lines_of(bound)):
+                    made = instantiate(self.right, {**bound, **wild})
+                return made if isinstance(made, Variable) else None
         return None
 
     def _build(self, node: Apply, bound: Bound) -> Any:
