@@ -132,8 +132,8 @@ class LogSumExp(AlongAxis):
         (g,), (x,) = cotangents, node.inputs
         if g is None:
             return [None]
-        finite = T.switch(T.eq(node.out, -math.inf), T.constant(0, x.dtype), node.out)  # else every share is exp(-inf)
-        share = T.exp(T.sub(x, expand_dims(finite, self.axis)))
+        share = T.exp(T.sub(x, expand_dims(node.out, self.axis)))
+        share = T.switch(T.eq(x, -math.inf), T.constant(0, x.dtype), share)  # also where all elements are
         return [T.mul(expand_dims(g, self.axis), share)]
 
 
