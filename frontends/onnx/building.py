@@ -15,7 +15,7 @@ from ...ops.byte_sums import BYTES
 from ...ops.interpret import interpret
 from ...ops.quantized import Dequantize
 from ...ops.tensor import constant
-from .loading import check_graph, nodes_of, onnx_package
+from .loading import checked_nodes, in_order, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
 from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
@@ -75,10 +75,10 @@ class Builder:
 
     def run(self, graph: Any, scope: dict[str, Any], place: str = "") -> list[Any]:
         """The outputs of a graph; `scope` holds its inputs and the names around it."""
-        check_graph(graph, frozenset(scope), place)
+        nodes = checked_nodes(graph, frozenset(scope), place)
         own = self.initializers(graph, lambda _, array: constant(array))
         scope.update({name: value for name, value in own.items() if name not in scope})
-        for number, node in enumerate(graph.node, start=1):
+        for number, node in nodes:
             with nullcontext() if place else inheriting((line_of(node, number),)):
                 self._add(node, scope, place)
         return [scope[output.name] for output in graph.output]
@@ -187,7 +187,7 @@ class Builder:
         inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops)
         inner._depth = self._depth + 1
         place = f"{node.place}{node.proto.name or node.op}: "
-        for proto in function.node:
+        for _, proto in in_order(function.node, place):
             inner._add(_with_attributes(proto, given), scope, place)
         found = [scope.get(name) for name in function.output]
         node.results = [format_of(v) for v in found]

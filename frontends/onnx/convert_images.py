@@ -1,9 +1,9 @@
-"""Images resized and sampled, Fourier transforms."""
+"""Images sampled at computed places, Fourier transforms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -14,145 +14,7 @@ from ...ops.tensor import constant
 from .convert_elementwise import like
 from .node import Node
 from .table import converter
-from .values import dtype_of, known_array, known_ints, own_lengths
-
-
-@converter("Resize", "Upsample")
-def resize(node: Node, x: Any, *operands: Any) -> Any:
-    """Resize each axis separately: a gather for the nearest element, else a product with a matrix of weights."""
-    if node.op == "Upsample" or node.version < 11:
-        scales = operands[0] if operands else constant(np.array(node.need("scales"), "float32"))
-        roi = sizes = None
-    else:
-        roi, scales, sizes = (*operands, None, None, None)[:3]
-    axes = [a % x.ndim for a in node.attr("axes") or range(x.ndim)]
-    by_axis = _scales(node, x, axes, scales, sizes)
-    corners = None if roi is None else known_array(roi)
-    for k, axis in enumerate(axes):
-        scale, length = by_axis[k]
-        own = x.type.shape[axis]
-        if scale == 1.0 and length == own:
-            continue
-        corner = None if corners is None or corners.size == 0 else (float(corners[k]), float(corners[k + len(axes)]))
-        x = _resized(node, x, axis, scale, length, corner)
-    return x
-
-
-def _scales(node: Node, x: Any, axes: Sequence[int], scales: Any, sizes: Any) -> list[tuple[float, int]]:
-    """For each axis its scale and its new length."""
-    own = [x.type.shape[a] for a in axes]
-    if None in own:
-        raise node.error("the lengths of x must be known when the model is read; give `shapes`")
-    given = None if scales is None else known_array(scales)
-    if given is not None and given.size:
-        return [(float(s), math.floor(n * float(s))) for s, n in zip(given, own, strict=True)]
-    if sizes is None:
-        raise node.error("has neither scales nor sizes that are constants")
-    wanted = known_ints(sizes, node.error, "the vector of sizes")
-    policy = node.attr("keep_aspect_ratio_policy", "stretch")
-    if policy == "stretch":
-        return [(w / n, w) for w, n in zip(wanted, own, strict=True)]
-    best = (min if policy == "not_larger" else max)(w / n for w, n in zip(wanted, own, strict=True))
-    return [(best, math.floor(n * best + 0.5)) for n in own]
-
-
-def _is_new(node: Node) -> bool:
-    """Whether the op set has coordinate modes (version 11 on)."""
-    return node.op == "Resize" and node.version >= 11
-
-
-def _coordinates(
-    node: Node, own: int, scale: float, length: int, corner: tuple[float, float] | None
-) -> np.ndarray:
-    """The source coordinate of each output position."""
-    how = node.attr("coordinate_transformation_mode", "half_pixel" if _is_new(node) else "asymmetric")
-    k: Any = np.arange(length, dtype=np.float64)
-    return np.asarray(_transformed(node, how, k, own, scale, length, corner))
-
-
-def _transformed(
-    node: Node, how: str, k: Any, own: int, scale: float, length: int, corner: tuple[float, float] | None
-) -> Any:
-    if how == "asymmetric":
-        return k / scale
-    if how == "align_corners":
-        exact = own * scale if node.version >= 19 else length
-        return np.zeros(length) if length == 1 or exact == 1 else k * (own - 1) / (exact - 1)
-    if how == "tf_crop_and_resize":
-        start, end = corner or (0.0, 1.0)
-        if length == 1:
-            return np.full(1, 0.5 * (start + end) * (own - 1))
-        return start * (own - 1) + k * (end - start) * (own - 1) / (length - 1)
-    if how == "pytorch_half_pixel":
-        return np.full(1, -0.5) if length == 1 else (k + 0.5) / scale - 0.5
-    if how == "half_pixel_symmetric":
-        adjustment = length / (own * scale)
-        return own / 2 * (1 - adjustment) + (k + 0.5) / scale - 0.5
-    if how == "tf_half_pixel_for_nn":
-        return (k + 0.5) / scale
-    return (k + 0.5) / scale - 0.5
-
-
-def _nearest(node: Node, at: np.ndarray) -> Any:
-    how = node.attr("nearest_mode", "round_prefer_floor" if _is_new(node) else "floor")
-    if how == "floor":
-        return np.floor(at)
-    if how == "ceil":
-        return np.ceil(at)
-    return np.ceil(at - 0.5) if how == "round_prefer_floor" else np.floor(at + 0.5)
-
-
-def _cubic(a: Any) -> Callable[[np.ndarray], np.ndarray]:
-    def weights(d: Any) -> Any:
-        d = np.abs(d)
-        near = (a + 2) * d**3 - (a + 3) * d**2 + 1
-        far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
-
-    return weights
-
-
-def _resized(node: Node, x: Any, axis: int, scale: float, length: int, corner: tuple[float, float] | None) -> Any:
-    own = x.type.shape[axis]
-    at = _coordinates(node, own, scale, length, corner)
-    outside = (at < 0) | (at > own - 1) if node.attr("coordinate_transformation_mode") == "tf_crop_and_resize" else None
-    mode = node.attr("mode", "nearest")
-    front = (slice(None),) * axis
-    if mode == "nearest":
-        places = np.clip(_nearest(node, at), 0, own - 1).astype(np.int64)
-        y = x[(*front, constant(places))]
-    else:
-        weights = _weights(node, at, own, scale, mode)
-        y = T.moveaxis(T.tensordot(T.moveaxis(x, axis, -1), constant(weights.T.astype(_wide(x))), axes=1), -1, axis)
-        y = T.cast(y, x.dtype)
-    if outside is not None and outside.any():
-        form = tuple(-1 if k == axis else 1 for k in range(x.ndim))
-        value = like(node.attr("extrapolation_value", 0.0), x)
-        y = T.where(constant(outside.reshape(form)), value, y)
-    return y
-
-
-def _wide(x: Any) -> str:
-    return x.dtype if x.type.kind == "f" else "float64"
-
-
-def _weights(node: Node, at: np.ndarray, own: int, scale: float, mode: str) -> np.ndarray:
-    """The matrix of weights, a row for each new position."""
-    shrink = min(scale, 1.0) if node.attr("antialias", 0) else 1.0
-    kernel = _cubic(node.attr("cubic_coeff_a", -0.75)) if mode == "cubic" else lambda d: np.maximum(1 - np.abs(d), 0.0)
-    reach = math.ceil((2 if mode == "cubic" else 1) / shrink)
-    matrix = np.zeros((len(at), own))
-    for row, place in enumerate(at):
-        first = math.floor(place)
-        around = np.arange(first - reach + 1, first + reach + 1)
-        w = kernel((place - around) * shrink)
-        inside = (around >= 0) & (around < own)
-        if node.attr("exclude_outside", 0) or shrink < 1.0:
-            w = np.where(inside, w, 0.0) if node.attr("exclude_outside", 0) else w
-            w = w / w.sum()
-        np.add.at(matrix[row], np.clip(around, 0, own - 1), w)
-    return matrix
-
+from .values import dtype_of, known_array, known_ints, own_lengths, rounded_into, wide_dtype
 
 # --- samples at computed places
 
@@ -174,6 +36,7 @@ def grid_sample(node: Node, x: Any, grid: Any) -> Any:
         return _gathered(x, [T.round(p) for p in places], border, corners)
     reach = (0, 1) if mode == "linear" else (-1, 0, 1, 2)
     firsts = [T.floor(p) for p in places]
+    dtype, x = x.dtype, T.cast(x, wide_dtype(x))
     total: Any = None
     for offsets in np.ndindex(*(len(reach),) * axes):
         steps = [reach[o] for o in offsets]
@@ -184,7 +47,7 @@ def grid_sample(node: Node, x: Any, grid: Any) -> Any:
         part = _gathered(x, [f + like(s, f) for f, s in zip(firsts, steps, strict=True)], border, corners)
         part = part * T.expand_dims(weight, 1)
         total = part if total is None else total + part
-    return T.cast(total, x.dtype)
+    return rounded_into(total, dtype, node.format(0))
 
 
 def _sample_weight(d: Any, mode: str) -> Any:

@@ -10,6 +10,7 @@ from . import (
     convert_quantized,
     convert_recurrent,
     convert_reductions,
+    convert_resize,
     convert_sequences,
     convert_shapes,
     convert_windows,
@@ -17,6 +18,6 @@ from . import (
 
 __all__ = [
     "convert_control", "convert_elementwise", "convert_images", "convert_indexing", "convert_normalization",
-    "convert_products", "convert_quantized", "convert_recurrent", "convert_reductions", "convert_sequences",
-    "convert_shapes", "convert_windows",
+    "convert_products", "convert_quantized", "convert_recurrent", "convert_reductions", "convert_resize",
+    "convert_sequences", "convert_shapes", "convert_windows",
 ]  # fmt: skip

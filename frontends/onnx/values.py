@@ -183,3 +183,35 @@ def known_array(value: Any) -> np.ndarray | None:
 def finfo_lowest(dtype: str) -> Any:
     """The least number of a dtype, -inf for floats."""
     return -math.inf if numpy_dtype(dtype).kind == "f" else np.iinfo(dtype).min
+
+
+# --- from floats to integers
+
+
+def wide_dtype(x: Variable) -> str:
+    """The dtype that values like x are computed in where one rounding follows: float32 or more."""
+    if x.type.kind == "c" or x.dtype in ("float32", "float64"):
+        return x.dtype
+    return "float32" if x.dtype == "float16" else "float64"
+
+
+def saturated(y: Any, dtype: str) -> Any:
+    """Floats, or integers, between the least and the largest number of an integer dtype, in that dtype."""
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.max], y.dtype)
+    if ends.dtype.kind == "f" and int(ends[1]) > info.max:
+        ends[1] = np.nextafter(ends[1], ends.dtype.type(0))
+    return T.cast(T.clip(y, constant(ends[0]), constant(ends[1])), dtype)
+
+
+def rounded_into(y: Any, dtype: str, form: Any = None) -> Any:
+    """A float in another dtype; an integer is the nearest one, the even one of two, and no number wraps around.
+
+    `form`: the narrow dtype of the result, if it has one.
+    """
+    kind = numpy_dtype(dtype).kind
+    if kind in "fc":
+        return T.cast(y, dtype)
+    if kind == "b":
+        return T.ne(T.round(y), constant(np.array(0, y.dtype)))
+    return saturated(T.round(y), dtype) if form is None else form.clipped(T.round(y))
