@@ -15,10 +15,12 @@ from ...ops.byte_sums import BYTES
 from ...ops.interpret import interpret
 from ...ops.quantized import Dequantize
 from ...ops.tensor import constant
+from .alternatives import Choice, by_alternative, joined
 from .loading import checked_nodes, in_order, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
 from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
+from .text import Words
 from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
 
 MOST_DENSE = 1 << 28
@@ -39,10 +41,10 @@ class Builder:
 
     def __init__(
         self, versions: Mapping[str, int], functions: Mapping[tuple[str, str], Any], folder: Any,
-        user_ops: Mapping[str, Converter],
+        user_ops: Mapping[str, Converter], words: Words,
     ) -> None:
         self.versions, self.functions, self.folder = versions, functions, folder
-        self.user_ops = user_ops
+        self.user_ops, self.words = user_ops, words
         self.parameters: dict[str, Variable] = {}
         self._depth = 0
 
@@ -68,6 +70,7 @@ class Builder:
         found: dict[str, Any] = {}
         for tensor in graph.initializer:
             array = array_of(tensor, lambda problem, t=tensor: OnnxError(f"initializer: {problem}"), self.folder)  # type: ignore[misc]
+            array = self.words.codes(array) if array.dtype.kind == "O" else array
             found[tensor.name] = narrow(made(tensor.name, array), FORMATS.get(tensor.data_type))
         for sparse in graph.sparse_initializer:
             found[sparse.values.name] = constant(dense(sparse, _plain_error))
@@ -92,15 +95,18 @@ class Builder:
             inner = {**scope, **{i.name: narrow(value, declared_format(i.type)) for i, value in named}}
             return self.run(graph, inner, f"{place}{proto.name or proto.op_type}: ")
 
-        given = [scope[name] if name else None for name in proto.input]
-        operands = [value_of(g) for g in given]
-        node = Node(proto, version, place, body, [format_of(g) for g in given])
-        try:
-            outputs = self._settled(node, operands)
-        except OnnxError:
-            raise
-        except _WRONG as error:
-            raise node.error(node.told(error, operands)) from error
+        def converted(given: Sequence[Any]) -> list[Any]:
+            operands = [value_of(g) for g in given]
+            node = Node(proto, version, place, body, [format_of(g) for g in given], self.words)
+            try:
+                return self._settled(node, operands)
+            except OnnxError:
+                raise
+            except _WRONG as error:
+                raise node.error(node.told(error, operands)) from error
+
+        outputs = by_alternative(converted, [scope[name] if name else None for name in proto.input])
+        outputs = joined(outputs, scope)
         scope.update((name, value) for name, value in zip(proto.output, outputs) if name)
 
     # --- nodes
@@ -112,7 +118,11 @@ class Builder:
         forms = output_formats(node, self._schema(node.proto) if any(node.formats) else None)
         found = []
         for output, form in zip(outputs, forms):
-            value, form = settled(node, output, form)
+            if isinstance(output, Choice):
+                found.append(output.mapped(lambda value, form=form: narrow(value, form)))
+                continue
+            form = format_of(output) or form  # what a converter says itself
+            value, form = settled(node, value_of(output), form)
             found.append(narrow(folded(value, operands), form))
         return found
 
@@ -184,7 +194,7 @@ class Builder:
         scope |= dict.fromkeys(function.input[len(operands):])
         given = self._defaults(node.proto) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
         versions = {_named(o.domain): int(o.version) for o in function.opset_import} or dict(self.versions)
-        inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops)
+        inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops, self.words)
         inner._depth = self._depth + 1
         place = f"{node.place}{node.proto.name or node.op}: "
         for _, proto in in_order(function.node, place):

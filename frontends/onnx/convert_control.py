@@ -13,6 +13,7 @@ from ...cond import cond
 from ...graph import Constant, Variable
 from ...ops.tensor import constant
 from ...scan import scan, while_loop
+from .alternatives import Choice
 from .node import Node
 from .table import converter
 from .values import known_array
@@ -26,8 +27,8 @@ def if_(node: Node, condition: Any) -> Any:
     known = known_array(condition)
     if known is not None:
         return tuple(node.body("then_branch" if bool(known.reshape(())) else "else_branch", []))
-    branches = [lambda name=name: tuple(node.body(name, [])) for name in ("then_branch", "else_branch")]
-    return tuple(cond(T.reshape(condition, ()), *branches))
+    branches = [node.body(name, []) for name in ("then_branch", "else_branch")]
+    return tuple(Choice(T.reshape(condition, ()), *pair) for pair in zip(*branches, strict=True))
 
 
 @converter("Loop")

@@ -13,7 +13,7 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.tensor import constant
 from .host_ops import Bits
-from .narrow import FORMATS
+from .narrow import FORMATS, TEXT
 from .node import Node
 from .table import CONVERTERS, converter
 from .values import dtype_of, elements, vector
@@ -125,6 +125,8 @@ def erf(node: Node, x: Any) -> Any:
 
 @converter("Cast", "CastLike")
 def cast(node: Node, x: Any, like_this: Any = None) -> Any:
+    if node.format(0) == TEXT:
+        raise node.error("a cast of strings to numbers is not supported")
     form = node.format(1) if like_this is not None else FORMATS.get(node.need("to"))
     if form is not None:
         return x if form == node.format(0) else form.rounded(x, *_rounding(node))

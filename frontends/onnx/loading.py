@@ -128,7 +128,10 @@ def in_order(nodes: Sequence[Any], place: str = "") -> list[tuple[int, Any]]:
             if not waits[reader]:
                 heappush(ready, reader)
     if len(found) < len(nodes):
-        k = next(k for k, before in enumerate(waits) if before)
+        k, seen = next(k for k, before in enumerate(waits) if before), set[int]()
+        while k not in seen:  # from a node that waits to the one that it waits for, until one comes again
+            seen.add(k)
+            k = min(waits[k])
         name = next(name for name in _read(nodes[k]) if maker.get(name) in waits[k])
         raise OnnxError(f"{_where(nodes[k], place)} reads {name!r}, which is made from it: the nodes go in a circle")
     return found

@@ -17,15 +17,13 @@ from ...graph import Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.lengths import MakeVector, lengths_of
 from ...ops.tensor import as_tensor, constant
-from .narrow import FORMATS
+from .narrow import FORMATS, TEXT
 
 DTYPE_OF = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128",
 }  # fmt: skip
 """Our dtype by the number of ONNX's."""
-NAME_OF = {8: "string"}
-"""Names of the dtypes of ONNX that we have not."""
 NUMBER_OF = {name: number for number, name in DTYPE_OF.items()}
 
 LARGEST = 1 << 40
@@ -46,18 +44,20 @@ def dtype_of(number: int, fail: Fail) -> str:
     if number in FORMATS:
         return FORMATS[number].wide  # type: ignore[no-any-return]
     if number not in DTYPE_OF:
-        raise fail(f"the dtype {NAME_OF.get(number, number)} is not supported")
+        raise fail(f"the dtype {number} is not supported")
     return DTYPE_OF[number]
 
 
 def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
-    """The array of a TensorProto, whose sizes are checked before memory is taken."""
+    """The array of a TensorProto, whose sizes are checked before memory is taken; strings are an array of objects."""
     shape, form = tuple(tensor.dims), FORMATS.get(tensor.data_type)
     dtype = np.dtype(dtype_of(tensor.data_type, fail))
     count = math.prod(shape)
     size = -(-count * form.bits // 8) if form else count * dtype.itemsize
     if any(n < 0 for n in shape) or size > LARGEST:
         raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which is not possible")
+    if form == TEXT:
+        return _texts(tensor, shape, fail)
     if tensor.data_location == 1:
         data = _external(tensor, size, fail, folder)
     elif tensor.raw_data:
@@ -72,6 +72,16 @@ def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
     if form:
         return form.values(data, count).reshape(shape)  # type: ignore[no-any-return]
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
+
+
+def _texts(tensor: Any, shape: tuple[int, ...], fail: Fail) -> np.ndarray:
+    """The array of a tensor of strings."""
+    texts = [text.decode("utf-8", "replace") for text in tensor.string_data]
+    if len(texts) != math.prod(shape):
+        raise fail(f"the tensor {tensor.name!r} has {len(texts)} elements, expected {math.prod(shape)} for {shape}")
+    found = np.empty(len(texts), object)
+    found[:] = texts
+    return found.reshape(shape)
 
 
 def _listed(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail) -> np.ndarray:
