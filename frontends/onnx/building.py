@@ -17,7 +17,7 @@ from ...ops.quantized import Dequantize
 from ...ops.tensor import constant
 from .alternatives import Choice, by_alternative, joined
 from .loading import checked_nodes, in_order, nodes_of, onnx_package
-from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
+from .narrow import FORMATS, NUMBER_OF_FORMAT, Narrow, format_of, narrow, output_formats, settled, value_of
 from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
 from .text import Words
@@ -136,7 +136,7 @@ class Builder:
         if convert is None:
             return self._by_definition(node, operands)
         result = convert(node, *operands)
-        return result if isinstance(result, tuple) else (result,)
+        return result if isinstance(result, tuple) and not isinstance(result, Narrow) else (result,)
 
     def _converter(self, proto: Any) -> Converter | None:
         domain = _domain(proto)

@@ -1,0 +1,211 @@
+"""Ensembles of decision trees (`ai.onnx.ml`): their nodes become the constant arrays of one fold over trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...ops.tensor import constant
+from .alternatives import Refused
+from .convert_elementwise import like
+from .forests import MODES, Branches, fold
+from .node import Node
+from .scores import labelled, labels_of, of_two_labels, transformed
+from .table import converter
+from .values import own_lengths
+
+ML = "ai.onnx.ml"
+_FOLDS = {"SUM": "add", "AVERAGE": "add", "MIN": "minimum", "MAX": "maximum"}
+
+
+@converter("TreeEnsembleRegressor", domain=ML)
+def tree_ensemble_regressor(node: Node, x: Any) -> Any:
+    branches, leaves = _nodes(node, "target")
+    scores = _folded(node, x, branches, leaves)
+    base = _numbers(node, "base_values")
+    if base is not None:
+        scores = scores + constant(base.astype("float64"))
+    return transformed(node, T.cast(scores, "float32"))
+
+
+@converter("TreeEnsembleClassifier", domain=ML)
+def tree_ensemble_classifier(node: Node, x: Any) -> Any:
+    labels = labels_of(node, "classlabels_strings", "classlabels_int64s")
+    branches, leaves = _nodes(node, "class")
+    scores, base = _folded(node, x, branches, leaves), _numbers(node, "base_values")
+    weights, used = _numbers(node, "class_weights"), np.unique(node.attr("class_ids") or [])
+    if labels[0].type.shape[0] == 2 and used.size <= 1:
+        return _binary(node, scores, base, weights, labels)
+    if base is not None:
+        scores = scores + constant(np.resize(base, leaves.shape[1]).astype("float64"))
+    return labelled(labels, T.argmax(scores, axis=1)), transformed(node, T.cast(scores, "float32"))
+
+
+def _binary(node: Node, scores: Any, base: Any, weights: Any, labels: Any) -> Any:
+    """Two labels, and leaves that speak of one: its score is a probability if all weights are positive."""
+    used = int((node.attr("class_ids") or [0])[0])
+    score = scores[:, used : used + 1]
+    if base is not None:
+        score = score + constant(base.astype("float64")[-1:])
+    score = T.cast(score, "float32")
+    is_probability = weights is not None and bool((weights >= 0).all())
+    above = T.gt(score[:, 0], like(0.5 if is_probability else 0.0, score))
+    return labelled(labels, T.cast(above, "int64")), of_two_labels(node, score, not is_probability)
+
+
+@converter("TreeEnsemble", domain=ML)
+def tree_ensemble(node: Node, x: Any) -> Any:
+    """Trees of version 5: branches and leaves are numbered apart."""
+    splits, modes = np.asarray(node.need("nodes_splits")), np.asarray(node.need("nodes_modes"), np.int64)
+    feature = np.array(node.need("nodes_featureids"))
+    tracks = np.array(node.attr("nodes_missing_value_tracks_true") or [0] * len(feature), bool)
+    sides = []
+    for side in ("true", "false"):
+        at, is_leaf = np.array(node.need(f"nodes_{side}nodeids")), np.array(node.need(f"nodes_{side}leafs"), bool)
+        sides.append(np.where(is_leaf, -1 - at, at))
+    targets, weights = np.array(node.need("leaf_targetids")), np.asarray(node.need("leaf_weights"))
+    leaves = _leaf_table(node, np.arange(len(targets)), len(targets), targets, weights, node.need("n_targets"))
+    if min(map(np.min, sides), default=0) < -len(targets) or modes.max(initial=0) > len(MODES):
+        raise node.error("a branch names a leaf or a mode that is not there")
+    branches = _members(node, Branches(feature, splits, modes, *sides, tracks, np.array(node.need("tree_roots"))))
+    branches.check(node.error)
+    how = {0: "AVERAGE", 1: "SUM", 2: "MIN", 3: "MAX"}[node.attr("aggregate_function", 1)]
+    scores = T.cast(_folded(node, x, branches, leaves, how), x.dtype)
+    posts = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
+    return transformed(node, scores, posts[node.attr("post_transform", 0)])
+
+
+def _members(node: Node, b: Branches) -> Branches:
+    """The branches, where membership of a set is a chain of tests for equality."""
+    member = b.mode == len(MODES)
+    if not member.any():
+        return b
+    values = np.asarray(node.need("membership_values"))
+    sets = np.split(values, np.flatnonzero(np.isnan(values)))
+    sets = [s[~np.isnan(s)] for s in sets][: int(member.sum())]
+    if len(sets) < member.sum():
+        raise node.error("membership_values has fewer sets than there are branches that read one")
+    columns = [list(v) for v in (b.feature, b.threshold, b.mode, b.yes, b.no, b.tracks)]
+    for k, numbers in zip(np.flatnonzero(member), sets):
+        last = k
+        for n, number in enumerate(numbers):
+            row = (b.feature[k], number, MODES.index("BRANCH_EQ"), b.yes[k], b.no[k], b.tracks[k])
+            if n:
+                columns[4][last] = last = len(columns[0])
+                for column, value in zip(columns, row):
+                    column.append(value)
+            else:
+                for column, value in zip(columns, row):
+                    column[k] = value
+    return Branches(*(np.array(c, v.dtype) for c, v in zip(columns, (b.feature, b.threshold, b.mode, b.yes, b.no, b.tracks))), b.roots)
+
+
+# --- nodes
+
+
+def _numbers(node: Node, name: str) -> np.ndarray | None:
+    """An attribute of floats, which may be a tensor of float64 instead."""
+    tensor = node.attr(f"{name}_as_tensor")
+    if tensor is not None:
+        return np.asarray(tensor)
+    listed = node.attr(name)
+    return np.array(listed, "float32") if listed else None
+
+
+def _nodes(node: Node, kind: str) -> tuple[Branches, np.ndarray]:
+    """The branches and the leaves of a node; `kind` names the attributes of leaves."""
+    trees, ids = np.array(node.need("nodes_treeids")), np.array(node.need("nodes_nodeids"))
+    modes = np.array(node.need("nodes_modes"))
+    is_leaf = modes == "LEAF"
+    count = len(trees)
+    splits = _numbers(node, "nodes_values")
+    columns = [ids, modes, np.array(node.need("nodes_featureids")), splits if splits is not None else np.zeros(0)]
+    if any(len(c) != count for c in columns):
+        raise node.error(f"the attributes of nodes have different lengths: {[count, *map(len, columns)]}")
+    unknown = set(modes.tolist()) - {*MODES, "LEAF"}
+    if unknown:
+        raise node.error(f"the mode of a node is {min(unknown)!r}, expected LEAF or {', '.join(MODES)}")
+    place = _Places(node, trees, ids)
+    code = np.where(is_leaf, -np.cumsum(is_leaf), np.cumsum(~is_leaf) - 1)
+    inner = ~is_leaf
+    sides = [place(trees[inner], np.array(node.need(f"nodes_{side}nodeids"))[inner]) for side in ("true", "false")]
+    referred = np.zeros(count, bool)
+    referred[np.concatenate(sides)] = True
+    tops = np.flatnonzero(~referred)
+    _, first = np.unique(trees[tops], return_index=True)
+    if len(first) < np.unique(trees).size:
+        raise node.error("the nodes of a tree go in a circle")
+    tracks = np.array(node.attr("nodes_missing_value_tracks_true") or [0] * count, bool)
+    number = {mode: k for k, mode in enumerate(MODES)}
+    branches = Branches(
+        columns[2][inner], columns[3][inner], np.array([number[m] for m in modes[inner]], np.int64),
+        code[sides[0]], code[sides[1]], tracks[inner], code[tops[np.sort(first)]],
+    )  # fmt: skip
+    branches.check(node.error)
+    weights = _numbers(node, f"{kind}_weights")
+    reached = place(np.array(node.need(f"{kind}_treeids")), np.array(node.need(f"{kind}_nodeids")))
+    width = node.need("n_targets") if kind == "target" else len(
+        node.attr("classlabels_strings") or node.need("classlabels_int64s"))
+    leaf = -1 - code[reached]
+    kept = leaf >= 0
+    targets = np.array(node.need(f"{kind}_ids"))
+    table = _leaf_table(node, leaf[kept], int(is_leaf.sum()), targets[kept], weights[kept], width)
+    return branches, table
+
+
+class _Places:
+    """The positions of nodes by tree and number."""
+
+    def __init__(self, node: Node, trees: np.ndarray, ids: np.ndarray) -> None:
+        self.node = node
+        self.base = int(ids.max(initial=0)) + 1
+        keys = trees * self.base + ids
+        self.order = np.argsort(keys, kind="stable")
+        self.keys = keys[self.order]
+        if np.unique(keys).size < keys.size:
+            raise node.error("two nodes of a tree have one number")
+
+    def __call__(self, trees: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        wanted = trees * self.base + ids
+        at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+        if wanted.size and (not self.keys.size or np.any((self.keys[at] != wanted) | (ids < 0) | (ids >= self.base))):
+            raise self.node.error("a node or a leaf names a node that is not there")
+        return self.order[at]
+
+
+def _leaf_table(
+    node: Node, leaf: np.ndarray, count: int, targets: np.ndarray, weights: np.ndarray, width: int
+) -> np.ndarray:
+    """The numbers of each leaf, a column a target; a target that a leaf does not have is that of no leaf."""
+    if targets.size and not 0 <= targets.min() <= targets.max() < width:
+        raise node.error(f"a leaf has the target {targets.max()}, expected 0 to {width - 1}")
+    table = np.zeros((count, width), weights.dtype)
+    np.add.at(table, (leaf, targets), weights)
+    how = node.attr("aggregate_function", "SUM")
+    if how in ("MIN", "MAX", 2, 3):
+        present = np.zeros((count, width), bool)
+        present[leaf, targets] = True
+        table[~present] = np.inf if how in ("MIN", 2) else -np.inf
+    return table
+
+
+def _folded(node: Node, x: Any, branches: Branches, leaves: np.ndarray, how: str = "") -> Any:
+    """The float64 scores of rows, before base values and post transform."""
+    how = how or node.attr("aggregate_function", "SUM")
+    if how not in _FOLDS:
+        raise node.error(f"the aggregate_function is {how!r}, expected {', '.join(_FOLDS)}")
+    x = T.reshape(x, (1, -1)) if x.ndim == 1 else x
+    if x.type.kind != "f" or x.dtype == "float16":
+        x = T.cast(x, "float32" if x.dtype == "float16" else "float64")
+    needed, columns = int(branches.feature.max(initial=-1)) + 1, x.type.shape[1]
+    message = f"{node}: a branch reads feature {needed - 1}; x has fewer"
+    if columns is not None and columns < needed:
+        raise node.error(f"a branch reads feature {needed - 1}, and x has {columns}")
+    if columns is None:
+        x = Refused(message)(x, T.lt(own_lengths(x)[1], needed))
+    scores = fold(branches, leaves, _FOLDS[how], x)
+    if how == "AVERAGE":
+        return scores / float(max(len(branches.roots), 1))
+    return T.where(T.isinf(scores), 0.0, scores) if how in ("MIN", "MAX") else scores
