@@ -74,8 +74,8 @@ _WITH_FIELDS = (
     Convolution, ConvolutionPair, DimShuffle, Eye, Fourier, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor,
     Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
     PackedDot, Pipeline, Quantize, QuantizeInBlocks, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve,
-    SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, TreeFold, Triangle,
-    TwoOfFour, Unique, UniqueParts, While,
+    SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, TreeFold,
+    Triangle, TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

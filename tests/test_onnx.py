@@ -190,7 +190,7 @@ def damaged(change, made=None):
 
 
 WRONG = [
-    (lambda m: m.graph.node[0].input.__setitem__(0, "v1"), "node Relu reads 'v1', which is made from it: the nodes go in a circle"),
+    (lambda m: m.graph.node[0].input.__setitem__(0, "v1"), "reads 'v1', which is made from it: the nodes go"),
     (lambda m: m.graph.node[0].input.__setitem__(0, "gone"), "node Relu reads 'gone', which is not there"),
     (lambda m: m.graph.node[1].output.__setitem__(0, "v0"), "makes 'v0', which is also another output, an input or"),
     (lambda m: m.graph.output[0].__setattr__("name", "no"), "the output 'no' is made by no node"),

@@ -1,4 +1,4 @@
-"""Quantized ops of com.microsoft beside ONNX Runtime: equal up to one unit where a float32 lies between two integers."""
+"""Quantized ops of com.microsoft beside ONNX Runtime: equal up to one unit, where a float32 is between two integers."""
 
 import numpy as np
 import pytest

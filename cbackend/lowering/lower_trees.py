@@ -31,14 +31,13 @@ from ..ir.loops import (
     Store,
     Var,
     index,
-    less,
     minus,
     number,
     plus,
     smaller,
     times,
 )
-from ..ir.operands import Cutting, Extent, Extra, Operand, Pointer, Stride
+from ..ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Stride
 
 LANES = 16
 """Rows that go down a tree together."""
@@ -54,7 +53,7 @@ def trees_kernel(node: Apply) -> Kernel:
         Operand(v.dtype, (0,) if k == 0 else (), k) for k, v in enumerate(node.inputs)
     )
     output = Operand("float64", (0, 1), 0)
-    signature = (
+    signature: tuple[Argument, ...] = (
         Extent(0), Extent(1), Pointer(0), Stride(0, 0), Stride(0, 1), Pointer(1), Stride(1, 0), Extra(0, "columns"),
         *(Pointer(k) for k in range(2, 7)), Extra(1, "trees"),
     )  # fmt: skip

@@ -392,8 +392,7 @@ for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
 _HOST_STEPS = (ArgSort, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
-               RepeatedPositions, SVD,
-               SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
+               RepeatedPositions, SVD, SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
 for _kind in (*_HOST_STEPS, InPlace):
     _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
     register(_kind, lacks={"planner": _why, "work": _why})

@@ -41,7 +41,8 @@ class Choice:
 
     def leaves(self) -> list[Any]:
         """The alternatives."""
-        return [v for side in (self.then, self.otherwise) for v in (side.leaves() if isinstance(side, Choice) else [side])]
+        sides = self.then, self.otherwise
+        return [leaf for side in sides for leaf in (side.leaves() if isinstance(side, Choice) else [side])]
 
 
 @record(eq=False)
@@ -102,10 +103,11 @@ def _side(value: Any, condition: Any, holds: bool) -> Any:
 # --- joining
 
 
-def joined(outputs: Sequence[Any], scope: Mapping[str, Any]) -> list[Any]:
+def joined(outputs: Sequence[Any], scope: Mapping[str, Any], apart: bool = True) -> list[Any]:
     """The outputs of a node; choices between values of one dtype and rank are variables.
 
-    `scope` has the values that are computed in any case.
+    `scope` has the values that are computed in any case.  `apart`: vectors of integers of different lengths, which may
+    be shapes of different ranks, stay choices.
     """
     if not any(isinstance(o, Choice) for o in outputs):
         return list(outputs)
@@ -113,10 +115,10 @@ def joined(outputs: Sequence[Any], scope: Mapping[str, Any]) -> list[Any]:
     found, groups = list(outputs), dict[Any, list[int]]()
     for k, o in enumerate(outputs):
         if isinstance(o, Choice):
-            o = found[k] = Choice(o.condition, *joined([o.then, o.otherwise], scope))
+            o = found[k] = Choice(o.condition, *joined([o.then, o.otherwise], scope, apart))
             if len(o.leaves()) > MOST_ALTERNATIVES:
                 raise OnnxError(f"a value has more than {MOST_ALTERNATIVES} alternatives; give `shapes`")
-            if _is_alike(o.then, o.otherwise):
+            if _is_alike(o.then, o.otherwise, apart):
                 groups.setdefault(o.condition, []).append(k)
     for condition, places in groups.items():
         pairs = [_spared(found[k]) for k in places]
@@ -134,7 +136,7 @@ def _is_variable(value: Any) -> bool:
     return isinstance(value, Variable)
 
 
-def _is_alike(a: Any, b: Any) -> bool:
+def _is_alike(a: Any, b: Any, apart: bool) -> bool:
     """Whether a choice between two values is one value: variables of one dtype and rank, or lists of such."""
     if isinstance(a, Impossible) or isinstance(b, Impossible):
         return not isinstance(b if isinstance(a, Impossible) else a, (Choice, Impossible))
@@ -142,8 +144,11 @@ def _is_alike(a: Any, b: Any) -> bool:
     if format_of(a) != format_of(b):
         return False
     if isinstance(x, list) and isinstance(y, list):
-        return len(x) == len(y) and all(map(_is_alike, x, y))
-    return isinstance(x, Variable) and isinstance(y, Variable) and x.dtype == y.dtype and x.ndim == y.ndim
+        return len(x) == len(y) and all(_is_alike(v, w, apart) for v, w in zip(x, y))
+    if not (isinstance(x, Variable) and isinstance(y, Variable) and x.dtype == y.dtype and x.ndim == y.ndim):
+        return False
+    one, other = x.type.shape, y.type.shape
+    return not apart or x.ndim != 1 or x.type.kind not in "iu" or one == other or None in (*one, *other)
 
 
 def _spared(choice: Choice) -> tuple[Any, Any]:
@@ -199,8 +204,11 @@ class AnyRank:
         return found if self.form is None else self.form.told(found, words)
 
 
-def of_any_rank(choice: Choice, scope: Mapping[str, Any], fail: Callable[[str], Exception]) -> Narrow:
-    """An output that is a choice, as its elements and its lengths."""
+def of_any_rank(choice: Choice, scope: Mapping[str, Any], fail: Callable[[str], Exception]) -> Any:
+    """An output that is a choice: one value, or its elements and its lengths."""
+    (found,) = joined([choice], scope, apart=False)
+    if not isinstance(found, Choice):
+        return found
     leaves = [v for v in choice.leaves() if not isinstance(v, Impossible)]
     kinds = {(getattr(value_of(v), "dtype", None), format_of(v)) for v in leaves}
     if len(kinds) > 1 or not isinstance(value_of(leaves[0]), Variable):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ class Builder:
         found = []
         for output, form in zip(outputs, forms):
             if isinstance(output, Choice):
-                found.append(output.mapped(lambda value, form=form: narrow(value, form)))
+                found.append(output.mapped(partial(narrow, form=form)))
                 continue
             form = format_of(output) or form  # what a converter says itself
             value, form = settled(node, value_of(output), form)

@@ -23,7 +23,8 @@ def by_axes(node: Node, axes: Any, rank: int, function: Callable[[tuple[int, ...
     if known is not None and all(isinstance(a, int) for a in known):
         return function(tuple(a % rank if rank else 0 for a in known))
     count = 1 if axes.ndim == 0 else axes.type.shape[0]
-    asked = [T.any(T.eq(T.mod(axes, rank), k)) for k in range(rank)]
+    places = _places(axes, rank)
+    asked = [T.any(T.eq(places, k)) for k in range(rank)]
     found = _decided(node, count, asked, (), function)
     if not isinstance(found, Impossible):
         return found
@@ -54,7 +55,12 @@ def _decided(
     return Choice(asked[len(given)], *found)
 
 
+def _places(axes: Any, rank: int) -> Any:
+    """Axes counted from the front; a gather, which checks them when it runs."""
+    return T.arange(rank)[axes]
+
+
 def number_along(axes: Any, axis: int, rank: int, values: Any, default: Any) -> Any:
     """The element of `values` that belongs to an axis, by its place among computed axes; else the default."""
-    here = T.eq(T.mod(axes, rank), axis)
+    here = T.eq(_places(axes, rank), axis)
     return T.where(T.any(here), T.sum(T.where(here, values, 0)), default)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -10,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
+from ...graph import Variable
 from ...ops.tensor import constant
+from .computed_axes import by_axes
 from .convert_elementwise import like
+from .host_ops import MelWeights
 from .node import Node
 from .table import converter
-from .values import dtype_of, known_array, known_ints, own_lengths, rounded_into, wide_dtype
+from .values import dtype_of, float_of, lengths, own_lengths, rounded_into, wide_dtype
 
 # --- samples at computed places
 
@@ -145,41 +147,60 @@ def _bilinear(x: Any, batch: Any, ys: Any, xs: Any, mode: str) -> Any:
 def dft(node: Node, x: Any, length: Any = None, axis: Any = None) -> Any:
     """The discrete Fourier transform as a product with its matrix; the last axis holds real and imaginary parts."""
     along = node.attr("axis", 1 if node.version < 20 else -2)
-    along = (along if axis is None else known_ints(axis, node.error, "the axis")[0]) % x.ndim
+    wanted = None if length is None else lengths(T.reshape(length, (1,)), node.error, "the length")[0]
+    given = constant(np.array(along)) if axis is None else axis
+    # The last axis holds real and imaginary parts, so none of the alternatives transforms it.
+    return by_axes(node, given, x.ndim, lambda axes: _transform(node, x, axes[0], wanted))
+
+
+def _transform(node: Node, x: Any, along: int, wanted: Any) -> Any:
+    if along == x.ndim - 1:
+        raise node.error("the last axis holds real and imaginary parts, and cannot be transformed")
     inverse, onesided = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
     own = x.type.shape[along]
-    known = None if length is None else known_ints(length, node.error, "the length")[0]
-    if own is None:
-        raise node.error(f"the length of axis {along} must be known")
+    own = own_lengths(x)[along] if own is None else own
     if inverse and onesided:
-        return _real_inverse(x, along, own, known or 2 * (own - 1))
-    count = known or own
-    if own > count:
-        x = x[(*(slice(None),) * along, slice(0, count))]
-    elif own < count:
-        x = T.pad(x, tuple((0, count - own) if k == along else (0, 0) for k in range(x.ndim)))
-    return transformed(x, along, count, inverse, onesided)
+        return _real_inverse(x, along, own, 2 * (own - 1) if wanted is None else wanted)
+    if wanted is None or (isinstance(own, int) and own == wanted):
+        return transformed(x, along, own, inverse, onesided)
+    x = x[(*(slice(None),) * along, slice(0, wanted))]
+    more = max(wanted - own, 0) if isinstance(own, int) and isinstance(wanted, int) else T.maximum(wanted - own, 0)
+    x = T.pad(x, tuple((0, more) if k == along else (0, 0) for k in range(x.ndim)))
+    return transformed(x, along, wanted, inverse, onesided)
 
 
-def _real_inverse(x: Any, along: int, own: int, count: int) -> Any:
+def _counted(count: Any) -> Any:
+    """0, 1, ... below count in float64: an array if it is known, else an expression."""
+    return T.cast(T.arange(count), "float64") if isinstance(count, Variable) else np.arange(float(count))
+
+
+def _waves(angle: Any, size: Any, dtype: str) -> tuple[Any, Any]:
+    """The cosines and sines of angles, times sizes."""
+    if isinstance(angle, Variable) or isinstance(size, Variable):
+        return T.cast(T.cos(angle) * size, dtype), T.cast(T.sin(angle) * size, dtype)
+    return constant((np.cos(angle) * size).astype(dtype)), constant((np.sin(angle) * size).astype(dtype))
+
+
+def _real_inverse(x: Any, along: int, own: Any, count: Any) -> Any:
     """The real signal of a half spectrum: its other half is the conjugate."""
-    x = x[(*(slice(None),) * along, slice(0, min(own, count // 2 + 1)))]
-    have = min(own, count // 2 + 1)
-    k, j = np.arange(have)[:, None], np.arange(count)[None, :]
-    angle = 2 * np.pi * k * j / count
-    twice = np.where((k == 0) | (2 * k == count), 1.0, 2.0) / count
-    cosine, sine = (constant((f(angle) * twice).astype(x.dtype)) for f in (np.cos, np.sin))
+    known = isinstance(own, int) and isinstance(count, int)
+    have = min(own, count // 2 + 1) if known else T.minimum(own, count // 2 + 1)
+    x = x[(*(slice(None),) * along, slice(0, have))]
+    k, j, n, lib = _counted(have)[:, None], _counted(count)[None, :], float_of(count), np if known else T
+    twice = lib.where(lib.logical_or(lib.equal(k, 0), lib.equal(2 * k, n)), 1.0, 2.0) / n
+    cosine, sine = _waves(2 * np.pi * k * j / n, twice, x.dtype)
     real, imaginary = T.moveaxis(x[..., 0], along, -1), T.moveaxis(x[..., 1], along, -1)
     y = T.dot(real, cosine) - T.dot(imaginary, sine)
     return T.expand_dims(T.moveaxis(y, -1, along), -1)
 
 
-def transformed(x: Any, along: int, count: int, inverse: bool, onesided: bool) -> Any:
+def transformed(x: Any, along: int, count: Any, inverse: bool, onesided: bool) -> Any:
     """The transform along an axis of `count` elements; the last axis holds real and imaginary parts."""
     real = x[..., 0]
     imaginary = x[..., 1] if x.type.shape[-1] == 2 else T.zeros_like(real)
-    angle = 2 * np.pi * np.outer(np.arange(count), np.arange(count)) / count * (1 if inverse else -1)
-    cosine, sine = (constant(f(angle).astype(x.dtype) / (count if inverse else 1)) for f in (np.cos, np.sin))
+    k, n = _counted(count), float_of(count)
+    angle = 2 * np.pi * (k[:, None] * k[None, :]) / n * (1 if inverse else -1)
+    cosine, sine = _waves(angle, 1 / n if inverse else 1.0, x.dtype)
     real, imaginary = T.moveaxis(real, along, -1), T.moveaxis(imaginary, along, -1)
     a = T.dot(real, cosine) - T.dot(imaginary, sine)
     b = T.dot(real, sine) + T.dot(imaginary, cosine)
@@ -190,36 +211,22 @@ def transformed(x: Any, along: int, count: int, inverse: bool, onesided: bool) -
 @converter("STFT")
 def stft(node: Node, x: Any, step: Any, window: Any = None, length: Any = None) -> Any:
     """Frames of a signal, each times a window, by their Fourier transforms."""
-    by = known_ints(step, node.error, "the step between frames")[0]
-    size = None if length is None else known_ints(length, node.error, "the length of frames")[0]
-    size = size or (window.type.shape[0] if window is not None else x.type.shape[1])
-    total = x.type.shape[1]
-    if size is None or total is None:
-        raise node.error("the lengths of the signal and of its frames must be known")
-    places = np.arange((total - size) // by + 1)[:, None] * by + np.arange(size)
-    frames = (x if x.ndim == 3 else T.expand_dims(x, 2))[:, constant(places)]
+    by = lengths(T.reshape(step, (1,)), node.error, "the step between frames")[0]
+    of = window if window is not None else T.moveaxis(x, 1, 0)
+    size = of.type.shape[0] or own_lengths(of)[0]
+    if length is not None and window is None:
+        size = lengths(T.reshape(length, (1,)), node.error, "the length of frames")[0]
+    total = x.type.shape[1] or own_lengths(x)[1]
+    count = (total - size) // by + 1
+    known = all(isinstance(n, int) for n in (by, size, total))
+    firsts, along = (np.arange(n) if known else T.arange(n) for n in (count, size))
+    places = firsts[:, None] * by + along
+    frames = (x if x.ndim == 3 else T.expand_dims(x, 2))[:, constant(places) if known else places]
     frames = frames if window is None else frames * T.reshape(window, (1, 1, -1, 1))
     return transformed(frames, 2, size, False, bool(node.attr("onesided", 1)))
 
 
 @converter("MelWeightMatrix")
 def mel_weight_matrix(node: Node, *operands: Any) -> Any:
-    known = [known_array(o) for o in operands]
-    if any(k is None for k in known):
-        raise node.error("all operands must be constants")
-    bands, size, rate, low, high = (k.item() for k in known)  # type: ignore[union-attr]
     dtype = dtype_of(node.attr("output_datatype", 1), node.error)
-    spectrum = np.arange(bands + 2, dtype=np.float64)
-    low_mel, high_mel = 2595 * np.log10(1 + low / 700), 2595 * np.log10(1 + high / 700)
-    hertz = 700 * (10 ** ((spectrum * (high_mel - low_mel) / (bands + 2) + low_mel) / 2595) - 1)
-    bins = ((size + 1) * hertz // rate).astype(int)
-    matrix = np.zeros((size // 2 + 1, bands))
-    for k in range(bands):
-        lower, centre, higher = bins[k : k + 3]
-        if centre == lower:
-            matrix[centre, k] = 1
-        for j in range(lower, centre + 1):
-            matrix[j, k] = (j - lower) / (centre - lower) if centre != lower else matrix[j, k]
-        for j in range(centre, higher):
-            matrix[j, k] = (higher - j) / (higher - centre)
-    return constant(matrix.astype(dtype))
+    return MelWeights(dtype)(*(T.reshape(o, ()) for o in operands))

@@ -51,7 +51,8 @@ def linear_classifier(node: Node, x: Any) -> Any:
     count = len(node.attr("intercepts") or ()) or labels[0].type.shape[0]
     scores = _linear(node, x, count)
     if count == 1 and labels[0].type.shape[0] == 2:
-        return labelled(labels, T.cast(T.gt(scores[:, 0], like(0, scores)), "int64")), of_two_labels(node, scores, False)
+        second = T.cast(T.gt(scores[:, 0], like(0, scores)), "int64")
+        return labelled(labels, second), of_two_labels(node, scores, False)
     return labelled(labels, T.argmax(scores, axis=1)), transformed(node, scores)
 
 
@@ -113,10 +114,13 @@ def array_feature_extractor(node: Node, x: Any, places: Any) -> Any:
 
 def _listed(node: Node, kind: str) -> tuple[np.ndarray, Any]:
     """The array of the attributes `keys_...`, `values_...` or `default_...`, codes for strings, and its form."""
-    for name, dtype in (("strings", None), ("int64s", "int64"), ("floats", "float32")):
+    words = node.attr(f"{kind}_strings")
+    if words:
+        return node.words.codes(np.array(words, object)), TEXT
+    for name, dtype in (("int64s", "int64"), ("floats", "float32")):
         found = node.attr(f"{kind}_{name}")
         if found:
-            return (node.words.codes(np.array(found, object)), TEXT) if dtype is None else (np.array(found, dtype), None)
+            return np.array(found, dtype), None
     tensor = node.attributes.get(f"{kind}_tensor")
     if tensor is None:
         raise node.error(f"has no attribute {kind}_strings, {kind}_int64s, {kind}_floats or {kind}_tensor")

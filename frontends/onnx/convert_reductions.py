@@ -9,8 +9,8 @@ import numpy as np
 
 from ... import ops as T
 from ...ops.tensor import constant
-from .convert_elementwise import like
 from .computed_axes import by_axes
+from .convert_elementwise import like
 from .node import Node
 from .table import CONVERTERS, converter
 

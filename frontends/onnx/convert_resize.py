@@ -22,7 +22,7 @@ from ...ops.tensor import as_tensor, constant
 from ...record import record
 from .node import Node
 from .table import converter
-from .values import known_array, lengths, own_lengths, rounded_into, wide_dtype
+from .values import float_of, known_array, lengths, own_lengths, rounded_into, wide_dtype
 
 
 @record(eq=False)
@@ -126,17 +126,13 @@ def _fitted(node: Node, own: Sequence[Any], wanted: Sequence[Any]) -> list[tuple
     best: Any = reduce(smaller if policy == "not_larger" else larger, ratios)
     if known:
         return [(math.floor(n * best + 0.5), best) for n in own]
-    return [(T.cast(T.floor(_float(n) * best + 0.5), "int64"), best) for n in own]
+    return [(T.cast(T.floor(float_of(n) * best + 0.5), "int64"), best) for n in own]
 
 
 def _ratio(wanted: Any, own: Any) -> Any:
     if isinstance(wanted, int) and isinstance(own, int):
         return wanted / own
-    return 1.0 if _equal(wanted, own) else _float(wanted) / _float(own)
-
-
-def _float(n: Any) -> Any:
-    return T.cast(n, "float64") if isinstance(n, Variable) else float(n)
+    return 1.0 if _equal(wanted, own) else float_of(wanted) / float_of(own)
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -162,7 +158,7 @@ def _coordinates(node: Node, a: Axis) -> Any:
     """The source coordinate of each output position."""
     how = node.attr("coordinate_transformation_mode", "half_pixel" if _is_new(node) else "asymmetric")
     k = T.cast(T.arange(a.length), "float64") if isinstance(a.length, Variable) else np.arange(float(a.length))
-    own, length, scale = _float(a.own), _float(a.length), a.scale
+    own, length, scale = float_of(a.own), float_of(a.length), a.scale
     lib: Any = np if a.is_known else T
     if how == "asymmetric":
         return k / scale
@@ -206,7 +202,7 @@ def _resized(node: Node, x: Any, a: Axis) -> Any:
         y = _tapped(node, x, at, a, mode)
     if not _cuts(node):
         return y
-    outside = as_tensor(lib.logical_or(lib.less(at, 0), lib.greater(at, _float(a.own) - 1)))
+    outside = as_tensor(lib.logical_or(lib.less(at, 0), lib.greater(at, float_of(a.own) - 1)))
     value = constant(np.array(node.attr("extrapolation_value", 0.0), y.dtype))
     return T.where(_column(outside, y, a), value, y)
 
@@ -221,7 +217,7 @@ def _taken(x: Any, a: Axis, places: Any) -> Any:
     if isinstance(places, np.ndarray):
         at: Any = constant(np.clip(places, 0, a.own - 1).astype(np.int64))
     else:
-        at = T.cast(T.minimum(T.maximum(places, 0.0), _float(a.own) - 1), "int64")
+        at = T.cast(T.minimum(T.maximum(places, 0.0), float_of(a.own) - 1), "int64")
     return x[(*(slice(None),) * a.axis, at)]
 
 
@@ -240,7 +236,7 @@ def _tapped(node: Node, x: Any, at: Any, a: Axis, mode: str) -> Any:
     taps = [first + float(k) for k in range(1 - reach, reach + 1)]
     weights = [kernel(at - tap) for tap in taps]
     if node.attr("exclude_outside", 0):
-        inside = [T.logical_and(T.ge(tap, 0.0), T.lt(tap, _float(a.own))) for tap in taps]
+        inside = [T.logical_and(T.ge(tap, 0.0), T.lt(tap, float_of(a.own))) for tap in taps]
         weights = [T.where(i, w, 0.0) for i, w in zip(inside, weights, strict=True)]
         total = reduce(T.add, weights)
         weights = [w / total for w in weights]
@@ -293,7 +289,7 @@ def _matrix(node: Node, at: np.ndarray, a: Axis, mode: str) -> np.ndarray:
 
 def _computed_matrix(node: Node, at: Any, a: Axis, mode: str) -> Any:
     """The matrix of weights of an axis whose length or scale the run computes; weights beyond go to the borders."""
-    kernel, own = _kernel(node, mode, T), _float(a.own)
+    kernel, own = _kernel(node, mode, T), float_of(a.own)
     shrink = T.minimum(as_tensor(a.scale), 1.0)
     reach = T.ceil(_reach(mode) / shrink)
     places = T.cast(T.arange(T.cast(own + 2 * reach, "int64")), "float64") - reach

@@ -245,7 +245,7 @@ def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
 
 
 def _widths(node: Node, x: Any, amounts: Sequence[Any], axes: Any) -> list[Any]:
-    """What is added before and after each axis."""
+    """Amounts of padding before and after each axis."""
     along = list(range(x.ndim)) if axes is None else elements(axes)
     if along is not None and all(isinstance(a, int) for a in along):
         pairs = dict(zip([a % x.ndim for a in along], zip(amounts, amounts[len(along) :])))

@@ -123,11 +123,9 @@ def _coupled(pairs: Any, a: np.ndarray, b: np.ndarray, classes: int) -> Any:
     each = T.clip(T.sigmoid(-(pairs * constant(a) + constant(b))), LEAST, 1 - LEAST)
     r = {(i, j): each[:, k] for k, (i, j) in enumerate(combinations(range(classes), 2))}
     r |= {(j, i): 1.0 - p for (i, j), p in r.items()}
-    q = [
-        [sum(r[j, t] * r[j, t] for j in range(classes) if j != t) if t == s else -r[s, t] * r[t, s] for s in range(classes)]
-        for t in range(classes)
-    ]
-    matrix = T.stack([T.stack(row, axis=1) for row in q], axis=1)
+    own = [sum(r[j, t] * r[j, t] for j in range(classes) if j != t) for t in range(classes)]
+    rows = [[own[t] if t == s else -r[s, t] * r[t, s] for s in range(classes)] for t in range(classes)]
+    matrix = T.stack([T.stack(row, axis=1) for row in rows], axis=1)
 
     def products(p: Any) -> tuple[Any, Any]:
         found = T.sum(matrix * T.expand_dims(p, 1), axis=2)
@@ -141,9 +139,9 @@ def _coupled(pairs: Any, a: np.ndarray, b: np.ndarray, classes: int) -> Any:
         k, before = state
         p, (found, total) = before, products(before)
         for t in range(classes):
-            own = matrix[:, t, t]
-            d = (total - found[:, t]) / own
-            total = (total + d * (d * own + 2.0 * found[:, t])) / (1.0 + d) / (1.0 + d)
+            weight = matrix[:, t, t]
+            d = (total - found[:, t]) / weight
+            total = (total + d * (d * weight + 2.0 * found[:, t])) / (1.0 + d) / (1.0 + d)
             column = T.expand_dims(d, 1)
             unit = constant(np.eye(classes)[t])
             found = (found + column * matrix[:, t, :]) / (1.0 + column)

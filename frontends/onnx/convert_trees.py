@@ -69,7 +69,8 @@ def tree_ensemble(node: Node, x: Any) -> Any:
     leaves = _leaf_table(node, np.arange(len(targets)), len(targets), targets, weights, node.need("n_targets"))
     if min(map(np.min, sides), default=0) < -len(targets) or modes.max(initial=0) > len(MODES):
         raise node.error("a branch names a leaf or a mode that is not there")
-    branches = _members(node, Branches(feature, splits, modes, *sides, tracks, np.array(node.need("tree_roots"))))
+    roots = np.array(node.need("tree_roots"))
+    branches = _members(node, Branches(feature, splits, modes, sides[0], sides[1], tracks, roots))
     branches.check(node.error)
     how = {0: "AVERAGE", 1: "SUM", 2: "MIN", 3: "MAX"}[node.attr("aggregate_function", 1)]
     scores = T.cast(_folded(node, x, branches, leaves, how), x.dtype)
@@ -87,19 +88,17 @@ def _members(node: Node, b: Branches) -> Branches:
     sets = [s[~np.isnan(s)] for s in sets][: int(member.sum())]
     if len(sets) < member.sum():
         raise node.error("membership_values has fewer sets than there are branches that read one")
-    columns = [list(v) for v in (b.feature, b.threshold, b.mode, b.yes, b.no, b.tracks)]
-    for k, numbers in zip(np.flatnonzero(member), sets):
+    own = b.feature, b.threshold, b.mode, b.yes, b.no, b.tracks
+    columns = [list(v) for v in own]
+    for k, numbers in zip(np.flatnonzero(member).tolist(), sets):
+        columns[1][k], columns[2][k] = numbers[0], MODES.index("BRANCH_EQ")
         last = k
-        for n, number in enumerate(numbers):
-            row = (b.feature[k], number, MODES.index("BRANCH_EQ"), b.yes[k], b.no[k], b.tracks[k])
-            if n:
-                columns[4][last] = last = len(columns[0])
-                for column, value in zip(columns, row):
-                    column.append(value)
-            else:
-                for column, value in zip(columns, row):
-                    column[k] = value
-    return Branches(*(np.array(c, v.dtype) for c, v in zip(columns, (b.feature, b.threshold, b.mode, b.yes, b.no, b.tracks))), b.roots)
+        for number in numbers[1:]:
+            columns[4][last] = last = len(columns[0])
+            for column, value in zip(columns, (b.feature[k], number, columns[2][k], b.yes[k], b.no[k], b.tracks[k])):
+                column.append(value)
+    feature, threshold, mode, yes, no, tracks = (np.array(c, v.dtype) for c, v in zip(columns, own))
+    return Branches(feature, threshold, mode, yes, no, tracks, b.roots)
 
 
 # --- nodes
@@ -116,17 +115,8 @@ def _numbers(node: Node, name: str) -> np.ndarray | None:
 
 def _nodes(node: Node, kind: str) -> tuple[Branches, np.ndarray]:
     """The branches and the leaves of a node; `kind` names the attributes of leaves."""
-    trees, ids = np.array(node.need("nodes_treeids")), np.array(node.need("nodes_nodeids"))
-    modes = np.array(node.need("nodes_modes"))
-    is_leaf = modes == "LEAF"
-    count = len(trees)
-    splits = _numbers(node, "nodes_values")
-    columns = [ids, modes, np.array(node.need("nodes_featureids")), splits if splits is not None else np.zeros(0)]
-    if any(len(c) != count for c in columns):
-        raise node.error(f"the attributes of nodes have different lengths: {[count, *map(len, columns)]}")
-    unknown = set(modes.tolist()) - {*MODES, "LEAF"}
-    if unknown:
-        raise node.error(f"the mode of a node is {min(unknown)!r}, expected LEAF or {', '.join(MODES)}")
+    trees, ids, modes, features, splits = _columns(node)
+    is_leaf, count = modes == "LEAF", len(trees)
     place = _Places(node, trees, ids)
     code = np.where(is_leaf, -np.cumsum(is_leaf), np.cumsum(~is_leaf) - 1)
     inner = ~is_leaf
@@ -140,19 +130,38 @@ def _nodes(node: Node, kind: str) -> tuple[Branches, np.ndarray]:
     tracks = np.array(node.attr("nodes_missing_value_tracks_true") or [0] * count, bool)
     number = {mode: k for k, mode in enumerate(MODES)}
     branches = Branches(
-        columns[2][inner], columns[3][inner], np.array([number[m] for m in modes[inner]], np.int64),
+        features[inner], splits[inner], np.array([number[m] for m in modes[inner]], np.int64),
         code[sides[0]], code[sides[1]], tracks[inner], code[tops[np.sort(first)]],
     )  # fmt: skip
     branches.check(node.error)
-    weights = _numbers(node, f"{kind}_weights")
     reached = place(np.array(node.need(f"{kind}_treeids")), np.array(node.need(f"{kind}_nodeids")))
-    width = node.need("n_targets") if kind == "target" else len(
-        node.attr("classlabels_strings") or node.need("classlabels_int64s"))
-    leaf = -1 - code[reached]
-    kept = leaf >= 0
-    targets = np.array(node.need(f"{kind}_ids"))
-    table = _leaf_table(node, leaf[kept], int(is_leaf.sum()), targets[kept], weights[kept], width)
-    return branches, table
+    return branches, _leaves(node, kind, -1 - code[reached], int(is_leaf.sum()))
+
+
+def _columns(node: Node) -> list[np.ndarray]:
+    """The tree, the number, the mode, the feature and the threshold of each node."""
+    names = "nodes_treeids", "nodes_nodeids", "nodes_modes", "nodes_featureids"
+    splits = _numbers(node, "nodes_values")
+    columns = [*(np.array(node.need(name)) for name in names), np.zeros(0) if splits is None else splits]
+    if len({len(c) for c in columns}) > 1:
+        raise node.error(f"the attributes of nodes have different lengths: {list(map(len, columns))}")
+    unknown = set(columns[2].tolist()) - {*MODES, "LEAF"}
+    if unknown:
+        raise node.error(f"the mode of a node is {min(unknown)!r}, expected LEAF or {', '.join(MODES)}")
+    return columns
+
+
+def _leaves(node: Node, kind: str, leaf: np.ndarray, count: int) -> np.ndarray:
+    """The numbers of leaves, from the attributes that give `leaf` its targets and weights."""
+    weights = _numbers(node, f"{kind}_weights")
+    if weights is None:
+        raise node.error(f"has no attribute {kind}_weights")
+    if kind == "target":
+        width = node.need("n_targets")
+    else:
+        width = len(node.attr("classlabels_strings") or node.need("classlabels_int64s"))
+    kept, targets = leaf >= 0, np.array(node.need(f"{kind}_ids"))
+    return _leaf_table(node, leaf[kept], count, targets[kept], weights[kept], width)
 
 
 class _Places:
@@ -172,7 +181,7 @@ class _Places:
         at = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
         if wanted.size and (not self.keys.size or np.any((self.keys[at] != wanted) | (ids < 0) | (ids >= self.base))):
             raise self.node.error("a node or a leaf names a node that is not there")
-        return self.order[at]
+        return self.order[at]  # type: ignore[no-any-return]
 
 
 def _leaf_table(

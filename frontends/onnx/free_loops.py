@@ -91,7 +91,7 @@ def _joint(kind: TensorType, other: TensorType) -> TensorType:
     return kind.with_shape(tuple(a if a == b else None for a, b in zip(kind.shape, other.shape, strict=True)))
 
 
-def _traced(node: Node, kinds: Sequence[TensorType]) -> tuple[list[Variable], Variable, list[Variable], list[Variable]]:
+def _traced(node: Node, kinds: Sequence[TensorType]) -> tuple[list[Any], Any, list[Any], list[Any]]:
     """The leaves of a body for states of these types, its condition, its next states and its values."""
     turn, before = TensorVariable(TensorType("int64", ())), TensorVariable(TensorType("bool", ()))
     states = [TensorVariable(kind) for kind in kinds]

@@ -26,9 +26,10 @@ from .text import Words
 class OnnxModel:
     """A model: `inputs` and `outputs` are variables by name, `parameters` its weights by name.
 
-    A sequence is a list of variables.  A string is its position in `words.every`; an output of a rank that only the run
-    decides is a list of two vectors, its elements and its lengths.  A value of a dtype of few bits (bfloat16, float8, int4, ...) is a variable of a
-    wider dtype, and `narrow` has its name.  Arrays given and returned have the dtype of the package `ml_dtypes`.
+    A sequence is a list of variables.  A string is its position in `words.every`; an output of a rank that only the
+    run decides is a list of two vectors, its elements and its lengths.  A value of a dtype of few bits (bfloat16,
+    float8, int4, ...) is a variable of a wider dtype, and `narrow` has its name.  Arrays given and returned have the
+    dtype of the package `ml_dtypes`.
 
     Called with arrays, by position or by name, it returns an array, or a list if there are several outputs.
     """
