@@ -142,6 +142,8 @@ def label_encoder(node: Node, x: Any) -> Any:
         default = node.words.codes(np.array([node.attr("default_string", "_Unused")], object))
     elif default is None:
         default = node.attr("default_int64", -1) if values.dtype.kind in "iu" else node.attr("default_float", -0.0)
+    if node.version < 4 and keys.dtype.kind == "f":  # NaN is a key from version 4 on
+        keys, values = keys[~np.isnan(keys)], values[~np.isnan(keys)]
     return narrow(_looked_up(x, keys, values, np.asarray(default, values.dtype).reshape(-1)[0]), form)
 
 

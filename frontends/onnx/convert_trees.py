@@ -44,7 +44,11 @@ def tree_ensemble_classifier(node: Node, x: Any) -> Any:
 
 
 def _binary(node: Node, scores: Any, base: Any, weights: Any, labels: Any) -> Any:
-    """Two labels, and leaves that speak of one: its score is a probability if all weights are positive."""
+    """Two labels, and leaves that have one of them: its score is a probability if all weights are positive.
+
+    Leaves of the second label leave the score of the first one at zero; leaves of the first one, as exporters write
+    them for two labels, hold the score of the second label.
+    """
     used = int((node.attr("class_ids") or [0])[0])
     score = scores[:, used : used + 1]
     if base is not None:
@@ -52,7 +56,11 @@ def _binary(node: Node, scores: Any, base: Any, weights: Any, labels: Any) -> An
     score = T.cast(score, "float32")
     is_probability = weights is not None and bool((weights >= 0).all())
     above = T.gt(score[:, 0], like(0.5 if is_probability else 0.0, score))
-    return labelled(labels, T.cast(above, "int64")), of_two_labels(node, score, not is_probability)
+    if used == 1:
+        scores = transformed(node, T.concatenate([T.zeros_like(score), score], axis=1))
+    else:
+        scores = of_two_labels(node, score, not is_probability)
+    return labelled(labels, T.cast(above, "int64")), scores
 
 
 @converter("TreeEnsemble", domain=ML)
