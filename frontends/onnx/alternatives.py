@@ -217,4 +217,4 @@ def of_any_rank(choice: Choice, scope: Mapping[str, Any], fail: Callable[[str], 
     def part(function: Callable[[Any], Any]) -> Choice:
         return choice.mapped(lambda v: v if isinstance(v, Impossible) else function(value_of(v)))
 
-    return Narrow(joined([part(T.ravel), part(shape_vector)], scope), AnyRank(format_of(leaves[0])))
+    return Narrow(joined([part(T.ravel), part(shape_vector)], scope, apart=False), AnyRank(format_of(leaves[0])))

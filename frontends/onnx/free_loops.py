@@ -63,17 +63,17 @@ class FreeLoop(TensorOp):
 
 
 def is_steady(node: Node, initial: Sequence[Any]) -> bool:
-    """Whether each state of a loop is known to keep its lengths."""
-    leaves, _, new, _ = _traced(node, [v.type for v in initial])
-    pairs = [(dims_of(old), dims_of(state)) for old, state in zip(leaves[2:], new, strict=True)]
-    return all(a == b for a, b in pairs)
+    """Whether each state of a loop is known to have the lengths of its initial value after a turn, and so after all."""
+    _, new, _ = _turn(node, [TensorVariable(kind) for kind in _COUNTER], initial)
+    return all(dims_of(old) == dims_of(state) for old, state in zip(initial, new, strict=True))
 
 
 def free_loop(node: Node, turns: Any, going: Any, initial: Sequence[Any]) -> tuple[Any, ...]:
     """The results of a loop whose states have other lengths in each turn."""
     kinds = [v.type for v in initial]
     while True:
-        leaves, goes, new, values = _traced(node, kinds)
+        counter, states = ([TensorVariable(kind) for kind in of] for of in (_COUNTER, kinds))
+        goes, new, values = _turn(node, counter, states)
         for k, (kind, state) in enumerate(zip(kinds, new, strict=True)):
             if state.ndim != kind.ndim:
                 raise node.error(f"state {k} is of rank {kind.ndim}, and becomes one of rank {state.ndim}")
@@ -81,7 +81,7 @@ def free_loop(node: Node, turns: Any, going: Any, initial: Sequence[Any]) -> tup
         if looser == kinds:
             break
         kinds = looser
-    graph, taken = closed(leaves, [goes, *new, *values])
+    graph, taken = closed([*counter, *states], [goes, *new, *values])
     count = constant(np.array(ENDLESS)) if turns is None else T.cast(T.reshape(turns, ()), "int64")
     start = constant(np.array(True)) if going is None else T.reshape(going, ())
     return tuple(Apply(FreeLoop(graph, len(kinds)), (count, start, *initial, *taken)).outputs)
@@ -91,10 +91,12 @@ def _joint(kind: TensorType, other: TensorType) -> TensorType:
     return kind.with_shape(tuple(a if a == b else None for a, b in zip(kind.shape, other.shape, strict=True)))
 
 
-def _traced(node: Node, kinds: Sequence[TensorType]) -> tuple[list[Any], Any, list[Any], list[Any]]:
-    """The leaves of a body for states of these types, its condition, its next states and its values."""
-    turn, before = TensorVariable(TensorType("int64", ())), TensorVariable(TensorType("bool", ()))
-    states = [TensorVariable(kind) for kind in kinds]
-    goes, *found = node.body("body", [turn, before, *states])
-    new = [as_tensor(T.cast(v, kind.dtype)) for v, kind in zip(found, kinds)]
-    return [turn, before, *states], T.reshape(goes, ()), new, found[len(kinds) :]
+_COUNTER = TensorType("int64", ()), TensorType("bool", ())
+"""The types of the number of a turn and of its condition."""
+
+
+def _turn(node: Node, counter: Sequence[Any], states: Sequence[Any]) -> tuple[Any, list[Any], list[Any]]:
+    """The condition, the next states and the values of a turn."""
+    goes, *found = node.body("body", [*counter, *states])
+    new = [as_tensor(T.cast(v, state.dtype)) for v, state in zip(found, states)]
+    return T.reshape(goes, ()), new, found[len(states) :]
