@@ -187,7 +187,7 @@ def _tree_fold(node: Apply, inputs: list[Variable], flags: Flags, examples: Exam
     x: Any = inputs[0]
     count, rows, columns = lengths_of(x)
     flat = node.op(T.reshape(x, (count * rows, columns)), *inputs[1:])
-    return T.reshape(flat, (count, rows, node.out.type.shape[1]))
+    return T.reshape(flat, (count, rows, lengths_of(flat)[1]))
 
 
 # --- indexing

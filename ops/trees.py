@@ -4,7 +4,8 @@
 
 The nodes of all trees are numbered from 0.  Node n sends a row to its first child where `x[row, feature[n]] <=
 threshold[n]`, to its second one where it is greater, to the third one, if there are three, where it is NaN; with two,
-NaN goes to the second.  The op trusts the arrays of nodes: those who make them check them.  A child, or a root, of -1 - k is leaf k, whose numbers are a row of `values`.
+NaN goes to the second.  A child, or a root, of -1 - k is leaf k, whose numbers are a row of `values`.  The op trusts
+these arrays; the code that makes them checks them.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ FIXED = (
     "if_opt", "loop13_seq", "loop16_seq_none", "split_to_sequence_1", "split_to_sequence_2",
     "training_dropout_zero_ratio", "training_dropout_zero_ratio_mask",
 )  # fmt: skip
-"""Cases whose operands decide how many elements a sequence has, or whether elements are dropped: these are constants."""
+"""Cases whose operands decide how many elements a sequence has, or what is dropped: these are constants."""
 
 
 def model_of(case: Case) -> tuple[Any, list[Any]]:

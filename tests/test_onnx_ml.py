@@ -155,8 +155,9 @@ def test_linear_models(post):
     rng = np.random.default_rng(2)
     weights = rng.standard_normal((3, 5)).astype("float32").ravel().tolist()
     for x in (ROWS, ROWS.astype("float64"), (ROWS * 3).astype("int64")):
-        made = node_model("LinearClassifier", {"x": x}, ("label", "y"), coefficients=weights, intercepts=[0.5, 0.0, -0.5],
-                          classlabels_strings=["a", "b", "c"], post_transform=post)  # fmt: skip
+        made = node_model("LinearClassifier", {"x": x}, ("label", "y"), coefficients=weights,
+                          intercepts=[0.5, 0.0, -0.5], classlabels_strings=["a", "b", "c"],
+                          post_transform=post)  # fmt: skip
         compared(made, {"x": x}, rtol=1e-4)
     two = {"classlabels_ints": [3, 8], "post_transform": post}
     made = node_model("LinearClassifier", {"x": ROWS}, ("label", "y"), coefficients=weights[:10], intercepts=[0.5, 0.1],
@@ -251,7 +252,7 @@ def test_maps_features_and_strings():
     net = ag.from_onnx(node_model("Identity", {"x": WORDS}, domain=""))
     assert net.narrow == {"x": "string", "y": "string"} and net.words.every == []
     assert net(np.array(["new", "blue", "new"])).tolist() == ["new", "blue", "new"]
-    with pytest.raises(TypeError, match="expected an array of str, got an element of float: 1.5"):
+    with pytest.raises(TypeError, match="expected an array of str, got an element of float"):
         net(np.array(["a", 1.5], object))
     with pytest.raises(OnnxError, match="a cast of strings to numbers is not supported"):
         ag.from_onnx(node_model("Cast", {"x": WORDS}, domain="", to=TensorProto.FLOAT))

@@ -56,7 +56,8 @@ def test_integer_images_are_rounded_and_saturated_once(dtype):
         feeds = {"x": x, "_": NONE, "s": np.array([1, 1, 1.5, 2.4], "float32")}
         ours = run(one_node("Resize", feeds, constants=("s",), **attributes), x)
         wide = {**feeds, "x": x.astype("float64")}
-        (exact,) = ReferenceEvaluator(one_node("Resize", wide, constants=("s",), **attributes)).run(None, {"x": wide["x"]})
+        reference = ReferenceEvaluator(one_node("Resize", wide, constants=("s",), **attributes))
+        (exact,) = reference.run(None, {"x": wide["x"]})
         expected = np.clip(np.rint(exact), info.min, info.max).astype(dtype)
         away = np.abs(ours.astype("int64") - expected.astype("int64"))
         digits = max(1, info.max * 4e-6)  # the reference has coordinates of float32

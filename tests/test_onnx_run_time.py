@@ -1,4 +1,6 @@
-"""What only the run decides: ranks of branches, axes, loops whose states grow; and the order of nodes in the file."""
+"""Ranks, axes and lengths of ONNX models that only the run decides, and the order of nodes in the file."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -60,7 +62,7 @@ def test_nodes_in_any_order():
 
 def test_a_long_chain_in_reverse_order():
     names = [f"v{k}" for k in range(3001)]
-    nodes = [node("Neg", [a], [b]) for a, b in zip(names, names[1:])][::-1]
+    nodes = [node("Neg", [a], [b]) for a, b in pairwise(names)][::-1]
     assert ag.from_onnx(built(nodes, [("v0", F, [1])], [("v3000", F, [1])]), shapes={"v0": (1,)}).outputs
 
 
@@ -72,7 +74,8 @@ def _branch(op, *operands):
 
 
 SQUEEZED = [
-    node("Shape", ["x"], ["lengths"]), node("Gather", ["lengths", "one"], ["n"]), node("Equal", ["n", "one"], ["is_one"]),
+    node("Shape", ["x"], ["lengths"]), node("Gather", ["lengths", "one"], ["n"]),
+    node("Equal", ["n", "one"], ["is_one"]),
     node("If", ["is_one"], ["z"], then_branch=_branch("Squeeze", "x", "axis"), else_branch=_branch("Identity", "x")),
 ]  # fmt: skip
 """The squeeze of an axis that may be longer than 1, as exporters of PyTorch write it."""
@@ -81,7 +84,8 @@ CONSTANTS = {"one": np.array(1), "axis": np.array([1]), "w": floats(3, 2)}
 
 @pytest.mark.parametrize(("more", "rank"), [
     ([node("Neg", ["z"], ["y"])], None), ([node("Exp", ["z"], ["e"]), node("ReduceSum", ["e"], ["y"], keepdims=0)], 0),
-    ([node("Shape", ["z"], ["s"]), node("Reshape", ["x", "s"], ["r"]), node("Concat", ["r", "r"], ["y"], axis=0)], None),
+    ([node("Shape", ["z"], ["s"]), node("Reshape", ["x", "s"], ["r"]),
+      node("Concat", ["r", "r"], ["y"], axis=0)], None),
 ])  # fmt: skip
 def test_branches_of_different_rank(more, rank):
     made = built([*SQUEEZED, *more], [("x", F, [2, None])], [("y", F, [] if rank == 0 else None)], CONSTANTS)
@@ -138,7 +142,8 @@ def test_axes_that_the_run_computes():
     same("Slice", [2, 0], [2], ("x", "b", "e", "axes"), before=ends)
     pads = {"p": np.array([1, 0, 2, 3]), "v": np.float32(7)}
     same("Pad", [-1, 0], [2], ("x", "p", "v", "axes"), before=pads)
-    made = built([node("ReduceSum", ["x", "axes"], ["y"])], [("x", F, [2, 3]), ("axes", I, [1])], [("y", F, [None, None])])
+    inputs = [("x", F, [2, 3]), ("axes", I, [1])]
+    made = built([node("ReduceSum", ["x", "axes"], ["y"])], inputs, [("y", F, [None, None])])
     with pytest.raises(IndexError, match="out of bounds"):
         ag.from_onnx(made)(floats(2, 3), np.array([5]))
 
