@@ -29,7 +29,7 @@ Shapes and parts:
 Computation:
 
     reduce, unbroadcasting, statistics, cumulative, counting, quantiles, not_a_number, sampled    reductions
-    sorting, selection, sets                     order and search, sets of numbers
+    sorting, selection, sets, trees              order and search, sets of numbers, decision trees
     polynomials, signal_windows                  polynomials by coefficients, windows of signals
     blas, packed_dot, sparse_dot, products, einsum, linalg   products of matrices, NumPy's names for them
     attention                                    a softmax of products times values, as one op
@@ -171,6 +171,7 @@ from .sorting import (
     ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argpartition, argsort, flatnonzero,
     lexsort, nonzero, partition, searchsorted, sort, sort_complex, unique,
 )  # fmt: skip
+from .trees import TreeFold
 from .two_of_four import TwoOfFour
 
 # NumPy's keywords for all of these functions
@@ -202,7 +203,8 @@ __all__ = [
     "RepeatedPositions", "Requantize", "Reshape", "Scan", "SearchSorted", "Shape", "ShapeI", "SharedVariable",
     "SingularValues", "SlogDet", "Softmax", "Solve", "SolveTriangular", "Sort", "SparseColumns", "SparseDot",
     "SpecifyShape", "Subtensor", "SumPool", "SumTo", "TensorConstant", "TensorOp", "TensorVariable", "ToBlocks",
-    "Top", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While", "absolute", "acos", "acosh", "all", "allclose",
+    "Top", "TreeFold", "Triangle", "TwoOfFour", "Unique", "UniqueParts", "While",
+    "absolute", "acos", "acosh", "all", "allclose",
     "alloc", "amax", "amin", "and_", "any", "append", "arange", "argmax", "argmin", "argpartition", "argsort",
     "argwhere", "around", "array_split", "as_tensor", "asin", "asinh", "assume", "astype", "atan", "atan2", "atanh",
     "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "binary_crossentropy", "bincount",

@@ -41,7 +41,7 @@ from .fused import Fused, InPlace
 from .fused_product import FusedProduct
 from .indexing import IncSubtensor, Subtensor, entries
 from .joining import Join, RepeatedPositions
-from .lengths import MakeVector, Shape, ShapeI
+from .lengths import MakeVector, Shape, ShapeI, lengths_of
 from .matrix_ops import MatrixOp
 from .nibbles import NibbleProduct
 from .nn import AlongAxis
@@ -61,6 +61,7 @@ from .sorting import Nonzero, OrderStatistics, SearchSorted, Sorting, Unique, Un
 from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, SpecifyShape
+from .trees import TreeFold
 from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
@@ -195,6 +196,15 @@ def _ordered(a: Any, b: Any) -> Any:
     return T.logical_or(T.lt(a, b), T.logical_and(T.isnan(b), T.logical_not(T.isnan(a))))
 
 
+def _tree_fold(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """The rows of all examples go down the trees together."""
+    require_shared(flags[1:], "the trees")
+    x: Any = inputs[0]
+    count, rows, columns = lengths_of(x)
+    flat = node.op(T.reshape(x, (count * rows, columns)), *inputs[1:])
+    return T.reshape(flat, (count, rows, lengths_of(flat)[1]))
+
+
 # --- indexing
 
 
@@ -287,6 +297,7 @@ _RULES: dict[type[Op], Rule] = {
     AlongAxis: _along_axis,
     Sorting: _along_axis,
     SearchSorted: _search_sorted,
+    TreeFold: _tree_fold,
     OrderStatistics: _batched_op,
     DimShuffle: _dimshuffle,
     Reshape: _reshape,

@@ -219,16 +219,15 @@ def avg_pool2d(
     """The mean of each window of x (images, channels, height, width).
 
     The conventions are PyTorch's, see `max_pool2d`: padding is zeros, which are counted unless `count_include_pad` is
-    False; what hangs over the end in `ceil_mode` is never counted.  Integers give float64.
+    False; what hangs over the end in `ceil_mode` is never counted.  Integers give float64; float16 is summed in
+    float32.
     """
     x = as_tensor(x)
-    window = _Window("avg_pool2d", x if x.type.kind == "f" else _as_float(x), kernel, stride, padding, 1, ceil_mode)
+    dtype = x.dtype if x.type.kind in "fc" else "float64"
+    wide = with_dtype(x, "float32" if dtype == "float16" else dtype)
+    window = _Window("avg_pool2d", wide, kernel, stride, padding, 1, ceil_mode)
     total = window.pooled(SumPool, window.padded(0))
-    return T.true_div(total, window.counted(bool(count_include_pad)))
-
-
-def _as_float(x: Variable) -> Variable:
-    return x if x.type.kind == "c" else with_dtype(x, "float64")
+    return with_dtype(T.true_div(total, window.counted(bool(count_include_pad))), dtype)
 
 
 class _Window:

@@ -54,6 +54,7 @@ from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
 from .specify import CheckLengths, MaskedShape, SpecifyShape
 from .tensor import TensorConstant, TensorVariable
+from .trees import TreeFold
 from .two_of_four import TwoOfFour
 from .unbroadcasting import SumTo
 
@@ -74,8 +75,8 @@ _WITH_FIELDS = (
     Convolution, ConvolutionPair, DimShuffle, Eye, Fourier, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor,
     Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
     PackedDot, Pipeline, Quantize, QuantizeInBlocks, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve,
-    SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, Triangle,
-    TwoOfFour, Unique, UniqueParts, While,
+    SolveTriangular, Sort, SparseColumns, SparseDot, SpecifyShape, Subtensor, SumPool, ToBlocks, Top, TreeFold,
+    Triangle, TwoOfFour, Unique, UniqueParts, While,
 )  # fmt: skip
 
 

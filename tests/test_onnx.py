@@ -190,13 +190,13 @@ def damaged(change, made=None):
 
 
 WRONG = [
-    (lambda m: m.graph.node[0].input.__setitem__(0, "v1"), "reads 'v1', which a later node makes: they are in no"),
+    (lambda m: m.graph.node[0].input.__setitem__(0, "v1"), "reads 'v1', which is made from it: the nodes go"),
     (lambda m: m.graph.node[0].input.__setitem__(0, "gone"), "node Relu reads 'gone', which is not there"),
     (lambda m: m.graph.node[1].output.__setitem__(0, "v0"), "makes 'v0', which is also another output, an input or"),
     (lambda m: m.graph.output[0].__setattr__("name", "no"), "the output 'no' is made by no node"),
     (lambda m: m.opset_import[0].__setattr__("version", 99), "needs version 99 of the ONNX op set; the newest"),
     (lambda m: m.graph.node[0].__setattr__("op_type", "Frob"), "no converter for Frob"),
-    (lambda m: m.graph.input[0].type.tensor_type.__setattr__("elem_type", 8), "input 'x': the dtype string is not"),
+    (lambda m: m.graph.input[0].type.tensor_type.__setattr__("elem_type", 8), r"expected numbers, got strings \(x\)"),
     (lambda m: m.graph.node[0].input.append("x"), r"node Relu .* -> v0: has 2 operands, expected 1: X"),
     (lambda m: m.graph.input[0].type.tensor_type.ClearField("shape"), "input 'x' has no rank; say its lengths"),
     (lambda m: m.ClearField("opset_import"), "no op set|names no op set|newest"),

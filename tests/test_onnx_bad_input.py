@@ -130,7 +130,7 @@ def circle(made):
 
 
 NAMED = [
-    (circle, "node Relu reads 'v1', which a later node makes: they are in no order, or go in a circle"),
+    (circle, "node Relu reads 'v1', which is made from it: the nodes go in a circle"),
     (with_input("x"), "two inputs have the name 'x', expected one"),
     (with_initializers("w", "w"), "two initializers have the name 'w', expected one"),
     (with_initializers("v0"), "node Relu makes 'v0', which is also another output, an input or an initializer"),

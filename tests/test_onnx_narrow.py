@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 FLOATS = [f for f in FORMATS.values() if isinstance(f, Float)]
 
 
-@pytest.mark.parametrize("number", FORMATS)
+@pytest.mark.parametrize("number", sorted(FORMATS.keys() - {8}))  # 8: strings
 def test_every_pattern_of_bits(number):
     """Packed bytes are the numbers that ml_dtypes says; encoding by the onnx package."""
     form = FORMATS[number]

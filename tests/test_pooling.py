@@ -249,6 +249,13 @@ def test_errors_when_it_is_built(build, kind, message):
         build()
 
 
+def test_means_of_float16_are_summed_in_float32():
+    x = T.tensor("x", "float16", (1, 1, 4, 4))
+    hot = np.full((1, 1, 4, 4), 60000, "float16")  # whose sums are beyond float16
+    found = ag.function([x], T.nn.avg_pool2d(x, 2), mode="NUMPY")(hot)
+    assert found.dtype == "float16" and (found == 60000).all()
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_of_a_call(mode):
     x = T.tensor4("x")

@@ -96,6 +96,7 @@ ZOO = [
     T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(
         Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]
     ),
+    T.TreeFold("add", 1, 2, 3)(X, NARROW, V, NARROW, NARROW, V),
     T.LookUp()(T.quantize(X, 0.5), T.cast(V, "int8")),
     T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),

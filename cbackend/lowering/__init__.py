@@ -3,7 +3,7 @@
 lower             from a node to its kernel; describe: the comment above it; cutting: loops that may be cut into parts
 group, nest       the computation of a node; its loop nest under construction
 lower_columns, lower_cumulative, lower_indexing, lower_planes, lower_pool, lower_position, lower_reduce, lower_rows,
-lower_short_rows  the loop nests of each kind of node
+lower_short_rows, lower_trees    the loop nests of each kind of node
 accumulate        accumulators of each reduction; blocks: sums of blocks; multiple_accumulators: those of an extremum
 column_tiles      columns that share an innermost loop; fold: neighbouring loops as one; arrange: applies a schedule
 tiles, strips     strided operands pass through copies

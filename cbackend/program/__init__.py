@@ -6,7 +6,7 @@
     plan_kernels, plan_views, plan_host          ops that are one kernel, ops that move no data, ops without C
     plan_creation, plan_assembly, plan_indexing, plan_order    new arrays, joins, gathers and scatters, order "K"
     plan_blas, plan_epilogue, plan_windows       products, what follows them, convolutions and pooling
-    plan_attention                               attention, whose scores are not kept
+    plan_attention, plan_trees                   attention, whose scores are not kept; decision trees
     plan_blocks, plan_block_pools, plan_block_layout    convolutions, pools and copies on channels in blocks
     plan_bytes                                   convolutions and products of bytes
     plan_matrices, plan_solvers                  diagonals, factorizations

@@ -73,6 +73,7 @@ from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort
 from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import SparseDot
 from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.trees import TreeFold
 from ...ops.two_of_four import TwoOfFour
 from ...ops.unbroadcasting import SumTo
 from ..ir.verify import verify
@@ -89,6 +90,7 @@ from . import (
     plan_matrices,
     plan_pipeline,
     plan_solvers,
+    plan_trees,
     plan_views,
     plan_windows,
 )
@@ -381,6 +383,7 @@ _PLANS: dict[type[Op], Plan] = {
     Cholesky: plan_solvers.plan_cholesky,
     SlogDet: plan_solvers.plan_slogdet,
     Det: plan_solvers.plan_det,
+    TreeFold: plan_trees.plan_tree_fold,
     Scan: _plan_scan,
     While: _plan_scan,
     Cond: _plan_cond,
@@ -389,8 +392,7 @@ for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
 _HOST_STEPS = (ArgSort, Cofactors, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
-               RepeatedPositions, SVD,
-               SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
+               RepeatedPositions, SVD, SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
 for _kind in (*_HOST_STEPS, InPlace):
     _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
     register(_kind, lacks={"planner": _why, "work": _why})

@@ -6,6 +6,8 @@
     node.py          one node: attributes, version, errors that name it
     values.py        tensors, dtypes, and vectors whose elements are known one by one
     narrow.py        dtypes of few bits: their numbers and their rounding
+    text.py          strings as codes
+    alternatives.py  values whose rank the run decides; computed_axes.py: axes that the run computes
     edges.py         arrays, sequences and optional values that users give and get
     table.py         converters by domain and op
     convert_*.py     converters, a file a subject
@@ -19,9 +21,12 @@
 
     loading, model, building, node, values       a file, the model, its nodes and values as expressions
     table, converters, convert_elementwise, convert_reductions, convert_shapes, convert_indexing, convert_products,
-    convert_windows, convert_normalization, convert_images, convert_recurrent, convert_quantized, convert_control,
-    convert_sequences                            converters of ops, a file a subject
-    narrow, edges, host_ops                      dtypes of few bits, edges of a model, ops that NumPy runs
+    convert_windows, convert_normalization, convert_images, convert_resize, convert_recurrent, convert_quantized,
+    convert_qlinear, convert_control, convert_sequences, convert_ml, convert_svm, convert_trees    ops by subject
+    scores, forests                              labels and scores of classifiers, arrays of decision trees
+    narrow, text, edges                          dtypes of few bits, strings, edges of a model
+    alternatives, computed_axes                  ranks and axes that the run decides
+    host_ops, free_loops                         ops that NumPy runs, loops of states that grow
     saving, writing, write_elementwise, write_arrays, write_indexing, write_control, write_quantized    to ONNX
     command                                      `python -m arignote onnx`
 """

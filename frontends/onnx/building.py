@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from ...ops.byte_sums import BYTES
 from ...ops.interpret import interpret
 from ...ops.quantized import Dequantize
 from ...ops.tensor import constant
-from .loading import check_graph, nodes_of, onnx_package
-from .narrow import FORMATS, NUMBER_OF_FORMAT, format_of, narrow, output_formats, settled, value_of
+from .alternatives import Choice, by_alternative, joined
+from .loading import checked_nodes, in_order, nodes_of, onnx_package
+from .narrow import FORMATS, NUMBER_OF_FORMAT, Narrow, format_of, narrow, output_formats, settled, value_of
 from .node import Node, OnnxError, line_of
 from .table import CONVERTERS, Converter
+from .text import Words
 from .values import MOST_ELEMENTS, array_of, elements, scalar, vector
 
 MOST_DENSE = 1 << 28
@@ -39,10 +42,10 @@ class Builder:
 
     def __init__(
         self, versions: Mapping[str, int], functions: Mapping[tuple[str, str], Any], folder: Any,
-        user_ops: Mapping[str, Converter],
+        user_ops: Mapping[str, Converter], words: Words,
     ) -> None:
         self.versions, self.functions, self.folder = versions, functions, folder
-        self.user_ops = user_ops
+        self.user_ops, self.words = user_ops, words
         self.parameters: dict[str, Variable] = {}
         self._depth = 0
 
@@ -68,6 +71,7 @@ class Builder:
         found: dict[str, Any] = {}
         for tensor in graph.initializer:
             array = array_of(tensor, lambda problem, t=tensor: OnnxError(f"initializer: {problem}"), self.folder)  # type: ignore[misc]
+            array = self.words.codes(array) if array.dtype.kind == "O" else array
             found[tensor.name] = narrow(made(tensor.name, array), FORMATS.get(tensor.data_type))
         for sparse in graph.sparse_initializer:
             found[sparse.values.name] = constant(dense(sparse, _plain_error))
@@ -75,10 +79,10 @@ class Builder:
 
     def run(self, graph: Any, scope: dict[str, Any], place: str = "") -> list[Any]:
         """The outputs of a graph; `scope` holds its inputs and the names around it."""
-        check_graph(graph, frozenset(scope), place)
+        nodes = checked_nodes(graph, frozenset(scope), place)
         own = self.initializers(graph, lambda _, array: constant(array))
         scope.update({name: value for name, value in own.items() if name not in scope})
-        for number, node in enumerate(graph.node, start=1):
+        for number, node in nodes:
             with nullcontext() if place else inheriting((line_of(node, number),)):
                 self._add(node, scope, place)
         return [scope[output.name] for output in graph.output]
@@ -92,15 +96,18 @@ class Builder:
             inner = {**scope, **{i.name: narrow(value, declared_format(i.type)) for i, value in named}}
             return self.run(graph, inner, f"{place}{proto.name or proto.op_type}: ")
 
-        given = [scope[name] if name else None for name in proto.input]
-        operands = [value_of(g) for g in given]
-        node = Node(proto, version, place, body, [format_of(g) for g in given])
-        try:
-            outputs = self._settled(node, operands)
-        except OnnxError:
-            raise
-        except _WRONG as error:
-            raise node.error(node.told(error, operands)) from error
+        def converted(given: Sequence[Any]) -> list[Any]:
+            operands = [value_of(g) for g in given]
+            node = Node(proto, version, place, body, [format_of(g) for g in given], self.words)
+            try:
+                return self._settled(node, operands)
+            except OnnxError:
+                raise
+            except _WRONG as error:
+                raise node.error(node.told(error, operands)) from error
+
+        outputs = by_alternative(converted, [scope[name] if name else None for name in proto.input])
+        outputs = joined(outputs, scope)
         scope.update((name, value) for name, value in zip(proto.output, outputs) if name)
 
     # --- nodes
@@ -112,7 +119,11 @@ class Builder:
         forms = output_formats(node, self._schema(node.proto) if any(node.formats) else None)
         found = []
         for output, form in zip(outputs, forms):
-            value, form = settled(node, output, form)
+            if isinstance(output, Choice):
+                found.append(output.mapped(partial(narrow, form=form)))
+                continue
+            form = format_of(output) or form  # what a converter says itself
+            value, form = settled(node, value_of(output), form)
             found.append(narrow(folded(value, operands), form))
         return found
 
@@ -126,7 +137,7 @@ class Builder:
         if convert is None:
             return self._by_definition(node, operands)
         result = convert(node, *operands)
-        return result if isinstance(result, tuple) else (result,)
+        return result if isinstance(result, tuple) and not isinstance(result, Narrow) else (result,)
 
     def _converter(self, proto: Any) -> Converter | None:
         domain = _domain(proto)
@@ -184,10 +195,10 @@ class Builder:
         scope |= dict.fromkeys(function.input[len(operands):])
         given = self._defaults(node.proto) | {a.name: a for a in (*function.attribute_proto, *node.proto.attribute)}
         versions = {_named(o.domain): int(o.version) for o in function.opset_import} or dict(self.versions)
-        inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops)
+        inner = Builder({**self.versions, **versions}, self.functions, self.folder, self.user_ops, self.words)
         inner._depth = self._depth + 1
         place = f"{node.place}{node.proto.name or node.op}: "
-        for proto in function.node:
+        for _, proto in in_order(function.node, place):
             inner._add(_with_attributes(proto, given), scope, place)
         found = [scope.get(name) for name in function.output]
         node.results = [format_of(v) for v in found]

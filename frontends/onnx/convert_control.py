@@ -13,6 +13,8 @@ from ...cond import cond
 from ...graph import Constant, Variable
 from ...ops.tensor import constant
 from ...scan import scan, while_loop
+from .alternatives import Choice
+from .free_loops import free_loop, is_steady
 from .node import Node
 from .table import converter
 from .values import known_array
@@ -26,8 +28,8 @@ def if_(node: Node, condition: Any) -> Any:
     known = known_array(condition)
     if known is not None:
         return tuple(node.body("then_branch" if bool(known.reshape(())) else "else_branch", []))
-    branches = [lambda name=name: tuple(node.body(name, [])) for name in ("then_branch", "else_branch")]
-    return tuple(cond(T.reshape(condition, ()), *branches))
+    branches = [node.body(name, []) for name in ("then_branch", "else_branch")]
+    return tuple(Choice(T.reshape(condition, ()), *pair) for pair in zip(*branches, strict=True))
 
 
 @converter("Loop")
@@ -42,10 +44,10 @@ def loop(node: Node, most: Any, condition: Any, *initial: Any) -> Any:
             return found
     if not _are_fixed(initial):
         raise node.error("has a sequence as the state of a loop whose trip count is not known when the model is read")
-    if scanned == 0 and most is None:
-        return _while(node, condition, initial)
+    if (most is None and scanned) or not is_steady(node, initial):
+        return free_loop(node, most, condition, initial)
     if most is None:
-        raise node.error("collects values without a maximum trip count, so their memory is not bounded")
+        return _while(node, condition, initial)
     count = T.maximum(T.reshape(most, ()), 0)
     if condition is not None:
         count = T.where(T.reshape(condition, ()), count, 0)

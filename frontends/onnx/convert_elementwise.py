@@ -13,10 +13,10 @@ from ... import ops as T
 from ...graph import Variable
 from ...ops.tensor import constant
 from .host_ops import Bits
-from .narrow import FORMATS
+from .narrow import FORMATS, TEXT
 from .node import Node
 from .table import CONVERTERS, converter
-from .values import dtype_of, elements, vector
+from .values import dtype_of, elements, saturated, vector, wide_dtype
 
 PLAIN: dict[str, Callable[..., Any]] = {
     "Abs": T.abs, "Acos": T.arccos, "Acosh": T.arccosh, "Asin": T.arcsin, "Asinh": T.arcsinh, "Atan": T.arctan,
@@ -69,7 +69,7 @@ def power(node: Node, a: Any, b: Any) -> Any:
     if a.dtype == b.dtype:
         return T.pow(a, b)
     if a.type.kind in "iu" and b.type.kind == "f":
-        return T.cast(T.pow(T.cast(a, "float64"), b), a.dtype)
+        return _cut_into(T.pow(T.cast(a, "float64"), b), a.dtype)
     return T.pow(a, T.cast(b, a.dtype))
 
 
@@ -125,6 +125,8 @@ def erf(node: Node, x: Any) -> Any:
 
 @converter("Cast", "CastLike")
 def cast(node: Node, x: Any, like_this: Any = None) -> Any:
+    if node.format(0) == TEXT:
+        raise node.error("a cast of strings to numbers is not supported")
     form = node.format(1) if like_this is not None else FORMATS.get(node.need("to"))
     if form is not None:
         return x if form == node.format(0) else form.rounded(x, *_rounding(node))
@@ -216,10 +218,18 @@ def softsign(x: Any) -> Any:
     return x / (like(1, x) + T.abs(x))
 
 
-@_activation("Shrink", bias=0.0, lambd=0.5)
-def shrink(x: Any, bias: Any, lambd: Any) -> Any:
-    low, high = T.lt(x, -lambd), T.gt(x, lambd)
-    return T.cast(T.where(low, x + bias, T.where(high, x - bias, like(0, x))), x.dtype)
+@converter("Shrink")
+def shrink(node: Node, x: Any) -> Any:
+    """Integers are computed in floats; fractions are cut off, as the format's reference does."""
+    wide = T.cast(x, wide_dtype(x))
+    bias, limit = like(node.attr("bias", 0.0), wide), like(node.attr("lambd", 0.5), wide)
+    below, above = T.lt(wide, -limit), T.gt(wide, limit)
+    return _cut_into(T.where(below, wide + bias, T.where(above, wide - bias, like(0, wide))), x.dtype)
+
+
+def _cut_into(y: Any, dtype: str) -> Any:
+    """Floats in another dtype, without their fractions if it is one of integers; no number wraps around."""
+    return saturated(T.trunc(y), dtype) if np.dtype(dtype).kind in "iu" else T.cast(y, dtype)
 
 
 @converter("Swish")

@@ -1,158 +1,22 @@
-"""Images resized and sampled, Fourier transforms."""
+"""Images sampled at computed places, Fourier transforms."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ... import ops as T
+from ...graph import Variable
 from ...ops.tensor import constant
+from .computed_axes import by_axes
 from .convert_elementwise import like
+from .host_ops import MelWeights
 from .node import Node
 from .table import converter
-from .values import dtype_of, known_array, known_ints, own_lengths
-
-
-@converter("Resize", "Upsample")
-def resize(node: Node, x: Any, *operands: Any) -> Any:
-    """Resize each axis separately: a gather for the nearest element, else a product with a matrix of weights."""
-    if node.op == "Upsample" or node.version < 11:
-        scales = operands[0] if operands else constant(np.array(node.need("scales"), "float32"))
-        roi = sizes = None
-    else:
-        roi, scales, sizes = (*operands, None, None, None)[:3]
-    axes = [a % x.ndim for a in node.attr("axes") or range(x.ndim)]
-    by_axis = _scales(node, x, axes, scales, sizes)
-    corners = None if roi is None else known_array(roi)
-    for k, axis in enumerate(axes):
-        scale, length = by_axis[k]
-        own = x.type.shape[axis]
-        if scale == 1.0 and length == own:
-            continue
-        corner = None if corners is None or corners.size == 0 else (float(corners[k]), float(corners[k + len(axes)]))
-        x = _resized(node, x, axis, scale, length, corner)
-    return x
-
-
-def _scales(node: Node, x: Any, axes: Sequence[int], scales: Any, sizes: Any) -> list[tuple[float, int]]:
-    """For each axis its scale and its new length."""
-    own = [x.type.shape[a] for a in axes]
-    if None in own:
-        raise node.error("the lengths of x must be known when the model is read; give `shapes`")
-    given = None if scales is None else known_array(scales)
-    if given is not None and given.size:
-        return [(float(s), math.floor(n * float(s))) for s, n in zip(given, own, strict=True)]
-    if sizes is None:
-        raise node.error("has neither scales nor sizes that are constants")
-    wanted = known_ints(sizes, node.error, "the vector of sizes")
-    policy = node.attr("keep_aspect_ratio_policy", "stretch")
-    if policy == "stretch":
-        return [(w / n, w) for w, n in zip(wanted, own, strict=True)]
-    best = (min if policy == "not_larger" else max)(w / n for w, n in zip(wanted, own, strict=True))
-    return [(best, math.floor(n * best + 0.5)) for n in own]
-
-
-def _is_new(node: Node) -> bool:
-    """Whether the op set has coordinate modes (version 11 on)."""
-    return node.op == "Resize" and node.version >= 11
-
-
-def _coordinates(
-    node: Node, own: int, scale: float, length: int, corner: tuple[float, float] | None
-) -> np.ndarray:
-    """The source coordinate of each output position."""
-    how = node.attr("coordinate_transformation_mode", "half_pixel" if _is_new(node) else "asymmetric")
-    k: Any = np.arange(length, dtype=np.float64)
-    return np.asarray(_transformed(node, how, k, own, scale, length, corner))
-
-
-def _transformed(
-    node: Node, how: str, k: Any, own: int, scale: float, length: int, corner: tuple[float, float] | None
-) -> Any:
-    if how == "asymmetric":
-        return k / scale
-    if how == "align_corners":
-        exact = own * scale if node.version >= 19 else length
-        return np.zeros(length) if length == 1 or exact == 1 else k * (own - 1) / (exact - 1)
-    if how == "tf_crop_and_resize":
-        start, end = corner or (0.0, 1.0)
-        if length == 1:
-            return np.full(1, 0.5 * (start + end) * (own - 1))
-        return start * (own - 1) + k * (end - start) * (own - 1) / (length - 1)
-    if how == "pytorch_half_pixel":
-        return np.full(1, -0.5) if length == 1 else (k + 0.5) / scale - 0.5
-    if how == "half_pixel_symmetric":
-        adjustment = length / (own * scale)
-        return own / 2 * (1 - adjustment) + (k + 0.5) / scale - 0.5
-    if how == "tf_half_pixel_for_nn":
-        return (k + 0.5) / scale
-    return (k + 0.5) / scale - 0.5
-
-
-def _nearest(node: Node, at: np.ndarray) -> Any:
-    how = node.attr("nearest_mode", "round_prefer_floor" if _is_new(node) else "floor")
-    if how == "floor":
-        return np.floor(at)
-    if how == "ceil":
-        return np.ceil(at)
-    return np.ceil(at - 0.5) if how == "round_prefer_floor" else np.floor(at + 0.5)
-
-
-def _cubic(a: Any) -> Callable[[np.ndarray], np.ndarray]:
-    def weights(d: Any) -> Any:
-        d = np.abs(d)
-        near = (a + 2) * d**3 - (a + 3) * d**2 + 1
-        far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
-
-    return weights
-
-
-def _resized(node: Node, x: Any, axis: int, scale: float, length: int, corner: tuple[float, float] | None) -> Any:
-    own = x.type.shape[axis]
-    at = _coordinates(node, own, scale, length, corner)
-    outside = (at < 0) | (at > own - 1) if node.attr("coordinate_transformation_mode") == "tf_crop_and_resize" else None
-    mode = node.attr("mode", "nearest")
-    front = (slice(None),) * axis
-    if mode == "nearest":
-        places = np.clip(_nearest(node, at), 0, own - 1).astype(np.int64)
-        y = x[(*front, constant(places))]
-    else:
-        weights = _weights(node, at, own, scale, mode)
-        y = T.moveaxis(T.tensordot(T.moveaxis(x, axis, -1), constant(weights.T.astype(_wide(x))), axes=1), -1, axis)
-        y = T.cast(y, x.dtype)
-    if outside is not None and outside.any():
-        form = tuple(-1 if k == axis else 1 for k in range(x.ndim))
-        value = like(node.attr("extrapolation_value", 0.0), x)
-        y = T.where(constant(outside.reshape(form)), value, y)
-    return y
-
-
-def _wide(x: Any) -> str:
-    return x.dtype if x.type.kind == "f" else "float64"
-
-
-def _weights(node: Node, at: np.ndarray, own: int, scale: float, mode: str) -> np.ndarray:
-    """The matrix of weights, a row for each new position."""
-    shrink = min(scale, 1.0) if node.attr("antialias", 0) else 1.0
-    kernel = _cubic(node.attr("cubic_coeff_a", -0.75)) if mode == "cubic" else lambda d: np.maximum(1 - np.abs(d), 0.0)
-    reach = math.ceil((2 if mode == "cubic" else 1) / shrink)
-    matrix = np.zeros((len(at), own))
-    for row, place in enumerate(at):
-        first = math.floor(place)
-        around = np.arange(first - reach + 1, first + reach + 1)
-        w = kernel((place - around) * shrink)
-        inside = (around >= 0) & (around < own)
-        if node.attr("exclude_outside", 0) or shrink < 1.0:
-            w = np.where(inside, w, 0.0) if node.attr("exclude_outside", 0) else w
-            w = w / w.sum()
-        np.add.at(matrix[row], np.clip(around, 0, own - 1), w)
-    return matrix
-
+from .values import dtype_of, float_of, lengths, own_lengths, rounded_into, wide_dtype
 
 # --- samples at computed places
 
@@ -174,6 +38,7 @@ def grid_sample(node: Node, x: Any, grid: Any) -> Any:
         return _gathered(x, [T.round(p) for p in places], border, corners)
     reach = (0, 1) if mode == "linear" else (-1, 0, 1, 2)
     firsts = [T.floor(p) for p in places]
+    dtype, x = x.dtype, T.cast(x, wide_dtype(x))
     total: Any = None
     for offsets in np.ndindex(*(len(reach),) * axes):
         steps = [reach[o] for o in offsets]
@@ -184,7 +49,7 @@ def grid_sample(node: Node, x: Any, grid: Any) -> Any:
         part = _gathered(x, [f + like(s, f) for f, s in zip(firsts, steps, strict=True)], border, corners)
         part = part * T.expand_dims(weight, 1)
         total = part if total is None else total + part
-    return T.cast(total, x.dtype)
+    return rounded_into(total, dtype, node.format(0))
 
 
 def _sample_weight(d: Any, mode: str) -> Any:
@@ -282,41 +147,60 @@ def _bilinear(x: Any, batch: Any, ys: Any, xs: Any, mode: str) -> Any:
 def dft(node: Node, x: Any, length: Any = None, axis: Any = None) -> Any:
     """The discrete Fourier transform as a product with its matrix; the last axis holds real and imaginary parts."""
     along = node.attr("axis", 1 if node.version < 20 else -2)
-    along = (along if axis is None else known_ints(axis, node.error, "the axis")[0]) % x.ndim
+    wanted = None if length is None else lengths(T.reshape(length, (1,)), node.error, "the length")[0]
+    given = constant(np.array(along)) if axis is None else axis
+    # The last axis holds real and imaginary parts, so none of the alternatives transforms it.
+    return by_axes(node, given, x.ndim, lambda axes: _transform(node, x, axes[0], wanted))
+
+
+def _transform(node: Node, x: Any, along: int, wanted: Any) -> Any:
+    if along == x.ndim - 1:
+        raise node.error("the last axis holds real and imaginary parts, and cannot be transformed")
     inverse, onesided = bool(node.attr("inverse", 0)), bool(node.attr("onesided", 0))
     own = x.type.shape[along]
-    known = None if length is None else known_ints(length, node.error, "the length")[0]
-    if own is None:
-        raise node.error(f"the length of axis {along} must be known")
+    own = own_lengths(x)[along] if own is None else own
     if inverse and onesided:
-        return _real_inverse(x, along, own, known or 2 * (own - 1))
-    count = known or own
-    if own > count:
-        x = x[(*(slice(None),) * along, slice(0, count))]
-    elif own < count:
-        x = T.pad(x, tuple((0, count - own) if k == along else (0, 0) for k in range(x.ndim)))
-    return transformed(x, along, count, inverse, onesided)
+        return _real_inverse(x, along, own, 2 * (own - 1) if wanted is None else wanted)
+    if wanted is None or (isinstance(own, int) and own == wanted):
+        return transformed(x, along, own, inverse, onesided)
+    x = x[(*(slice(None),) * along, slice(0, wanted))]
+    more = max(wanted - own, 0) if isinstance(own, int) and isinstance(wanted, int) else T.maximum(wanted - own, 0)
+    x = T.pad(x, tuple((0, more) if k == along else (0, 0) for k in range(x.ndim)))
+    return transformed(x, along, wanted, inverse, onesided)
 
 
-def _real_inverse(x: Any, along: int, own: int, count: int) -> Any:
+def _counted(count: Any) -> Any:
+    """0, 1, ... below count in float64: an array if it is known, else an expression."""
+    return T.cast(T.arange(count), "float64") if isinstance(count, Variable) else np.arange(float(count))
+
+
+def _waves(angle: Any, size: Any, dtype: str) -> tuple[Any, Any]:
+    """The cosines and sines of angles, times sizes."""
+    if isinstance(angle, Variable) or isinstance(size, Variable):
+        return T.cast(T.cos(angle) * size, dtype), T.cast(T.sin(angle) * size, dtype)
+    return constant((np.cos(angle) * size).astype(dtype)), constant((np.sin(angle) * size).astype(dtype))
+
+
+def _real_inverse(x: Any, along: int, own: Any, count: Any) -> Any:
     """The real signal of a half spectrum: its other half is the conjugate."""
-    x = x[(*(slice(None),) * along, slice(0, min(own, count // 2 + 1)))]
-    have = min(own, count // 2 + 1)
-    k, j = np.arange(have)[:, None], np.arange(count)[None, :]
-    angle = 2 * np.pi * k * j / count
-    twice = np.where((k == 0) | (2 * k == count), 1.0, 2.0) / count
-    cosine, sine = (constant((f(angle) * twice).astype(x.dtype)) for f in (np.cos, np.sin))
+    known = isinstance(own, int) and isinstance(count, int)
+    have = min(own, count // 2 + 1) if known else T.minimum(own, count // 2 + 1)
+    x = x[(*(slice(None),) * along, slice(0, have))]
+    k, j, n, lib = _counted(have)[:, None], _counted(count)[None, :], float_of(count), np if known else T
+    twice = lib.where(lib.logical_or(lib.equal(k, 0), lib.equal(2 * k, n)), 1.0, 2.0) / n
+    cosine, sine = _waves(2 * np.pi * k * j / n, twice, x.dtype)
     real, imaginary = T.moveaxis(x[..., 0], along, -1), T.moveaxis(x[..., 1], along, -1)
     y = T.dot(real, cosine) - T.dot(imaginary, sine)
     return T.expand_dims(T.moveaxis(y, -1, along), -1)
 
 
-def transformed(x: Any, along: int, count: int, inverse: bool, onesided: bool) -> Any:
+def transformed(x: Any, along: int, count: Any, inverse: bool, onesided: bool) -> Any:
     """The transform along an axis of `count` elements; the last axis holds real and imaginary parts."""
     real = x[..., 0]
     imaginary = x[..., 1] if x.type.shape[-1] == 2 else T.zeros_like(real)
-    angle = 2 * np.pi * np.outer(np.arange(count), np.arange(count)) / count * (1 if inverse else -1)
-    cosine, sine = (constant(f(angle).astype(x.dtype) / (count if inverse else 1)) for f in (np.cos, np.sin))
+    k, n = _counted(count), float_of(count)
+    angle = 2 * np.pi * (k[:, None] * k[None, :]) / n * (1 if inverse else -1)
+    cosine, sine = _waves(angle, 1 / n if inverse else 1.0, x.dtype)
     real, imaginary = T.moveaxis(real, along, -1), T.moveaxis(imaginary, along, -1)
     a = T.dot(real, cosine) - T.dot(imaginary, sine)
     b = T.dot(real, sine) + T.dot(imaginary, cosine)
@@ -327,36 +211,22 @@ def transformed(x: Any, along: int, count: int, inverse: bool, onesided: bool) -
 @converter("STFT")
 def stft(node: Node, x: Any, step: Any, window: Any = None, length: Any = None) -> Any:
     """Frames of a signal, each times a window, by their Fourier transforms."""
-    by = known_ints(step, node.error, "the step between frames")[0]
-    size = None if length is None else known_ints(length, node.error, "the length of frames")[0]
-    size = size or (window.type.shape[0] if window is not None else x.type.shape[1])
-    total = x.type.shape[1]
-    if size is None or total is None:
-        raise node.error("the lengths of the signal and of its frames must be known")
-    places = np.arange((total - size) // by + 1)[:, None] * by + np.arange(size)
-    frames = (x if x.ndim == 3 else T.expand_dims(x, 2))[:, constant(places)]
+    by = lengths(T.reshape(step, (1,)), node.error, "the step between frames")[0]
+    of = window if window is not None else T.moveaxis(x, 1, 0)
+    size = of.type.shape[0] or own_lengths(of)[0]
+    if length is not None and window is None:
+        size = lengths(T.reshape(length, (1,)), node.error, "the length of frames")[0]
+    total = x.type.shape[1] or own_lengths(x)[1]
+    count = (total - size) // by + 1
+    known = all(isinstance(n, int) for n in (by, size, total))
+    firsts, along = (np.arange(n) if known else T.arange(n) for n in (count, size))
+    places = firsts[:, None] * by + along
+    frames = (x if x.ndim == 3 else T.expand_dims(x, 2))[:, constant(places) if known else places]
     frames = frames if window is None else frames * T.reshape(window, (1, 1, -1, 1))
     return transformed(frames, 2, size, False, bool(node.attr("onesided", 1)))
 
 
 @converter("MelWeightMatrix")
 def mel_weight_matrix(node: Node, *operands: Any) -> Any:
-    known = [known_array(o) for o in operands]
-    if any(k is None for k in known):
-        raise node.error("all operands must be constants")
-    bands, size, rate, low, high = (k.item() for k in known)  # type: ignore[union-attr]
     dtype = dtype_of(node.attr("output_datatype", 1), node.error)
-    spectrum = np.arange(bands + 2, dtype=np.float64)
-    low_mel, high_mel = 2595 * np.log10(1 + low / 700), 2595 * np.log10(1 + high / 700)
-    hertz = 700 * (10 ** ((spectrum * (high_mel - low_mel) / (bands + 2) + low_mel) / 2595) - 1)
-    bins = ((size + 1) * hertz // rate).astype(int)
-    matrix = np.zeros((size // 2 + 1, bands))
-    for k in range(bands):
-        lower, centre, higher = bins[k : k + 3]
-        if centre == lower:
-            matrix[centre, k] = 1
-        for j in range(lower, centre + 1):
-            matrix[j, k] = (j - lower) / (centre - lower) if centre != lower else matrix[j, k]
-        for j in range(centre, higher):
-            matrix[j, k] = (higher - j) / (higher - centre)
-    return constant(matrix.astype(dtype))
+    return MelWeights(dtype)(*(T.reshape(o, ()) for o in operands))

@@ -10,7 +10,6 @@ import numpy as np
 from ... import ops as T
 from ...graph import Variable
 from ...ops.tensor import constant
-from .convert_elementwise import like
 from .host_ops import NonMaxSuppression
 from .node import Node
 from .table import converter
@@ -174,14 +173,3 @@ def non_max_suppression(
 
     op = NonMaxSuppression(bool(node.attr("center_point_box", 0)))
     return op(boxes, scores, number(most, 0), number(overlap, 0.0), number(least, -np.inf))
-
-
-@converter("ArrayFeatureExtractor", domain="ai.onnx.ml")
-def array_feature_extractor(node: Node, x: Any, places: Any) -> Any:
-    return x[..., T.ravel(places)]
-
-
-@converter("Binarizer", domain="ai.onnx.ml")
-def binarizer(node: Node, x: Any) -> Any:
-    return T.cast(T.gt(x, like(node.attr("threshold", 0.0), x)), x.dtype)
-

@@ -8,6 +8,7 @@ from ... import ops as T
 from .convert_elementwise import like
 from .node import Node
 from .table import converter
+from .values import rounded_into
 
 
 @converter("MatMul")
@@ -20,6 +21,13 @@ def gemm(node: Node, a: Any, b: Any, c: Any = None) -> Any:
     a = T.transpose(a) if node.attr("transA", 0) else a
     b = T.transpose(b) if node.attr("transB", 0) else b
     alpha, beta = node.attr("alpha", 1.0), node.attr("beta", 1.0)
+    if a.type.kind in "iu" and not (alpha.is_integer() and beta.is_integer()):
+        wide = [None if v is None else T.cast(v, "float64") for v in (a, b, c)]
+        return rounded_into(_sum_of_products(wide[0], wide[1], wide[2], alpha, beta), a.dtype)
+    return _sum_of_products(a, b, c, alpha, beta)
+
+
+def _sum_of_products(a: Any, b: Any, c: Any, alpha: float, beta: float) -> Any:
     y = T.dot(a, b) if alpha == 1.0 else T.dot(a, b) * like(alpha, a)
     if c is None or beta == 0.0:
         return y

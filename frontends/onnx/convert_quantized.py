@@ -15,7 +15,7 @@ from .convert_windows import convolved
 from .narrow import FORMATS, Float, Whole
 from .node import Node
 from .table import converter
-from .values import dtype_of
+from .values import dtype_of, saturated
 
 
 def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
@@ -28,11 +28,6 @@ def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
         size = block or -(-(x.type.shape[axis] or 0) // (v.type.shape[axis] or 1))
         return spread(v, x, axis, size)
     return T.reshape(v, tuple(-1 if k == axis else 1 for k in range(x.ndim)))
-
-
-def _saturated(y: Any, dtype: str) -> Any:
-    info = np.iinfo(dtype)
-    return T.cast(T.clip(y, like(info.min, y), like(info.max, y)), dtype)
 
 
 @converter("QuantizeLinear")
@@ -50,7 +45,7 @@ def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     y = T.round(y)
     wide = T.cast(y, "float64") if dtype in ("int32", "uint32") else y
     wide = wide if zero is None else wide + T.cast(_along(zero, x, node), wide.dtype)
-    return _saturated(wide, dtype) if form is None else form.clipped(wide)
+    return saturated(wide, dtype) if form is None else form.clipped(wide)
 
 
 def _quotient(node: Node, x: Any, scale: Any) -> Any:
@@ -109,7 +104,7 @@ def dynamic_quantize_linear(node: Node, x: Any) -> Any:
     scale = (high - low) / levels
     scale = T.where(T.eq(scale, zero), like(1, x), scale)
     point = T.round(T.clip(-low / scale, zero, levels))
-    return _saturated(T.round(x / scale) + point, "uint8"), scale, T.cast(point, "uint8")
+    return saturated(T.round(x / scale) + point, "uint8"), scale, T.cast(point, "uint8")
 
 
 def _minus(x: Any, zero: Any, rows: bool) -> Any:

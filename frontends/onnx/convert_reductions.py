@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...cond import cond
 from ...ops.tensor import constant
+from .computed_axes import by_axes
 from .convert_elementwise import like
 from .node import Node
 from .table import CONVERTERS, converter
-from .values import elements, known_ints
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
     "ReduceSum": T.sum, "ReduceMean": T.mean, "ReduceProd": T.prod, "ReduceMax": T.max, "ReduceMin": T.min,
     "ReduceL1": lambda x, **where: T.sum(T.abs(x), **where),
-    "ReduceL2": lambda x, **where: T.cast(T.sqrt(T.cast(T.sum(T.square(x), **where), _float_of(x))), x.dtype),
+    "ReduceL2": lambda x, **where: T.sqrt(T.sum(T.square(T.cast(x, _float_of(x))), **where)),
     "ReduceSumSquare": lambda x, **where: T.sum(T.square(x), **where),
     "ReduceLogSum": lambda x, **where: T.log(T.sum(x, **where)),
     "ReduceLogSumExp": T.logsumexp,
@@ -29,42 +28,23 @@ def _float_of(x: Any) -> str:
     return x.dtype if x.type.kind == "f" else "float64"
 
 
-def axes_of(node: Node, axes: Any, rank: int) -> tuple[int, ...] | None:
-    """The axes of an attribute, or of an operand that is a constant; None for all."""
-    found = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
-    if not found:
-        return () if node.attr("noop_with_empty_axes", 0) else None
-    return tuple(axis % rank if rank else 0 for axis in found)
-
-
 def _reduction(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     def convert(node: Node, x: Any, axes: Any = None) -> Any:
-        if axes is not None and elements(axes) is None:
-            return _over_computed(node, function, x, axes)
-        wanted = axes_of(node, axes, x.ndim)
-        if wanted == ():
-            return x if name in _IDENTITIES else function(x, axis=(), keepdims=True)
-        if name in ("ReduceMax", "ReduceMin") and x.dtype == "bool":
-            return (T.any if name == "ReduceMax" else T.all)(x, axis=wanted, keepdims=bool(node.attr("keepdims", 1)))
-        return T.cast(_lowest(name, function, x, axis=wanted, keepdims=bool(node.attr("keepdims", 1))), x.dtype)
+        keepdims = bool(node.attr("keepdims", 1))
+
+        def along(given: tuple[int, ...]) -> Any:
+            wanted = given or (() if node.attr("noop_with_empty_axes", 0) else None)
+            if wanted == ():
+                return x if name in _IDENTITIES else T.cast(function(x, axis=(), keepdims=True), x.dtype)
+            if name in ("ReduceMax", "ReduceMin") and x.dtype == "bool":
+                return (T.any if name == "ReduceMax" else T.all)(x, axis=wanted, keepdims=keepdims)
+            return T.cast(_lowest(name, function, x, axis=wanted, keepdims=keepdims), x.dtype)
+
+        if axes is None:
+            axes = constant(np.array(node.attr("axes") or [], "int64"))
+        return by_axes(node, axes, x.ndim, along)
 
     return convert
-
-
-def _over_computed(node: Node, function: Callable[..., Any], x: Any, axes: Any) -> Any:
-    """The reduction along axes known at run time, one axis after the other."""
-    if node.op not in _IDENTITIES or not node.attr("keepdims", 1):
-        raise node.error("the vector of axes must be a constant; it is computed when the model runs")
-    every = T.eq(T.size(axes), 0) if not node.attr("noop_with_empty_axes", 0) else constant(np.array(False))
-    found = x
-    for axis in range(x.ndim):
-        asked = T.logical_or(every, T.any(T.eq(T.mod(axes, x.ndim), axis)))
-        found = _along(function, found, axis, asked)
-    return T.cast(found, x.dtype)
-
-
-def _along(function: Callable[..., Any], x: Any, axis: int, asked: Any) -> Any:
-    return cond(asked, lambda: T.cast(function(x, axis=axis, keepdims=True), x.dtype), lambda: x)
 
 
 _IDENTITIES = ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin")
@@ -97,7 +77,10 @@ def arg_extremum(node: Node, x: Any) -> Any:
 
 @converter("CumSum", "CumProd")
 def cumulative(node: Node, x: Any, axis: Any) -> Any:
-    along = known_ints(axis, node.error, "the axis")[0] % x.ndim
+    return by_axes(node, axis, x.ndim, lambda axes: _accumulated(node, x, axes[0]))
+
+
+def _accumulated(node: Node, x: Any, along: int) -> Any:
     function, neutral = (T.cumsum, 0) if node.op == "CumSum" else (T.cumprod, 1)
     x = T.flip(x, along) if node.attr("reverse", 0) else x
     y = function(x, axis=along, dtype=x.dtype)

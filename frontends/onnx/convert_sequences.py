@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,14 +10,33 @@ import numpy as np
 
 from ... import ops as T
 from ...ops.tensor import constant
+from .alternatives import Choice
 from .node import Node
 from .table import converter
-from .values import known_array, known_ints
+from .values import elements, known_array
 
 
-def _place(node: Node, index: Any, length: int) -> int:
-    known = known_ints(index, node.error, "the position")[0]
-    if not -length <= known <= length:
+def _at_place(node: Node, index: Any, length: int, function: Callable[[int], Any], inserts: bool = False) -> Any:
+    """The function's value for a position in a sequence; where the run computes it, a choice among all positions."""
+    known = elements(index)
+    if known is None or not isinstance(known[0], int):
+        return _chosen(T.reshape(index, ()), length, [function(k) for k in range(length + inserts)])
+    return function(_place(node, known[0], length, inserts))
+
+
+def _chosen(index: Any, length: int, values: list[Any]) -> Any:
+    """The value of a computed position."""
+    place = T.where(T.lt(index, 0), index + length, index)
+    most = len(values)
+    place = T.arange(most)[T.where(T.lt(place, 0), place - most, place)]  # the gather checks it when it runs
+    found = values[-1]
+    for k in range(len(values) - 2, -1, -1):
+        found = Choice(T.eq(place, k), values[k], found)
+    return found
+
+
+def _place(node: Node, known: int, length: int, inserts: bool) -> int:
+    if not -length <= known < length + inserts:
         raise node.error(f"position {known} is not within a sequence of {length}")
     return known % length if known < 0 else known
 
@@ -33,19 +53,21 @@ def empty(node: Node) -> Any:
 
 @converter("SequenceAt")
 def at(node: Node, values: list[Any], index: Any) -> Any:
-    return values[_place(node, index, len(values))]
+    return _at_place(node, index, len(values), values.__getitem__)
 
 
 @converter("SequenceInsert")
 def insert(node: Node, values: list[Any], value: Any, index: Any = None) -> Any:
-    at = len(values) if index is None else _place(node, index, len(values))
-    return [*values[:at], value, *values[at:]]
+    if index is None:
+        return [*values, value]
+    return _at_place(node, index, len(values), lambda k: [*values[:k], value, *values[k:]], inserts=True)
 
 
 @converter("SequenceErase")
 def erase(node: Node, values: list[Any], index: Any = None) -> Any:
-    at = len(values) - 1 if index is None else _place(node, index, len(values))
-    return [*values[:at], *values[at + 1 :]]
+    if index is None:
+        return values[:-1]
+    return _at_place(node, index, len(values), lambda k: [*values[:k], *values[k + 1 :]])
 
 
 @converter("SequenceLength")

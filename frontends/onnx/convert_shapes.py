@@ -12,10 +12,12 @@ import numpy as np
 from ... import ops as T
 from ...graph import Constant, Variable
 from ...ops.tensor import as_tensor, constant
+from .alternatives import Choice
+from .computed_axes import by_axes, number_along
 from .convert_elementwise import like
 from .node import Node
 from .table import converter
-from .values import dtype_of, elements, known_array, known_ints, lengths, own_lengths, scalar, shape_vector, vector
+from .values import dtype_of, elements, known_array, lengths, own_lengths, scalar, shape_vector, vector
 
 
 @converter("Identity")
@@ -97,22 +99,36 @@ def flatten(node: Node, x: Any) -> Any:
 
 @converter("Squeeze")
 def squeeze(node: Node, x: Any, axes: Any = None) -> Any:
-    wanted = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
-    if wanted is None:
-        wanted = [k for k, n in enumerate(x.type.shape) if n == 1]
+    """Without axes all of length 1 go; of an axis whose length is open the run decides."""
     found = elements(x)
     if found is not None and x.ndim == 1 and len(found) == 1:
         return scalar(found[0], x.dtype)
-    return T.squeeze(x, tuple(wanted)) if wanted else x
+    if axes is None and node.attr("axes") is None:
+        return _squeezed(x, x.ndim - 1)
+    axes = constant(np.array(node.attr("axes"))) if axes is None else axes
+    return by_axes(node, axes, x.ndim, lambda wanted: T.squeeze(x, wanted) if wanted else x)
+
+
+def _squeezed(x: Any, axis: int) -> Any:
+    """x without the axes of length 1 up to this one."""
+    for k in range(axis, -1, -1):
+        if x.type.shape[k] == 1:
+            x = T.squeeze(x, k)
+        elif x.type.shape[k] is None:
+            return Choice(T.eq(own_lengths(x)[k], 1), _squeezed(T.squeeze(x, k), k - 1), _squeezed(x, k - 1))
+    return x
 
 
 @converter("Unsqueeze")
 def unsqueeze(node: Node, x: Any, axes: Any = None) -> Any:
-    wanted = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
+    axes = constant(np.array(node.attr("axes"))) if axes is None else axes
+    count = 1 if axes.ndim == 0 else axes.type.shape[0]
+    if count is None:
+        raise node.error("the number of axes must be known; it is computed when the model runs")
     found = elements(x)
-    if found is not None and x.ndim == 0 and len(wanted) == 1:
+    if found is not None and x.ndim == 0 and count == 1:
         return vector(found, x.dtype)
-    return T.expand_dims(x, tuple(wanted))
+    return by_axes(node, axes, x.ndim + count, lambda wanted: T.expand_dims(x, wanted))
 
 
 @converter("Transpose")
@@ -157,25 +173,35 @@ def split(node: Node, x: Any, sizes: Any = None) -> Any:
 def slice_(node: Node, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
     first = node.attr("starts") if starts is None else lengths(starts, node.error, "starts")
     last = node.attr("ends") if ends is None else lengths(ends, node.error, "ends")
-    along = node.attr("axes") if axes is None else known_ints(axes, node.error, "the vector of axes")
+    by = [1] * len(first) if steps is None else lengths(steps, node.error, "the vector of steps")
+    along = node.attr("axes") if axes is None else elements(axes)
+    if axes is not None and (along is None or not all(isinstance(a, int) for a in along)):
+        first, last, by = _placed(x, axes, (first, last, by))
+        along = None
     along = list(range(len(first))) if along is None else along
-    by = [1] * len(first) if steps is None else known_ints(steps, node.error, "the vector of steps")
     found = elements(x)
-    if found is not None and x.ndim == 1 and all(isinstance(n, int) for n in (*first, *last)):
+    if found is not None and x.ndim == 1 and all(isinstance(n, int) for n in (*first, *last, *by)):
         return vector(found[slice(first[0], _end(last[0], by[0]), by[0])], x.dtype)
     place: list[Any] = [slice(None)] * x.ndim
     for axis, a, b, step in zip(along, first, last, by, strict=True):
-        place[axis] = slice(_bound(a, step, True), _end(_bound(b, step, False), step), step)
+        place[axis] = slice(_bound(a), _end(_bound(b), step), step)
     return x[tuple(place)]
 
 
-def _bound(n: Any, step: int, begins: bool) -> Any:
+def _placed(x: Any, axes: Any, given: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Starts, ends and steps of all axes, where the run says to which ones the given vectors belong."""
+    defaults = 0, 2**62, 1
+    vectors = [T.stack([scalar(n) for n in numbers]) for numbers in given]
+    return [[number_along(axes, k, x.ndim, v, d) for k in range(x.ndim)] for v, d in zip(vectors, defaults)]
+
+
+def _bound(n: Any) -> Any:
     return max(-(2**62), min(n, 2**62)) if isinstance(n, int) else T.cast(n, "int64")
 
 
-def _end(n: Any, step: int) -> Any:
+def _end(n: Any, step: Any) -> Any:
     """The end of a slice; one that lies far before the beginning is none for a negative step."""
-    return None if step < 0 and isinstance(n, int) and n <= -(2**31) + 1 else n
+    return None if isinstance(step, int) and step < 0 and isinstance(n, int) and n <= -(2**31) + 1 else n
 
 
 @converter("Expand")
@@ -204,18 +230,13 @@ def tile(node: Node, x: Any, repeats: Any) -> Any:
 @converter("Pad")
 def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Any:
     amounts = node.attr("pads") if pads is None else lengths(pads, node.error, "the vector of pads")
-    along = list(range(x.ndim))
-    if axes is not None:
-        along = [a % x.ndim for a in known_ints(axes, node.error, "the vector of axes")]
     mode = node.attr("mode", "constant")
-    widths: list[Any] = [(0, 0)] * x.ndim
-    for k, axis in enumerate(along):
-        widths[axis] = (amounts[k], amounts[k + len(along)])
+    widths = _widths(node, x, amounts, axes)
     for axis, (before, after) in enumerate(widths):  # negative amounts cut
-        cut = slice(-before if _negative(before) else None, after if _negative(after) else None)
-        if cut != slice(None):
-            x = x[(*(slice(None),) * axis, cut)]
-            widths[axis] = (0 if _negative(before) else before, 0 if _negative(after) else after)
+        start, beyond = _cut(before), _cut(after)
+        if isinstance(start, Variable) or isinstance(beyond, Variable) or start or beyond:
+            x = x[(*(slice(None),) * axis, slice(start, T.maximum(own_lengths(x)[axis] - beyond, 0)))]
+            widths[axis] = before + start, after + beyond
     number = node.attr("value", 0.0) if value is None else value
     if mode == "constant":
         number = like(number, x) if not isinstance(number, Variable) else T.reshape(number, ())
@@ -223,12 +244,25 @@ def pad(node: Node, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
     return T.pad(x, tuple(widths), mode={"reflect": "reflect", "edge": "edge", "wrap": "wrap"}[mode])
 
 
-def _negative(n: Any) -> bool:
-    return isinstance(n, int) and n < 0
+def _widths(node: Node, x: Any, amounts: Sequence[Any], axes: Any) -> list[Any]:
+    """Amounts of padding before and after each axis."""
+    along = list(range(x.ndim)) if axes is None else elements(axes)
+    if along is not None and all(isinstance(a, int) for a in along):
+        pairs = dict(zip([a % x.ndim for a in along], zip(amounts, amounts[len(along) :])))
+        return [pairs.get(k, (0, 0)) for k in range(x.ndim)]
+    count = len(amounts) // 2
+    parts = [T.stack([scalar(n) for n in part]) for part in (amounts[:count], amounts[count:])]
+    return [tuple(number_along(axes, k, x.ndim, part, 0) for part in parts) for k in range(x.ndim)]
+
+
+def _cut(n: Any) -> Any:
+    """How many elements a negative amount of padding cuts."""
+    return max(-n, 0) if isinstance(n, int) else T.maximum(-n, 0)
 
 
 @converter("Range")
 def range_(node: Node, start: Any, limit: Any, delta: Any) -> Any:
+    start, limit, delta = (v if v.ndim == 0 else T.reshape(v, ()) for v in (start, limit, delta))
     known = [known_array(v) for v in (start, limit, delta)]
     if all(k is not None for k in known):
         return constant(np.arange(*(k.item() for k in known), dtype=start.dtype))  # type: ignore[union-attr]
@@ -247,8 +281,12 @@ def eye_like(node: Node, x: Any) -> Any:
 
 @converter("Trilu")
 def trilu(node: Node, x: Any, k: Any = None) -> Any:
-    offset = 0 if k is None else known_ints(k, node.error, "k")[0]
-    return (T.triu if node.attr("upper", 1) else T.tril)(x, offset)
+    known = [0] if k is None else elements(k)
+    if known is not None and isinstance(known[0], int):
+        return (T.triu if node.attr("upper", 1) else T.tril)(x, known[0])
+    rows, columns = own_lengths(x)[-2:]
+    beyond = T.arange(columns) - T.expand_dims(T.arange(rows), 1) - T.reshape(k, ())
+    return T.where(T.ge(beyond, 0) if node.attr("upper", 1) else T.le(beyond, 0), x, like(0, x))
 
 
 @converter("OneHot")
@@ -312,15 +350,17 @@ def reverse_sequence(node: Node, x: Any, lens: Any) -> Any:
 @converter("CenterCropPad")
 def center_crop_pad(node: Node, x: Any, shape: Any) -> Any:
     axes = node.attr("axes") or list(range(x.ndim))
-    for axis, wanted in zip(axes, known_ints(shape, node.error, "the shape"), strict=True):
+    for axis, wanted in zip(axes, lengths(shape, node.error, "the shape"), strict=True):
         axis %= x.ndim
         own = x.type.shape[axis]
-        if own is None:
-            raise node.error(f"the length of axis {axis} must be known")
-        if own > wanted:
-            start = (own - wanted) // 2
+        if own is None or not isinstance(wanted, int):
+            own = own_lengths(x)[axis]
+            more, less = T.maximum(wanted - own, 0), T.maximum(own - wanted, 0)
+        else:
+            more, less = max(wanted - own, 0), max(own - wanted, 0)
+        start, before = less // 2, more // 2
+        if not isinstance(less, int) or less:
             x = x[(*(slice(None),) * axis, slice(start, start + wanted))]
-        elif own < wanted:
-            before = (wanted - own) // 2
-            x = T.pad(x, tuple((before, wanted - own - before) if a == axis else (0, 0) for a in range(x.ndim)))
+        if not isinstance(more, int) or more:
+            x = T.pad(x, tuple((before, more - before) if a == axis else (0, 0) for a in range(x.ndim)))
     return x

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from ...ops.tensor import constant
 from .convert_elementwise import like
 from .node import Node
 from .table import converter
-from .values import finfo_lowest, known_ints, own_lengths
+from .values import finfo_lowest, lengths, own_lengths, rounded_into, wide_dtype
 
 
 def around(
@@ -197,6 +199,11 @@ def _indices(
 
 @converter("AveragePool")
 def average_pool(node: Node, x: Any) -> Any:
+    """The mean of each window, summed in float32 or more."""
+    return rounded_into(_averaged(node, T.cast(x, wide_dtype(x))), x.dtype)
+
+
+def _averaged(node: Node, x: Any) -> Any:
     kernel, strides, dilations, pairs = _window(node, x)
     full = _ceil_pads(node, x, pairs, kernel, strides, dilations)
     pool = SumPool(tuple(kernel), strides, dilations)
@@ -215,10 +222,11 @@ def average_pool(node: Node, x: Any) -> Any:
 
 @converter("LpPool")
 def lp_pool(node: Node, x: Any) -> Any:
+    dtype, x = x.dtype, T.cast(x, wide_dtype(x))
     kernel, strides, dilations, pairs = _window(node, x)
     full, p = _ceil_pads(node, x, pairs, kernel, strides, dilations), node.attr("p", 2)
     power = T.pow(T.abs(x), like(p, x))
-    return T.pow(SumPool(tuple(kernel), strides, dilations)(padded(power, full)), like(1 / p, x))
+    return rounded_into(T.pow(SumPool(tuple(kernel), strides, dilations)(padded(power, full)), like(1 / p, x)), dtype)
 
 
 @converter("GlobalAveragePool")
@@ -233,8 +241,10 @@ def global_max_pool(node: Node, x: Any) -> Any:
 
 @converter("GlobalLpPool")
 def global_lp_pool(node: Node, x: Any) -> Any:
-    p = like(node.attr("p", 2), x)
-    return T.pow(T.sum(T.pow(T.abs(x), p), axis=tuple(range(2, x.ndim)), keepdims=True), like(1, x) / p)
+    wide = T.cast(x, wide_dtype(x))
+    p = like(node.attr("p", 2), wide)
+    total = T.sum(T.pow(T.abs(wide), p), axis=tuple(range(2, x.ndim)), keepdims=True)
+    return rounded_into(T.pow(total, like(1, wide) / p), x.dtype)
 
 
 @converter("MaxUnpool")
@@ -259,16 +269,18 @@ def max_unpool(node: Node, x: Any, indices: Any, shape: Any = None) -> Any:
 @converter("Col2Im")
 def col2im(node: Node, x: Any, image: Any, block: Any) -> Any:
     """Blocks added up where they overlap."""
-    kernel = known_ints(block, node.error, "the shape of blocks")
-    size = known_ints(image, node.error, "the shape of the image")
+    kernel = lengths(block, node.error, "the shape of blocks")
+    size = lengths(image, node.error, "the shape of the image")
     axes = len(kernel)
     strides, dilations = _numbers(node, "strides", axes), _numbers(node, "dilations", axes)
     pads = node.attr("pads") or [0] * (2 * axes)
-    n, channels = own_lengths(x)[0], own_lengths(x)[1] // math.prod(kernel)
+    n, channels = own_lengths(x)[0], own_lengths(x)[1] // reduce(mul, kernel)
     wide = [s + a + b for s, a, b in zip(size, pads[:axes], pads[axes:], strict=True)]
     counts = [(w - (d * (k - 1) + 1)) // s + 1 for w, d, k, s in zip(wide, dilations, kernel, strides, strict=True)]
     columns = T.reshape(x, (n, channels, *kernel, *counts))
     total = T.zeros((n, channels, *wide), x.dtype)
+    if any(isinstance(k, Variable) for k in kernel):
+        return _scattered(total, columns, kernel, counts, strides, dilations)[_image(pads, size)]
     for position in np.ndindex(*kernel):
         place = tuple(
             slice(p * d, p * d + (c - 1) * s + 1, s)
@@ -276,8 +288,25 @@ def col2im(node: Node, x: Any, image: Any, block: Any) -> Any:
         )
         part = columns[(slice(None), slice(None), *position)]
         total = T.inc_subtensor(total[(slice(None), slice(None), *place)], part)
-    inside = tuple(slice(a, a + s) for a, s in zip(pads[:axes], size, strict=True))
-    return total[(slice(None), slice(None), *inside)]
+    return total[_image(pads, size)]
+
+
+def _image(pads: Sequence[int], size: Sequence[Any]) -> tuple[slice, ...]:
+    """The part of padded images that is not padding."""
+    return (slice(None), slice(None), *(slice(a, a + s) for a, s in zip(pads, size)))
+
+
+def _scattered(
+    total: Any, columns: Any, kernel: Sequence[Any], counts: Sequence[Any], strides: Sequence[int],
+    dilations: Sequence[int],
+) -> Any:  # fmt: skip
+    """Blocks of a computed shape added to images, each element at its computed place."""
+    axes, places = len(kernel), []
+    for k, (own, count, s, d) in enumerate(zip(kernel, counts, strides, dilations, strict=True)):
+        along = [T.reshape(T.arange(n), [-1 if j == at else 1 for j in range(2 * axes)]) for n, at in
+                 ((own, k), (count, axes + k))]  # fmt: skip
+        places.append(along[0] * d + along[1] * s)
+    return T.inc_subtensor(total[(slice(None), slice(None), *places)], columns)
 
 
 @converter("CausalConvWithState")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...graph import TensorType, Variable
 from ...ops.tensor import TensorVariable
+from .alternatives import AnyRank
 from .narrow import FORMATS, format_of, narrow, value_of
 from .node import OnnxError
+from .text import Words
 from .values import dtype_of
 
 UNKNOWN = object()
@@ -65,9 +65,9 @@ def flat(values: Mapping[str, Any]) -> list[Any]:
 class EdgeFunction:
     """A compiled function called with arrays as ONNX has them; all else is as with the function itself."""
 
-    def __init__(self, function: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
-        """`inputs` and `outputs` have a `Narrow` for each value of a narrow dtype."""
-        self.function = function
+    def __init__(self, function: Any, inputs: Mapping[str, Any], outputs: Mapping[str, Any], words: Words) -> None:
+        """`inputs` and `outputs` have a `Narrow` for each value that has a form; `words` are those of the model."""
+        self.function, self._words = function, words
         self._inputs, self._outputs = inputs, outputs
 
     def __getattr__(self, name: str) -> Any:
@@ -83,20 +83,21 @@ class EdgeFunction:
         if wrong or len(arrays) > len(names):
             problem = _problem(wrong, given, len(arrays))
             raise TypeError(f"{self.function.name}: expected {', '.join(names)}; {problem}")
-        results = self.function(*[a for name in names for a in self._wide(name, given[name])])
+        words = self._words.of_call()
+        results = self.function(*[a for name in names for a in self._wide(name, given[name], words)])
         rest = iter(results if isinstance(results, list) else [results])
-        found = [_told(item, rest) for item in self._outputs.values()]
+        found = [_told(item, rest, words) for item in self._outputs.values()]
         return found[0] if len(found) == 1 else found
 
-    def _wide(self, name: str, value: Any) -> list[Any]:
+    def _wide(self, name: str, value: Any, words: Words) -> list[Any]:
         item = self._inputs[name]
         form, variables = format_of(item), value_of(item)
         if not isinstance(variables, list):
-            return [_widened(value, form)]
+            return [value if form is None else form.given(value, words)]
         if not isinstance(value, Sequence) or len(value) != len(variables):
             got = f"{len(value)} arrays" if isinstance(value, Sequence) else type(value).__name__
             raise TypeError(f"{self.function.name}: {name} must be a sequence of {len(variables)} arrays, got {got}")
-        return [_widened(v, form) for v in value]
+        return [v if form is None else form.given(v, words) for v in value]
 
 
 def _problem(wrong: Sequence[str], given: Mapping[str, Any], count: int) -> str:
@@ -105,20 +106,11 @@ def _problem(wrong: Sequence[str], given: Mapping[str, Any], count: int) -> str:
     return f"{wrong[0]} is missing" if wrong[0] not in given else f"{wrong[0]} is given twice, or is no input"
 
 
-def _widened(array: Any, form: Any) -> Any:
-    """The array in the dtype that holds the values of a narrow one."""
-    if form is None or not isinstance(array, np.ndarray | np.generic) or array.dtype.name != form.dtype.name:
-        return array
-    return array.astype(form.wide)
-
-
-def _told(item: Any, rest: Iterator[Any]) -> Any:
-    """The next output, or outputs, in their narrow dtype."""
+def _told(item: Any, rest: Iterator[Any], words: Words) -> Any:
+    """The next output, or outputs, as its form says."""
     form, value = format_of(item), value_of(item)
-    if isinstance(value, list):
-        return [_narrowed(next(rest), form) for _ in value]
-    return _narrowed(next(rest), form)
-
-
-def _narrowed(array: Any, form: Any) -> Any:
-    return array if form is None else np.asarray(array).astype(form.dtype)
+    if isinstance(form, AnyRank):
+        return form.told(next(rest), next(rest), words)
+    found = [next(rest) for _ in value] if isinstance(value, list) else [next(rest)]
+    found = found if form is None else [form.told(array, words) for array in found]
+    return found if isinstance(value, list) else found[0]

@@ -74,3 +74,35 @@ def _kept(low: np.ndarray, high: np.ndarray, scores: np.ndarray, most: int, over
         if not np.any(common / np.maximum(areas[kept] + areas[box] - common, 1e-30) > overlap):
             kept.append(int(box))
     return kept
+
+
+@record
+class MelWeights(TensorOp):
+    """Weights of frequencies in bands of the mel scale, a column a band; `dtype`[size // 2 + 1, bands].
+
+    Inputs: scalars, the number of bands, the size of the transform, the sampling rate, the least and the largest
+    frequency.  Source: the ONNX specification, op `MelWeightMatrix`.
+    """
+
+    dtype: str
+    name = "mel_weights"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (TensorType(self.dtype, (None, None)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        bands, size, rate, low, high = (value.item() for value in values)
+        spectrum = np.arange(bands + 2, dtype=np.float64)
+        low_mel, high_mel = 2595 * np.log10(1 + low / 700), 2595 * np.log10(1 + high / 700)
+        hertz = 700 * (10 ** ((spectrum * (high_mel - low_mel) / (bands + 2) + low_mel) / 2595) - 1)
+        bins = ((size + 1) * hertz // rate).astype(int)
+        matrix = np.zeros((size // 2 + 1, bands))
+        for k in range(bands):
+            lower, centre, higher = bins[k : k + 3]
+            if centre == lower:
+                matrix[centre, k] = 1
+            for j in range(lower, centre + 1):
+                matrix[j, k] = (j - lower) / (centre - lower) if centre != lower else matrix[j, k]
+            for j in range(centre, higher):
+                matrix[j, k] = (higher - j) / (higher - centre)
+        return (matrix.astype(self.dtype),)

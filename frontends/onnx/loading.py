@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -73,31 +74,84 @@ def versions_of(model: Any) -> dict[str, int]:
     return found
 
 
-def check_graph(graph: Any, known: frozenset[str], place: str = "") -> None:
-    """Raise OnnxError for names that are read before they are made, or made twice."""
+def checked_nodes(graph: Any, known: frozenset[str], place: str = "") -> list[tuple[int, Any]]:
+    """The nodes of a graph with their numbers in the file, each behind those that it reads from.
+
+    Raises OnnxError for names that nothing makes, that are made twice, or that are made from themselves.
+    """
     weights = [*(t.name for t in graph.initializer), *(s.values.name for s in graph.sparse_initializer)]
     for kind, names in (("inputs", [i.name for i in graph.input]), ("initializers", weights)):
         twice = next((name for name, count in Counter(names).items() if count > 1), None)
         if twice is not None:
             raise OnnxError(f"{place}two {kind} have the name {twice!r}, expected one")
-    made = {*known, *weights, *(i.name for i in graph.input)}
-    own = {i.name for i in graph.input} | set(weights)
+    own = {*weights, *(i.name for i in graph.input)}
     for node in graph.node:
-        where = f"{place}node {node.name!r} {node.op_type}" if node.name else f"{place}node {node.op_type}"
-        for name in node.input:
-            if name and name not in made:
-                later = any(name in other.output for other in graph.node)
-                order = "which a later node makes: they are in no order, or go in a circle"
-                why = order if later else "which is not there"
-                raise OnnxError(f"{where} reads {name!r}, {why}")
         for name in filter(None, node.output):
             if name in own:
-                raise OnnxError(f"{where} makes {name!r}, which is also another output, an input or an initializer")
+                said = f"makes {name!r}, which is also another output, an input or an initializer"
+                raise OnnxError(f"{_where(node, place)} {said}")
             own.add(name)
-            made.add(name)
+    made = {*known, *own}
+    for node in graph.node:
+        gone = next((name for name in node.input if name and name not in made), None)
+        if gone is not None:
+            raise OnnxError(f"{_where(node, place)} reads {gone!r}, which is not there")
     for output in graph.output:
         if output.name not in made:
             raise OnnxError(f"{place}the output {output.name!r} is made by no node")
+    return in_order(graph.node, place)
+
+
+def _where(node: Any, place: str) -> str:
+    return f"{place}node {node.name!r} {node.op_type}" if node.name else f"{place}node {node.op_type}"
+
+
+def in_order(nodes: Sequence[Any], place: str = "") -> list[tuple[int, Any]]:
+    """The nodes, with their numbers from 1 on, each behind those that it reads from; else in their own order.
+
+    Raises OnnxError for nodes that read from themselves.  Source: A. B. Kahn, "Topological sorting of large networks",
+    1962.
+    """
+    maker = {name: k for k, node in enumerate(nodes) for name in node.output if name}
+    waits = [{maker[name] for name in _read(node) if name in maker} for node in nodes]
+    readers: list[list[int]] = [[] for _ in nodes]
+    for k, before in enumerate(waits):
+        for b in before:
+            readers[b].append(k)
+    ready = [k for k, before in enumerate(waits) if not before]
+    found = []
+    while ready:
+        k = heappop(ready)
+        found.append((k + 1, nodes[k]))
+        for reader in readers[k]:
+            waits[reader].discard(k)
+            if not waits[reader]:
+                heappush(ready, reader)
+    if len(found) < len(nodes):
+        k, seen = next(k for k, before in enumerate(waits) if before), set[int]()
+        while k not in seen:  # from a node that waits to the one that it waits for, until one comes again
+            seen.add(k)
+            k = min(waits[k])
+        name = next(name for name in _read(nodes[k]) if maker.get(name) in waits[k])
+        raise OnnxError(f"{_where(nodes[k], place)} reads {name!r}, which is made from it: the nodes go in a circle")
+    return found
+
+
+def _read(node: Any) -> list[str]:
+    """The names from outside that a node and the graphs in its attributes read."""
+    if not any(a.HasField("g") or a.graphs for a in node.attribute):
+        return [name for name in node.input if name]
+    read, own = list(node.input), set[str]()
+    stack = [g for a in node.attribute for g in (*([a.g] if a.HasField("g") else []), *a.graphs)]
+    while stack:
+        graph = stack.pop()
+        own.update(v.name for v in (*graph.input, *graph.initializer))
+        read += [output.name for output in graph.output]
+        for inner in graph.node:
+            read += inner.input
+            own.update(inner.output)
+            stack += [g for a in inner.attribute for g in (*([a.g] if a.HasField("g") else []), *a.graphs)]
+    return [name for name in dict.fromkeys(read) if name and (name not in own or name in node.input)]
 
 
 def nodes_of(graph: Any) -> Iterator[Any]:

@@ -14,26 +14,31 @@ from ...ops.tensor import constant
 from ...record.cached import cached_property
 from ...record.memory import return_freed_memory
 from . import converters  # noqa: F401  # they register themselves
+from .alternatives import Choice, of_any_rank
 from .building import Builder, declared_format
 from .edges import UNKNOWN, EdgeFunction, flat, variable_of
 from .loading import OnnxError, load, versions_of
 from .narrow import format_of, narrow, value_of
 from .table import Converter
+from .text import Words
 
 
 class OnnxModel:
     """A model: `inputs` and `outputs` are variables by name, `parameters` its weights by name.
 
-    A sequence is a list of variables.  A value of a dtype of few bits (bfloat16, float8, int4, ...) is a variable of a
-    wider dtype, and `narrow` has its name.  Arrays given and returned have the dtype of the package `ml_dtypes`.
+    A sequence is a list of variables.  A string is its position in `words.every`; an output of a rank that only the
+    run decides is a list of two vectors, its elements and its lengths.  A value of a dtype of few bits (bfloat16,
+    float8, int4, ...) is a variable of a wider dtype, and `narrow` has its name.  Arrays given and returned have the
+    dtype of the package `ml_dtypes`.
 
     Called with arrays, by position or by name, it returns an array, or a list if there are several outputs.
     """
 
     def __init__(
-        self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any]
-    ) -> None:
-        self.name = name
+        self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any],
+        words: Words,
+    ) -> None:  # fmt: skip
+        self.name, self.words = name, words
         self._inputs, self._outputs = dict(inputs), dict(outputs)
         self.inputs = {n: value_of(v) for n, v in inputs.items()}
         self.outputs = {n: value_of(v) for n, v in outputs.items()}
@@ -55,7 +60,7 @@ class OnnxModel:
         how = {"name": self.name, "on_unused_input": "ignore", **options}
         made = function(flat(self.inputs), result, **how)
         return_freed_memory()  # memory of the optimization
-        return EdgeFunction(made, self._inputs, self._outputs) if self.is_wide else made
+        return EdgeFunction(made, self._inputs, self._outputs, self.words) if self.is_wide else made
 
     @property
     def is_wide(self) -> bool:
@@ -132,7 +137,8 @@ def _read(
     model, folder = load(source)
     graph = model.graph
     functions = {(f.domain, f.name): f for f in model.functions}
-    builder = Builder(versions_of(model), functions, folder, dict(ops or {}))
+    words = Words()
+    builder = Builder(versions_of(model), functions, folder, dict(ops or {}), words)
     builder.refuse_unknown(graph)
     parameters: dict[str, Any] = {}
 
@@ -147,14 +153,17 @@ def _read(
     if given:
         raise OnnxError(f"shapes names {min(given)!r}; the inputs are {', '.join(inputs) or 'none'}")
     with np.errstate(all="ignore"):  # values that are not finite pass through
-        values = builder.run(graph, {**scope, **inputs})
-    outputs = {o.name: _declared(o, value) for o, value in zip(graph.output, values, strict=True)}
+        names = {**scope, **inputs}
+        values = builder.run(graph, names)
+    outputs = {o.name: _declared(o, value, names) for o, value in zip(graph.output, values, strict=True)}
     present = {name: value for name, value in inputs.items() if value is not None}
-    return OnnxModel(graph.name or "model", present, outputs, parameters)
+    return OnnxModel(graph.name or "model", present, outputs, parameters, words)
 
 
-def _declared(info: Any, value: Any) -> Any:
+def _declared(info: Any, value: Any, scope: Mapping[str, Any]) -> Any:
     """An output; its narrow dtype is the declared one where converters of the user say none."""
+    if isinstance(value, Choice):
+        return of_any_rank(value, scope, lambda problem: OnnxError(f"output {info.name!r} {problem}"))
     form = declared_format(info.type)
     if form is None or format_of(value) is not None:
         return value

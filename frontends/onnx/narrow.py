@@ -29,6 +29,16 @@ class Format:
     bits: int
     wide: str
 
+    def given(self, array: Any, words: Any) -> Any:
+        """An array that a user gives, in the dtype that holds its values; `words` are those of the call."""
+        if not isinstance(array, np.ndarray | np.generic) or array.dtype.name != self.dtype.name:
+            return array
+        return array.astype(self.wide)
+
+    def told(self, array: Any, words: Any) -> Any:
+        """An array that a user gets."""
+        return np.asarray(array).astype(self.dtype)
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the package `ml_dtypes`, which arrays at the edges of models have."""
@@ -150,7 +160,22 @@ def _nearest(size: Any, digits: int, least: int) -> Any:
     return (size + shift) - shift
 
 
+@record
+class Text(Format):
+    """Strings, held as codes: see text.py."""
+
+    def given(self, array: Any, words: Any) -> Any:
+        return words.codes(array)
+
+    def told(self, array: Any, words: Any) -> Any:
+        return words.texts(np.asarray(array))
+
+    def rounded(self, x: Any, saturate: bool = True, mode: str = "") -> Any:
+        raise TypeError("a cast of numbers to strings is not supported")
+
+
 FORMATS: dict[int, Any] = {
+    8: Text("string", "string", 64, "int64"),
     16: Float("bfloat16", "bfloat16", 16, "float32", 7, -126, (2 - 2.0**-7) * 2.0**127, True, True),
     17: Float("float8e4m3fn", "float8_e4m3fn", 8, "float32", 3, -6, 448.0, False, True),
     18: Float("float8e4m3fnuz", "float8_e4m3fnuz", 8, "float32", 3, -7, 240.0, False, False),
@@ -163,7 +188,8 @@ FORMATS: dict[int, Any] = {
     25: Whole("uint2", "uint2", 2, "uint8", False),
     26: Whole("int2", "int2", 2, "int8", True),
 }  # fmt: skip
-"""The narrow dtypes by their numbers in ONNX."""
+"""The narrow dtypes, and that of strings, by their numbers in ONNX."""
+TEXT: Text = FORMATS[8]
 NUMBER_OF_FORMAT = {f: number for number, f in FORMATS.items()}
 
 

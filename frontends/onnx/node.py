@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import SourceLine, Variable
-from .narrow import format_of, value_of
+from .narrow import TEXT, format_of, value_of
+from .text import Words
 from .values import array_of
 
 
@@ -30,12 +31,12 @@ def line_of(proto: Any, number: int) -> ModelLine:
 
 
 class Node:
-    """A node: `op`, `version` of its op set, `attr(name, default)`, `outputs` asked for."""
+    """A node: `op`, `version` of its op set, `attr(name, default)`, the `words` of its model."""
 
     def __init__(
-        self, proto: Any, version: int, place: str, build: Callable[..., Any], formats: Sequence[Any] = ()
+        self, proto: Any, version: int, place: str, build: Callable[..., Any], formats: Sequence[Any], words: Words
     ) -> None:
-        self.proto, self.version, self.place = proto, version, place
+        self.proto, self.version, self.place, self.words = proto, version, place, words
         self.op: str = proto.op_type
         self.attributes = {a.name: a for a in proto.attribute}
         self.wanted = [bool(name) for name in proto.output]
@@ -58,7 +59,8 @@ class Node:
         if found.type == 3:
             return value.decode("utf-8", "replace")
         if found.type == 4:
-            return array_of(value, self.error)
+            array = array_of(value, self.error)
+            return self.words.codes(array) if array.dtype.kind == "O" else array
         if found.type == 8:
             return [text.decode("utf-8", "replace") for text in value]
         return list(value) if found.type in (6, 7) else value
@@ -95,6 +97,8 @@ class Node:
         for name, formal, form, value in zip(self.proto.input, formals, self.formats, operands, strict=False):
             if not isinstance(value, Variable) or formal.type_str[:1] != "T" or not formal.is_homogeneous:
                 continue
+            if form == TEXT and not _takes_text(formal.type_str, schema):
+                raise self.error(f"expected numbers, got strings ({name})")
             got = (form.name if form else value.dtype), name
             first = bound.setdefault(formal.type_str, got)
             if first[0] != got[0]:
@@ -126,3 +130,9 @@ class Node:
         name = f" {self.proto.name!r}" if self.proto.name else ""
         outputs = ", ".join(filter(None, self.proto.output))
         return f"{self.place}node{name} {self.op} (version {self.version}) -> {outputs}"
+
+
+def _takes_text(parameter: str, schema: Any) -> bool:
+    """Whether a type parameter of an op may be that of strings."""
+    allowed = next((c.allowed_type_strs for c in schema.type_constraints if c.type_param_str == parameter), ())
+    return "tensor(string)" in allowed

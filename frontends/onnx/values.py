@@ -17,15 +17,13 @@ from ...graph import Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.lengths import MakeVector, lengths_of
 from ...ops.tensor import as_tensor, constant
-from .narrow import FORMATS
+from .narrow import FORMATS, TEXT
 
 DTYPE_OF = {
     1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
     11: "float64", 12: "uint32", 13: "uint64", 14: "complex64", 15: "complex128",
 }  # fmt: skip
 """Our dtype by the number of ONNX's."""
-NAME_OF = {8: "string"}
-"""Names of the dtypes of ONNX that we have not."""
 NUMBER_OF = {name: number for number, name in DTYPE_OF.items()}
 
 LARGEST = 1 << 40
@@ -46,18 +44,20 @@ def dtype_of(number: int, fail: Fail) -> str:
     if number in FORMATS:
         return FORMATS[number].wide  # type: ignore[no-any-return]
     if number not in DTYPE_OF:
-        raise fail(f"the dtype {NAME_OF.get(number, number)} is not supported")
+        raise fail(f"the dtype {number} is not supported")
     return DTYPE_OF[number]
 
 
 def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
-    """The array of a TensorProto, whose sizes are checked before memory is taken."""
+    """The array of a TensorProto, whose sizes are checked before memory is taken; strings are an array of objects."""
     shape, form = tuple(tensor.dims), FORMATS.get(tensor.data_type)
     dtype = np.dtype(dtype_of(tensor.data_type, fail))
     count = math.prod(shape)
     size = -(-count * form.bits // 8) if form else count * dtype.itemsize
     if any(n < 0 for n in shape) or size > LARGEST:
         raise fail(f"the tensor {tensor.name!r} has the shape {shape}, which is not possible")
+    if form == TEXT:
+        return _texts(tensor, shape, fail)
     if tensor.data_location == 1:
         data = _external(tensor, size, fail, folder)
     elif tensor.raw_data:
@@ -72,6 +72,16 @@ def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
     if form:
         return form.values(data, count).reshape(shape)  # type: ignore[no-any-return]
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype, copy=False).reshape(shape)
+
+
+def _texts(tensor: Any, shape: tuple[int, ...], fail: Fail) -> np.ndarray:
+    """The array of a tensor of strings."""
+    texts = [text.decode("utf-8", "replace") for text in tensor.string_data]
+    if len(texts) != math.prod(shape):
+        raise fail(f"the tensor {tensor.name!r} has {len(texts)} elements, expected {math.prod(shape)} for {shape}")
+    found = np.empty(len(texts), object)
+    found[:] = texts
+    return found.reshape(shape)
 
 
 def _listed(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail) -> np.ndarray:
@@ -175,6 +185,11 @@ def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
     return [value[k] for k in range(count)]
 
 
+def float_of(length: Any) -> Any:
+    """A length as a number of float64: a float, or a scalar."""
+    return T.cast(length, "float64") if isinstance(length, Variable) else float(length)
+
+
 def known_array(value: Any) -> np.ndarray | None:
     """The array of a constant; None for a computed value."""
     return value.data if isinstance(value, Constant) else None
@@ -183,3 +198,35 @@ def known_array(value: Any) -> np.ndarray | None:
 def finfo_lowest(dtype: str) -> Any:
     """The least number of a dtype, -inf for floats."""
     return -math.inf if numpy_dtype(dtype).kind == "f" else np.iinfo(dtype).min
+
+
+# --- from floats to integers
+
+
+def wide_dtype(x: Variable) -> str:
+    """The dtype that values like x are computed in where one rounding follows: float32 or more."""
+    if x.type.kind == "c" or x.dtype in ("float32", "float64"):
+        return x.dtype
+    return "float32" if x.dtype == "float16" else "float64"
+
+
+def saturated(y: Any, dtype: str) -> Any:
+    """Floats, or integers, between the least and the largest number of an integer dtype, in that dtype."""
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.max], y.dtype)
+    if ends.dtype.kind == "f" and int(ends[1]) > info.max:
+        ends[1] = np.nextafter(ends[1], ends.dtype.type(0))
+    return T.cast(T.clip(y, constant(ends[0]), constant(ends[1])), dtype)
+
+
+def rounded_into(y: Any, dtype: str, form: Any = None) -> Any:
+    """A float in another dtype; an integer is the nearest one, the even one of two, and no number wraps around.
+
+    `form`: the narrow dtype of the result, if it has one.
+    """
+    kind = numpy_dtype(dtype).kind
+    if kind in "fc":
+        return T.cast(y, dtype)
+    if kind == "b":
+        return T.ne(T.round(y), constant(np.array(0, y.dtype)))
+    return saturated(T.round(y), dtype) if form is None else form.clipped(T.round(y))
