@@ -7,13 +7,13 @@ Blocks are a `Blockwise` layer, so that Dask fuses them with the layers that mak
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from itertools import starmap
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 from dask.blockwise import BlockwiseDepDict, blockwise
 from dask.highlevelgraph import HighLevelGraph
 
@@ -47,11 +47,15 @@ class _Layer:
 
 
 class Call:
-    """One call.  `values`: those of the inputs of the whole graph."""
+    """One call.  `values`: those of the inputs of the whole graph.
 
-    def __init__(self, name: str, plan: Plan, values: Mapping[Variable, Any], bounds: Bounds, arity: int) -> None:
+    `token`: determines the function and its options.  With the values it gives the names of tasks, so equal calls have
+    equal tasks.
+    """
+
+    def __init__(self, token: Any, plan: Plan, values: Mapping[Variable, Any], bounds: Bounds, arity: int) -> None:
         self.plan, self.values, self.bounds, self.arity = plan, values, bounds, arity
-        self._named = f"{name}-{{}}-{uuid.uuid4().hex}".format
+        self._token = tokenize(token, list(values.values()), bounds, arity)
         self.whole = [self._started()]
         """Layers of one task: `start`, and the last task of each later whole value."""
         self.blocks: dict[int, _Layer] = {}
@@ -63,7 +67,7 @@ class Call:
 
     def _layer(self, kind: str, made: Any, *depends: Any) -> _Layer:
         """Return a layer with the tasks that `made` returns for its name."""
-        name = self._named(kind)
+        name = f"{self.plan.program.name}-{kind}-{self._token}"
         return _Layer(name, HighLevelGraph.from_collections(name, made(name), dependencies=depends))
 
     def _refs(self) -> list[Any]:
@@ -145,7 +149,7 @@ class Call:
         key = self.plan.staged.lengths.get(v, v)
         if key is not v or v in self.values:
             value = self.values[v] if key is v else np.asarray(self._whole(key), v.dtype)
-            return value if isinstance(value, da.Array) else da.from_array(value, chunks=-1)
+            return value.copy() if isinstance(value, da.Array) else da.from_array(value, chunks=-1)
         if v in self.plan.numbers:
             return self._whole_result(self.plan.numbers[v], shape, v.dtype)
         return self._split_result(v, shape)

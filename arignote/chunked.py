@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,9 +21,11 @@ from . import later
 from .block_plans import Plan, planned
 from .cbackend.calls.caller import parameters
 from .cbackend.calls.checks import Parameter
+from .cbackend.calls.update_locks import update_locks
 from .compiled import Function
 from .function import function, settings_of
 from .graph import FunctionGraph, Variable, rebuild
+from .graph.digest import Unnamed, digest
 from .ops.checks import is_dask, shown
 from .ops.lengths import shape as shape_of
 from .ops.tensor import TensorVariable
@@ -107,39 +110,65 @@ class OnDask:
         containers = (*[None] * len(source.inputs), *(s.container for s in source.shared))
         self._parameters = parameters(source.name, known, containers, self._settings["allow_input_downcast"])
         held: dict[Variable, Variable] = {s: TensorVariable(s.type, name=s.name) for s in source.shared}
+        self._containers = [s.container for s in source.shared]
         inputs = [held.get(v, v) for v in known.inputs]
         self._graph = rewrite(FunctionGraph(inputs, rebuild(known.outputs, held)), QUERY)
         self._plans: dict[tuple[int | None, ...], Plan] = {}
         self._compiled: dict[Any, Function] = {}
         self._remarks: list[str] = []
+        self._token = _token(known, self._settings, self.gather)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return Dask arrays in the form of the function's results; NumPy arrays if it has updates."""
-        import dask
+        """Return Dask arrays in the form of the function's results; NumPy arrays if it has updates.
 
+        The call reads copies of its arguments and of the shared variables, so later changes do not reach its blocks.
+        """
         source = self.source
         given = list(source._plain.bound(args, kwargs) if kwargs else args)
         if len(given) != len(source.inputs):
             raise TypeError(f"on_dask: {source.name} takes {len(source.inputs)} arguments, got {len(given)}")
-        fitting = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]
-        values = [*fitting, *(s.get_value(borrow=True) for s in source.shared)]
-        layout = _layout(source, values, self.gather)
-        of = dict(zip(self._graph.inputs, layout.values, strict=True))
-        plan = self.plan(layout.axes)
-        self._remarks += [text for text in (*layout.remarks, *plan.staged.remarks) if text not in self._remarks]
-        call = later.block_graph.Call(source.name, plan, of, layout.bounds, self.arity)
-        results = list(map(call.result, plan.staged.outputs, self._shapes(values)))
-        updates = source.unoptimized_graph.updates
+        arguments = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]
+        updates, read = source.unoptimized_graph.updates, self._held()
+        results = (self._updated if updates else self._results)(arguments, read)
         count = len(results) - len(updates)
-        if updates:
-            results = list(dask.compute(*results))
-            for position, output in updates:
-                container = source.shared[position - len(source.inputs)]
-                container.set_value(np.asarray(results[output]))
         form, keys = source._signature.form, source._signature.keys
         if form == "dict":
             return dict(zip(keys, results[:count], strict=True))
         return results[0] if form == "one" else None if form == "none" else results[:count]
+
+    def _held(self) -> list[np.ndarray]:
+        """Return copies of the values of the shared variables, all from between two updates."""
+        containers = self._containers
+        with update_locks(containers):
+            return [c.value.copy() for c in containers]
+
+    def _results(self, arguments: Sequence[Any], read: Sequence[np.ndarray]) -> list[Any]:
+        """Return the outputs of the graph as Dask arrays."""
+        values = [*arguments, *read]
+        layout = _layout(self.source, values, self.gather)
+        of = dict(zip(self._graph.inputs, layout.values, strict=True))
+        plan = self.plan(layout.axes)
+        self._remarks += [text for text in (*layout.remarks, *plan.staged.remarks) if text not in self._remarks]
+        call = later.block_graph.Call(self._token, plan, of, layout.bounds, self.arity)
+        return list(map(call.result, plan.staged.outputs, self._shapes(values)))
+
+    def _updated(self, arguments: Sequence[Any], read: list[np.ndarray]) -> list[np.ndarray]:
+        """Compute the outputs and write the new values of shared variables.
+
+        If another call has changed a shared variable that this one read, compute again from the new values: the calls
+        have the effect of calls in turn, and no lock is held while blocks run.
+        """
+        from dask import compute
+
+        containers = self._containers
+        while True:
+            results = [np.asarray(r) for r in compute(*self._results(arguments, read))]
+            with update_locks(containers):
+                if all(map(_same_bits, (c.value for c in containers), read)):
+                    for position, output in self.source.unoptimized_graph.updates:
+                        self.source.shared[position - len(self.source.inputs)].set_value(results[output])
+                    return results
+                read = [c.value.copy() for c in containers]
 
     @property
     def remarks(self) -> list[str]:
@@ -169,17 +198,32 @@ class OnDask:
         return [tuple(int(n) for n in found) for found in lengths(*hollow)]
 
 
+def _token(graph: FunctionGraph, *options: Any) -> Any:
+    """Return text that is equal for equal functions in every process; of a graph without a digest, for this one only.
+
+    It is a part of the names of tasks, so Dask computes equal calls once.
+    """
+    try:
+        return digest(graph).hex(), str(options)
+    except Unnamed:
+        return uuid.uuid4().hex
+
+
+def _same_bits(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
 def _fitting(parameter: Parameter, value: Any) -> Any:
-    """Return a valid Dask array unchanged, or another value as an array.  Raises as a call of the function does."""
+    """Return a copy of a valid Dask array, or of another value as an array.  Raises as a call of the function does."""
     if not is_dask(value):
-        return parameter.array(value)
+        return np.array(parameter.array(value), order="C")
     if any(math.isnan(n) for n in value.shape):
         fix = f"call {parameter.word}.compute_chunk_sizes() first"
         raise ValueError(f"{parameter}: expected chunks of known lengths, got unknown ones (nan); {fix}")
     rank = parameter.type.ndim
     replace(parameter, type=parameter.type.with_shape((None,) * rank)).array(np.empty((0,) * rank, value.dtype))
     parameter.array(_hollow(parameter.type.dtype, value.shape))
-    return value
+    return value.copy()
 
 
 def _hollow(dtype: str, shape: Sequence[int]) -> np.ndarray:

@@ -22,7 +22,7 @@ from ..ops.indexing import IncSubtensor, Subtensor, entries
 from ..ops.joining import Join
 from ..ops.lengths import ShapeI
 from ..ops.nn import AlongAxis
-from ..ops.pointwise import Pointwise
+from ..ops.pointwise import Broadcasting
 from ..ops.pooling import Pool
 from ..ops.reduce import ArgReduce, Reduce
 from ..ops.shape import BroadcastTo, DimShuffle, Reshape
@@ -352,7 +352,7 @@ def _kernel_gradient(node: Apply, states: Sequence[State]) -> Placed:
 
 
 RULES: dict[type[Op], Rule] = {
-    Pointwise: _pointwise, DimShuffle: _dimshuffle, Reduce: _reduce, ArgReduce: _argreduce, Dot: _product,
+    Broadcasting: _pointwise, DimShuffle: _dimshuffle, Reduce: _reduce, ArgReduce: _argreduce, Dot: _product,
     MatMul: _product, AlongAxis: _along_axis, ShapeI: _length, Subtensor: _subtensor, AdvancedSubtensor: _gather,
     AdvancedIncSubtensor: _scatter, Collect: _collect, Join: _join, Reshape: _reshape, SumTo: _sum_to,
     Cumulative: _along_axis, Sorting: _along_axis, Alloc: _alloc, IncSubtensor: _inc_subtensor, Pool: _windows,
