@@ -7,9 +7,8 @@ Blocks are a `Blockwise` layer, so that Dask fuses them with the layers that mak
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import islice, takewhile
 from typing import Any
 
 import dask.array as da
@@ -23,6 +22,7 @@ from .block_plans import Plan
 from .graph import Constant, Variable
 from .record import record
 from .scaleout.facts import Facts
+from .scaleout.parts import Aligned
 from .scaleout.stages import LOW, NEXT, RANK, START, STEP, STOP, Bound, Length
 
 try:
@@ -60,7 +60,7 @@ class Call:
     ) -> None:  # fmt: skip
         self.plan, self.values, self.bounds, self.arity, self.facts = plan, values, bounds, arity, facts
         self._token = tokenize(token, list(values.values()), bounds, arity)
-        self._spans: dict[Any, list[tuple[int, int]]] = {}
+        self._spans: dict[Any, Bounds] = {}
         self.whole = [self._started()]
         """Layers of one task: `start`, and the last task of each later whole value."""
         self.blocks: dict[int, _Layer] = {}
@@ -98,7 +98,7 @@ class Call:
     def _block(self, stage: int) -> _Layer:
         """Return one task per block, with the index (block, 0): arguments have one block along other axes."""
         count = len(self.bounds)
-        numbers = (tuple(self._bound(b, k) for b in self.plan.bounds) for k in range(count))
+        numbers = zip(*map(self._numbers, self.plan.bounds), strict=True)
         spans = BlockwiseDepDict({(k,): found for k, found in enumerate(numbers)}, numblocks=(count,))
         given: list[Any] = [stage, None, spans, (0,)]
         depends: list[Any] = [*self.whole]
@@ -128,47 +128,47 @@ class Call:
     def _aligned(self, v: Variable) -> _Layer:
         """Return a layer with the rows of each block, from the blocks that have them."""
         (stage, place), op = self.plan.places[v], v.owner.op  # type: ignore[union-attr]
-        blocks = self.blocks[stage]
-        have, want = self._span(op.of), self._span(op.rows)  # type: ignore[attr-defined]
-        order = sorted((k for k, (begin, end) in enumerate(have) if begin < end), key=lambda k: have[k])
-        ends = [have[k][1] for k in order]
+        assert isinstance(op, Aligned)
+        blocks, have, want = self.blocks[stage], self._span(op.of), self._span(op.rows)
+        order = sorted((k for k, (begin, end) in enumerate(have) if begin < end), key=have.__getitem__)
+        begins, ends = ([have[k][a] for k in order] for a in (0, 1))
 
         def made(name: str) -> Tasks:
             found: Tasks = {}
             for k, (begin, end) in enumerate(want):
-                near = islice(order, bisect_right(ends, begin), None)
-                sources = list(takewhile(lambda j, end=end: have[j][0] < end, near)) if begin < end else [0]
+                near = order[bisect_right(ends, begin) : bisect_left(begins, end)]
+                sources = near if begin < end else [0]
                 slices = [(max(0, begin - have[j][0]), max(0, end - have[j][0])) for j in sources]
                 refs = [TaskRef((blocks.name, j, 0)) for j in sources]
-                found[name, k] = Task((name, k), tasks.aligned, op.axis, place, slices, *refs)  # type: ignore[attr-defined]
+                found[name, k] = Task((name, k), tasks.aligned, op.axis, place, slices, *refs)
             return found
 
         return self._layer(f"aligned{stage}.{place}", made, blocks)
 
-    def _span(self, rows: Any) -> list[tuple[int, int]]:
+    def _span(self, rows: Any) -> Bounds:
         """Return the range of each block among some rows of the chunked axis."""
+        if rows is None:
+            return self.bounds
         if rows not in self._spans:
-            span = self.facts.span(rows)
-            assert span is not None
-            self._spans[rows] = [_positions(span, begin, end) for begin, end in self.bounds]
+            self._spans[rows] = [_positions(self.facts.known(rows), begin, end) for begin, end in self.bounds]
         return self._spans[rows]
 
-    def _bound(self, bound: Bound, block: int) -> int:
-        """Return a number of a block."""
-        is_reversed = self.facts.is_reversed(bound.rows, None)
-        if bound.kind in (RANK, NEXT):
-            return (len(self.bounds) - 1 - block if is_reversed else block) + (bound.kind == NEXT)
-        begin, end = self._span(bound.rows)[block]
+    def _numbers(self, bound: Bound) -> Sequence[int]:
+        """Return a number of each block."""
         if bound.kind in (START, STOP):
-            return begin if bound.kind == START else end
-        span, of = self.facts.span(bound.rows), self.facts.span(bound.of)
-        assert span is not None and of is not None
+            return [ends[bound.kind == STOP] for ends in self._span(bound.rows)]
+        count = len(self.bounds)
+        if bound.kind in (RANK, NEXT):
+            order = range(count)[:: -1 if self.facts.is_reversed(bound.rows, None) else 1]
+            return [k + (bound.kind == NEXT) for k in order]
+        span, of = self.facts.known(bound.rows), self.facts.known(bound.of)
         if bound.kind == STEP:
-            return max(1, abs(span.step // of.step))
-        if begin == end:
-            return 0
-        places = sorted(of.index(span[k]) - self._span(bound.of)[block][0] for k in (begin, end - 1))
-        return places[0] if bound.kind == LOW else places[1] + 1
+            return [max(1, abs(span.step // of.step))] * count
+        found = []
+        for (begin, end), (first, _) in zip(self._span(bound.rows), self._span(bound.of), strict=True):
+            places = sorted(of.index(span[k]) - first for k in (begin, end - 1)) if begin < end else (0, -1)
+            found.append(places[0] if bound.kind == LOW else places[1] + 1)
+        return found
 
     def _finished(self, stage: int) -> _Layer:
         """Return the layer that combines the partial results of a stage in a tree and runs the next head."""

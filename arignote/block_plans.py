@@ -101,8 +101,8 @@ class _Planner:
         splits = [self.staged.splits[key].axis for key in self.own[k] if not isinstance(key, int)]
         is_of_rows = len(splits) == len(self.own[k]) and set(splits) == {0}
         adds = combination.is_all and not any(isinstance(way, Concatenation) for way in combination.ways)
-        adds = adds and all(place < 2 for kind, place, *_ in block.sources if kind == BOUND)  # others are of whole blocks
-        return adds and is_of_rows and len(_loops(block)) > 1
+        of_slices = all(place < 2 for kind, place, *_ in block.sources if kind == BOUND)  # other bounds: whole blocks
+        return adds and of_slices and is_of_rows and len(_loops(block)) > 1
 
     def _number(self, key: Any) -> int:
         return self.numbers.setdefault(key, len(self.numbers))

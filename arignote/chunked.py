@@ -54,7 +54,8 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = Fal
     the call.  Equal calls have equal names of tasks, so Dask computes them once.
 
     A function with updates is computed at once: it returns arrays, and its shared variables change once, after all
-    blocks are done; if one fails, they keep their values.  If another call changes them meanwhile, it is computed again.
+    blocks are done; if one fails, they keep their values.  If another call changes them meanwhile, this one is
+    computed again.
 
     Args:
         source: a function of `ag.function`.

@@ -157,8 +157,8 @@ class _Queue:
     def leave(self, request: _Request) -> None:
         """Remove a cancelled request, if it still waits."""
         with self.changed:
-            group = self.groups.get(request.key, ())
-            if request not in group:
+            group = self.groups.get(request.key)
+            if group is None or request not in group:
                 return
             group.remove(request)
             request.values, listeners = (), self.left(request.key, 1)

@@ -20,7 +20,7 @@ from ..ops.interpret import run
 from ..ops.lengths import ShapeI
 from ..record import record
 
-_NUMBERS = {
+_NUMBERS: dict[str, Any] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "floordiv": lambda a, b: a // b,
     "maximum": max, "minimum": min, "broadcast": lambda *lengths: broadcast(lengths),
 }  # fmt: skip
@@ -111,7 +111,7 @@ class Facts:
             missing = [a for a in above if isinstance(a, Symbol) and a not in self._lengths]
             stack += missing
             if not missing:
-                numbers = [a if isinstance(a, int) else self._lengths[a] for a in above]
+                numbers: list[Any] = [a if isinstance(a, int) else self._lengths[a] for a in above]
                 self._lengths[part] = None if None in numbers else self._combined(part, numbers)
         return dim if isinstance(dim, int) else self._lengths[dim]
 
@@ -119,24 +119,30 @@ class Facts:
         """Return the lengths from which a length is computed."""
         if part.kind in _NUMBERS:
             return part.args
-        if part.kind == "extent" and (found := _sliced(*part.args)) is not None:
-            return [found[0]]
-        return ()
+        found = _sliced(part)
+        return () if found is None else (found[0],)
 
-    def _combined(self, part: Symbol, numbers: Sequence[int]) -> int | None:
+    def _combined(self, part: Symbol, numbers: Sequence[Any]) -> int | None:
         """Return a length from those above it."""
         if part.kind in _NUMBERS:
-            return _NUMBERS[part.kind](*numbers)
+            result: int = _NUMBERS[part.kind](*numbers)
+            return result
+        v: Any = part.args[0]
         if part.kind == "value":
-            return self.number(*part.args)
-        v, axis = part.args
-        found = _sliced(v, axis)
-        if found is None:
+            return self.number(v)
+        if (found := _sliced(part)) is None:
+            axis: Any = part.args[1]
             return self.shapes[v][axis] if v in self.shapes else None
-        index = found[1]
+        span = self._cut(range(numbers[0]), found[1])
+        return None if span is None else len(span)
+
+    def _cut(self, span: range, index: slice) -> range | None:
+        """Return a slice of a range; None if a bound is unknown."""
         bounds = [b if b is None else self.number(b) for b in (index.start, index.stop, index.step)]
-        is_known = all((a is None) == (b is None) for a, b in zip(bounds, (index.start, index.stop, index.step), strict=True))
-        return len(range(numbers[0])[slice(*bounds)]) if is_known else None
+        given = (index.start, index.stop, index.step)
+        if any(a is None and b is not None for a, b in zip(bounds, given, strict=True)):
+            return None
+        return span[slice(*bounds)]
 
     def span(self, rows: Any) -> range | None:
         """Return positions on the chunked axis of some of its rows."""
@@ -146,12 +152,14 @@ class Facts:
             rows = rows.of
         for part in reversed(above):
             whole = self._spans[part.of]
-            given = [b for b in (part.start, part.stop, part.step) if b is not None]
-            known = {b: self.number(b) for b in given}
-            is_known = whole is not None and None not in known.values()
-            bounds = [known.get(b) for b in (part.start, part.stop, part.step)]
-            self._spans[part] = whole[slice(*bounds)] if is_known and whole is not None else None
+            self._spans[part] = None if whole is None else self._cut(whole, slice(part.start, part.stop, part.step))
         return self._spans[above[0] if above else rows]
+
+    def known(self, rows: Any) -> range:
+        """Return the positions of rows that a plan has, whose bounds are known."""
+        span = self.span(rows)
+        assert span is not None
+        return span
 
     def count(self, rows: Any) -> int | None:
         """Return the number of rows."""
@@ -164,7 +172,7 @@ class Facts:
         nodes = toposort([v], stop_at=self.values)
         while lengths := [n for n in nodes if isinstance(n.op, ShapeI) and n.out not in known]:
             for node in lengths:
-                length = self.length(dims_of(node.inputs[0])[node.op.axis])
+                length = self.length(dims_of(node.inputs[0])[node.op.axis])  # type: ignore[attr-defined]
                 if length is None:
                     return None
                 known[node.out] = np.int64(length)
@@ -177,10 +185,12 @@ class Facts:
 
 
 
-def _sliced(v: Variable, axis: int) -> tuple[Dim, slice] | None:
-    """Return the length of the axis from which an axis of a slice comes, and the slice; None for other values."""
-    if v.owner is None or not isinstance(v.owner.op, Subtensor):
+def _sliced(part: Symbol) -> tuple[Dim, slice] | None:
+    """Return the length of which a slice is taken, and the slice; None for lengths of other values."""
+    v: Any = part.args[0]
+    if part.kind != "extent" or v.owner is None or not isinstance(v.owner.op, Subtensor):
         return None
     x, *indices = v.owner.inputs
     given = [(a, index) for a, index in enumerate(entries(v.owner.op.spec, indices)) if isinstance(index, slice)]
+    axis: Any = part.args[1]
     return (dims_of(x)[given[axis][0]], given[axis][1]) if axis < len(given) else None

@@ -69,7 +69,7 @@ def as_local(node: Apply, states: Mapping[Variable, State], is_reversed: bool) -
     state = states.get(node.inputs[0]) if node.inputs else None
     if not isinstance(state, Split):
         return None
-    op, collect = node.op, Collect(state.axis, is_reversed)
+    op, collect = node.op, Collect(state.axis, is_reversed, is_local=True)
     if isinstance(op, Cumulative) and op.axis == state.axis:
         return _running(op, node.inputs[0], collect)
     if isinstance(op, ArgReduce) and (op.axis == state.axis or (op.axis is None and state.axis == 0)):

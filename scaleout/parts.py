@@ -74,20 +74,22 @@ def as_aligned(node: Apply, states: Mapping[Variable, State], facts: Facts) -> l
     if not moved:
         return None
     if not all(facts.ask("is_as_many", s.rows, to) for s in moved.values()):
-        raise refused(node, f"operands are parts of different lengths of the chunked axis; {shown(list(found.values()))}")
+        text = shown(list(found.values()))
+        raise refused(node, f"operands are parts of different lengths of the chunked axis; {text}")
     operands = [Aligned(s.axis, to, s.rows)(i) if (s := moved.get(k)) else i for k, i in enumerate(node.inputs)]
     return list(Apply(node.op, operands, node.origin).outputs)
 
 
 def as_parts(node: Apply, states: Mapping[Variable, State], facts: Facts) -> Variable | None:
     """Return the output of a node that reads or writes a part of the split axis by parts; None for other nodes."""
-    if type(node.op) not in (Subtensor, IncSubtensor) or not isinstance(state := states.get(node.inputs[0]), Split):
+    op: Any = node.op
+    if type(op) not in (Subtensor, IncSubtensor) or not isinstance(state := states.get(node.inputs[0]), Split):
         return None
-    spec, axis = node.op.spec, state.axis
+    spec, axis = op.spec, state.axis
     if axis >= len(spec) or spec[axis] == "s000":
         return None
     x, *rest = node.inputs
-    is_read = type(node.op) is Subtensor
+    is_read = type(op) is Subtensor
     indices = rest if is_read else rest[1:]
     if any(isinstance(states.get(i), Split) for i in indices):
         raise refused(node, "a bound or an index is chunked")
@@ -104,7 +106,7 @@ def as_parts(node: Apply, states: Mapping[Variable, State], facts: Facts) -> Var
     y, dropped = rest[0], sum(entry[0] != "s" for entry in spec)
     if is_one and y.ndim > (behind := x.ndim - dropped - sum(entry[0] == "s" for entry in spec[:axis])):
         y = T.expand_dims(y, y.ndim - behind)
-    is_set = node.op.set
+    is_set = op.set
     if any(entry != "s000" for entry in others):
         y = IncSubtensor(others, set=is_set)(part.read(x, False), y, *_flat(others, given))
         is_set = True
@@ -157,5 +159,6 @@ def _one(node: Apply, index: Variable, facts: Facts, rows: Rows | None) -> tuple
     if place == "outside":
         where = f", built at {node.origin[-1]}" if node.origin else ""
         length = facts.count(rows)
-        raise IndexError(f"{node.op.name}: index {facts.number(index)} is out of bounds for axis of length {length}{where}")
+        k = facts.number(index)
+        raise IndexError(f"{node.op.name}: index {k} is out of bounds for axis of length {length}{where}")
     return index, None if place == "last" else T.add(index, T.constant(1, dtype="int64")), None

@@ -43,9 +43,9 @@ from .states import (
     Rule,
     Split,
     State,
+    is_split,
     mismatched,
     refused,
-    is_split,
     rows_of,
     split_of,
 )
@@ -256,7 +256,7 @@ def _moved(spec: Any, axis: int, node: Apply, first: int) -> int:
     """Return the position in the result of an axis that is kept whole by an index with arrays."""
     kept = sum(entry[0] == "s" for entry in spec[:axis]) + max(0, axis - len(spec))
     pointers = [k for k in entries(spec, range(first, len(node.inputs))) if not isinstance(k, slice)]
-    return kept + max(node.inputs[k].ndim for k in pointers) if kept >= joint_position(spec) else kept
+    return int(kept + max(node.inputs[k].ndim for k in pointers)) if kept >= joint_position(spec) else kept
 
 
 def _scatter(node: Apply, states: Sequence[State], facts: Facts) -> Placed:
@@ -266,7 +266,8 @@ def _scatter(node: Apply, states: Sequence[State], facts: Facts) -> Placed:
     part = AdvancedSubtensor(op.spec).infer((x, *node.inputs[2:]))[0]
     shift = len(part.shape) - y.ndim
     if isinstance(axis := _untouched(node, states, op.spec, 2), int):
-        cuts, relative, length = {}, None, dims_of(x)[axis]
+        cuts: dict[int, int] = {}
+        relative, length = None, dims_of(x)[axis]
         at = _moved(op.spec, axis, node, 2) - shift
     else:
         cuts, relative = _indices(node, states, 2, facts)
@@ -377,15 +378,19 @@ def _longer(dims: Sequence[Dim]) -> list[Dim]:
 
 
 def _sum_to(node: Apply, states: Sequence[State], facts: Facts) -> Placed:
-    """Both operands are split in the same way, or the split axis is summed."""
-    x, like = node.inputs
+    """The split axis is kept if the second operand, of which only lengths matter, has it; otherwise it is summed."""
+    (x, like), rows = node.inputs, rows_of(states)
     rank = x.ndim - like.ndim
-    if isinstance(states[0], Split) and isinstance(states[1], Split) and states[0].axis == states[1].axis + rank:
-        return Placed((states[1],), {})
-    axis = states[0].axis - rank if isinstance(states[0], Split) else None
-    if axis is not None and states[1] is WHOLE and (axis < 0 or like.type.shape[axis] == 1):
-        return Placed((Partial(add),), {})
-    raise refused(node, "the target lengths of the sum differ from those of the blocks")
+    if not isinstance(states[0], Split):
+        axis = states[1].axis  # type: ignore[union-attr]
+        return Placed((Split(axis),), varying(node, {0: axis + rank}, dims_of(like)[axis], rows, facts))
+    axis = states[0].axis - rank
+    if isinstance(states[1], Split):
+        if states[1].axis != axis:
+            raise refused(node, "the target of the sum is chunked along another axis")
+        return Placed((Split(axis),), {})
+    cuts = varying(node, {1: axis}, dims_of(x)[states[0].axis], rows, facts)
+    return Placed((Split(axis),), cuts) if cuts else Placed((Partial(add),), {})
 
 
 def _windows(node: Apply, states: Sequence[State], facts: Facts) -> Placed:

@@ -95,7 +95,7 @@ class Propagation:
 
     def _marked(self, node: Apply, states: Sequence[State]) -> Placed | None:
         """Return the placement of an op of this subpackage; None for other ops."""
-        op, facts = node.op, self.facts
+        op = node.op
         if isinstance(op, Collect):
             return Placed((Partial(op),), {}, rows=rows_of(states))
         if isinstance(op, Own):

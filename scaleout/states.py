@@ -3,7 +3,7 @@
     WHOLE               replicated: every block sees all of it
     Count(rows)         whole: the length of the chunked axis, or of some of its rows
     Split(axis, rows)   each block has a slice along the axis, in the order of blocks; `rows`: those that it has
-    Partial(op)         each block has a value of the full shape, and `op` combines them; a `Collect` concatenates slices
+    Partial(op)         each block has a value of the full shape; `op` combines them, or `Collect` concatenates slices
     LOCAL               each block has a value of its own, of which others know nothing
 """
 
@@ -56,7 +56,7 @@ class Local:
 
 
 class Mark(TensorOp):
-    """An op that changes the state of its first operand, and is the identity for NumPy and in the function of a block."""
+    """An op that changes the state of its first operand; for NumPy and in the function of a block it is the identity."""
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)
@@ -72,15 +72,19 @@ class Mark(TensorOp):
 class Collect(Mark):
     """The whole value of a split or local one: the concatenation of the values of blocks along the axis.
 
-    `is_reversed`: in the reverse order of blocks.
+    `is_reversed`: in the reverse order of blocks.  `is_local`: of local values, which have any number of rows.
     """
 
     axis: int
     is_reversed: bool = False
+    is_local: bool = False
     name = "collect"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        return (opened(inputs[0].type, self.axis),)
+        return (opened(inputs[0].type, self.axis) if self.is_local else inputs[0].type,)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (opaque_dims(node.out) if self.is_local else inputs[0],)
 
 
 @record

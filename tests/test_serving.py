@@ -222,7 +222,8 @@ def test_a_result_has_the_same_class_alone_and_in_a_batch():
             alone = serve(np.arange(4.0))
             many = [serve.submit(np.arange(4.0)) for _ in range(3)]
             for future in many:
-                for a, b, c in zip(*(listed(found) for found in (alone, future.result(30), f(np.arange(4.0)))), strict=True):
+                results = alone, future.result(30), f(np.arange(4.0))
+                for a, b, c in zip(*map(listed, results), strict=True):
                     assert (type(a), a.dtype, a.shape) == (type(b), b.dtype, b.shape) == (type(c), c.dtype, c.shape)
                     np.testing.assert_array_equal(a, b)
             assert serve.batches == 2
