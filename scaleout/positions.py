@@ -18,7 +18,7 @@ from ..ops.casting import Cast
 from ..ops.creation import Arange
 from ..ops.lengths import tensor_to_dim
 from ..ops.shape import Reshape
-from .rules import is_range
+from .gathers import is_range
 from .states import Count, State
 
 

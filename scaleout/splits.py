@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..graph import Apply, FunctionGraph, Variable, toposort
+from .cuts import varying
 from .facts import Facts
 from .local import AsSlice, Begin, OfBlock, Own, as_local
 from .parts import Aligned, Part, WrittenPart, as_aligned, as_parts
 from .positions import as_positions
-from .rules import created, rule_of, varying
+from .rules import created, rule_of
 from .stable_sums import as_sums, is_stable_sum
 from .states import (
     LOCAL,

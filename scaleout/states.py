@@ -56,7 +56,7 @@ class Local:
 
 
 class Mark(TensorOp):
-    """An op that changes the state of its first operand; for NumPy and in the function of a block it is the identity."""
+    """An op that changes the state of its first operand; for NumPy and in a block it is the identity."""
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)
@@ -143,15 +143,6 @@ Rule = Callable[[Apply, Sequence[State], Facts], Placed]
 
 def refused(node: Apply, why: str) -> Unsplittable:
     return Unsplittable(f"{node.op.name}: {why}", f", built at {node.origin[-1]}" if node.origin else "")
-
-
-def mismatched(node: Apply, operand: int, axis: int, length: int | None, total: int | None) -> ValueError:
-    """Return the error for a whole operand that is neither of length 1 nor as long as the chunked ones."""
-    line = f", built at {node.origin[-1]}" if node.origin else ""
-    return ValueError(
-        f"{node.op.name}: operand {operand} has length {length} on axis {axis}, chunked operands have {total}; lengths "
-        f"must be equal or 1{line}"
-    )
 
 
 def opened(kind: TensorType, axis: int) -> TensorType:

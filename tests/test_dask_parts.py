@@ -24,29 +24,120 @@ def gradient(cost):
     return ag.grad(cost, x)
 
 
-BESIDE = [x + y, x * v[:, None], x[T.arange(n), labels], T.dot(x.T, y), T.dot(y.T, x), T.switch(x > 0, y, v[:, None]),
-          -T.log(T.nn.softmax(x, axis=1)[T.arange(n), labels]).mean(), T.stack([x, y], axis=1), v @ x, T.exp(y)[3:] * x[3:],
-          T.concatenate([x, y], axis=1), (x * v[:, None]).sum(axis=0), gradient(T.sum(x * y * v[:, None])),
-          w.T[labels % 3] * x]  # fmt: skip
-COLUMNS = [x[:, [0, 2]], x[:, [[0, 2], [1, 1]]], gradient(T.sum(x[:, [0, 2, 2]] ** 2)), T.stack([x, y], axis=1)[:, [0, 1, 1]],
-           T.stack([x, y], axis=1)[:, 1, [0, 3]], x.at[:, [1, 3]].add(1.0), x.at[:, [1, 3]].set(y[:, :2])]  # fmt: skip
-SLICES = [x[3:], x[:3], x[::2], x[::-1], x[5], x[-1], x[-2, 1], x[2:3], x - x[:1], x[3:, 1], x[10:20:3, ::-1], x[40:10:-7],
-          x[3:][::2][:-1], x[n // 2 :], x[k:], x[k], x[-k:], x[:0], x[60:], T.sum(x[60:], axis=0), x[45:].max(axis=0),
-          x[45:].min(), x[3:].std(), T.nn.softmax(x[30:], axis=0), x[3:, 0] + T.arange(n - 3), x[3:].mean(axis=0),
-          T.shape(x[3:])[0], x[::3] * y[::3], x[3:] * v[3:, None]]  # fmt: skip
-WRITES = [gradient(T.sum(x[3:] ** 2)), gradient(T.sum(x[::-1] ** 2 * y)), gradient(T.sum(x[5] ** 2)), x.at[5].add(w[:, 0]),
-          gradient(T.sum(x[-1] ** 3)), gradient(T.sum(x[3:40:2, 1] ** 2)), x.at[3:].set(0.0), x.at[10:20].set(y[10:20]),
-          x.at[10:20, 1:3].set(7.0), x.at[7, 2].add(5.0), x.at[::-2].set(y[::2]), x.at[3:6].set(y[40:43])]  # fmt: skip
-RUNNING = [T.cumsum(x, axis=0), T.cumprod(x, axis=0), T.cumsum(labels), T.cumsum(v), T.cumsum(x[3:45:2], axis=0),
-           T.cumsum(x[::-1], axis=0), gradient(T.sum(T.cumsum(x, axis=0) ** 2)), T.cumsum(x, axis=0)[-1],
-           gradient(T.sum(T.cumprod(x[:9], axis=0) ** 2)), T.cumsum(x - x.mean(axis=0), axis=0).max(axis=0)]  # fmt: skip
-EXTREMES = [T.argmax(x, axis=0), T.argmin(x, axis=0), T.argmax(v), T.argmax(x), T.argmin(x[47:], axis=0), T.argmin(v[::-1]),
-            T.argmax(x[::-1], axis=0), T.argmax(x - x.mean(axis=0), axis=0), T.argmax(T.round(x), axis=0),
-            T.argmax(T.switch(x > 1, np.nan, x), axis=0)]  # fmt: skip
-ALIGNED = [x[1:] - x[:-1], T.diff(v), T.dot(x.T, x[::-1]), x + x[::-1], T.sum(v[1:] * v[:-1]), x[2:] - 2 * x[1:-1] + x[:-2],
-           gradient(T.sum((x[1:] - x[:-1]) ** 2)), T.cumsum(v)[5:] - T.cumsum(v)[:-5], x[40:45] * x[3:8]]  # fmt: skip
-GROUPS = {"beside": BESIDE, "columns": COLUMNS, "slices": SLICES, "writes": WRITES, "running": RUNNING,
-          "extremes": EXTREMES, "aligned": ALIGNED}  # fmt: skip
+BESIDE = [
+    x + y,
+    x * v[:, None],
+    x[T.arange(n), labels],
+    T.dot(x.T, y),
+    T.dot(y.T, x),
+    T.switch(x > 0, y, v[:, None]),
+    -T.log(T.nn.softmax(x, axis=1)[T.arange(n), labels]).mean(),
+    T.stack([x, y], axis=1),
+    v @ x,
+    T.exp(y)[3:] * x[3:],
+    T.concatenate([x, y], axis=1),
+    (x * v[:, None]).sum(axis=0),
+    gradient(T.sum(x * y * v[:, None])),
+    w.T[labels % 3] * x,
+]
+COLUMNS = [
+    x[:, [0, 2]],
+    x[:, [[0, 2], [1, 1]]],
+    gradient(T.sum(x[:, [0, 2, 2]] ** 2)),
+    T.stack([x, y], axis=1)[:, [0, 1, 1]],
+    T.stack([x, y], axis=1)[:, 1, [0, 3]],
+    x.at[:, [1, 3]].add(1.0),
+    x.at[:, [1, 3]].set(y[:, :2]),
+]
+SLICES = [
+    x[3:],
+    x[:3],
+    x[::2],
+    x[::-1],
+    x[5],
+    x[-1],
+    x[-2, 1],
+    x[2:3],
+    x - x[:1],
+    x[3:, 1],
+    x[10:20:3, ::-1],
+    x[40:10:-7],
+    x[3:][::2][:-1],
+    x[n // 2 :],
+    x[k:],
+    x[k],
+    x[-k:],
+    x[:0],
+    x[60:],
+    T.sum(x[60:], axis=0),
+    x[45:].max(axis=0),
+    x[45:].min(),
+    x[3:].std(),
+    T.nn.softmax(x[30:], axis=0),
+    x[3:, 0] + T.arange(n - 3),
+    x[3:].mean(axis=0),
+    T.shape(x[3:])[0],
+    x[::3] * y[::3],
+    x[3:] * v[3:, None],
+]
+WRITES = [
+    gradient(T.sum(x[3:] ** 2)),
+    gradient(T.sum(x[::-1] ** 2 * y)),
+    gradient(T.sum(x[5] ** 2)),
+    x.at[5].add(w[:, 0]),
+    gradient(T.sum(x[-1] ** 3)),
+    gradient(T.sum(x[3:40:2, 1] ** 2)),
+    x.at[3:].set(0.0),
+    x.at[10:20].set(y[10:20]),
+    x.at[10:20, 1:3].set(7.0),
+    x.at[7, 2].add(5.0),
+    x.at[::-2].set(y[::2]),
+    x.at[3:6].set(y[40:43]),
+]
+RUNNING = [
+    T.cumsum(x, axis=0),
+    T.cumprod(x, axis=0),
+    T.cumsum(labels),
+    T.cumsum(v),
+    T.cumsum(x[3:45:2], axis=0),
+    T.cumsum(x[::-1], axis=0),
+    gradient(T.sum(T.cumsum(x, axis=0) ** 2)),
+    T.cumsum(x, axis=0)[-1],
+    gradient(T.sum(T.cumprod(x[:9], axis=0) ** 2)),
+    T.cumsum(x - x.mean(axis=0), axis=0).max(axis=0),
+]
+EXTREMES = [
+    T.argmax(x, axis=0),
+    T.argmin(x, axis=0),
+    T.argmax(v),
+    T.argmax(x),
+    T.argmin(x[47:], axis=0),
+    T.argmin(v[::-1]),
+    T.argmax(x[::-1], axis=0),
+    T.argmax(x - x.mean(axis=0), axis=0),
+    T.argmax(T.round(x), axis=0),
+    T.argmax(T.switch(x > 1, np.nan, x), axis=0),
+]
+ALIGNED = [
+    x[1:] - x[:-1],
+    T.diff(v),
+    T.dot(x.T, x[::-1]),
+    x + x[::-1],
+    T.sum(v[1:] * v[:-1]),
+    x[2:] - 2 * x[1:-1] + x[:-2],
+    gradient(T.sum((x[1:] - x[:-1]) ** 2)),
+    T.cumsum(v)[5:] - T.cumsum(v)[:-5],
+    x[40:45] * x[3:8],
+]
+GROUPS = {
+    "beside": BESIDE,
+    "columns": COLUMNS,
+    "slices": SLICES,
+    "writes": WRITES,
+    "running": RUNNING,
+    "extremes": EXTREMES,
+    "aligned": ALIGNED,
+}
 
 
 def chunked(array, chunks=CHUNKS, axis=0):
@@ -108,10 +199,32 @@ def test_of_two_chunked_axes_one_is_kept_by_which_the_graph_can_be_split():
     assert columns.remarks == ["x is chunked along axes [0, 1].  It is rechunked"]
 
 
-WHOLE = [T.sort(x, axis=0), T.median(v), T.sort(x[3:], axis=0), x[labels], x @ x.T, T.reshape(x, (-1,)), T.tril(x), T.tile(x, (2, 1)),
-         T.roll(x, 1, axis=0), T.concatenate([x, y], axis=0), T.repeat(v, 2), T.dot(x, y.T), x[T.argmax(v) :], x[T.argmax(v)],
-         T.argmax(x.T), T.sort(x.T, axis=1) + y.T, x[:, T.argmax(x, axis=1)], T.percentile(x, 30, axis=0),
-         x[x[:, 0] > 0], T.searchsorted(T.sort(v), v)]  # fmt: skip
+WHOLE = [
+    T.sort(x, axis=0),
+    T.median(v),
+    T.sort(x[3:], axis=0),
+    x[labels],
+    x @ x.T,
+    T.reshape(x, (-1,)),
+    T.tril(x),
+    T.tile(x, (2, 1)),
+    T.roll(x, 1, axis=0),
+    T.concatenate([x, y], axis=0),
+    T.repeat(v, 2),
+    T.dot(x, y.T),
+    x[T.argmax(v) :],
+    x[T.argmax(v)],
+    T.argmax(x.T),
+    T.sort(x.T, axis=1) + y.T,
+    x[:, T.argmax(x, axis=1)],
+    T.percentile(x, 30, axis=0),
+    x[x[:, 0] > 0],
+    T.searchsorted(T.sort(v), v),
+]
+
+
+def is_chunked(array):
+    return max(getattr(array, "numblocks", (1,)), default=1) > 1
 
 
 @pytest.mark.parametrize("number", range(len(WHOLE)))
@@ -119,16 +232,19 @@ def test_a_refusal_names_the_arguments_whose_rechunk_helps(number):
     f, given = ag.function(INPUTS, WHOLE[number], mode="NUMPY", on_unused_input="ignore"), LAYOUTS["all"]
     with pytest.raises(TypeError, match=r"give \w+\.rechunk\(\{\d: -1\}\).*test_dask_parts.py:\d+") as error:
         f(*given)
-    for _ in range(4):
-        fixes = dict(re.findall(r"(\w+)\.rechunk\(\{(\d): -1\}\)", str(error.value)))
-        given = [a.rechunk({int(fixes[i.name]): -1}) if i.name in fixes else a for i, a in zip(INPUTS, given, strict=True)]
+    result, said = None, str(error.value)
+    while result is None:
+        fixes = dict(re.findall(r"(\w+)\.rechunk\(\{(\d): -1\}\)", said))
+        named = [i.name in fixes and is_chunked(a) for i, a in zip(INPUTS, given, strict=True)]
+        assert any(named), said
+        given = [
+            a.rechunk({int(fixes[i.name]): -1}) if is_named else a
+            for i, a, is_named in zip(INPUTS, given, named, strict=True)
+        ]
         try:
             result = f(*given)
         except TypeError as further:
-            assert str(further) != str(error.value)
-            error.value = further
-        else:
-            break
+            said = str(further)
     want = f(*VALUES)
     np.testing.assert_allclose(result.compute(), want, rtol=1e-11)
     assert all(a == b or np.isnan(a) for a, b in zip(result.shape, want.shape, strict=True))
@@ -143,12 +259,28 @@ def test_lengths_that_depend_on_values_of_chunks_are_unknown():
 @pytest.mark.long
 def test_any_program_along_the_chunked_axis():
     """Chains of drawn steps on rows, against NumPy's meaning of the graph."""
-    steps = [lambda z, r: z[r.integers(-3, 9) :], lambda z, r: z[: r.integers(3, 60)], lambda z, r: z[:: r.choice([-3, -1, 2])],
-             lambda z, r: T.cumsum(z, axis=0) * 0.1, lambda z, r: z[1:] - z[:-1], lambda z, r: z - z.mean(axis=0),
-             lambda z, r: z + z[::-1], lambda z, r: z[:, [1, 0, 3, 2]], lambda z, r: T.tanh(z) + z[:1],
-             lambda z, r: z.at[r.integers(0, 5) :].set(1.5), lambda z, r: z * T.arange(T.shape(z)[0])[:, None] * 0.1,
-             lambda z, r: z - z.max(axis=0), lambda z, r: T.nn.softmax(z, axis=0)]  # fmt: skip
-    ends = [lambda z: z, lambda z: T.argmax(z, axis=0), lambda z: gradient(T.sum(z**2)), lambda z: z.sum(axis=0), lambda z: z[-1]]
+    steps = [
+        lambda z, r: z[r.integers(-3, 9) :],
+        lambda z, r: z[: r.integers(3, 60)],
+        lambda z, r: z[:: r.choice([-3, -1, 2])],
+        lambda z, r: T.cumsum(z, axis=0) * 0.1,
+        lambda z, r: z[1:] - z[:-1],
+        lambda z, r: z - z.mean(axis=0),
+        lambda z, r: z + z[::-1],
+        lambda z, r: z[:, [1, 0, 3, 2]],
+        lambda z, r: T.tanh(z) + z[:1],
+        lambda z, r: z.at[r.integers(0, 5) :].set(1.5),
+        lambda z, r: z * T.arange(T.shape(z)[0])[:, None] * 0.1,
+        lambda z, r: z - z.max(axis=0),
+        lambda z, r: T.nn.softmax(z, axis=0),
+    ]
+    ends = [
+        lambda z: z,
+        lambda z: T.argmax(z, axis=0),
+        lambda z: gradient(T.sum(z**2)),
+        lambda z: z.sum(axis=0),
+        lambda z: z[-1],
+    ]
     for seed in range(150):
         r = np.random.default_rng(seed)
         z = x
