@@ -7,13 +7,13 @@ Blocks are a `Blockwise` layer, so that Dask fuses them with the layers that mak
 
 from __future__ import annotations
 
-import uuid
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import starmap
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask.base import tokenize
 from dask.blockwise import BlockwiseDepDict, blockwise
 from dask.highlevelgraph import HighLevelGraph
 
@@ -21,7 +21,9 @@ from . import block_tasks as tasks
 from .block_plans import Plan
 from .graph import Constant, Variable
 from .record import record
-from .scaleout.stages import Length
+from .scaleout.facts import Facts
+from .scaleout.parts import Aligned
+from .scaleout.stages import LOW, NEXT, RANK, START, STEP, STOP, Bound, Length
 
 try:
     from dask.task_spec import Task, TaskRef
@@ -47,11 +49,18 @@ class _Layer:
 
 
 class Call:
-    """One call.  `values`: those of the inputs of the whole graph."""
+    """One call.  `values`: those of the inputs of the whole graph.
 
-    def __init__(self, name: str, plan: Plan, values: Mapping[Variable, Any], bounds: Bounds, arity: int) -> None:
-        self.plan, self.values, self.bounds, self.arity = plan, values, bounds, arity
-        self._named = f"{name}-{{}}-{uuid.uuid4().hex}".format
+    `token`: determines the function and its options.  With the values it gives the names of tasks, so equal calls have
+    equal tasks.
+    """
+
+    def __init__(
+        self, token: Any, plan: Plan, values: Mapping[Variable, Any], bounds: Bounds, arity: int, facts: Facts
+    ) -> None:  # fmt: skip
+        self.plan, self.values, self.bounds, self.arity, self.facts = plan, values, bounds, arity, facts
+        self._token = tokenize(token, list(values.values()), bounds, arity)
+        self._spans: dict[Any, Bounds] = {}
         self.whole = [self._started()]
         """Layers of one task: `start`, and the last task of each later whole value."""
         self.blocks: dict[int, _Layer] = {}
@@ -63,7 +72,7 @@ class Call:
 
     def _layer(self, kind: str, made: Any, *depends: Any) -> _Layer:
         """Return a layer with the tasks that `made` returns for its name."""
-        name = self._named(kind)
+        name = f"{self.plan.program.name}-{kind}-{self._token}"
         return _Layer(name, HighLevelGraph.from_collections(name, made(name), dependencies=depends))
 
     def _refs(self) -> list[Any]:
@@ -82,14 +91,15 @@ class Call:
     def _whole(self, key: Any) -> Any:
         """Return a length, a value, or the only block of a Dask array."""
         if isinstance(key, Length):
-            return self.bounds[-1][1] if key.of is None else np.shape(self.values[key.of])[key.axis]
+            return self.facts.count(key.rows) if key.of is None else np.shape(self.values[key.of])[key.axis]
         value = self.values[key]
         return TaskRef((value.name, *(0,) * value.ndim)) if isinstance(value, da.Array) else value
 
     def _block(self, stage: int) -> _Layer:
         """Return one task per block, with the index (block, 0): arguments have one block along other axes."""
         count = len(self.bounds)
-        spans = BlockwiseDepDict({(k,): span for k, span in enumerate(self.bounds)}, numblocks=(count,))
+        numbers = zip(*map(self._numbers, self.plan.bounds), strict=True)
+        spans = BlockwiseDepDict({(k,): found for k, found in enumerate(numbers)}, numblocks=(count,))
         given: list[Any] = [stage, None, spans, (0,)]
         depends: list[Any] = [*self.whole]
         numblocks: dict[str, tuple[int, ...]] = {layer.name: () for layer in self.whole}
@@ -98,6 +108,9 @@ class Call:
                 made: Any = self.blocks[source]
                 indices: tuple[int, ...] = (0, 1)
                 numblocks[made.name] = count, 1
+            elif source not in self.values:
+                made, indices = self._aligned(source), (0,)
+                numblocks[made.name] = (count,)
             else:
                 made, axis = self.values[source], self.plan.staged.splits[source].axis
                 indices = tuple(int(a != axis) for a in range(made.ndim))
@@ -111,6 +124,51 @@ class Call:
             return blockwise(task, name, (0, 1), *whole, *given, numblocks=numblocks, new_axes={1: 1})
 
         return self._layer(f"block{stage}", layer, *depends)
+
+    def _aligned(self, v: Variable) -> _Layer:
+        """Return a layer with the rows of each block, from the blocks that have them."""
+        (stage, place), op = self.plan.places[v], v.owner.op  # type: ignore[union-attr]
+        assert isinstance(op, Aligned)
+        blocks, have, want = self.blocks[stage], self._span(op.of), self._span(op.rows)
+        order = sorted((k for k, (begin, end) in enumerate(have) if begin < end), key=have.__getitem__)
+        begins, ends = ([have[k][a] for k in order] for a in (0, 1))
+
+        def made(name: str) -> Tasks:
+            found: Tasks = {}
+            for k, (begin, end) in enumerate(want):
+                near = order[bisect_right(ends, begin) : bisect_left(begins, end)]
+                sources = near if begin < end else [0]
+                slices = [(max(0, begin - have[j][0]), max(0, end - have[j][0])) for j in sources]
+                refs = [TaskRef((blocks.name, j, 0)) for j in sources]
+                found[name, k] = Task((name, k), tasks.aligned, op.axis, place, slices, *refs)
+            return found
+
+        return self._layer(f"aligned{stage}.{place}", made, blocks)
+
+    def _span(self, rows: Any) -> Bounds:
+        """Return the range of each block among some rows of the chunked axis."""
+        if rows is None:
+            return self.bounds
+        if rows not in self._spans:
+            self._spans[rows] = [_positions(self.facts.known(rows), begin, end) for begin, end in self.bounds]
+        return self._spans[rows]
+
+    def _numbers(self, bound: Bound) -> Sequence[int]:
+        """Return a number of each block."""
+        if bound.kind in (START, STOP):
+            return [ends[bound.kind == STOP] for ends in self._span(bound.rows)]
+        count = len(self.bounds)
+        if bound.kind in (RANK, NEXT):
+            order = range(count)[:: -1 if self.facts.is_reversed(bound.rows, None) else 1]
+            return [k + (bound.kind == NEXT) for k in order]
+        span, of = self.facts.known(bound.rows), self.facts.known(bound.of)
+        if bound.kind == STEP:
+            return [max(1, abs(span.step // of.step))] * count
+        found = []
+        for (begin, end), (first, _) in zip(self._span(bound.rows), self._span(bound.of), strict=True):
+            places = sorted(of.index(span[k]) - first for k in (begin, end - 1)) if begin < end else (0, -1)
+            found.append(places[0] if bound.kind == LOW else places[1] + 1)
+        return found
 
     def _finished(self, stage: int) -> _Layer:
         """Return the layer that combines the partial results of a stage in a tree and runs the next head."""
@@ -138,19 +196,19 @@ class Call:
         return self._layer(f"whole{stage}", made, *self.whole, self.blocks[stage])
 
     # --- results
-    def result(self, v: Variable, shape: tuple[int, ...]) -> Any:
+    def result(self, v: Variable, shape: tuple[float, ...]) -> Any:
         """Return an output as a Dask array."""
         if isinstance(v, Constant):
             return da.from_array(v.data, chunks=-1)
         key = self.plan.staged.lengths.get(v, v)
         if key is not v or v in self.values:
             value = self.values[v] if key is v else np.asarray(self._whole(key), v.dtype)
-            return value if isinstance(value, da.Array) else da.from_array(value, chunks=-1)
+            return value.copy() if isinstance(value, da.Array) else da.from_array(value, chunks=-1)
         if v in self.plan.numbers:
             return self._whole_result(self.plan.numbers[v], shape, v.dtype)
         return self._split_result(v, shape)
 
-    def _whole_result(self, number: int, shape: tuple[int, ...], dtype: str) -> Any:
+    def _whole_result(self, number: int, shape: tuple[float, ...], dtype: str) -> Any:
         origin = (0,) * len(shape)
 
         def made(name: str) -> Tasks:
@@ -159,18 +217,30 @@ class Call:
         layer = self._layer(f"result{number}", made, *self.whole)
         return da.Array(layer.graph, layer.name, tuple((n,) for n in shape), dtype)
 
-    def _split_result(self, v: Variable, shape: tuple[int, ...]) -> Any:
-        (stage, place), axis = self.plan.places[v], self.plan.staged.splits[v].axis
-        blocks = self.blocks[stage]
+    def _split_result(self, v: Variable, shape: tuple[float, ...]) -> Any:
+        """Return a split value.  Blocks without rows of it are left out."""
+        (stage, place), split = self.plan.places[v], self.plan.staged.splits[v]
+        blocks, axis, spans = self.blocks[stage], split.axis, self._span(split.rows)
+        numbers = [k for k, (begin, end) in enumerate(spans) if begin < end] or [0]
+        if self.facts.is_reversed(split.rows, None):
+            numbers.reverse()
+        lengths = tuple(spans[k][1] - spans[k][0] for k in numbers)
 
         def made(name: str) -> Tasks:
-            keys = [(name, *(k if a == axis else 0 for a in range(len(shape)))) for k in range(len(self.bounds))]
-            return {
-                key: Task(key, tasks.picked_part, place, TaskRef((blocks.name, k, 0))) for k, key in enumerate(keys)
-            }
+            keys = [(name, *(k if a == axis else 0 for a in range(len(shape)))) for k in range(len(numbers))]
+            refs = [TaskRef((blocks.name, k, 0)) for k in numbers]
+            return {key: Task(key, tasks.picked_part, place, ref) for key, ref in zip(keys, refs, strict=True)}
 
-        lengths = tuple(starmap(lambda begin, end: end - begin, self.bounds))
         layer = self._layer(f"result{stage}.{place}", made, blocks)
         return da.Array(
             layer.graph, layer.name, tuple(lengths if a == axis else (n,) for a, n in enumerate(shape)), v.dtype
         )
+
+
+def _positions(span: range, begin: int, end: int) -> tuple[int, int]:
+    """Return the range of positions in `span` of its numbers from `begin` on and below `end`."""
+    if span.step < 0:
+        first, last = _positions(span[::-1], begin, end)
+        return len(span) - last, len(span) - first
+    first, last = (min(max(-((span.start - b) // span.step), 0), len(span)) for b in (begin, end))
+    return first, max(first, last)

@@ -18,13 +18,13 @@ from .ops.specify import CheckLengths, SpecifyShape
 from .ops.tensor import TensorVariable
 from .record import record
 from .scaleout import Collect, Stage, Staged
-from .scaleout.stages import STOP, Length
+from .scaleout.stages import START, STOP, Bound, Length, is_aligned
 from .scaleout.stages import Function as Unit
 
 Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once per key."""
 Own = Union[Variable, int]
-"""A sliced argument of blocks: an input, or the index of an earlier stage whose results the block reads."""
+"""A sliced argument of blocks: an input, an aligned value, or the index of an earlier stage whose results they read."""
 _VIEWS = (CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
 
 
@@ -40,6 +40,8 @@ class Plan:
     own: tuple[tuple[Own, ...], ...]
     numbers: Mapping[Variable, int]
     places: Mapping[Variable, tuple[int, int]]
+    bounds: tuple[Bound, ...]
+    """Numbers of a block that its tasks get: its start and stop, then others."""
 
 
 def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
@@ -72,6 +74,7 @@ class _Planner:
         self.numbers: dict[Any, int] = {}
         self.places: dict[Variable, tuple[int, int]] = {}
         self.own: list[tuple[Own, ...]] = []
+        self.bounds: dict[Bound, int] = {Bound(START): 0, Bound(STOP): 1}
         self.read: set[int] = set()
         """Numbers of whole values that some task after `start` reads."""
 
@@ -82,7 +85,7 @@ class _Planner:
         program = Program(self.name, Parts(heads, blocks, combinations, frozenset(self.read)))
         given = {n: key for key, n in self.numbers.items() if isinstance(key, Length) or key.owner is None}
         numbers = {v: n for v, n in self.numbers.items() if isinstance(v, Variable)}
-        return Plan(self.staged, program, given, tuple(self.own), numbers, self.places)
+        return Plan(self.staged, program, given, tuple(self.own), numbers, self.places, tuple(self.bounds))
 
     def _stage(self, k: int, stage: Stage) -> tuple[Part | None, Part | None, Combination]:
         head = self._head(k, stage.head) if stage.head is not None else None
@@ -98,7 +101,8 @@ class _Planner:
         splits = [self.staged.splits[key].axis for key in self.own[k] if not isinstance(key, int)]
         is_of_rows = len(splits) == len(self.own[k]) and set(splits) == {0}
         adds = combination.is_all and not any(isinstance(way, Concatenation) for way in combination.ways)
-        return adds and is_of_rows and len(_loops(block)) > 1
+        of_slices = all(place < 2 for kind, place, *_ in block.sources if kind == BOUND)  # other bounds: whole blocks
+        return adds and of_slices and is_of_rows and len(_loops(block)) > 1
 
     def _number(self, key: Any) -> int:
         return self.numbers.setdefault(key, len(self.numbers))
@@ -122,8 +126,10 @@ class _Planner:
 
     def _source(self, key: Any, own: dict[Own, int]) -> tuple[Any, ...]:
         """Return the source of one argument of a block."""
-        if isinstance(key, str):
-            return BOUND, int(key == STOP)
+        if isinstance(key, Bound):
+            return BOUND, self.bounds.setdefault(key, len(self.bounds))
+        if isinstance(key, Variable) and is_aligned(key):
+            return OWN, own.setdefault(key, len(own))
         if key in self.places:
             stage, place = self.places[key]
             return OWN, own.setdefault(stage, len(own)), place
@@ -142,6 +148,6 @@ class _Planner:
         if op is None:
             return None
         if isinstance(op, Collect):
-            return Concatenation(op.axis)
+            return Concatenation(op.axis, op.is_reversed)
         a, b = (TensorVariable(v.type) for _ in range(2))
         return self.compiled((op, v.type), [a, b], op(a, b), op.name)

@@ -37,12 +37,13 @@ WHOLE, OWN, BOUND = range(3)
 
 @record
 class Concatenation:
-    """The combination of slices of a split value."""
+    """The combination of slices of a split value, in the order of blocks or reversed."""
 
     axis: int
+    is_reversed: bool = False
 
     def all(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        return np.concatenate(parts, self.axis)
+        return np.concatenate(parts[::-1] if self.is_reversed else parts, self.axis)
 
 
 @record
@@ -232,6 +233,12 @@ def _cut(part: Part, given: Sequence[Any], begin: int, bounds: tuple[int, int]) 
         value[rows] if kind == OWN else bounds[place[0]] if kind == BOUND else value
         for value, (kind, *place) in zip(given, part.sources, strict=True)
     ]
+
+
+def aligned(axis: int, place: int, slices: Sequence[tuple[int, int]], *results: Sequence[Any]) -> np.ndarray:
+    """Return one result of several blocks: a slice of each, concatenated."""
+    parts = [part[place][(slice(None),) * axis + (slice(*ends),)] for part, ends in zip(results, slices, strict=True)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis)
 
 
 def partial(start: Start, stage: int, results: Sequence[Any]) -> list[Any]:

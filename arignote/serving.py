@@ -2,20 +2,22 @@
 
     caller --submit--> queue by shapes and dtypes --batch--> one worker --> `ag.vectorize`d function --> futures
 
-The worker takes the oldest group as soon as it is full, or its first call has waited for `max_delay`.  Calls that
-arrive while it computes wait for less, since their time already runs.
+The worker takes the oldest group as soon as it is full, or its first call has waited for `max_delay`, or there is no
+room for further calls.  Calls that arrive while it computes wait for less, since their time already runs.  Callbacks of
+futures run in a thread of their own, so they may call the same function.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -27,7 +29,6 @@ from .compiled import Function
 from .function import function, settings_of
 from .ops.checks import shown
 from .ops.tensor import TensorVariable
-from .record import record
 from .record.ending import interpreter_ends
 from .record.forks import ProcessLock
 from .sources import function_of
@@ -92,11 +93,25 @@ def _of_many(source: Function) -> Function:
     return function(list(many.values()), outputs, **{**settings_of(source), "name": f"{source.name} of many"})
 
 
-@record(eq=False, repr=False)
-class _Request:
-    values: tuple[np.ndarray, ...]
-    arrived: float
-    future: Future[Any]
+class _Request(Future[Any]):
+    """Future of one call.  `is_quick`: its callbacks only wake an event loop, so the worker runs them itself."""
+
+    def __init__(self, queue: _Queue, values: tuple[np.ndarray, ...], is_quick: bool) -> None:
+        super().__init__()
+        self.queue, self.values, self.is_quick = queue, values, is_quick
+        self.key: Key = tuple((v.dtype.str, v.shape) for v in values)
+        self.arrived = time.monotonic()
+
+    def cancel(self) -> bool:
+        """Cancel the call unless it is computed already; its place in the queue is free at once."""
+        is_cancelled = super().cancel()
+        if is_cancelled:
+            self.queue.leave(self)
+        return is_cancelled
+
+    def add_done_callback(self, fn: Callable[[Future[Any]], object]) -> None:
+        """Call `fn` with the future once it is done: never in the worker, unless the future is quick."""
+        super().add_done_callback(fn if self.is_quick else partial(self.queue.tell, fn))
 
 
 class _Queue:
@@ -116,31 +131,54 @@ class _Queue:
         self.closed = False
         self.thread: threading.Thread | None = None
         self.listeners: deque[Callable[[], None]] = deque()
+        self.callbacks = ThreadPoolExecutor(1, f"{self.source.name} callbacks")
+        self.teller: threading.Thread | None = None
+        """The thread of the callbacks, while one runs."""
         self.process = os.getpid()  # last: who sees it finds all else
 
     # --- callers
 
     def put(self, values: tuple[np.ndarray, ...], blocks: bool) -> Future[Any] | None:
         """Return the future of a call; None if the queue is full and may not block.  Raises RuntimeError if closed."""
-        future: Future[Any] = Future()
         with self.changed:
             while self.waiting >= self.most and not self.closed:
                 if not blocks:
                     return None
                 self.changed.wait()
             if self.closed:
-                raise RuntimeError(f"batched: {self.source.name} is closed")
-            key = tuple((v.dtype.str, v.shape) for v in values)
-            self.groups.setdefault(key, deque()).append(_Request(values, time.monotonic(), future))
+                raise RuntimeError(f"batched: {self.source.name} is closed; it takes no further calls")
+            request = _Request(self, values, is_quick=not blocks)
+            self.groups.setdefault(request.key, deque()).append(request)
             self.waiting += 1
             if self.thread is None:
                 self.thread = threading.Thread(target=self.serve, name=f"{self.source.name} batches", daemon=True)
                 self.thread.start()
             self.changed.notify_all()
-        return future
+        return request
+
+    def leave(self, request: _Request) -> None:
+        """Remove a cancelled request, if it still waits."""
+        with self.changed:
+            group = self.groups.get(request.key)
+            if group is None or request not in group:
+                return
+            group.remove(request)
+            request.values, listeners = (), self.left(request.key, 1)
+        for listener in listeners:
+            listener()
+
+    def left(self, key: Key, count: int) -> list[Callable[[], None]]:
+        """Make room after requests of a group have left it; return the listeners to call without the lock."""
+        if not self.groups[key]:
+            del self.groups[key]
+        self.waiting -= count
+        listeners = list(self.listeners)
+        self.listeners.clear()
+        self.changed.notify_all()
+        return listeners
 
     def tell_of_room(self, listener: Callable[[], None]) -> bool:
-        """Call `listener` once when a batch has left; return whether the queue is still full."""
+        """Call `listener` once when there may be room, or at the end; return whether the queue is still full."""
         with self.changed:
             if self.waiting < self.most or self.closed:
                 return False
@@ -153,18 +191,26 @@ class _Queue:
             return
         with self.changed:
             self.closed = True
+            listeners = list(self.listeners)
+            self.listeners.clear()
             self.changed.notify_all()
-        if self.thread is not None and self.thread is not threading.current_thread():
+        for listener in listeners:
+            listener()
+        current = threading.current_thread()
+        if self.thread is not None and self.thread is not current:
             self.thread.join()
+            self.callbacks.shutdown(wait=self.teller is not current)
 
     # --- the worker
 
     def serve(self) -> None:
         while (batch := self.take()) is not None:
-            ready = [r for r in batch if r.future.set_running_or_notify_cancel()]
+            ready = [r for r in batch if r.set_running_or_notify_cancel()]
             if ready:
                 self.run(ready)
-            del batch, ready  # keep no results alive while waiting
+            for request in batch:
+                request.values = ()
+            del batch, ready, request  # keep no results alive while waiting
 
     def take(self) -> list[_Request] | None:
         """The next batch; None once closed and empty."""
@@ -179,24 +225,24 @@ class _Queue:
                 self.changed.wait(None if key is None else due - now)
             group = self.groups[key]
             batch = [group.popleft() for _ in range(min(self.max_batch, len(group)))]
-            if not group:
-                del self.groups[key]
-            self.waiting -= len(batch)
-            listeners = list(self.listeners)
-            self.listeners.clear()
-            self.changed.notify_all()
+            listeners = self.left(key, len(batch))
         for listener in listeners:
             listener()
         return batch
 
     def next_group(self, now: float) -> tuple[Key | None, float]:
-        """Return the group to run next and its time: the oldest if it is due, else a full one, else the oldest."""
+        """Return the group to run next and its time: the oldest if it is due, else a full one, else the oldest.
+
+        If the queue is full, no call can join the oldest group, so it does not wait.
+        """
         oldest = min(self.groups, key=lambda key: self.groups[key][0].arrived, default=None)
         if oldest is None:
             return None, now
         due = now if self.closed else self.groups[oldest][0].arrived + self.max_delay
         full = next((key for key, group in self.groups.items() if len(group) >= self.max_batch), None)
-        return (oldest, due) if due <= now or full is None else (full, now)
+        if due > now and full is not None:
+            return full, now
+        return oldest, min(due, now) if self.waiting >= self.most else due
 
     def run(self, batch: list[_Request]) -> None:
         """Compute a batch as one call, or call by call if that fails."""
@@ -210,14 +256,14 @@ class _Queue:
                 self.alone(request)
             return
         for request, result in zip(batch, results, strict=True):
-            request.future.set_result(result)
+            request.set_result(result)
 
     def together(self, batch: list[_Request]) -> list[Any]:
         """Return the results of several calls, in the form of the function's."""
         columns = zip(*(request.values for request in batch), strict=True)
         found = [np.asarray(f) for f in self.many(*map(np.stack, columns))]
         form, keys = self.source._signature.form, self.source._signature.keys
-        rows = [[f[k].copy() for f in found] for k in range(len(batch))]
+        rows = [[f[k, ...].copy() for f in found] for k in range(len(batch))]
         if form == "one":
             return [row[0] for row in rows]
         return [dict(zip(keys, row, strict=True)) for row in rows] if form == "dict" else rows
@@ -226,9 +272,27 @@ class _Queue:
         try:
             result = self.source(*request.values)
         except BaseException as error:
-            request.future.set_exception(error)
+            request.set_exception(error)
         else:
-            request.future.set_result(result)
+            request.set_result(result)
+
+    # --- callbacks
+
+    def tell(self, fn: Callable[[Future[Any]], object], future: Future[Any]) -> None:
+        """Run a callback: in the thread of callbacks if the worker is here, which other calls wait for."""
+        if threading.current_thread() is not self.thread or interpreter_ends():
+            fn(future)
+        else:
+            self.callbacks.submit(self.told, fn, future)
+
+    def told(self, fn: Callable[[Future[Any]], object], future: Future[Any]) -> None:
+        self.teller = threading.current_thread()
+        try:
+            fn(future)
+        except Exception:  # as a Future does
+            logging.getLogger("concurrent.futures").exception("exception calling callback for %r", future)
+        finally:
+            self.teller = None
 
 
 class Batched:
@@ -270,7 +334,10 @@ class Batched:
     def submit(self, *args: Any, **kwargs: Any) -> Future[Any]:
         """Return the future of the result for one example.  Blocks while `max_waiting` calls wait.
 
-        Raises TypeError or ValueError for arguments that no example has, and RuntimeError after `close`.
+        Callbacks of the future run in one thread, in turn; they may call or submit.  `cancel` frees the call's place.
+
+        Raises TypeError or ValueError for arguments that no example has, and RuntimeError after `close`, or if `close`
+        runs while the call waits for room.
         """
         values = self._values(args, kwargs)
         if interpreter_ends():
@@ -291,7 +358,10 @@ class Batched:
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Answer the waiting calls, and end the worker.  Later calls raise RuntimeError."""
+        """Answer the waiting calls, run their callbacks, and end the worker.
+
+        Later calls raise RuntimeError, and so do those that wait for room in `submit` or `ask`.
+        """
         self._living().close()
 
     def __enter__(self) -> Batched:

@@ -18,17 +18,17 @@ from ..ops.casting import Cast
 from ..ops.creation import Arange
 from ..ops.lengths import tensor_to_dim
 from ..ops.shape import Reshape
-from .rules import is_range
-from .states import COUNT, State
+from .gathers import is_range
+from .states import Count, State
 
 
 def as_positions(node: Apply, states: Mapping[Variable, State]) -> Variable | None:
     """Return the output of a range, or of a reshaped range, by ranges of int64; None for other nodes."""
     if isinstance(node.op, Arange):
         length = _uncast(node.inputs[1])
-        found = is_range(node) and length is not node.inputs[1] and states.get(length) is COUNT
+        found = is_range(node) and length is not node.inputs[1] and isinstance(states.get(length), Count)
         return T.cast(T.arange(length), node.out.dtype) if found else None
-    if not isinstance(node.op, Reshape) or not any(states.get(n) is COUNT for n in node.inputs[1:]):
+    if not isinstance(node.op, Reshape) or not any(isinstance(states.get(n), Count) for n in node.inputs[1:]):
         return None
     places, *lengths = node.inputs
     if places.owner is None or not is_range(places.owner):

@@ -15,12 +15,12 @@ from .. import ops as T
 from ..graph import Apply, Variable
 from ..ops.nn import AlongAxis, LogSoftmax, Softmax
 from .rules import along_axis
-from .states import Split, State
+from .states import State, is_split
 
 
 def is_stable_sum(node: Apply, states: Mapping[Variable, State]) -> bool:
     """Whether a node is one of these ops along the split axis."""
-    return isinstance(node.op, AlongAxis) and states.get(node.inputs[0]) == Split(along_axis(node))
+    return isinstance(node.op, AlongAxis) and is_split(states.get(node.inputs[0]), along_axis(node))
 
 
 def as_sums(node: Apply) -> Variable:

@@ -85,7 +85,7 @@ def program(mode="NUMPY"):
     x = T.vector("x")
     f = ag.function([x], x.sum(), mode=mode, name="total", engine="dask")
     f(da.ones(4, chunks=2))
-    ((plan,),) = [f._chunked._plans.values()]
+    [[(_, plan)]] = f._chunked._plans.values()
     return pickle.dumps(plan.program)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import wait
 
 import numpy as np
 import pytest
@@ -126,9 +127,9 @@ def test_an_interrupted_caller_takes_its_call_back(monkeypatch):
             patched.setattr("concurrent.futures.Future.result", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 serve(np.ones(6), 1.0)
-        future = serve.submit(np.ones(6), 2.0)
+        future, _ = (serve.submit(np.ones(6), 2.0) for _ in range(2))
         assert np.allclose(future.result(timeout=30), 2 * np.tanh(np.ones(6) @ W))
-        assert serve.calls == 1
+        assert serve.calls == 2
 
 
 def test_callers_wait_for_room():
@@ -158,13 +159,110 @@ def test_callers_wait_for_room():
         assert [future.result(timeout=30)[0] for future in futures] == [0, 2, 4, 6, 8, 10]
 
 
-def test_a_cancelled_call_is_left_out():
-    with ag.batched(predictor(), max_batch=3, max_delay=60) as serve:
+def test_a_cancelled_call_gives_its_place_to_another():
+    with ag.batched(predictor(), max_batch=2, max_delay=60, max_waiting=2) as serve:
         first = serve.submit(np.ones(6), 1.0)
-        assert first.cancel()
-        rest = [serve.submit(np.ones(6), 1.0) for _ in range(2)]
-        assert all(future.result(timeout=30).shape == (3,) for future in rest)
-        assert serve.calls == 2
+        other = serve.submit(np.ones(6), 1)  # of a group of its own
+        wait([first, other], timeout=30)
+        assert serve.calls == 2  # a full queue does not wait
+        kept = serve.submit(np.ones(6), 1.0)
+        for _ in range(5):
+            assert serve.submit(np.ones(6), 2).cancel()
+        blocked = serve._queue.waiting
+        rest = serve.submit(np.ones(6), 3.0)
+        assert blocked == 1 and all(future.result(timeout=30).shape == (3,) for future in (kept, rest))
+        assert serve.calls == 4
+
+
+def test_a_full_queue_does_not_wait_for_calls_that_cannot_come():
+    with ag.batched(predictor(), max_batch=8, max_delay=60, max_waiting=3) as serve:
+        futures = [serve.submit(np.ones(6), 1.0) for _ in range(7)]
+        assert all(future.result(timeout=30).shape == (3,) for future in futures[:6])
+        assert futures[6].cancel()
+    x = T.vector("x")
+    with ag.batched(ag.function([x], x * 2, mode="NUMPY"), max_batch=8, max_delay=60, max_waiting=3) as serve:
+        futures = [serve.submit(np.ones(n)) for n in (1, 2, 3, 4)]
+        assert futures[0].result(timeout=30).size == 1
+
+
+@pytest.mark.parametrize("most", [1, 64])
+def test_callbacks_may_call_submit_and_close(most):
+    x, found, ended = T.vector("x"), [], threading.Event()
+    serve = ag.batched(ag.function([x], x * 2, mode="NUMPY"), max_batch=2, max_delay=0.001, max_waiting=most)
+
+    def again(future):
+        value = future.result()
+        found.append(value[0])
+        found.append(serve(value)[0])
+        found.append(serve.submit(value + 1).result(timeout=30)[0])
+        inner = [serve.submit(value) for _ in range(5)]
+        assert all(done.result(timeout=30)[0] == 2 * value[0] for done in inner)
+        inner[-1].add_done_callback(lambda _: (serve.close(), ended.set()))
+
+    serve.submit(np.ones(1)).add_done_callback(again)
+    assert ended.wait(30) and found == [2, 4, 6]
+
+
+def test_callbacks_run_before_close_returns_and_one_that_fails_is_logged(caplog):
+    found = []
+    with ag.batched(predictor(), max_batch=4, max_delay=60) as serve:
+        future = serve.submit(np.ones(6), 1.0)
+        future.add_done_callback(lambda _: 1 // 0)
+        future.add_done_callback(lambda done: (time.sleep(0.1), found.append(done.result().shape)))
+    assert found == [(3,)] and "ZeroDivisionError" in caplog.text
+    future.add_done_callback(lambda done: found.append(threading.current_thread()))  # at once
+    assert found[1] is threading.current_thread()
+
+
+def test_a_result_has_the_same_class_alone_and_in_a_batch():
+    x = T.vector("x")
+    for outputs in (T.sum(x), [T.sum(x), x], {"a": T.argmax(x), "b": T.sum(x)}, [T.constant(2.0), T.sum(x)]):
+        f = ag.function([x], outputs, mode="NUMPY")
+        with ag.batched(f, max_batch=3, max_delay=0.2) as serve:
+            alone = serve(np.arange(4.0))
+            many = [serve.submit(np.arange(4.0)) for _ in range(3)]
+            for future in many:
+                results = alone, future.result(30), f(np.arange(4.0))
+                for a, b, c in zip(*map(listed, results), strict=True):
+                    assert (type(a), a.dtype, a.shape) == (type(b), b.dtype, b.shape) == (type(c), c.dtype, c.shape)
+                    np.testing.assert_array_equal(a, b)
+            assert serve.batches == 2
+
+
+def listed(found):
+    return list(found.values()) if isinstance(found, dict) else found if isinstance(found, list) else [found]
+
+
+def test_callers_that_wait_for_room_are_told_of_the_end():
+    release, x, said = threading.Event(), T.vector("x"), []
+    serve = ag.batched(ag.function([x], x * 2, mode="NUMPY"), max_batch=1, max_delay=0, max_waiting=1)
+    compute = serve._queue.run
+    serve._queue.run = lambda batch: (release.wait(30), compute(batch))
+    accepted = [serve.submit(np.ones(2))]
+    while serve._queue.waiting:
+        time.sleep(0.001)
+    accepted.append(serve.submit(np.ones(2)))
+
+    def submitter():
+        with pytest.raises(RuntimeError, match="is closed") as error:
+            serve.submit(np.ones(2))
+        said.append(error)
+
+    def asker():
+        with pytest.raises(RuntimeError, match="is closed") as error:
+            asyncio.run(serve.ask(np.ones(2)))
+        said.append(error)
+
+    threads = [threading.Thread(target=work) for work in (submitter, asker)]
+    for thread in threads:
+        thread.start()
+    while not serve._queue.listeners:
+        time.sleep(0.001)
+    threading.Timer(0.1, release.set).start()
+    serve.close()
+    for thread in threads:
+        thread.join(30)
+    assert len(said) == 2 and [future.result(timeout=0)[0] for future in accepted] == [2, 2]
 
 
 def test_a_closed_one_answers_what_waits_and_takes_no_more():

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -42,6 +43,15 @@ def with_update_locks(function: Callable[..., Result], containers: Iterable[Any]
                 lock.release()
 
     return locked
+
+
+@contextmanager
+def update_locks(containers: Iterable[Any]) -> Iterator[None]:
+    """Hold the update locks of containers: no call overwrites one of them meanwhile."""
+    with ExitStack() as stack:
+        for container in sorted(containers, key=id):
+            stack.enter_context(lock_of(container))
+        yield
 
 
 def _before_fork() -> None:
