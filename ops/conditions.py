@@ -67,20 +67,26 @@ class Check(FirstOperand):
 
 
 def checked(
-    x: TensorLike, ok: TensorLike, text: str, *got: TensorLike, error: type[Exception] = ValueError
-) -> TensorVariable:
+    x: TensorLike, ok: TensorLike, text: str, *got: TensorLike, of: TensorLike | None = None,
+    error: type[Exception] = ValueError,
+) -> TensorVariable:  # fmt: skip
     """`x`, for which all elements of `ok` must be true when a function runs.
 
-    `text`: the message, in which `{0}`, ... stand for the real scalars `got`.  Raises `error` at once for a condition
-    that depends on constants alone.
+    `text`: the message, in which `{0}`, ... stand for the real scalars `got`.  `of`: what `ok` judges, element by
+    element; the message gets the first bad one, but not of an array known at run time only, which would be read once
+    more.  Raises `error` at once for a condition that depends on constants alone.
     """
-    condition = T.all(T.as_tensor(ok))
+    ok = T.as_tensor(ok)
     numbers = [T.cast(n, "float64" if n.type.kind == "f" else "int64") for n in map(as_tensor, got)]
+    if of is not None and (of.data.size if isinstance(of, Constant) else not as_tensor(of).ndim):
+        found = T.ravel(T.fill(ok, of))[T.argmin(ok)] if ok.ndim else of
+        numbers.append(T.cast(found, "float64" if found.type.kind == "f" else "int64"))  # type: ignore[union-attr]
+        text += f", got {{{len(numbers) - 1}}}"
     op = Check(text, error.__name__)
-    known = _known([condition, *numbers])
+    known = _known([ok, *numbers])
     if known is None:
-        return op(x, condition, *numbers)  # type: ignore[no-any-return]
-    op.evaluate(np.zeros(()), *known)
+        return op(x, T.all(ok), *numbers)  # type: ignore[no-any-return]
+    op.evaluate(np.zeros(()), known[0].all(), *known[1:])
     return as_tensor(x)
 
 
@@ -97,14 +103,20 @@ def _known(values: Sequence[Variable]) -> Sequence[np.ndarray] | None:
     return evaluate(values, {})
 
 
-def between(x: TensorLike, least: float, most: float, what: str) -> TensorVariable:
-    """`x`, whose elements must be from `least` to `most`; NaN is not.  Raises ValueError, at run time else."""
+def between(
+    x: TensorLike, least: TensorLike, most: TensorLike, what: str, *,
+    error: type[Exception] = ValueError, on: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
+    """`x`, whose elements must be from `least` to `most`, scalars; NaN is not.  Raises `error`, at run time else.
+
+    `on`: a result to return in the place of x, with the check; x is then read once where it fuses with the result.
+    """
+    x, least, most = map(as_tensor, (x, least, most))
+    ok = T.and_(T.ge(x, least), T.le(x, most))
+    return checked(x if on is None else on, ok, f"{what} must be from {{0}} to {{1}}", least, most, of=x, error=error)
+
+
+def at_least(x: TensorLike, least: int, what: str) -> TensorVariable:
+    """The scalar `x`, which must not be below `least`.  Raises ValueError, at run time else."""
     x = as_tensor(x)
-    if not x.ndim:
-        ends = [x, x]
-        got = x
-    else:
-        ends = [T.min(x, initial=most), T.max(x, initial=least)]
-        got = T.switch(T.ge(ends[0], least), ends[1], ends[0])
-    ok = T.and_(T.ge(ends[0], least), T.le(ends[1], most))
-    return checked(x, ok, f"{what} must be from {least} to {most}, got {{0}}", got)
+    return checked(x, T.ge(x, least), f"{what} must be {least} or more", of=x)

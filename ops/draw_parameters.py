@@ -75,15 +75,8 @@ def located(what: str, loc: Any, scale: Any, size: Size, dtype: Any) -> tuple[An
 
 def not_negative(what: str, x: TensorVariable) -> TensorVariable:
     """`x` with the check that no element is below 0 or -0; NaN passes, as in NumPy."""
-    if x.type.kind != "f":
-        return checked(x, T.ge(x, 0), f"{what} must not be negative, got {{0}}", _least(x))
-    return checked(
-        x, T.or_(T.isnan(x), T.logical_not(T.signbit(x))), f"{what} must not be negative, got {{0}}", _least(x)
-    )
-
-
-def _least(x: TensorVariable) -> TensorVariable:
-    return T.min(x, initial=0) if x.ndim else x
+    ok = T.ge(x, 0) if x.type.kind != "f" else T.or_(T.isnan(x), T.logical_not(T.signbit(x)))
+    return checked(x, ok, f"{what} must not be negative", of=x)
 
 
 def probability(what: str, p: TensorLike) -> TensorVariable:
@@ -99,9 +92,7 @@ def ordered(low: TensorVariable, high: TensorVariable) -> tuple[TensorVariable, 
     span: Any = high - low
     fixed = isinstance(low, Constant)
     x = checked(high if fixed else low, T.isfinite(span), "uniform: high - low must be finite", error=OverflowError)
-    x = checked(
-        x, T.logical_not(T.signbit(span)), "uniform: high must not be below low, got high - low = {0}", _least(span)
-    )
+    x = checked(x, T.logical_not(T.signbit(span)), "uniform: high - low must not be negative", of=span)
     return (low, x) if fixed else (x, high)
 
 
@@ -119,7 +110,7 @@ def integer_bounds(low: TensorLike, high: TensorLike, dtype: str) -> tuple[Tenso
 
 def _within(name: str, value: TensorLike, least: int, most: int, dtype: str) -> TensorVariable:
     """A bound of `integers`, which must be from `least` to `most`, as uint64."""
-    text = f"integers: {name} must be from {least} to {most} for {dtype}, got "
+    text = f"integers: {name} must be from {least} to {most} for {dtype}"
     if not isinstance(value, Variable):
         given = np.asarray(value)
         given = given if given.size and given.dtype.kind in "iuO" else integer(value, "integers").data  # type: ignore[attr-defined]
@@ -127,15 +118,14 @@ def _within(name: str, value: TensorLike, least: int, most: int, dtype: str) -> 
             if not isinstance(number, int):
                 raise TypeError(f"integers: expected integers, got {shown(value)}")
             if not least <= number <= most:
-                raise ValueError(f"{text}{number}")
+                raise ValueError(f"{text}, got {number}")
         return constant(np.asarray(given.astype(object) % 2**64, np.uint64))
     x = as_tensor(value)
     integer(x, "integers")
     own = np.iinfo(x.dtype)
-    for ok, beyond, find in ((T.ge, own.min < least, T.min), (T.le, own.max > most, T.max)):
+    for compare, bound, beyond in ((T.ge, least, own.min < least), (T.le, most, own.max > most)):
         if beyond:
-            bound = least if ok is T.ge else most
-            x = checked(x, ok(x, constant(bound, x.dtype)), f"{text}{{0}}", find(x) if x.ndim else x)
+            x = checked(x, compare(x, constant(bound, x.dtype)), text, of=x)
     return T.cast(x, "uint64")
 
 

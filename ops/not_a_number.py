@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, require_keepdims
+from .conditions import checked
 from .operands import with_dtype
 from .quantiles import as_lines, middle, quantile_without_nan
 from .statistics import degrees, divided, require_inexact, squared_modulus
@@ -87,6 +89,7 @@ def _extreme(
 ) -> TensorVariable:
     if x.type.kind not in "fc":
         return reduction(x, axis, keepdims, initial=initial, where=where)
+    initial = None if isinstance(initial, float) and math.isnan(initial) else initial
     found = reduction(_replaced(x, least), axis, keepdims, initial=initial, where=where)
     if initial is not None:
         return found
@@ -148,12 +151,18 @@ def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
 
 
 def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
-    """The position along `axis` of the first largest element that is not NaN; -1 where all are, NumPy raises there."""
+    """The position along `axis` of the first largest element that is not NaN.
+
+    Raises ValueError where all are, at run time unless x is constant.
+    """
     return _place_of_extreme(T.argmax, -np.inf, as_tensor(x), axis, keepdims)
 
 
 def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
-    """The position along `axis` of the first smallest element that is not NaN; -1 where all are, NumPy raises there."""
+    """The position along `axis` of the first smallest element that is not NaN.
+
+    Raises ValueError where all are, at run time unless x is constant.
+    """
     return _place_of_extreme(T.argmin, np.inf, as_tensor(x), axis, keepdims)
 
 
@@ -161,7 +170,10 @@ def _place_of_extreme(
     search: Callable[..., TensorVariable], least: float, x: Any, axis: Any, keepdims: bool
 ) -> TensorVariable:
     found = search(_replaced(x, least), axis, keepdims)
-    return T.switch(T.all(T.isnan(x), axis, keepdims), -1, found) if x.type.kind in "fc" else found
+    if x.type.kind not in "fc":
+        return found
+    something = T.logical_not(T.all(T.isnan(x), axis, keepdims))
+    return checked(found, something, f"nan{search.__name__}: a slice has no element that is not NaN")
 
 
 def nanquantile(
