@@ -157,6 +157,8 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
     """x with tensordot(a, x, x.ndim) = b; `axes` of `a` are moved to its end first."""
     a, b = as_tensor(a), as_tensor(b)
     if axes is not None:
+        if min(axes, default=0) < 0:
+            raise ValueError(f"tensorsolve: axes must be counted from the front, got {shown(axes)}")
         a = T.moveaxis(a, tuple(axes), tuple(range(a.ndim - len(axes), a.ndim)))
     if not 0 < b.ndim < a.ndim:
         raise ValueError(f"tensorsolve: a has more axes than b, got {describe(a)} and {describe(b)}")

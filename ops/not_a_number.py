@@ -13,7 +13,7 @@ from .checks import describe, require_keepdims
 from .conditions import checked
 from .operands import with_dtype
 from .quantiles import as_lines, middle, quantile_without_nan
-from .statistics import degrees, divided, require_inexact, squared_modulus
+from .statistics import degrees, divided, require_inexact, squared_modulus, within_shape
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -120,7 +120,10 @@ def nanvar(
     x = x if dtype is None else T.cast(x, dtype)
     if x.type.kind not in "fc":
         return T.var(x, axis, None, ddof, keepdims, where=where, mean=mean)
-    center = nanmean(x, axis, keepdims=True, where=where) if mean is None else with_dtype(as_tensor(mean), x.dtype)
+    if mean is None:
+        center = nanmean(x, axis, keepdims=True, where=where)
+    else:
+        center = within_shape(with_dtype(as_tensor(mean), x.dtype), x)
     deviation = T.switch(T.isnan(x), with_dtype(as_tensor(0), x.dtype), x - center)
     squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims, where=where)
     free = _count(x, axis, keepdims, where) - ddof

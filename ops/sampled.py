@@ -199,7 +199,9 @@ def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
         powers = T.arange(lengths_of(p)[0])[::-1]
         powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
         found = T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1, dtype=x.dtype)
-        return found + 0 * x if x.type.kind in "fc" else found  # NaN beside infinities, as Horner's rule has it
+        if x.type.kind not in "fc":
+            return found
+        return found + T.switch(T.gt(lengths_of(p)[0], 0), 0 * x, T.zeros_like(x))  # NaN as by Horner's rule
     y = T.zeros_like(x)
     for k in range(count):
         y = y * x + p[k]

@@ -65,9 +65,14 @@ def var(
     else:
         kept, n = (T.sum(T.fill(x, mask_of("var", x, where)), axis, keepdims=keep) for keep in (True, keepdims))
     total = T.sum(x, axis, keepdims=True, where=where)
-    center = divided(total, kept) if mean is None else cast(as_tensor(mean), x.dtype)
+    center = divided(total, kept) if mean is None else within_shape(cast(as_tensor(mean), x.dtype), x)
     squares = T.sum(squared_modulus(x - center), axis, keepdims=keepdims, where=where)
     return divided(squares, T.maximum(n - ddof, 0) if ddof else n)
+
+
+def within_shape(value: TensorVariable, x: TensorVariable) -> TensorVariable:
+    """`value` broadcast to the shape of `x`.  Raises ValueError if it is longer, at run time else."""
+    return T.broadcast_to(value, T.lengths_of(x)) if value.ndim else value
 
 
 def degrees(what: str, ddof: float, correction: float | None) -> float:
