@@ -94,8 +94,9 @@ class Dot(TensorOp):
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """NumPy's `dot`.  Products of one term are multiplied: the BLAS skips zeros, where 0 times NaN is NaN."""
-    single = a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0] == 1
-    return np.asarray(np.multiply(a, b) if single else np.dot(a, b))
+    if a.shape[-1] != 1 or b.shape[0] != 1:
+        return np.asarray(np.dot(a, b))
+    return np.asarray(np.multiply(a, b) if a.ndim == b.ndim == 2 else np.multiply(a[..., 0], b[0]))
 
 
 def _outer(x: Variable, y: Variable) -> TensorVariable:

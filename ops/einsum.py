@@ -59,6 +59,8 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
     `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
     Raises ValueError for subscripts that do not fit the operands.
     """
+    if isinstance(optimize, (int, float)) and not isinstance(optimize, bool):
+        raise TypeError(f"einsum: optimize must be True, False, a name or a path, got {optimize!r}")
     if not isinstance(subscripts, str):
         raise TypeError(f'einsum: subscripts must be text as in "ij,jk->ik", got {subscripts!r}')
     values = in_joint_dtype(operands)

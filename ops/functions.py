@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
-from .checks import describe, normalize_axis
+from .checks import describe, normalize_axis, unpacked
 from .operands import several
 from .specify import with_length
 from .tensor import TensorVariable, as_tensor, constant
@@ -106,9 +107,10 @@ def relu(x: TensorLike) -> TensorVariable:
 def round(x: TensorLike, decimals: int = 0) -> TensorVariable:
     """`x` rounded to `decimals` places, halves to the even neighbour; integers stay integers.
 
-    As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.
+    As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.  Raises
+    TypeError for decimals that are no integer.
     """
-    x = as_tensor(x)
+    x, decimals = as_tensor(x), operator.index(unpacked(decimals))
     if x.type.kind in "iu":
         return x if decimals >= 0 else e.cast(e.mul(e.rint(e.true_div(x, 10**-decimals)), 10**-decimals), x.dtype)
     if decimals == 0:

@@ -226,7 +226,11 @@ def multi_dot(arrays: Sequence[TensorLike]) -> TensorVariable:
     arrays = several("linalg.multi_dot", arrays)
     if len(arrays) < 2:
         raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
-    return functools.reduce(T.dot, map(as_tensor, arrays))
+    matrices = [as_tensor(a) for a in arrays]
+    for k, a in enumerate(matrices if len(matrices) > 2 else ()):
+        if a.ndim != 2 and (a.ndim != 1 or 0 < k < len(matrices) - 1):
+            raise np.linalg.LinAlgError(f"multi_dot takes matrices, at its ends vectors too, got {describe(a)}")
+    return functools.reduce(T.dot, matrices)
 
 
 def diagonal(x: TensorLike, /, *, offset: int = 0) -> TensorVariable:

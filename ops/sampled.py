@@ -159,7 +159,7 @@ def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, righ
         raise ValueError(f"interp: xp and fp must be vectors, got {describe(xp)} and {describe(fp)}")
     count = lengths_of(xp)[0]
     fp = with_length(fp, 0, count, "interp: fp, one value for each of xp")
-    xp = checked(xp, T.gt(count, 0), "interp: xp must have elements")
+    xp, fp = (checked(v, T.gt(count, 0), "interp: xp must have elements") for v in (xp, fp))
     last = T.sub(count, 1)
     k = T.clip(T.searchsorted(xp, x, side="right") - 1, 0, T.maximum(last - 1, 0))
     after = T.minimum(k + 1, last)
@@ -182,7 +182,7 @@ def _on_line(x: Any, a: Any, b: Any, at_a: Any, at_b: Any) -> TensorVariable:
     first, second = slope * (x - a) + at_a, slope * (x - b) + at_b
     found = T.switch(T.isnan(first), second, first)
     found = T.switch(T.and_(T.isnan(found), T.eq(at_a, at_b)), at_a, found)
-    return T.switch(T.and_(T.eq(x, a), T.logical_not(T.isfinite(slope))), at_a, found)
+    return T.switch(T.and_(T.eq(x, a), T.isnan(first)), at_a, found)
 
 
 def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
