@@ -241,6 +241,7 @@ def _in_equal_bins(x: Any, bins: int, ends: Any, weights: Any) -> tuple[TensorVa
     half = cast(T.switch(T.eq(low, high), 0.5, 0.0), low.dtype)
     low, high = low - half, high + half
     edges = T.linspace(low, high, bins + 1, dtype=dtype)
+    edges = checked(edges, T.lt(edges[:-1], edges[1:]), f"histogram: the range is too narrow for {bins} bins")
     x, low, high = (cast(v, dtype) for v in (x, low, high))
     kept = T.logical_and(T.ge(x, low), T.le(x, high))
     place = cast(T.switch(kept, (x - low) / (high - low) * bins, 0), "int64")

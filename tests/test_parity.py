@@ -55,6 +55,7 @@ def test_histograms_refuse_edges_that_descend_and_ends_that_are_not_finite(mode)
         lambda n: n.histogram([1.0], [2.0, 1.0]), lambda n: n.histogram([1.0], range=(3, 1)),
         lambda n: n.histogram2d([1.0], [1.0], bins=[[2.0, 1.0], 3]), lambda n: n.histogram2d([1.0, 2.0], [1.0]),
         lambda n: n.histogramdd(np.ones((2, 2)), weights=[1.0]), lambda n: n.histogram_bin_edges([np.inf], 2),
+        lambda n: n.histogram([2**60, 2**60 + 64.0], 100),
     ):  # fmt: skip
         for space in (np, T):
             with pytest.raises(ValueError):

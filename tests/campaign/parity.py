@@ -105,7 +105,6 @@ COMPUTED_OTHERWISE: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "interp": ("`xp` that descends: NumPy's values depend on its search", _descends),
     "polyfit": ("NaN or infinities: LAPACK defines nothing for them", lambda c: _beyond(c, "x", "y")),
     "geomspace": ("NaN or infinities at an end", lambda c: True),
-    "histogram_bin_edges": ("integers near 2**63, which float64 rounds", lambda c: _large(c, "a")),
     "percentile": ("integers whose difference leaves 64 bits", lambda c: _large(c, "a")),
     "quantile": ("integers whose difference leaves 64 bits", lambda c: _large(c, "a")),
     "linalg.matrix_power": ("NaN or infinities: products are taken in another order", lambda c: True),
