@@ -201,9 +201,10 @@ def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> Ten
     found: Any = places[0]
     for index, length in zip(places[1:], lengths[1:], strict=True):
         found = found * length + index
+    result = as_tensor(found)
     for axis, (index, length) in enumerate(zip(places, lengths, strict=True)):
-        found = between(index, 0, T.sub(length, 1), f"ravel_multi_index: an index along axis {axis}", on=found)
-    return found
+        result = between(index, 0, T.sub(length, 1), f"ravel_multi_index: an index along axis {axis}", on=result)
+    return result
 
 
 @overload

@@ -86,7 +86,7 @@ def checked(
     known = _known([ok, *numbers])
     if known is None:
         return op(x, T.all(ok), *numbers)  # type: ignore[no-any-return]
-    op.evaluate(np.zeros(()), known[0].all(), *known[1:])
+    op.evaluate(np.zeros(()), np.asarray(known[0].all()), *known[1:])
     return as_tensor(x)
 
 

@@ -36,7 +36,7 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: Length
     least = at_least(as_length(minlength, "bincount: minlength"), 0, "bincount: minlength")
     length = T.maximum(T.max(T.concatenate([x, [-1]])) + 1, least)
     length = checked(length, T.ge(x, 0), "bincount: x must not be negative", of=x)
-    each = T.constant(1, "int64")
+    each: Any = T.constant(1, "int64")
     if weights is not None:
         each = cast(with_shape_of(weights, x, "bincount: weights"), "float64")
     return T.inc_subtensor(T.zeros((length,), each.dtype)[x], each)
@@ -149,7 +149,7 @@ def histogramdd(
     total: Any = counts[0]
     for count in counts[1:]:
         total = total * count
-    one = T.constant(1.0)
+    one: Any = T.constant(1.0)
     if weights is not None:
         one = cast(with_shape_of(weights, axes[0], "histogramdd: weights"), "float64")
     found = T.inc_subtensor(T.zeros((total + 1,))[T.switch(inside, box, total)], one)[:total]
@@ -166,7 +166,7 @@ def histogramdd(
 def _coordinates(sample: Any) -> list[Any]:
     """A vector for each axis."""
     if isinstance(sample, (list, tuple)):
-        return in_joint_dtype(sample)
+        return list(in_joint_dtype(sample))
     points: Any = as_tensor(sample)
     if points.ndim == 1:
         return [points]

@@ -262,15 +262,15 @@ def _inside(bits: Any, dtype: str) -> TensorVariable:
     return T.minimum(_fraction(bits, dtype) + constant(2.0 ** -(width + 1), dtype), constant(1 - 2.0**-width, dtype))
 
 
-def _scaled(u: TensorVariable, low: TensorVariable, high: TensorVariable) -> TensorVariable:
-    if _is(low, 0) and _is(high, 1):
-        return u
-    return low + u * (high - low)
+def _scaled(u: Any, low: Any, high: Any) -> TensorVariable:
+    found: TensorVariable = u if _is(low, 0) and _is(high, 1) else low + u * (high - low)
+    return found
 
 
-def _broadcast(standard: TensorVariable, loc: TensorVariable, scale: TensorVariable) -> TensorVariable:
-    scaled = standard if _is(scale, 1) else standard * scale
-    return scaled if _is(loc, 0) else loc + scaled
+def _broadcast(standard: Any, loc: Any, scale: Any) -> TensorVariable:
+    scaled: TensorVariable = standard if _is(scale, 1) else standard * scale
+    moved: TensorVariable = scaled if _is(loc, 0) else loc + scaled
+    return moved
 
 
 def _is(v: Variable, number: int) -> bool:

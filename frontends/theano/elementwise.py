@@ -241,7 +241,7 @@ def xlogy0(x: Any, y: Any) -> Any:
     return wrap(T.xlogy(x.core, y.core), x, y)
 
 
-xlogx.xlogx, xlogx.xlogy0 = xlogx, xlogy0  # Theano has a module of that name, too
+xlogx.__dict__.update(xlogx=xlogx, xlogy0=xlogy0)  # Theano has a module of that name, too
 
 
 def _extreme(name: str, doc: str) -> None:
