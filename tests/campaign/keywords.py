@@ -130,7 +130,7 @@ ABSENT = {
 """Options for which None means to us that there is none; NumPy takes it for False here, or refuses."""
 DTYPES = ("int8", "float32", "bool", "uint8", "int64", "float16")
 """Further dtypes of the arrays in the plainest calls; the first two at any size."""
-OF_BOOLS = {"gradient", "std", "var", "nanstd", "nanvar"}
+OF_BOOLS = {"std", "var", "nanstd", "nanvar"}
 """Functions that take bools for numbers here."""
 LENGTHS_KNOWN = {"histogramdd", "unstack"}
 """Functions that need to know lengths when the graph is built."""
