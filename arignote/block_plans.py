@@ -11,6 +11,7 @@ import numpy as np
 from .block_tasks import BOUND, OWN, WHOLE, Combination, Concatenation, Part, Parts, Program, RowSize
 from .graph import Apply, Variable
 from .graph.dims import dims_of, extent
+from .ops.conditions import Check
 from .ops.indexing import Subtensor
 from .ops.lengths import ShapeI
 from .ops.shape import DimShuffle, Reshape
@@ -25,7 +26,7 @@ Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once per key."""
 Own = Union[Variable, int]
 """A sliced argument of blocks: an input, an aligned value, or the index of an earlier stage whose results they read."""
-_VIEWS = (CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
+_VIEWS = (Check, CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
 
 
 @record

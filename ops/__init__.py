@@ -20,6 +20,7 @@ Elementwise ops:
 Shapes and parts:
 
     lengths, shape, specify, slices              lengths as values, axes and reshapes, promised lengths, slices
+    conditions                                   conditions on values, checked at run time
     creation, joining, padding, arranging        new arrays, concatenation, borders, NumPy's further layouts
     editing                                      parts put in and left out, blocks
     indexing, advanced_indexing, getitem         slices and integers, arrays of integers, `x[...]`
@@ -39,7 +40,7 @@ Computation:
     blocked, blocked_gradient, blocked_pool      networks with channels in blocks
     phases, quantized, byte_sums, byte_tables, nibbles    values that differ in training and inference; few bits
     quantized_blocks                             images as bytes in blocks of channels
-    random, draws                                streams of random numbers, their states
+    random, draws, draw_parameters               streams of random numbers, their states, conditions on parameters
     sparse_columns, two_of_four, bfloats         products with zeros along the sum, and of bfloat16
 
 Ops made of ops:
@@ -166,6 +167,7 @@ from .signal_windows import bartlett, blackman, hamming, hanning, kaiser
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 from .sparse_columns import SparseColumns
 from .sparse_dot import SparseDot
+from .conditions import Check
 from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
 from .sorting import (
     ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argpartition, argsort, flatnonzero,
@@ -193,7 +195,7 @@ __all__ = [
     "CUMULATIVE", "ELEMENTWISE", "QR", "REDUCTIONS", "SVD", "AdvancedIncSubtensor", "AdvancedSubtensor", "Alloc",
     "Arange", "ArgReduce", "ArgSort", "Assembled", "Assume", "Attention", "BfloatDot", "BlockedConvolution",
     "BlockedKernelGradient", "BlockedPool", "BroadcastTo", "ByPhase", "ByteConvolution", "ByteProduct", "ByteSoftmax",
-    "Cast", "ChannelSums", "CheckLengths", "Cholesky", "Cofactors", "Cond", "Container", "Convolution",
+    "Cast", "ChannelSums", "Check", "CheckLengths", "Cholesky", "Cofactors", "Cond", "Container", "Convolution",
     "ConvolutionPair", "Cumulative", "Dequantize", "Det", "Diagonal", "DiagonalMatrix", "DimShuffle", "Dot", "Dot22",
     "Dot22Scalar", "Eig", "Eigh", "Eigvals", "Eigvalsh", "Elementwise", "Eye", "Fourier", "FromBlocks", "Fused",
     "FusedProduct", "Gemm", "Gemv", "Ger",

@@ -8,7 +8,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from .checks import describe, normalize_axes, normalize_axis, unpacked
+from .checks import describe, normalize_axes, normalize_axis, require_rank, unpacked
+from .conditions import between
 from .joining import concatenate, flip, split
 from .lengths import as_lengths
 from .operands import several
@@ -74,12 +75,14 @@ def append(x: TensorLike, values: TensorLike, axis: int | None = None) -> Tensor
 
 
 def hsplit(x: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
-    """`split` along the second axis, of a vector along its only one."""
+    """`split` along the second axis, of a vector along its only one.  Raises ValueError for a scalar."""
+    require_rank("hsplit", as_tensor(x), 1)
     return split(x, indices_or_sections, axis=0 if as_tensor(x).ndim == 1 else 1)
 
 
 def vsplit(x: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
-    """`split` along the first axis."""
+    """`split` along the first axis.  Raises ValueError for a vector."""
+    require_rank("vsplit", as_tensor(x), 2)
     return split(x, indices_or_sections, axis=0)
 
 
@@ -167,13 +170,17 @@ def diag_indices(n: LengthLike, ndim: int = 2) -> tuple[TensorVariable, ...]:
 def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable, ...]:
     """The positions along each axis of a tensor of `shape` of the elements at `indices` of the flattened tensor.
 
-    Indices out of range are not told.
+    Raises ValueError for an index out of range, at run time where it is known only then.
     """
     rest, found = as_tensor(indices), []
-    if rest.type.kind not in "iu":
+    if rest.type.kind not in "iub":
         raise TypeError(f"unravel_index: indices must be integers, got {describe(rest)}")
-    rest = T.cast(rest, "int64")
-    for length in reversed(as_lengths(shape, "unravel_index")):
+    lengths = as_lengths(shape, "unravel_index")
+    count: Any = constant(1, "int64")
+    for length in lengths:
+        count = T.mul(count, length)
+    rest = between(T.cast(rest, "int64"), 0, T.sub(count, 1), "unravel_index: indices")
+    for length in reversed(lengths):
         found.append(rest % length)
         rest = rest // length
     return tuple(reversed(found))
@@ -182,18 +189,22 @@ def unravel_index(indices: TensorLike, shape: ShapeLike) -> tuple[TensorVariable
 def ravel_multi_index(multi_index: Sequence[TensorLike], dims: ShapeLike) -> TensorVariable:
     """The positions in the flattened tensor of shape `dims` of the elements at `multi_index`, integers an axis.
 
-    Indices out of range are not told.
+    Raises ValueError for an index out of range, at run time where it is known only then.
     """
     indices, lengths = [as_tensor(i) for i in multi_index], as_lengths(dims, "ravel_multi_index")
     if len(indices) != len(lengths) or not indices:
         raise ValueError(f"ravel_multi_index: {len(indices)} arrays of indices for {len(lengths)} axes")
     for index in indices:
-        if index.type.kind not in "iu":
+        if index.type.kind not in "iub":
             raise TypeError(f"ravel_multi_index: indices are integers, got {describe(index)}")
-    found = T.cast(indices[0], "int64")
-    for index, length in zip(indices[1:], lengths[1:], strict=True):
-        found = found * length + T.cast(index, "int64")
-    return found
+    places = [T.cast(index, "int64") for index in indices]
+    found: Any = places[0]
+    for index, length in zip(places[1:], lengths[1:], strict=True):
+        found = found * length + index
+    result = as_tensor(found)
+    for axis, (index, length) in enumerate(zip(places, lengths, strict=True)):
+        result = between(index, 0, T.sub(length, 1), f"ravel_multi_index: an index along axis {axis}", on=result)
+    return result
 
 
 @overload
@@ -254,12 +265,16 @@ def rollaxis(x: TensorLike, axis: int, start: int = 0) -> TensorVariable:
 
 def argwhere(x: TensorLike) -> TensorVariable:
     """The positions of the elements that are not zero: a row for each."""
-    return T.stack(T.nonzero(x), axis=1)
+    x = as_tensor(x)
+    return T.stack(T.nonzero(x), axis=1) if x.ndim else T.stack(T.nonzero(expand_dims(x, 0)), axis=1)[:, :0]
 
 
 def extract(condition: TensorLike, x: TensorLike) -> TensorVariable:
-    """The elements of the flattened `x` where `condition`, of the same size, is not zero."""
-    return ravel(as_tensor(x))[T.ne(ravel(as_tensor(condition)), 0)]
+    """The elements of the flattened `x` where the flattened `condition` is not zero; of a shorter one, the first ones.
+
+    A run raises IndexError where x has no such element.
+    """
+    return T.take(ravel(as_tensor(x)), T.nonzero(ravel(as_tensor(condition)))[0])
 
 
 def compress(condition: TensorLike, x: TensorLike, axis: int | None = None) -> TensorVariable:

@@ -30,6 +30,7 @@ from .byte_sums import ByteConvolution, ByteProduct
 from .byte_tables import ByteSoftmax, LookUp
 from .channel_sums import ChannelSums
 from .cond import Cond
+from .conditions import Check
 from .convolution import Convolution, KernelGradient
 from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
@@ -150,6 +151,13 @@ def _stretch(node: Apply, inputs: list[Variable], flags: Flags, examples: Exampl
 def _specify_shape(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     require_shared(flags[1:], "the lengths that are promised")
     return node.op(inputs[0], examples.length, *inputs[1:])
+
+
+def _check(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    """Check the condition of all examples; the message has the numbers of the first example that breaks it."""
+    (x,), (ok, *got) = all_broadcast(inputs[:1], flags[:1], examples), all_broadcast(inputs[1:], flags[1:], examples)
+    first = T.argmin(T.append(ok, True))  # there may be no example
+    return node.op(x, T.all(ok), *(T.append(n, T.zeros((1,), n.dtype))[first] for n in got))
 
 
 def _make_vector(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -305,6 +313,7 @@ _RULES: dict[type[Op], Rule] = {
     Alloc: _stretch,
     SpecifyShape: _specify_shape,
     CheckLengths: _batched_op,
+    Check: _check,
     MakeVector: _make_vector,
     Join: _join,
     Scan: scan,

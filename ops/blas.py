@@ -73,7 +73,7 @@ class Dot(TensorOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         with np.errstate(all="ignore"):
-            return (np.asarray(np.dot(*values)),)
+            return (_dot(*values),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         a, b = inputs
@@ -90,6 +90,13 @@ class Dot(TensorOp):
         if b.ndim == 1:
             return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's `dot`.  Products of one term are multiplied: the BLAS skips zeros, where 0 times NaN is NaN."""
+    if a.shape[-1] != 1 or b.shape[0] != 1:
+        return np.asarray(np.dot(a, b))
+    return np.asarray(np.multiply(a, b) if a.ndim == b.ndim == 2 else np.multiply(a[..., 0], b[0]))
 
 
 def _outer(x: Variable, y: Variable) -> TensorVariable:
@@ -197,7 +204,7 @@ class Dot22(BlasOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         with np.errstate(all="ignore"):
-            return (np.dot(*values),)
+            return (_dot(*values),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return ((inputs[0][0], inputs[1][1]),)

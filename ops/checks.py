@@ -93,6 +93,12 @@ def require_count(name: str, inputs: tuple[Variable, ...], count: int) -> None:
         raise TypeError(f"{name} takes {count} inputs, got {len(inputs)}")
 
 
+def require_rank(name: str, variable: Variable, least: int) -> None:
+    """Raises ValueError unless `variable` has at least as many axes."""
+    if variable.ndim < least:
+        raise ValueError(f"{name} takes arrays of {least} axes or more, got {describe(variable)}")
+
+
 def require_index_scalar(name: str, variable: Variable, role: str) -> None:
     """Raises TypeError unless `variable` is an int64 scalar, as lengths and indices are."""
     if variable.type.shape or variable.dtype != "int64":

@@ -13,6 +13,7 @@ from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
 from ..record import record
 from .checks import describe, normalize_axis, require_count, require_index_scalar, shown
+from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .operands import with_dtype
 from .promotion import result_type, weak_type
@@ -316,8 +317,14 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: LengthLike = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0
 ) -> TensorVariable:
-    """`num` numbers from `start` to `stop`, each the same multiple of the one before it; see `linspace`."""
-    start, stop = as_tensor(start), as_tensor(stop)
+    """`num` numbers from `start` to `stop`, each the same multiple of the one before it; see `linspace`.
+
+    Raises ValueError for an end that is 0, at run time where it is known only then.
+    """
+    start, stop = (
+        checked(v, T.ne(v, 0), f"geomspace: {name} must not be 0")
+        for name, v in (("start", as_tensor(start)), ("stop", as_tensor(stop)))
+    )
     shares = linspace(0.0, 1.0, num, endpoint)
     rank = max(start.ndim, stop.ndim)
     shares = DimShuffle((0, *"x" * rank))(shares)

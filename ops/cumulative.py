@@ -129,6 +129,7 @@ def _standard(
     what: str, function: Callable[..., TensorVariable], first: int, x: Any, axis: Any, dtype: Any, initial: bool
 ) -> TensorVariable:
     x = as_tensor(x)
+    x = T.atleast_1d(x)
     if axis is None and x.ndim != 1:
         raise ValueError(f"{what}: axis is needed for {describe(x)}")
     place = 0 if axis is None else normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable, dims, dims_of
+from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
 from ..record import record
 from .checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
 from .lengths import ShapeI, as_length, lengths_of
@@ -180,7 +180,9 @@ def _triangle(x: Any, k: Any, lower: bool) -> TensorVariable:
 
 def tri(n: LengthLike, m: LengthLike | None = None, k: LengthLike = 0, dtype: DTypeLike = "float64") -> TensorVariable:
     """An n by m matrix (n by n without m) with ones on and below diagonal `k` and zeros above it."""
-    return tril(T.ones((n, n if m is None else m), dtype), k)
+    given = [as_length(v, "tri") for v in (n, n if m is None else m)]
+    lengths = [max(int(v.data), 0) if isinstance(v, Constant) else T.maximum(v, 0) for v in given]  # as NumPy
+    return tril(T.ones(lengths, dtype), k)
 
 
 def diagflat(v: TensorLike, k: int = 0) -> TensorVariable:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Variable
-from .checks import describe, normalize_axis, shown, unpacked
+from .checks import describe, normalize_axis, require_rank, shown, unpacked
 from .joining import concatenate, split
 from .lengths import as_lengths, lengths_of
 from .shape import expand_dims, moveaxis, ravel, reshape
@@ -141,7 +141,5 @@ def array_split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[
 
 def dsplit(x: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """`split` along the third axis."""
-    x = as_tensor(x)
-    if x.ndim < 3:
-        raise ValueError(f"dsplit takes three axes or more, got {describe(x)}")
+    require_rank("dsplit", as_tensor(x), 3)
     return split(x, indices_or_sections, axis=2)

@@ -23,7 +23,7 @@ from .diagonals import diagonal
 from .lengths import lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .shape import DimShuffle, broadcast_to, reshape, squeeze
-from .specify import SpecifyShape
+from .specify import SpecifyShape, with_length
 from .tensor import TensorVariable
 from .typing import TensorLike
 
@@ -55,10 +55,12 @@ def einsum(subscripts: str, *operands: TensorLike, optimize: Any = True) -> Tens
     """NumPy's `einsum` in the form "ij,jk->ik": letters name axes, `...` stands for axes that broadcast.
 
     Letters that are not on the right are summed over; without "->" the right side is every letter that occurs once, in
-    alphabetical order.  The result has the joint dtype.  An axis broadcasts against other lengths only if its length
-    is known to be 1.  `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
+    alphabetical order.  The result has the joint dtype.  An axis of length 1 broadcasts against other lengths.
+    `optimize`, which NumPy's has, changes nothing: a good order is always looked for.
     Raises ValueError for subscripts that do not fit the operands.
     """
+    if isinstance(optimize, (int, float)) and not isinstance(optimize, bool):
+        raise TypeError(f"einsum: optimize must be True, False, a name or a path, got {optimize!r}")
     if not isinstance(subscripts, str):
         raise TypeError(f'einsum: subscripts must be text as in "ij,jk->ik", got {subscripts!r}')
     values = in_joint_dtype(operands)
@@ -220,6 +222,8 @@ def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:
     rows = "".join(c for c in a.letters if c not in shared)
     columns = "".join(c for c in b.letters if c not in shared)
     letters = batch + rows + columns
+    for c in over:
+        a, b = _broadcast_along(c, a, b)
     if not over:
         return Term(_times(a.transposed(letters), b.transposed(letters)), letters)
     left, right = a.transposed(batch + rows + over), b.transposed(batch + over + columns)
@@ -228,6 +232,21 @@ def _contracted(a: Term, b: Term, wanted: Collection[str]) -> Term:
         axes = (tuple(range(left.ndim - k, left.ndim)), tuple(range(k)))
         return Term(T.tensordot(left, right, axes), letters)
     return Term(_batched(left, right, len(batch), len(rows), len(columns)), letters)
+
+
+def _broadcast_along(letter: str, a: Term, b: Term) -> tuple[Term, Term]:
+    """The operands with one length along an axis of both, of which one may turn out to be 1 in a run."""
+    places = [t.letters.index(letter) for t in (a, b)]
+    of_a, of_b = (lengths_of(t.value)[k] for t, k in zip((a, b), places, strict=True))
+    if dims_of(a.value)[places[0]] == dims_of(b.value)[places[1]] or None not in (a.length(letter), b.length(letter)):
+        return a, b
+    first = of_b if b.length(letter) is not None else T.switch(T.eq(of_a, 1), of_b, of_a)
+    joint = of_a if a.length(letter) is not None else first
+    found = []
+    for t, k in zip((a, b), places, strict=True):
+        lengths = [joint if axis == k else n for axis, n in enumerate(lengths_of(t.value))]
+        found.append(t if t.length(letter) is not None else Term(broadcast_to(t.value, lengths), t.letters))
+    return found[0], found[1]
 
 
 def _times(a: Variable, b: Variable) -> TensorVariable:
@@ -239,7 +258,8 @@ def _batched(a: Variable, b: Variable, batch: int, rows: int, columns: int) -> T
     of_a, of_b = lengths_of(a), lengths_of(b)
     over = of_a[batch + rows :]
     if len(over) > 1:  # lengths that differ must not hide in a product that agrees
-        b = broadcast_to(b, [*of_b[:batch], *over, *of_b[batch + len(over) :]])
+        for axis, length in enumerate(over, start=batch):
+            b = with_length(b, axis, length, "einsum: an axis that is summed over")
     left = _grouped(a, batch, rows)
     right = _grouped(b, batch, len(over))
     result = T.matmul(left, right)

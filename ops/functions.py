@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from . import elementwise as e
-from .checks import describe, normalize_axis
+from .checks import describe, normalize_axis, unpacked
 from .operands import several
+from .specify import with_length
 from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
 
@@ -105,9 +107,10 @@ def relu(x: TensorLike) -> TensorVariable:
 def round(x: TensorLike, decimals: int = 0) -> TensorVariable:
     """`x` rounded to `decimals` places, halves to the even neighbour; integers stay integers.
 
-    As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.
+    As in NumPy, x is scaled by 10**decimals, rounded and scaled back, so the last digit may be off by rounding.  Raises
+    TypeError for decimals that are no integer.
     """
-    x = as_tensor(x)
+    x, decimals = as_tensor(x), operator.index(unpacked(decimals))
     if x.type.kind in "iu":
         return x if decimals >= 0 else e.cast(e.mul(e.rint(e.true_div(x, 10**-decimals)), 10**-decimals), x.dtype)
     if decimals == 0:
@@ -172,6 +175,8 @@ def select(condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], def
         raise ValueError(f"select: {len(condlist)} conditions for {len(choicelist)} choices")
     result: Any = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        if as_tensor(condition).dtype != "bool":
+            raise TypeError(f"select: a condition must be of bools, got {describe(as_tensor(condition))}")
         result = e.switch(condition, choice, result)
     return result  # type: ignore[no-any-return]
 
@@ -288,8 +293,9 @@ def piecewise(
 ) -> TensorVariable:
     """The last of `funclist` whose condition holds, applied to `x`; 0 where none does, in x's dtype.
 
-    `condlist`: a condition or a list of them.  `funclist`: for each a number, or a function, called with x and the
-    further arguments; one more than there are conditions is for elements of which none holds.  All are computed.
+    `condlist`: a condition or a list of them, of the shape of x or its first axes.  `funclist`: for each a number, or
+    a function, called with x and the further arguments; one more than there are conditions is for elements of which
+    none holds.  All are computed.
     """
     x = as_tensor(x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
@@ -303,8 +309,18 @@ def piecewise(
     ]  # fmt: skip
     result: Any = values.pop() if len(values) > len(conditions) else T.zeros_like(x)
     for condition, value in zip(conditions, values, strict=True):
-        result = e.switch(condition, value, result)
+        result = e.switch(_condition(condition, x), value, result)
     return T.fill(x, result)
+
+
+def _condition(condition: TensorLike, x: TensorVariable) -> TensorVariable:
+    """A condition of `piecewise`, whose axes are the first ones of `x`, as NumPy's masks; a scalar is for all."""
+    mask = as_tensor(condition)
+    if mask.ndim > x.ndim:
+        raise ValueError(f"piecewise: a condition has at most the axes of {describe(x)}, got {describe(mask)}")
+    for axis, length in zip(range(mask.ndim), T.lengths_of(x), strict=False):
+        mask = with_length(mask, axis, length, "piecewise: a condition")
+    return T.expand_dims(mask, tuple(range(mask.ndim, x.ndim))) if 0 < mask.ndim < x.ndim else mask
 
 
 def copy(a: TensorLike) -> TensorVariable:
@@ -332,6 +348,10 @@ def unpackbits(
     bits = e.bitwise_and(e.right_shift(T.expand_dims(x, place + 1), _shifts(bitorder, x.ndim - place - 1)), _byte(1))
     lengths = T.lengths_of(x)
     found: Any = T.reshape(bits, (*lengths[:place], lengths[place] * 8, *lengths[place + 1 :]))
+    length = found.type.shape[place]
+    if count is not None and count > (length or 0):  # zeros behind the last bit
+        further = [max(count, 0) if k == place else n for k, n in enumerate(T.lengths_of(found))]
+        found = T.concatenate([found, T.zeros(further, "uint8")], place)
     return found[(*(slice(None),) * place, slice(count))]  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from .. import ops as T
 from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
+from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .operands import in_joint_dtype, require_one_rank, several, with_dtype
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
@@ -169,8 +170,9 @@ def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[Tensor
     if length is not None:
         size = length // count
         return [_part(x, axis, k * size, (k + 1) * size) for k in range(count)]
-    # As a tensor with an axis of `count`: the reshape raises where there is a remainder.
     own = lengths_of(x)
+    text = f"split: an axis cannot be cut into {count} equal parts, its length is {{0}}"
+    x = checked(x, T.eq(T.mod(own[axis], count), 0), text, own[axis])
     parts = reshape(x, (*own[:axis], count, T.floor_div(own[axis], count), *own[axis + 1 :]))
     return [parts[(slice(None),) * axis + (k,)] for k in range(count)]
 

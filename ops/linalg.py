@@ -21,7 +21,8 @@ from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, Sin
 from .keywords import with_numpys_keywords
 from .matrix_ops import adjoint, as_matrices, real_dtype, transposed
 from .operands import several, with_dtype
-from .products import matmul, outer, tensordot, vecdot
+from .products import matmul, tensordot, vecdot
+from .products import outer as outer_of_elements
 from .promotion import result_type
 from .quantiles import as_lines
 from .sampled import cross
@@ -157,6 +158,8 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
     """x with tensordot(a, x, x.ndim) = b; `axes` of `a` are moved to its end first."""
     a, b = as_tensor(a), as_tensor(b)
     if axes is not None:
+        if min(axes, default=0) < 0:
+            raise ValueError(f"tensorsolve: axes must be counted from the front, got {shown(axes)}")
         a = T.moveaxis(a, tuple(axes), tuple(range(a.ndim - len(axes), a.ndim)))
     if not 0 < b.ndim < a.ndim:
         raise ValueError(f"tensorsolve: a has more axes than b, got {describe(a)} and {describe(b)}")
@@ -224,7 +227,11 @@ def multi_dot(arrays: Sequence[TensorLike]) -> TensorVariable:
     arrays = several("linalg.multi_dot", arrays)
     if len(arrays) < 2:
         raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
-    return functools.reduce(T.dot, map(as_tensor, arrays))
+    matrices = [as_tensor(a) for a in arrays]
+    for k, a in enumerate(matrices if len(matrices) > 2 else ()):
+        if a.ndim != 2 and (a.ndim != 1 or 0 < k < len(matrices) - 1):
+            raise np.linalg.LinAlgError(f"multi_dot takes matrices, at its ends vectors too, got {describe(a)}")
+    return functools.reduce(T.dot, matrices)
 
 
 def diagonal(x: TensorLike, /, *, offset: int = 0) -> TensorVariable:
@@ -262,7 +269,7 @@ def lstsq(
     else:  # LAPACK takes what is not between 0 and 1 for its own precision, half a unit in the last place
         rcond = as_tensor(rcond)
         rcond = T.switch(T.logical_and(T.gt(rcond, 0), T.lt(rcond, 1)), rcond, eps / 2)
-    rank = T.cast(T.sum(T.gt(s, T.mul(rcond, T.max(s)))), "int32")
+    rank = T.cast(T.sum(T.gt(s, T.mul(rcond, T.max(s, initial=0)))), "int32")
     x = T.dot(pinv(a, rcond), b)
     squares = T.sum(_squares(T.sub(T.dot(a, x), b)), axis=0, keepdims=b.ndim == 1)
     determined = T.logical_and(T.eq(rank, columns), T.gt(rows, columns))
@@ -290,7 +297,8 @@ def matrix_rank(
         return T.cast(T.any(T.ne(a, 0)), "int64")
     s = T.abs(eigvalsh(a)) if hermitian else svdvals(a)
     if tol is None:
-        tol = T.max(s, axis=-1) * (_precision(as_matrices(a, "matrix_rank")) if rtol is None else as_tensor(rtol))
+        share = _precision(as_matrices(a, "matrix_rank")) if rtol is None else as_tensor(rtol)
+        tol = T.max(s, axis=-1, initial=0) * share
     return T.sum(T.gt(s, expand_dims(as_tensor(tol), -1)), axis=-1)
 
 
@@ -298,8 +306,18 @@ def cond(x: TensorLike, p: TensorLike | None = None) -> TensorVariable:
     """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values."""
     if p in (None, 2, -2):
         s = svdvals(x)
-        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        singular = T.and_(T.isnan(found), T.logical_not(T.any(T.isnan(x), axis=(-2, -1))))
+        return T.switch(singular, with_dtype(as_tensor(np.inf), found.dtype), found)
     return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+def outer(x: TensorLike, y: TensorLike, /) -> TensorVariable:
+    """The matrix of all products of an element of `x` and one of `y`.  Raises ValueError unless both are vectors."""
+    x, y = as_tensor(x), as_tensor(y)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"outer takes vectors, got {describe(x)} and {describe(y)}")
+    return outer_of_elements(x, y)
 
 
 # --- norms

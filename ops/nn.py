@@ -18,6 +18,7 @@ from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from .convolution import conv1d, conv2d, conv3d
 from .creation import arange
+from .draw_parameters import probability
 from .elementwise import sigmoid, softplus, stop_gradient, tanh
 from .functions import relu
 from .getitem import take_along_axis
@@ -291,7 +292,7 @@ def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:
     x = _as_float(x)
     if not isinstance(rng, T.random.RandomStream):
         raise TypeError(f"dropout: rng is {shown(rng)}; expected a stream, as T.random.RandomStream(seed)")
-    keep = with_dtype(T.sub(1, T.random.probability("dropout", p)), x.dtype)
+    keep = with_dtype(T.sub(1, probability("dropout", p)), x.dtype)
     dropped = T.switch(rng.bernoulli(keep, size=lengths_of(x)), x / keep, T.constant(0, x.dtype))
     return by_phase(dropped, x)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, require_keepdims
+from .conditions import checked
 from .operands import with_dtype
 from .quantiles import as_lines, middle, quantile_without_nan
-from .statistics import degrees, divided, require_inexact, root_of_powers, squared_modulus
+from .statistics import degrees, divided, require_inexact, root_of_powers, squared_modulus, within_shape
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -87,6 +89,7 @@ def _extreme(
 ) -> TensorVariable:
     if x.type.kind not in "fc":
         return reduction(x, axis, keepdims, initial=initial, where=where)
+    initial = None if isinstance(initial, float) and math.isnan(initial) else initial
     found = reduction(_replaced(x, least), axis, keepdims, initial=initial, where=where)
     if initial is not None:
         return found
@@ -117,7 +120,10 @@ def nanvar(
     x = x if dtype is None else T.cast(x, dtype)
     if x.type.kind not in "fc":
         return T.var(x, axis, None, ddof, keepdims, where=where, mean=mean)
-    center = nanmean(x, axis, keepdims=True, where=where) if mean is None else with_dtype(as_tensor(mean), x.dtype)
+    if mean is None:
+        center = nanmean(x, axis, keepdims=True, where=where)
+    else:
+        center = within_shape(with_dtype(as_tensor(mean), x.dtype), x)
     deviation = T.switch(T.isnan(x), with_dtype(as_tensor(0), x.dtype), x - center)
     squares = T.sum(squared_modulus(deviation), axis, keepdims=keepdims, where=where)
     free = _count(x, axis, keepdims, where) - ddof
@@ -148,12 +154,18 @@ def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
 
 
 def nanargmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
-    """The position along `axis` of the first largest element that is not NaN; -1 where all are, NumPy raises there."""
+    """The position along `axis` of the first largest element that is not NaN.
+
+    Raises ValueError where all are, at run time unless x is constant.
+    """
     return _place_of_extreme(T.argmax, -np.inf, as_tensor(x), axis, keepdims)
 
 
 def nanargmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> TensorVariable:
-    """The position along `axis` of the first smallest element that is not NaN; -1 where all are, NumPy raises there."""
+    """The position along `axis` of the first smallest element that is not NaN.
+
+    Raises ValueError where all are, at run time unless x is constant.
+    """
     return _place_of_extreme(T.argmin, np.inf, as_tensor(x), axis, keepdims)
 
 
@@ -161,7 +173,10 @@ def _place_of_extreme(
     search: Callable[..., TensorVariable], least: float, x: Any, axis: Any, keepdims: bool
 ) -> TensorVariable:
     found = search(_replaced(x, least), axis, keepdims)
-    return T.switch(T.all(T.isnan(x), axis, keepdims), -1, found) if x.type.kind in "fc" else found
+    if x.type.kind not in "fc":
+        return found
+    something = T.logical_not(T.all(T.isnan(x), axis, keepdims))
+    return checked(found, something, f"nan{search.__name__}: a slice has no element that is not NaN")
 
 
 def nanquantile(

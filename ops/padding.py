@@ -48,7 +48,8 @@ def pad(x: TensorLike, pad_width: Any, mode: str = "constant", **options: Any) -
     """
     x = as_tensor(x)
     option = _option_of(mode, options)
-    widths = [(_width(a), _width(b)) for a, b in _pairs("pad_width", _by_axis(pad_width, x.ndim), x.ndim)]
+    pairs = _pairs("pad_width", _by_axis(pad_width, x.ndim), max(x.ndim, 1))  # NumPy checks those of a scalar too
+    widths = [(_width(a), _width(b)) for a, b in pairs][: x.ndim]
     if mode in ("constant", "empty"):
         return _with_numbers(x, widths, options.get("constant_values", 0))
     values = None if option == "reflect_type" or option not in options else _pairs(option, options[option], x.ndim)

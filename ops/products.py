@@ -16,8 +16,8 @@ from .blas import Dot, MatMul, require_inner
 from .checks import describe, normalize_axes, normalize_axis, unpacked
 from .lengths import lengths_of
 from .operands import in_joint_dtype
-from .shape import DimShuffle, broadcast_to, expand_dims, ravel, reshape, squeeze
-from .specify import CheckLengths
+from .shape import DimShuffle, expand_dims, ravel, reshape, squeeze
+from .specify import CheckLengths, with_length
 from .tensor import TensorVariable, as_tensor, constant
 from .typing import DTypeLike, TensorLike
 
@@ -181,7 +181,7 @@ def vdot(a: TensorLike, b: TensorLike) -> TensorVariable:
 def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Any] = 2) -> TensorVariable:
     """NumPy's `tensordot`: axes `axes[0]` of `a` summed against `axes[1]` of `b`; the last n against the first n for n.
 
-    Where several axes are summed over and lengths are known only at run time, an axis of `b` of length 1 is broadcast.
+    Raises ValueError for axes of different lengths, at run time where these are known only then.
     """
     a, b = in_joint_dtype((a, b))
     axes = unpacked(axes)
@@ -200,7 +200,8 @@ def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Any] = 2) -> Te
     lengths_a, lengths_b = lengths_of(a), lengths_of(b)
     b_in_order = DimShuffle((*over_b, *kept_b))(b)
     if len(over_a) > 1:  # lengths that differ must not hide in a product that agrees
-        b_in_order = broadcast_to(b_in_order, [*(lengths_a[k] for k in over_a), *(lengths_b[k] for k in kept_b)])
+        for place, axis in enumerate(over_a):
+            b_in_order = with_length(b_in_order, place, lengths_a[axis], "tensordot: an axis that is summed over")
     columns = _as_matrix(b_in_order, len(over_b))
     return reshape(Dot()(rows, columns), [*(lengths_a[k] for k in kept_a), *(lengths_b[k] for k in kept_b)])
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Constant, Variable
+from ..graph import Variable
 from .checks import describe, normalize_axes, require_keepdims
+from .conditions import between
 from .elementwise import cast
 from .operands import with_dtype
 from .promotion import result_type
@@ -66,8 +67,8 @@ def quantile(
     """The numbers below which the shares `q` of the elements along `axis` lie; NaN if there is one.
 
     `q`: a number from 0 to 1 or an array of them, whose axes come first in the result.  `method`, where that is between
-    two elements: "linear", "lower", "higher", "nearest" or "midpoint".  Raises ValueError for other q that are known
-    when the graph is built, IndexError where there are no elements.
+    two elements: "linear", "lower", "higher", "nearest" or "midpoint".  Raises ValueError for other q, at run time
+    where these are known only then, and IndexError where there are no elements.
     """
     return _quantile("quantile", as_tensor(x), q, axis, method, keepdims, 1)
 
@@ -122,10 +123,9 @@ def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int)
         raise ValueError(f"{what}: method must be one of {', '.join(_METHODS)}, got {method!r}")
     weak = isinstance(q, (int, float))
     share = as_tensor(q)
-    if isinstance(share, Constant) and not ((share.data >= 0) & (share.data <= whole)).all():
-        raise ValueError(f"{what}: q must be from 0 to {whole}, got {q!r}")
-    if x.type.kind not in "iuf":
-        raise TypeError(f"{what} takes real numbers, got {describe(x)}")
+    if x.type.kind not in "iuf" or share.type.kind == "c":
+        raise TypeError(f"{what} takes real numbers, got {describe(x)} and {describe(share)}")
+    share = between(share, 0, whole, f"{what}: q")
     return share, x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
 
 

@@ -19,12 +19,25 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Constant, Variable, dtype_name
-from .checks import describe, shown
+from ..graph import Variable, dtype_name
+from .conditions import checked
+from .draw_parameters import (
+    Size,
+    draw_lengths,
+    integer,
+    integer_bounds,
+    located,
+    not_negative,
+    ordered,
+    probability,
+    product,
+    real_parameters,
+    shares,
+    sized,
+)
 from .draws import DrawState
 from .elementwise import threefry
-from .lengths import as_lengths, known_length, lengths_of
-from .operands import with_dtype
+from .lengths import lengths_of
 from .shared import Container, SharedVariable
 from .special import threefry as encrypted
 from .tensor import TensorVariable, as_tensor, constant
@@ -32,9 +45,7 @@ from .typing import DTypeLike, LengthLike, TensorLike
 
 __all__ = ["RandomStream"]
 
-_FLOATS = ("float32", "float64")
-Size = Any
-"""None, an integer, an integer scalar, a sequence of them, or `x.shape`."""
+_WIDEST = ("int64", "uint64")
 
 
 class RandomStream:
@@ -75,7 +86,7 @@ class RandomStream:
     # --- draws
     def bits(self, size: Size = None) -> TensorVariable:
         """Random integers of 64 bits, as uint64."""
-        return self._bits(_lengths(size, ()), 1)[0]
+        return self._bits(draw_lengths(size, ()), 1)[0]
 
     def uniform(
         self, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -83,10 +94,12 @@ class RandomStream:
         """Floats from `low` on and below `high`: 53 random bits in float64, 24 in float32.
 
         With `size=None` the result has the joint shape of `low` and `high`, which broadcast to `size` else.  Raises
-        TypeError for a dtype other than float32 and float64.
+        TypeError for a dtype other than float32 and float64, ValueError where `high` is below `low` or a parameter does
+        not broadcast to `size`, OverflowError where `high - low` is not finite; at run time for values known only then.
         """
-        low, high = _parameters((low, high), dtype)
-        (bits,) = self._bits(_lengths(size, (low, high)), 1)
+        low, high = ordered(*real_parameters((low, high), dtype))
+        lengths, (low, high) = sized(size, (low, high))
+        (bits,) = self._bits(lengths, 1)
         return _scaled(_fraction(bits, dtype), low, high)
 
     def normal(
@@ -94,38 +107,35 @@ class RandomStream:
     ) -> TensorVariable:
         """Normally distributed floats of mean `loc` and standard deviation `scale`; arguments are those of `uniform`.
 
-        Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
+        Raises ValueError for a negative scale, as all distributions that have one; at run time where it is known only
+        then.  Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
         """
-        loc, scale = _parameters((loc, scale), dtype)
-        _require_scale("normal", scale)
-        radius, angle = (_fraction(b, dtype) for b in self._bits(_lengths(size, (loc, scale)), 2))
+        lengths, loc, scale = located("normal", loc, scale, size, dtype)
+        radius, angle = (_fraction(b, dtype) for b in self._bits(lengths, 2))
         # 1 - radius is in (0, 1], where the logarithm is finite.
         standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
         return _broadcast(standard, loc, scale)
 
     def exponential(self, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
-        (scale,) = _parameters((scale,), dtype)
-        _require_scale("exponential", scale)
-        (bits,) = self._bits(_lengths(size, (scale,)), 1)
-        return _broadcast(-T.log1p(-_fraction(bits, dtype)), constant(0, dtype), scale)
+        lengths, loc, scale = located("exponential", 0.0, scale, size, dtype)
+        (bits,) = self._bits(lengths, 1)
+        return _broadcast(-T.log1p(-_fraction(bits, dtype)), loc, scale)
 
     def gumbel(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of Gumbel's distribution (of the maximum of many draws); arguments are those of `uniform`."""
-        loc, scale = _parameters((loc, scale), dtype)
-        _require_scale("gumbel", scale)
-        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        lengths, loc, scale = located("gumbel", loc, scale, size, dtype)
+        (bits,) = self._bits(lengths, 1)
         return _broadcast(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
 
     def laplace(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats whose distance from `loc` is exponentially distributed, of mean `scale`; arguments as of `uniform`."""
-        loc, scale = _parameters((loc, scale), dtype)
-        _require_scale("laplace", scale)
-        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        lengths, loc, scale = located("laplace", loc, scale, size, dtype)
+        (bits,) = self._bits(lengths, 1)
         u = _inside(bits, dtype)
         half = constant(0.5, dtype)
         return _broadcast(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
@@ -134,9 +144,8 @@ class RandomStream:
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of the logistic distribution, whose distribution function is `sigmoid`; arguments as of `uniform`."""
-        loc, scale = _parameters((loc, scale), dtype)
-        _require_scale("logistic", scale)
-        (bits,) = self._bits(_lengths(size, (loc, scale)), 1)
+        lengths, loc, scale = located("logistic", loc, scale, size, dtype)
+        (bits,) = self._bits(lengths, 1)
         u = _inside(bits, dtype)
         return _broadcast(T.log(u) - T.log1p(-u), loc, scale)
 
@@ -144,7 +153,7 @@ class RandomStream:
         self, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats whose logarithm is normally distributed, of `mean` and standard deviation `sigma`."""
-        return T.exp(self.normal(mean, sigma, size, dtype))
+        return T.exp(self.normal(mean, not_negative("lognormal: sigma", as_tensor(sigma)), size, dtype))
 
     def random(self, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats from 0 on and below 1; see `uniform`."""
@@ -155,9 +164,12 @@ class RandomStream:
         return self.normal(size=size, dtype=dtype)
 
     def bernoulli(self, p: TensorLike = 0.5, size: Size = None, dtype: DTypeLike = "bool") -> TensorVariable:
-        """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it."""
-        (p,) = _parameters((probability("bernoulli", p),), "float64")
-        (bits,) = self._bits(_lengths(size, (p,)), 1)
+        """True (or 1, for another dtype) with probability `p`, by comparison of 53 random bits with it.
+
+        Raises ValueError where p is not from 0 to 1, at run time where it is known only then.
+        """
+        lengths, (p,) = sized(size, real_parameters((probability("bernoulli", p),), "float64"))
+        (bits,) = self._bits(lengths, 1)
         return T.cast(_fraction(bits, "float64") < p, dtype)
 
     def integers(
@@ -166,21 +178,27 @@ class RandomStream:
         """Integers from `low` on and below `high` (from 0 on and below `low`, if `high` is left out).
 
         Of 64 random bits, so that no number is more likely than another by more than (high - low) / 2**64.  Raises
-        TypeError for bounds or a dtype that are no integers.  Where `high` is not above `low` the result is `low`.
+        TypeError for bounds or a dtype that are no integers, and ValueError where `high` is not above `low` or a bound
+        does not fit the dtype; at run time for bounds known only then.
         """
         if high is None:
             low, high = 0, low
         name = dtype_name(dtype)
-        low, high = (_integer(v, "integers") for v in (low, high))
-        if np.dtype(name).kind not in "iu":
+        if np.dtype(name).kind not in "iub":
             raise TypeError(f"integers: the dtype must be one of integers, got {name}")
-        (bits,) = self._bits(_lengths(size, (low, high)), 1)
-        return T.cast(low + T.cast(bits % T.cast(T.maximum(high - low, 1), "uint64"), "int64"), name)
+        first, end = integer_bounds(low, high, name)
+        lengths, (first, end) = sized(size, (first, end))
+        (bits,) = self._bits(lengths, 1)
+        count = end - first
+        drawn = bits % count
+        if name in _WIDEST and not (isinstance(high, Variable) and high.dtype == "int64"):  # 2**64 numbers count as 0
+            drawn = T.switch(T.eq(count, 0), bits, drawn)
+        return T.cast(first + drawn, name)
 
     def permutation(self, n: LengthLike) -> TensorVariable:
         """The integers below `n`, or the elements of a vector (the rows of a tensor) `n`, in random order."""
         x = as_tensor(n)
-        count = _integer(n, "permutation") if not x.ndim else lengths_of(x)[0]
+        count = integer(n, "permutation") if not x.ndim else lengths_of(x)[0]
         (bits,) = self._bits((T.cast(count, "int64"),), 1)
         order = T.argsort(bits, stable=True)
         return x[order] if x.ndim else order
@@ -190,33 +208,39 @@ class RandomStream:
     ) -> TensorVariable:
         """Elements of the vector `a`, or integers below `a`; without `replace` none is taken twice.
 
-        `p`: how likely each is, a vector as long as `a`, whose sum counts as 1; one that is 0 is not taken while
-        others are left.  `size` is an integer where nothing may be taken twice.
+        `p`: how likely each is, a vector as long as `a` of sum 1.  Raises ValueError, at run time for what is known
+        only then: nothing to choose from; fewer elements, or fewer with a `p` above 0, than are taken without
+        `replace`; a `p` that is negative, NaN, or of another length or sum.
         """
         x = as_tensor(a)
-        count = _integer(a, "choice") if not x.ndim else lengths_of(x)[0]
-        if not replace and size is not None and len(_lengths(size, ())) != 1:
-            raise ValueError(f"choice: size must be an integer where nothing may be taken twice, got {shown(size)}")
+        count: Any = integer(a, "choice") if not x.ndim else lengths_of(x)[0]
+        lengths = draw_lengths(size, ())
+        total: Any = product(lengths)
+        count = checked(
+            count, T.or_(count > 0, T.eq(total, 0)), "choice: a must have elements, got {0} of them", count
+        )  # fmt: skip
+        if not replace:
+            few = "choice: without replace no more elements can be taken than there are, got {0} of {1}"
+            count = checked(count, total <= count, few, total, count)
         if p is not None:
-            _require_shares(as_tensor(p), count)
-            places = self._weighted(T.cast(as_tensor(p), "float64"), size, replace)
+            weights = shares(as_tensor(p), count, None if replace else total)
+            places = self._weighted(weights, lengths, total, replace)
         elif replace:
-            places = self.integers(0, count, size)
+            (bits,) = self._bits(lengths, 1)
+            places = T.cast(bits % T.cast(count, "uint64"), "int64")
         else:
-            (length,) = _lengths(1 if size is None else size, ()) or (constant(1, "int64"),)
-            order = self.permutation(count)
-            places = order[0] if size is None else order[:length]
+            places = T.reshape(self.permutation(count)[:total], lengths)
         return x[places] if x.ndim else places
 
-    def _weighted(self, p: Any, size: Size, replace: bool) -> TensorVariable:
+    def _weighted(self, p: Any, lengths: Any, total: Any, replace: bool) -> TensorVariable:
         """Places of the vector `p`, as likely as its elements say."""
         if replace:
             below = T.cumsum(p)
-            return T.searchsorted(below, self.uniform(0.0, below[-1], size), side="right")
+            return T.searchsorted(below / below[-1], self.uniform(size=lengths), side="right")
         # The order of exponential times to wait for each: P. S. Efraimidis and P. G. Spirakis, "Weighted random
         # sampling with a reservoir", 2006.
-        order = T.argsort(self.exponential(size=lengths_of(p)) / p)
-        return order[0] if size is None else order[: _lengths(size, ())[0]]
+        times = T.switch(p > 0, self.exponential(size=lengths_of(p)) / p, math.nan)
+        return T.reshape(T.argsort(times)[:total], lengths)
 
     # --- state
     def _first(self, number: int) -> np.ndarray:
@@ -232,64 +256,9 @@ class RandomStream:
         state.default_update = T.stack([state[0], state[1] + np.uint64(1)])
         self.states.append(state)
         key = threefry(state[0], state[1])
-        total: Any = constant(1, "int64")
-        for n in lengths:
-            total = n if getattr(total, "data", None) == 1 else T.mul(total, n)
+        total: Any = product(lengths)
         places = T.reshape(T.arange(total, dtype="uint64"), tuple(lengths))
         return [threefry(key, places if not k else places + T.cast(total, "uint64") * k) for k in range(count)]
-
-
-def _lengths(size: Size, parameters: Sequence[Variable]) -> tuple[Variable, ...]:
-    """The lengths of a draw: `size`, or the broadcast lengths of the parameters."""
-    if size is not None:
-        return as_lengths(size, "the size of a draw", role="")
-    joint: Any = parameters[0] if parameters else constant(0.0)
-    for p in parameters[1:]:
-        joint = T.fill(p, joint) if p.ndim else joint
-    return lengths_of(joint)
-
-
-def _parameters(values: Sequence[Any], dtype: Any) -> list[TensorVariable]:
-    """The parameters of a distribution in the dtype of its draws."""
-    name = dtype_name(dtype)
-    if name not in _FLOATS:
-        raise TypeError(f"random numbers are float32 or float64, got {name}; cast them")
-    found = [as_tensor(v) for v in values]
-    for v in found:
-        if v.type.kind == "c":
-            raise TypeError(f"the parameters of a distribution must be real, got {describe(v)}")
-    return [constant(v.data, name) if isinstance(v, Constant) else with_dtype(v, name) for v in found]
-
-
-def probability(what: str, p: TensorLike) -> TensorVariable:
-    """`p` as a variable.  Raises TypeError unless it is real, ValueError if it is known not to be in [0, 1]."""
-    found = as_tensor(p)
-    if found.type.kind == "c":
-        raise TypeError(f"{what}: p must be a real number, got {describe(found)}")
-    if isinstance(found, Constant) and not ((found.data >= 0) & (found.data <= 1)).all():
-        raise ValueError(f"{what}: p must be from 0 to 1, got {shown(p)}")
-    return found
-
-
-def _require_shares(p: Variable, count: Variable) -> None:
-    """Raises TypeError or ValueError unless `p` is a vector of `count` elements, as far as is known."""
-    if p.ndim != 1:
-        raise TypeError(f"choice: p must be a vector, as long as a, got {describe(p)}")
-    n, expected = p.type.shape[0], known_length(count)
-    if None not in (n, expected) and n != expected:
-        raise ValueError(f"choice: p has {n} elements, expected {expected}, one for each of a")
-
-
-def _require_scale(what: str, scale: Variable) -> None:
-    if isinstance(scale, Constant) and (scale.data < 0).any():
-        raise ValueError(f"{what}: scale must not be negative, got {shown(scale.data.tolist())}")
-
-
-def _integer(value: Any, what: str) -> TensorVariable:
-    x = as_tensor(value)
-    if x.type.kind not in "iu":
-        raise TypeError(f"{what}: expected integers, got {describe(x)}")
-    return T.cast(x, "int64")
 
 
 def _fraction(bits: Any, dtype: str) -> TensorVariable:
@@ -305,15 +274,15 @@ def _inside(bits: Any, dtype: str) -> TensorVariable:
     return T.minimum(_fraction(bits, dtype) + constant(2.0 ** -(width + 1), dtype), constant(1 - 2.0**-width, dtype))
 
 
-def _scaled(u: TensorVariable, low: TensorVariable, high: TensorVariable) -> TensorVariable:
-    if _is(low, 0) and _is(high, 1):
-        return u
-    return low + u * (high - low)
+def _scaled(u: Any, low: Any, high: Any) -> TensorVariable:
+    found: TensorVariable = u if _is(low, 0) and _is(high, 1) else low + u * (high - low)
+    return found
 
 
-def _broadcast(standard: TensorVariable, loc: TensorVariable, scale: TensorVariable) -> TensorVariable:
-    scaled = standard if _is(scale, 1) else standard * scale
-    return scaled if _is(loc, 0) else loc + scaled
+def _broadcast(standard: Any, loc: Any, scale: Any) -> TensorVariable:
+    scaled: TensorVariable = standard if _is(scale, 1) else standard * scale
+    moved: TensorVariable = scaled if _is(loc, 0) else loc + scaled
+    return moved
 
 
 def _is(v: Variable, number: int) -> bool:

@@ -243,10 +243,18 @@ def chosen(x: TensorLike, where: TensorLike | None, other: float, what: str) -> 
     """Return `x` with `other` where the mask `where` does not hold; `x` itself for None."""
     if where is None:
         return x
-    x, mask = as_tensor(x), as_tensor(where)
+    x = as_tensor(x)
+    return T.switch(mask_of(what, x, where), x, T.constant(other, x.dtype))
+
+
+def mask_of(what: str, x: TensorVariable, where: TensorLike) -> TensorVariable:
+    """The mask `where`, broadcast to the shape of `x`.  Raises TypeError for no bools, ValueError if it is longer."""
+    mask = as_tensor(bool(where) if isinstance(where, int) else where)
+    if mask.dtype != "bool":
+        raise TypeError(f"{what}: where must be a mask of bools, got {describe(mask)}")
     if mask.ndim > x.ndim:
         raise ValueError(f"{what}: where broadcasts to {describe(x)}, got {describe(mask)}")
-    return T.switch(mask, x, T.constant(other, x.dtype))
+    return T.broadcast_to(mask, T.lengths_of(x)) if mask.ndim else mask
 
 
 def sum(
@@ -307,7 +315,7 @@ def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any
     x = as_tensor(x)
     initial = _first(initial, x.dtype)
     if where is not True:
-        x = T.switch(T.fill(x, as_tensor(where)), x, initial)
+        x = T.switch(mask_of(what, x, where), x, initial)
     axes = _axes(what, x, axis)
     if not axes:
         return (maximum if what == "max" else minimum)(x, initial)

@@ -8,9 +8,11 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
 from .checks import describe, normalize_axes, normalize_axis, shown
-from .lengths import lengths_of
+from .conditions import at_least, checked
+from .lengths import as_length, lengths_of
 from .operands import in_joint_dtype, with_dtype
 from .promotion import result_type
+from .specify import with_length
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, LengthLike, TensorLike
 
@@ -56,6 +58,9 @@ def ediff1d(
 ) -> TensorVariable:
     """Each element of the flattened `ary` less the one before it, between `to_begin` and `to_end`."""
     x = T.ravel(as_tensor(ary))
+    for end in (to_begin, to_end):
+        if end is not None and not np.can_cast(as_tensor(end).dtype, x.dtype, "same_kind"):
+            raise TypeError(f"ediff1d: {describe(as_tensor(end))} is not cast to {x.dtype}; cast it")
     ends = [None if v is None else T.ravel(T.cast(v, x.dtype)) for v in (to_begin, to_end)]
     parts = [v for v in (ends[0], x[1:] - x[:-1], ends[1]) if v is not None]
     return T.concatenate(parts) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
@@ -91,8 +96,13 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
     """The slopes of samples `f` along `axis` (a list of them for several axes; all for None).
 
     Inside by differences of second order, at the ends by those of first order.  `spacing`: the distance of the
-    samples, 1 unless given, or their coordinates, a vector; one for all axes or one an axis.
+    samples, 1 unless given, or their coordinates, a vector; one for all axes or one an axis.  Raises ValueError for
+    less than two samples along an axis and for coordinates of another length, at run time where these are known only
+    then.
     """
+    f = as_tensor(f)
+    if f.dtype == "bool":
+        raise TypeError(f"gradient takes numbers, got {describe(f)}")
     f = _as_float(f)
     axes = normalize_axes(tuple(range(f.ndim)) if axis is None else axis, f.ndim, f"gradient of {describe(f)}")
     steps = [as_tensor(s) for s in spacing] or [as_tensor(1.0)]
@@ -105,6 +115,9 @@ def gradient(f: TensorLike, *spacing: Any, axis: Axis = None) -> TensorVariable 
 
 def _slopes(f: Any, step: Any, axis: int) -> TensorVariable:
     """Return the slopes along the last axis, moved to `axis`."""
+    length = lengths_of(f)[-1]
+    f = checked(f, T.ge(length, 2), "gradient: an axis must have 2 samples or more, got {0}", length)
+    step = with_length(step, 0, length, "gradient: the coordinates of an axis") if step.ndim else step
     rise = f[..., 1:] - f[..., :-1]
     if step.ndim:
         h = step[1:] - step[:-1]
@@ -136,19 +149,40 @@ def interp(x: TensorLike, xp: TensorLike, fp: TensorLike, left: Any = None, righ
     """The values at `x` of the linear interpolation of the points (xp, fp); `xp` ascends.
 
     Before the first point it is `left`, behind the last `right`: the values there unless given.  float64, or complex128
-    for complex fp.
+    for complex fp.  Beside infinities the values are NumPy's: those of a point at the point, else along the line from
+    the nearer end that is finite.  Raises ValueError for no points and for xp and fp of different lengths, at run time
+    where these are known only then.
     """
     x, xp, fp = as_tensor(x), T.cast(as_tensor(xp), "float64"), as_tensor(fp)
     x, fp = T.cast(x, "float64"), T.cast(fp, "complex128" if fp.type.kind == "c" else "float64")
-    last = T.sub(lengths_of(xp)[0], 1)
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError(f"interp: xp and fp must be vectors, got {describe(xp)} and {describe(fp)}")
+    count = lengths_of(xp)[0]
+    fp = with_length(fp, 0, count, "interp: fp, one value for each of xp")
+    xp, fp = (checked(v, T.gt(count, 0), "interp: xp must have elements") for v in (xp, fp))
+    last = T.sub(count, 1)
     k = T.clip(T.searchsorted(xp, x, side="right") - 1, 0, T.maximum(last - 1, 0))
     after = T.minimum(k + 1, last)
-    width = xp[after] - xp[k]
-    share = T.switch(T.eq(width, 0), 0.0, (x - xp[k]) / T.switch(T.eq(width, 0), 1.0, width))
-    inside = fp[k] + (fp[after] - fp[k]) * share
+    if fp.type.kind == "c":
+        parts = [_on_line(x, xp[k], xp[after], part[k], part[after]) for part in (T.real(fp), T.imag(fp))]
+        inside = T.add(parts[0], T.mul(T.constant(1j), parts[1]))
+    else:
+        inside = _on_line(x, xp[k], xp[after], fp[k], fp[after])
     y = T.switch(T.lt(x, xp[0]), with_dtype(as_tensor(fp[0] if left is None else left), fp.dtype), inside)
     y = T.switch(T.eq(x, xp[-1]), fp[-1], y)
-    return T.switch(T.gt(x, xp[-1]), with_dtype(as_tensor(fp[-1] if right is None else right), fp.dtype), y)
+    y = T.switch(T.gt(x, xp[-1]), with_dtype(as_tensor(fp[-1] if right is None else right), fp.dtype), y)
+    undefined = T.switch(T.eq(count, 1), fp[0], with_dtype(as_tensor(np.nan), fp.dtype))
+    return T.switch(T.isnan(x), undefined, y)
+
+
+def _on_line(x: Any, a: Any, b: Any, at_a: Any, at_b: Any) -> TensorVariable:
+    """The value at `x` of the line through (a, at_a) and (b, at_b), by NumPy's steps where something is infinite."""
+    width = b - a
+    slope = (at_b - at_a) / T.switch(T.eq(width, 0), 1.0, width)
+    first, second = slope * (x - a) + at_a, slope * (x - b) + at_b
+    found = T.switch(T.isnan(first), second, first)
+    found = T.switch(T.and_(T.isnan(found), T.eq(at_a, at_b)), at_a, found)
+    return T.switch(T.and_(T.eq(x, a), T.isnan(first)), at_a, found)
 
 
 def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
@@ -164,7 +198,10 @@ def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
         p, x = in_joint_dtype((p, x))
         powers = T.arange(lengths_of(p)[0])[::-1]
         powers = with_dtype(powers, x.dtype) if x.type.kind in "fc" else powers
-        return T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1, dtype=x.dtype)
+        found = T.sum(p * T.pow(T.expand_dims(x, -1), powers), -1, dtype=x.dtype)
+        if x.type.kind not in "fc":
+            return found
+        return found + T.switch(T.gt(lengths_of(p)[0], 0), 0 * x, T.zeros_like(x))  # NaN as by Horner's rule
     y = T.zeros_like(x)
     for k in range(count):
         y = y * x + p[k]
@@ -176,7 +213,7 @@ def vander(x: TensorLike, N: LengthLike | None = None, increasing: bool = False)
     x = as_tensor(x)
     if x.ndim != 1:
         raise ValueError(f"vander takes a vector, got {describe(x)}")
-    powers = T.arange(lengths_of(x)[0] if N is None else N)
+    powers = T.arange(lengths_of(x)[0] if N is None else at_least(as_length(N, "vander: N"), 0, "vander: N"))
     x = with_dtype(x, result_type([x.dtype, "int64"]))
     return T.pow(x[:, None], with_dtype(powers if increasing else powers[::-1], "int64"))
 
@@ -200,11 +237,14 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> TensorVariab
 
 
 def _vectors(what: str, a: Any, v: Any) -> tuple[TensorVariable, TensorVariable]:
-    a, v = T.atleast_1d(*in_joint_dtype((a, v)))
+    a, v = in_joint_dtype((a, v))
+    if what == "convolve":
+        a, v = T.atleast_1d(a, v)
     for x in (a, v):
         if x.ndim != 1:
             raise ValueError(f"{what} takes vectors, got {describe(x)}")
-    return a, v
+    least = T.minimum(lengths_of(a)[0], lengths_of(v)[0])
+    return checked(a, T.gt(least, 0), f"{what}: both vectors must have elements"), v
 
 
 def _convolved(what: str, a: Any, v: Any, mode: str) -> TensorVariable:
@@ -232,7 +272,7 @@ def cross(
     """The vector products of vectors of three elements, which lie along `axis`.
 
     Or along `axisa` of a, `axisb` of b and `axisc` of the result, where `axis` is None.  Raises ValueError for another
-    length; where it is known only when the function runs, elements from the fourth on are not read.
+    length, at run time where it is known only then.
     """
     a, b = in_joint_dtype((a, b))
     parts = []
@@ -240,8 +280,7 @@ def cross(
         axisa = axisb = axisc = axis
     for x, along in ((a, axisa), (b, axisb)):
         place = normalize_axis(along, x.ndim, f"cross of {describe(x)}")
-        if x.type.shape[place] not in (None, 3):
-            raise ValueError(f"cross: {describe(x)} has length {x.type.shape[place]} along axis {along}, not 3")
+        x = with_length(x, place, T.constant(3, "int64"), f"cross: {describe(x)}")
         parts.append([T.moveaxis(x, place, -1)[..., k] for k in range(3)])
     (a0, a1, a2), (b0, b1, b2) = parts
     return T.stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], axis=axisc)

@@ -15,10 +15,12 @@ from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import opaque_dims
 from ..record import record
 from .checks import describe, normalize_axis, require_count
+from .conditions import between
 from .getitem import take_along_axis
 from .operands import in_joint_dtype
 from .selection import select
 from .shape import ravel, reshape
+from .specify import with_shape_of
 from .tensor import TensorOp, TensorVariable, as_tensor
 from .typing import TensorLike
 
@@ -292,26 +294,41 @@ def _is_stable(what: str, kind: str | None, stable: bool | None) -> bool:
 
 
 def partition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
-    """`x` in an order in which the elements at `kth` are those of the sorted x, smaller ones before: the sorted x."""
-    return sort(x, axis)
+    """`x` in an order in which the elements at `kth` are those of the sorted x, smaller ones before: the sorted x.
+
+    `kth`: an integer or several.  Raises ValueError for one out of range, at run time where it is known only then.
+    """
+    return sort(_with_places("partition", x, kth, axis), axis)
 
 
 def argpartition(x: TensorLike, kth: Any, axis: int | None = -1) -> TensorVariable:
     """The positions (int64) of the elements in an order that `partition` allows: the same as `argsort`."""
-    return argsort(x, axis)
+    return argsort(_with_places("argpartition", x, kth, axis), axis)
+
+
+def _with_places(what: str, x: TensorLike, kth: Any, axis: int | None) -> TensorVariable:
+    """`x`, which must have the places `kth` along `axis`, or no elements."""
+    x, places = as_tensor(x), as_tensor(kth)
+    if places.type.kind not in "iu" or places.ndim > 1:
+        raise TypeError(f"{what}: kth must be an integer or a vector of them, got {describe(places)}")
+    line = ravel(x) if axis is None else x
+    count: Any = T.lengths_of(line)[0 if axis is None else normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")]
+    size = T.maximum(count, T.eq(T.size(x), 0) * np.int64(2**62))  # any place of no elements
+    return between(T.cast(places, "int64"), -size, size - 1, f"{what}: kth", on=x)
 
 
 def lexsort(keys: Any, axis: int = -1) -> TensorVariable:
     """The positions (int64) that sort by the last of `keys`, ties by the key before it, and so on.
 
-    `keys`: a sequence of tensors of one shape, or one tensor of them along the first axis.
+    `keys`: a sequence of tensors of one shape, or one tensor of them along the first axis.  Raises ValueError for keys
+    of different shapes, at run time where these are known only then.
     """
     given = list(T.unstack(keys)) if isinstance(keys, Variable) else [as_tensor(key) for key in keys]
     if not given:
         raise TypeError("lexsort: at least one key is needed")
     place = normalize_axis(axis, given[0].ndim, f"lexsort by {describe(given[0])}")
     order: Any = ArgSort(place, stable=True)(given[0])
-    for key in given[1:]:
+    for key in (with_shape_of(key, given[0], "lexsort: a key") for key in given[1:]):
         again = ArgSort(place, stable=True)(take_along_axis(key, order, place))
         order = take_along_axis(order, again, place)
     return order  # type: ignore[no-any-return]

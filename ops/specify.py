@@ -178,3 +178,26 @@ def specify_shape(x: TensorLike, shape: ShapeLike | Sequence[LengthLike | None])
     if said:
         raise ValueError(f"specify_shape: {describe(x)} does not have the shape {found.type}: {said}")
     return found
+
+
+def with_length(x: TensorLike, axis: int, length: Variable, subject: str) -> TensorVariable:
+    """`x`, whose `axis` must have this length.  Raises ValueError for lengths known to differ, at run time else."""
+    x = as_tensor(x)
+    own = lengths_of(x)[axis]
+    have, want = known_length(own), known_length(length)
+    if tensor_to_dim(own) == tensor_to_dim(length):
+        return x
+    op = CheckLengths(((subject, axis),), declared=False)
+    if have is not None and want is not None:
+        raise ValueError(op.broken(0, have, want))
+    return op(x, own, length)  # type: ignore[no-any-return]
+
+
+def with_shape_of(x: TensorLike, like: Variable, subject: str) -> TensorVariable:
+    """`x`, which must have the shape of `like`.  Raises ValueError for shapes known to differ, at run time else."""
+    x = as_tensor(x)
+    if x.ndim != like.ndim:
+        raise ValueError(f"{subject} must have the shape of {describe(like)}, got {describe(x)}")
+    for axis, length in enumerate(lengths_of(like)):
+        x = with_length(x, axis, length, subject)
+    return x

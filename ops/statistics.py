@@ -8,9 +8,12 @@ from typing import Any
 
 from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Variable, dtype_name
-from .checks import describe, normalize_axes, require_keepdims
+from .checks import describe, normalize_axes, require_keepdims, shown
+from .conditions import checked
 from .elementwise import cast
 from .promotion import result_type
+from .reduce import mask_of
+from .specify import with_length, with_shape_of
 from .tensor import TensorVariable, as_tensor
 from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
@@ -36,7 +39,7 @@ def mean(
     if where is None:
         n = count(x, axis, "mean")
     else:
-        n = T.sum(T.fill(x, T.ne(as_tensor(where), 0)), axis, keepdims=keepdims)
+        n = T.sum(T.fill(x, mask_of("mean", x, where)), axis, keepdims=keepdims)
     total = T.sum(x, axis, dtype=x.dtype, keepdims=keepdims, where=where)
     return cast(divided(total, n) if total.type.kind in "fc" else total / n, result)
 
@@ -60,11 +63,16 @@ def var(
     if where is None:
         n = kept = count(x, axis, "var")
     else:
-        kept, n = (T.sum(T.fill(x, T.ne(as_tensor(where), 0)), axis, keepdims=keep) for keep in (True, keepdims))
+        kept, n = (T.sum(T.fill(x, mask_of("var", x, where)), axis, keepdims=keep) for keep in (True, keepdims))
     total = T.sum(x, axis, keepdims=True, where=where)
-    center = divided(total, kept) if mean is None else cast(as_tensor(mean), x.dtype)
+    center = divided(total, kept) if mean is None else within_shape(cast(as_tensor(mean), x.dtype), x)
     squares = T.sum(squared_modulus(x - center), axis, keepdims=keepdims, where=where)
     return divided(squares, T.maximum(n - ddof, 0) if ddof else n)
+
+
+def within_shape(value: TensorVariable, x: TensorVariable) -> TensorVariable:
+    """`value` broadcast to the shape of `x`.  Raises ValueError if it is longer, at run time else."""
+    return T.broadcast_to(value, T.lengths_of(x)) if value.ndim else value
 
 
 def degrees(what: str, ddof: float, correction: float | None) -> float:
@@ -133,7 +141,8 @@ def average(
 ) -> TensorVariable | tuple[TensorVariable, TensorVariable]:  # fmt: skip
     """The mean along `axis`, weighted by `weights`: of the shape of `x`, or a vector along the one axis.
 
-    `returned`: a pair, of it and the sum of the weights.  Raises TypeError for weights of another rank.
+    `returned`: a pair, of it and the sum of the weights.  Raises TypeError for weights of another rank, ValueError for
+    other lengths, and ZeroDivisionError where weights add up to 0; at run time where these are known only then.
     """
     x = as_tensor(x)
     if weights is None:
@@ -145,11 +154,15 @@ def average(
         if w.ndim != 1 or len(axes) != 1:
             raise TypeError(f"average: the weights must have the shape of {describe(x)} or be a vector along one axis, "
                             f"got {describe(w)}")  # fmt: skip
+        w = with_length(w, 0, T.lengths_of(x)[axes[0]], "average: weights")
         w = T.reshape(w, [-1 if k == axes[0] else 1 for k in range(x.ndim)])
+    else:
+        w = with_shape_of(w, x, "average: weights")
     dtype = result_type([x.dtype, w.dtype, *(["float64"] if x.type.kind not in "fc" else [])])
     x, w = cast(x, dtype), T.fill(x, cast(w, dtype))
     total = T.sum(w, axis, keepdims=keepdims)
     found = T.sum(x * w, axis, keepdims=keepdims) / total
+    found = checked(found, T.ne(total, 0), "average: the weights must not add up to 0", error=ZeroDivisionError)
     return (found, total) if returned else found
 
 
@@ -172,9 +185,11 @@ def cov(
     x = T.concatenate(parts, axis=0) if y is not None else parts[0]
     x = cast(x, result_type([x.dtype, "float64"]) if dtype is None else dtype)
     deviation = x - mean(x, axis=1, keepdims=True)
-    n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else ddof)
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError(f"cov: ddof must be an integer, got {shown(ddof)}")
+    n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else int(ddof))
     found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
-    return T.reshape(found, ()) if y is None and as_tensor(m).ndim < 2 else found
+    return T.reshape(found, ()) if x.type.shape[0] == 1 else found
 
 
 def _given(y: Any) -> tuple[TensorVariable, ...]:

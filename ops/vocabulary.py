@@ -20,6 +20,7 @@ from .byte_sums import ByteConvolution, ByteProduct
 from .byte_tables import ByteSoftmax, LookUp
 from .channel_sums import ChannelSums
 from .cond import Cond
+from .conditions import Check
 from .convolution import Convolution, KernelGradient
 from .convolution_pair import ConvolutionPair
 from .creation import Alloc, Arange, Eye
@@ -71,7 +72,7 @@ _WITHOUT_FIELDS = (
 )  # fmt: skip
 _WITH_FIELDS = (
     QR, SVD, AdvancedIncSubtensor, AdvancedSubtensor, ArgSort, Assembled, Assume, Attention, BlockedConvolution,
-    BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, CheckLengths, Cond,
+    BlockedKernelGradient, BlockedPool, ByteConvolution, ByteSoftmax, Cast, ChannelSums, Check, CheckLengths, Cond,
     Convolution, ConvolutionPair, DimShuffle, Eye, Fourier, FromBlocks, Fused, FusedProduct, InPlace, IncSubtensor,
     Join, KernelGradient, LogSoftmax, LogSumExp, MaskedShape, MaxPool, MaxPoolGradient, NibbleProduct, PackedBfloatDot,
     PackedDot, Pipeline, Quantize, QuantizeInBlocks, Region, Requantize, Scan, SearchSorted, ShapeI, Softmax, Solve,

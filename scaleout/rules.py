@@ -12,6 +12,7 @@ from ..graph import Apply, Dim, Op
 from ..graph.dims import dims_of
 from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..ops.blas import Dot, MatMul
+from ..ops.conditions import Check
 from ..ops.convolution import Convolution, KernelGradient
 from ..ops.creation import Alloc
 from ..ops.cumulative import Cumulative
@@ -295,5 +296,6 @@ RULES: dict[type[Op], Rule] = {
     AdvancedIncSubtensor: scatter, Collect: _collect, Join: _join, Reshape: _reshape, SumTo: _sum_to,
     Cumulative: _along_axis, Sorting: _along_axis, Alloc: _alloc, IncSubtensor: _inc_subtensor, Pool: _windows,
     Convolution: _convolution, KernelGradient: _kernel_gradient, BroadcastTo: _alloc, SpecifyShape: _specify_shape,
-    CheckLengths: _check_lengths, OrderStatistics: _order_statistics, SearchSorted: _searchsorted,
+    CheckLengths: _check_lengths, Check: _check_lengths, OrderStatistics: _order_statistics,
+    SearchSorted: _searchsorted,
 }  # fmt: skip

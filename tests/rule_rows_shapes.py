@@ -76,6 +76,7 @@ SHAPES = [
         CheckLengths((("q", 0),))(A, length(A, 0), n),
     ),
     ("local_useless_check_lengths", CheckLengths((("q", 1),))(A, length(M, 1), 3), A),
+    ("local_useless_check", T.Check("refused, got {0}")(A, T.constant(True), n), A),
     ("local_reshape_to_dimshuffle", Reshape()(x, 1, length(x, 0)), DimShuffle(("x", 0))(x)),
     ("local_useless_dimshuffle_in_reshape", Reshape()(DimShuffle((0, "x", 1))(M), 6, 2), Reshape()(M, 6, 2)),
     ("local_reshape_lift", Reshape()(T.exp(M), 6, 2), T.exp(Reshape()(M, 6, 2))),

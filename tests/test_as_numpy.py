@@ -122,6 +122,7 @@ def with_axis(name, axis):
     for part in name.split("."):
         function = getattr(function, part)
     first = [X3, X3] if name in ("concatenate", "concat", "stack") else X3[:, :1] if name == "squeeze" else X3
+    first = X3 + 1 if name == "geomspace" else first
     first = X3.astype(INTEGERS[name]) if name in INTEGERS else first
     if name == "compress":
         found = function([True, False], X3, axis=axis)

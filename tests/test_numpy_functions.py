@@ -168,8 +168,8 @@ def test_counts():
     like("histogram", on_edges, bins=10, range=(0, 3))
     like("histogram", on_edges, bins=10, range=(0, 3), weights=np.arange(9.0), density=True)
     like("histogram", sample(50, "uint8"), bins=4)
-    with pytest.raises(IndexError, match="out of bounds"):
-        T.bincount(T.as_tensor([1, -1])).eval()
+    with pytest.raises(ValueError, match="x must not be negative, got -1"):
+        T.bincount(T.as_tensor([1, -1]))
 
 
 # --- comparisons and further elementwise functions
@@ -328,7 +328,7 @@ def test_products_of_vectors(dtype):
     like("cross", a.T.copy(), b.T.copy(), axis=0)
     like("vecdot", a, b)
     like("vecdot", a, b[0].copy())
-    with pytest.raises(ValueError, match=r"cross: .* has length 2 along axis -1, not 3"):
+    with pytest.raises(ValueError, match=r"cross: .* expected length 3 on axis 0, got 2"):
         T.cross(np.ones(2), np.ones(2))
 
 

@@ -98,6 +98,11 @@ CASES = {
     "by phase": (lambda x: T.ByPhase()(x * 2, np.ones((3, 3))), [(F, (3, 3))]),
     "promised lengths": (lambda x: T.specify_shape(x, (3, None)) * x[np.array([True, False, True])][0], [(F, (3, 2))]),
     "checked lengths": (lambda x: T.CheckLengths((("x", 0),))(x, 3, x.shape[0]), [(F, (3, 2))]),
+    "conditions": (
+        lambda x, n: T.Check("got {0} and {1}")(x, T.all(n < 9), n[0], T.cast(n[1], "float64")),
+        [(F, (3, 2)), (N, (2,))],
+    ),
+    "conditions of shared values": (lambda x: T.Check("got {0}")(T.ones(2), x[0] < 99, x[0]), [(F, (2,))]),
     "diag": (T.diag, [(F, (3, 3))]),
     "diagonal matrix": (T.diag, [(F, (3,))]),
     "tril": (lambda x: T.tril(x, -1), [(F, (3, 3))]),

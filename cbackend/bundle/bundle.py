@@ -57,6 +57,7 @@ _SENTENCES = {
     Outcome.TOO_SHORT: "a sequence ends before a loop does",
     Outcome.NEGATIVE_STEPS: "a number of steps is negative",
     Outcome.PROMISED: "a value does not have the lengths that were promised",
+    Outcome.REFUSED: "a value is refused",
     Outcome.INDICES: "arrays of indices do not broadcast",
     Outcome.KERNEL + Status.NEGATIVE_POWER: "an integer is raised to a negative power",
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "a maximum or minimum of no elements is asked for",

@@ -6,6 +6,7 @@ The exception names the operands and the user's lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.blas import Gemm, Gemv
+from ...ops.conditions import Check
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused, unmarked
 from ...ops.fused_product import FusedProduct
@@ -20,7 +22,7 @@ from ...ops.nn import AlongAxis, LogSumExp
 from ...ops.pipeline import Pipeline
 from ...ops.row_passes import Top
 from ...ops.scan_ops import Scan
-from ...ops.specify import CheckLengths, SpecifyShape
+from ...ops.specify import SpecifyShape
 from ...ops.windows import no_window
 from ..ir.kernel import Status
 from ..program.outcome import Outcome
@@ -63,8 +65,8 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         x, shape = called(node.inputs[0]), _shapes(node, rest)[0]
         text = f"{x} of shape {shape} has {values[0]} elements, not the {values[1]} of its new shape"
         return ValueError, text, _where(node, (0,), [shape])
-    if outcome == Outcome.PROMISED and isinstance(op, (SpecifyShape, CheckLengths)):
-        return op.error, op.broken(operand, *values), _where(node, (0,) if isinstance(op, SpecifyShape) else ())
+    if outcome in (Outcome.PROMISED, Outcome.REFUSED) and node is not None:
+        return _broken(node, op, operand, values)
     if outcome == Outcome.INDEX or outcome == Outcome.KERNEL + Status.INDEX:
         index, size, axis = (*values, operand)[:3]
         whole = called(node.inputs[0]) if node else "an array"
@@ -81,6 +83,14 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
+
+
+def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> Said:
+    """Return the failure of an op that checks lengths or a condition; numbers of a condition are noted as 64 bits."""
+    if not isinstance(op, Check):
+        return op.error, op.broken(operand, *values), _where(node, (0,) if isinstance(op, SpecifyShape) else ())
+    got = np.array(values[1:], np.int64)
+    return op.error, op.broken([n.view(i.dtype) for n, i in zip(got, node.inputs[2:], strict=True)]), _where(node, (1,))
 
 
 def _loop_failure(op: Scan, outcome: int, operand: int, values: list[int]) -> str:

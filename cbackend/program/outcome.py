@@ -48,3 +48,5 @@ class Outcome(IntEnum):
     """Arrays of indices do not broadcast."""
     WINDOW = 69
     """A kernel of a convolution is empty, or larger than the padded input."""
+    REFUSED = 70
+    """A condition on values does not hold."""

@@ -40,6 +40,7 @@ from ...ops.byte_sums import ByteConvolution, ByteProduct
 from ...ops.byte_tables import ByteSoftmax, LookUp
 from ...ops.channel_sums import ChannelSums
 from ...ops.cond import Cond
+from ...ops.conditions import Check
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.convolution_pair import ConvolutionPair
 from ...ops.creation import Alloc, Arange, Eye
@@ -290,7 +291,7 @@ def _shows_whole(op: Op) -> bool:
     if isinstance(op, DimShuffle):
         kept = [o for o in op.order if isinstance(o, int)]
         return kept == sorted(kept)
-    if isinstance(op, (Reshape, SpecifyShape, CheckLengths)):
+    if isinstance(op, (Reshape, SpecifyShape, CheckLengths, Check)):
         return True
     return isinstance(op, Subtensor) and all(entry == "s000" for entry in op.spec)
 
@@ -323,6 +324,7 @@ _PLANS: dict[type[Op], Plan] = {
     SpecifyShape: plan_views.plan_specify_shape,
     MaskedShape: plan_views.plan_specify_shape,
     CheckLengths: plan_views.plan_check_lengths,
+    Check: plan_views.plan_check,
     Shape: plan_views.plan_shape,
     ShapeI: plan_views.plan_shape_i,
     MakeVector: plan_views.plan_make_vector,

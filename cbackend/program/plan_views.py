@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...graph import Apply, Constant, Variable
@@ -70,6 +71,15 @@ def plan_check_lengths(p: Planner, node: Apply) -> None:
     x, *lengths = node.inputs
     for pair, (have, want) in enumerate(zip(lengths[::2], lengths[1::2], strict=True)):
         p.guard("equal", p.read(have), _promised(p, want), failure=Outcome.PROMISED, axis=pair)
+    found = p.arrays[x]
+    p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
+
+
+def plan_check(p: Planner, node: Apply) -> None:
+    """Plan the array itself after the check of the condition; the numbers of the message are noted as 64 bits."""
+    x, ok, *got = node.inputs
+    noted = [p.load(replace(p.arrays[number], dtype="int64")) for number in got]
+    p.guard("holds", p.read(ok), *noted, failure=Outcome.REFUSED)
     found = p.arrays[x]
     p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
 

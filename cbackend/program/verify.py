@@ -63,7 +63,7 @@ OPERATORS: dict[str, int] = {
 }  # fmt: skip
 """The operators of quantities, with the number of operands; 0: two or more, -1: any."""
 TESTS: dict[str, int] = {
-    "equal": 2, "not_negative": 1, "fits": 2, "reached": 2, "positive": 1, "has_room": 3, "reaches": 2,
+    "equal": 2, "not_negative": 1, "fits": 2, "reached": 2, "positive": 1, "has_room": 3, "reaches": 2, "holds": -1,
 }  # fmt: skip
 """The tests of guards, with the number of operands."""
 

@@ -9,6 +9,7 @@ from ...graph import Apply, Constant, Variable, dims_of
 from ...ops.advanced_indexing import AdvancedSubtensor
 from ...ops.assumptions import Assume
 from ...ops.blas import BlasOp, Dot, MatMul
+from ...ops.conditions import Check
 from ...ops.creation import Alloc
 from ...ops.indexing import Subtensor, entries
 from ...ops.joining import Join
@@ -47,7 +48,7 @@ def arg_reduce(w: Writer, node: Apply) -> str:
 # --- shapes
 
 
-@writes(SpecifyShape, MaskedShape, CheckLengths, Assume, ByPhase, reads=first_input)
+@writes(SpecifyShape, MaskedShape, CheckLengths, Check, Assume, ByPhase, reads=first_input)
 def promised(w: Writer, node: Apply) -> str:
     return w.value(node.inputs[0])
 

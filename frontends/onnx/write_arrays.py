@@ -9,6 +9,7 @@ from ... import ops as T
 from ...graph import Apply, Constant, Variable
 from ...ops.assumptions import Assume
 from ...ops.blas import BlasOp, Dot, MatMul
+from ...ops.conditions import Check
 from ...ops.convolution import Convolution, KernelGradient
 from ...ops.creation import Alloc, Arange, Eye
 from ...ops.cumulative import Cumulative
@@ -86,7 +87,7 @@ def join(w: Writer, node: Apply) -> str:
     return w.op("Concat", *w.values(node.inputs), axis=node.op.axis)  # type: ignore[attr-defined]
 
 
-@writes(SpecifyShape, MaskedShape, CheckLengths, Assume, ByPhase)
+@writes(SpecifyShape, MaskedShape, CheckLengths, Check, Assume, ByPhase)
 def promised(w: Writer, node: Apply) -> str:
     return w.value(node.inputs[0])
 

@@ -234,6 +234,16 @@ def xlogx(x: Any) -> Any:
     return wrap(T.xlogy(x.core, x.core), x)
 
 
+@exported
+def xlogy0(x: Any, y: Any) -> Any:
+    """x log y, and 0 where x is 0."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    return wrap(T.xlogy(x.core, y.core), x, y)
+
+
+xlogx.__dict__.update(xlogx=xlogx, xlogy0=xlogy0)  # Theano has a module of that name, too
+
+
 def _extreme(name: str, doc: str) -> None:
     def function(a: Any, b: Any) -> Any:
         x, y = as_tensor_variable(a), as_tensor_variable(b)

@@ -179,6 +179,7 @@ MODULES: dict[str, dict[str, Any]] = {
     "theano.sparse.type": sparse_names.SPARSE,
     "theano.sparse.sharedvar": sparse_names.SPARSE,
     "theano.tensor.fft": fourier.FOURIER,
+    "theano.tensor.xlogx": {n: FUNCTIONS[n] for n in ("xlogx", "xlogy0")},
     "theano.tensor.nnet": kinds.KINDS | nnet.NNET | op_classes.NNET_OPS | CONVOLUTIONS | normalization.BATCHES,
     "theano.tensor.nnet.bn": normalization.BATCHES,
     "theano.tensor.nnet.neighbours": {

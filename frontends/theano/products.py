@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ops as T
+from ...scan import scan
 from .elementwise import FUNCTIONS, exported
 from .variables import as_tensor_variable, wrap, wrapped
 
@@ -121,6 +122,58 @@ def cholesky(a: Any) -> Any:
     return wrap(T.linalg.cholesky(as_tensor_variable(a).core))
 
 
+def eig(a: Any) -> Any:
+    """Eigenvalues and eigenvectors of a square matrix, complex."""
+    return wrapped(T.linalg.eig(as_tensor_variable(a).core))
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of a tensor for products over its first `ind` axes."""
+    return wrap(T.linalg.tensorinv(as_tensor_variable(a).core, ind))
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The solution x of tensordot(a, x, x.ndim) = b."""
+    x, y = as_tensor_variable(a), as_tensor_variable(b)
+    return wrap(T.linalg.tensorsolve(x.core, y.core, axes), x, y)
+
+
+def lstsq(x: Any, y: Any, rcond: Any) -> Any:
+    """The least-squares solution of x @ s = y, the residuals, the rank and the singular values of `x`."""
+    a, b, least = map(as_tensor_variable, (x, y, rcond))
+    return list(wrapped(T.linalg.lstsq(a.core, b.core, least.core)))
+
+
+_PADE = (64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
+         670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1)  # fmt: skip
+_LARGEST_NORM = 5.371920351148152
+"""Norm up to which the approximant of degree 13 is exact to rounding in float64."""
+
+
+def expm(A: Any) -> Any:
+    """The exponential of a square matrix, by scaling and squaring.
+
+    Source: N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", 2005.
+    """
+    given = as_tensor_variable(A)
+    a: Any = given.core if given.core.type.kind in "fc" else T.cast(given.core, "float64")
+    norm = T.linalg.matrix_norm(a, ord=1)
+    halvings = T.cast(T.clip(T.ceil(T.log2(norm / _LARGEST_NORM)), 0, 1100), "int64")
+    a = a * T.cast(T.exp2(-T.cast(halvings, "float64")), a.dtype)
+    powers = [T.eye(a.shape[0], dtype=a.dtype), a @ a]
+    powers += [powers[1] @ powers[1], powers[1] @ powers[1] @ powers[1]]
+
+    def polynomial(first: int) -> Any:
+        low, high = (sum(_PADE[first + 2 * k + shift] * powers[k] for k in some)
+                     for shift, some in ((0, range(4)), (6, range(1, 4))))  # fmt: skip
+        return powers[3] @ high + low
+
+    odd, even = a @ polynomial(1), polynomial(0)
+    found = T.linalg.solve(even - odd, even + odd)
+    squares, _ = scan(lambda x: x @ x, outputs_info=found, n_steps=halvings)
+    return wrap(T.concatenate([found[None], squares])[-1], given)
+
+
 NLINALG = {
     "matrix_inverse": _lifted(T.linalg.inv, "matrix_inverse", "The inverse of a square matrix."),
     "pinv": _lifted(T.linalg.pinv, "pinv", "The pseudo-inverse of a matrix."),
@@ -129,11 +182,12 @@ NLINALG = {
     "matrix_dot": _lifted(lambda *m: T.linalg.multi_dot(m), "matrix_dot", "The product of several matrices."),
     "kron": _lifted(T.kron, "kron", "The Kronecker product."),
     "norm": lambda x, ord: wrap(T.linalg.norm(as_tensor_variable(x).core, ord)),
+    "eig": eig, "tensorinv": tensorinv, "tensorsolve": tensorsolve, "lstsq": lstsq,
     "svd": svd, "qr": qr, "matrix_power": matrix_power, "trace": trace,
     "diag": FUNCTIONS["diag"], "alloc_diag": FUNCTIONS["diag"], "extract_diag": FUNCTIONS["diagonal"],
 }  # fmt: skip
 SLINALG = {
-    "solve": solve, "cholesky": cholesky, "kron": NLINALG["kron"],
+    "solve": solve, "solve_symmetric": solve, "cholesky": cholesky, "expm": expm, "kron": NLINALG["kron"],
     "solve_lower_triangular": lambda a, b: solve(a, b, "lower_triangular"),
     "solve_upper_triangular": lambda a, b: solve(a, b, "upper_triangular"),
     "eigvalsh": _lifted(T.linalg.eigvalsh, "eigvalsh", "The eigenvalues of a symmetric matrix."),

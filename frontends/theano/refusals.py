@@ -28,15 +28,15 @@ REASONS = {
         "CLinker Linker LocalLinker DualLinker OpWiseCLinker PerformLinker WrapLinker WrapLinkerMany Container "
         "FunctionMaker predefined_linkers predefined_optimizers register_linker register_optimizer register_mode "
         "function_dump ProfileStats ScanProfileStats",
-    "an op of Theano's own; call the function of its name in lower case":
-        "CrossentropyCategorical1HotGrad CrossentropySoftmax1HotWithBiasDx SoftmaxGrad CumsumOp CumprodOp RepeatOp "
-        "SearchsortedOp Bartlett FillDiagonal FillDiagonalOffset Unique UnravelIndex RavelMultiIndex CpuContiguous "
-        "cpu_contiguous mul_without_zeros MulWithoutZeros ProdWithoutZeros CAReduceDtype MatrixPinv SVD QRFull "
-        "QRIncomplete Eigh EighGrad Eig eig TensorInv tensorinv TensorSolve tensorsolve lstsq Expm expm ExpmGrad "
-        "Eigvalsh EigvalshGrad CholeskyGrad solve_symmetric",
+    "arrays are laid out by the compiler; leave the call out":
+        "CpuContiguous cpu_contiguous",
+    "it skips zeros; write T.prod(T.switch(T.eq(x, 0), 1, x)) with theano.tensor as T":
+        "mul_without_zeros MulWithoutZeros ProdWithoutZeros",
     "the core takes this derivative; use theano.grad":
         "crossentropy_categorical_1hot_grad crossentropy_softmax_1hot_with_bias_dx softmax_grad PoolGrad "
-        "MaxPoolGrad AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolRop",
+        "MaxPoolGrad AveragePoolGrad DownsampleFactorMaxGradGrad MaxPoolRop CrossentropyCategorical1HotGrad "
+        "CrossentropySoftmax1HotWithBiasDx SoftmaxGrad EighGrad ExpmGrad EigvalshGrad CholeskyGrad CSMGrad csm_grad "
+        "StructuredDotGradCSC StructuredDotGradCSR sdg_csc sdg_csr structured_dot_grad",
     "rewrites are rules of the database; see docs/rules.md":
         "crossentropy_to_crossentropy_with_softmax crossentropy_to_crossentropy_with_softmax_with_bias "
         "graph_merge_softmax_with_crossentropy_softmax softmax_graph softmax_simplifier "
@@ -59,16 +59,37 @@ REASONS = {
     "a comparison of sparse matrices is dense; compare x.toarray()":
         "EqualSS EqualSD NotEqualSS NotEqualSD LessThanSS LessThanSD GreaterThanSS GreaterThanSD LessEqualSS "
         "LessEqualSD GreaterEqualSS GreaterEqualSD",
-    "an op of theano.typed_list; call the function of its name in lower case":
-        "GetItem Append Extend Insert Remove Reverse Index Count Length MakeList TypedListConstant",
-    "an op of theano.sparse; call the function of its name in lower case":
-        "CSM CSMProperties CSMGrad csm_grad DenseFromSparse SparseFromDense Transpose Neg ColScaleCSC RowScaleCSC "
-        "SpSum Diag SquareDiagonal EnsureSortedIndices AddSS AddSSData add_s_s_data AddSD add_s_s add_s_d MulSS "
-        "MulSD mul_s_s mul_s_d MulSV StructuredAddSV HStack VStack Remove0 TrueDot StructuredDot "
-        "StructuredDotGradCSC StructuredDotGradCSR sdg_csc sdg_csr structured_dot_grad SamplingDot Dot Usmm "
-        "ConstructSparseFromList construct_sparse_from_list structured_monoid",
 }  # fmt: skip
 """Reason -> names."""
+INSTEAD = {
+    "theano.tensor": {
+        "cumsum": "CumsumOp", "cumprod": "CumprodOp", "repeat": "RepeatOp", "searchsorted": "SearchsortedOp",
+        "bartlett": "Bartlett", "fill_diagonal": "FillDiagonal", "fill_diagonal_offset": "FillDiagonalOffset",
+        "unique": "Unique", "unravel_index": "UnravelIndex", "ravel_multi_index": "RavelMultiIndex",
+        "sum": "CAReduceDtype",
+    },
+    "theano.tensor.nlinalg": {
+        "pinv": "MatrixPinv", "svd": "SVD", "qr": "QRFull QRIncomplete", "eigh": "Eigh", "eig": "Eig",
+        "tensorinv": "TensorInv", "tensorsolve": "TensorSolve",
+    },
+    "theano.tensor.slinalg": {"expm": "Expm", "eigvalsh": "Eigvalsh"},
+    "theano.typed_list": {
+        "getitem": "GetItem", "append": "Append", "extend": "Extend", "insert": "Insert", "remove": "Remove",
+        "reverse": "Reverse", "index_": "Index", "count": "Count", "length": "Length",
+        "make_list": "MakeList TypedListConstant",
+    },
+    "theano.sparse": {
+        "CSR": "CSM", "csm_properties": "CSMProperties", "dense_from_sparse": "DenseFromSparse",
+        "csr_from_dense": "SparseFromDense", "transpose": "Transpose", "neg": "Neg", "col_scale": "ColScaleCSC",
+        "row_scale": "RowScaleCSC", "sp_sum": "SpSum", "diag": "Diag", "square_diagonal": "SquareDiagonal",
+        "ensure_sorted_indices": "EnsureSortedIndices", "hstack": "HStack", "vstack": "VStack", "remove0": "Remove0",
+        "add": "AddSS AddSSData add_s_s_data AddSD add_s_s add_s_d", "mul": "MulSS MulSD mul_s_s mul_s_d",
+        "mul_s_v": "MulSV", "structured_add_s_v": "StructuredAddSV", "true_dot": "TrueDot", "dot": "Dot",
+        "structured_dot": "StructuredDot", "sampling_dot": "SamplingDot", "usmm": "Usmm",
+        "structured_add": "structured_monoid", "sparse_grad": "ConstructSparseFromList construct_sparse_from_list",
+    },
+}  # fmt: skip
+"""Module -> function that works -> the names of Theano's ops that it stands for."""
 
 
 def refused(name: str, reason: str) -> Any:
@@ -80,7 +101,10 @@ def refused(name: str, reason: str) -> Any:
     return type(name, (), {"__new__": refuse, "__doc__": f"Refused: {reason}.", "reason": reason})
 
 
-REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()}
+REFUSED = {name: refused(name, reason) for reason, names in REASONS.items() for name in names.split()} | {
+    name: refused(name, f"it is an op; call {module}.{function}")
+    for module, functions in INSTEAD.items() for function, names in functions.items() for name in names.split()
+}  # fmt: skip
 WHOLE = {
     "theano.gpuarray": "functions run on the processor",
     "theano.gpuarray.dnn": "functions run on the processor; theano.tensor.nnet has the same functions",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...graph import Variable, dims_of, same_shape
+from ...ops.conditions import Check
 from ...ops.elementwise import Cast, Elementwise, add
 from ...ops.lengths import MakeVector, Shape, ShapeI, dim_to_tensor, lengths_of, tensor_to_dim
 from ...ops.reduce import Reduce
@@ -111,6 +112,12 @@ def useless_check_lengths(node: Node) -> Value | None:
     return replace(node.op, subjects=tuple(subject for subject, *_ in kept))(x, *pairs) if kept else x
 
 
+def useless_check(node: Node) -> Value | None:
+    """Return x, whose condition is the constant true."""
+    x, ok, *_ = node.inputs
+    return x if getattr(ok, "data", False) else None
+
+
 LENGTHS: list[Rule] = [
     rule("local_shape_to_shape_i", Shape()(x), as_lengths, contract=relaxes("errors"),
          formula="shape(x) -> make_vector(length of each axis of x)"),
@@ -135,6 +142,8 @@ RESHAPES: list[Rule] = [
     node_rule("local_useless_check_lengths", CheckLengths, useless_check_lengths,
               contract=relaxes("errors"),
               formula="check_lengths(x, n, n) -> x"),
+    node_rule("local_useless_check", Check, useless_check, contract=relaxes("errors"),
+              formula="check(x, true, n) -> x"),
     node_rule("local_sum_make_vector", Reduce, sum_of_elements, having=MakeVector,
               contract=relaxes("rounding", "signed zero"),
               formula="sum(make_vector(a, b, c)) -> a + b + c"),

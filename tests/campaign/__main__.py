@@ -19,6 +19,7 @@ EXPERIMENTS = (
     "packed_floats",
     "special_points",
     "keywords",
+    "refusals",
 )  # fmt: skip
 _TIMEOUT = 7200.0
 

@@ -130,7 +130,7 @@ ABSENT = {
 """Options for which None means to us that there is none; NumPy takes it for False here, or refuses."""
 DTYPES = ("int8", "float32", "bool", "uint8", "int64", "float16")
 """Further dtypes of the arrays in the plainest calls; the first two at any size."""
-OF_BOOLS = {"gradient", "std", "var", "nanstd", "nanvar"}
+OF_BOOLS = {"std", "var", "nanstd", "nanvar"}
 """Functions that take bools for numbers here."""
 LENGTHS_KNOWN = {"histogramdd", "unstack"}
 """Functions that need to know lengths when the graph is built."""
@@ -154,7 +154,7 @@ def calls(name: str, numpys: Callable[..., Any], full: bool) -> Iterator[Argumen
         yield (), given
         yield (), {**given, "out": None, "where": True, "casting": "same_kind", "order": "K", "dtype": None}
         return
-    positional, given, options = _arguments(name, numpys)
+    positional, given, options = arguments_of(name, numpys)
     yield positional, given
     yield positional, {**given, **{key: values[0] for key, values in options.items() if values[0] is not NONE}}
     single = [(key, value) for key, values in options.items() for value in values if value is not NONE]
@@ -169,7 +169,7 @@ NONE = object()
 """Stands for no default."""
 
 
-def _arguments(name: str, numpys: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, list[Any]]]:
+def arguments_of(name: str, numpys: Callable[..., Any]) -> tuple[tuple[Any, ...], dict[str, Any], dict[str, list[Any]]]:
     """Required arguments by position and by keyword, and the values of each option, the default first."""
     positional: list[Any] = []
     given: dict[str, Any] = {}
