@@ -14,7 +14,7 @@ are computed without computing the value.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Union
 from weakref import WeakValueDictionary
 
@@ -28,7 +28,7 @@ _serials = itertools.count()
 class Symbol:
     """A symbolic length: an interned (kind, arguments), made by the functions below."""
 
-    __slots__ = ("kind", "args", "serial", "of_leaves", "__weakref__")
+    __slots__ = ("kind", "args", "serial", "of_leaves", "natural", "computed", "__weakref__")
 
     def __init__(self, kind: str, args: tuple[object, ...]) -> None:
         self.kind: str = kind
@@ -36,15 +36,29 @@ class Symbol:
         self.serial: int = next(_serials)  # an order that is the same in every process, as addresses are not
         self.of_leaves: bool = all(map(_of_leaves, args))
         """Whether it refers to leaves only, so that it means the same for every node that depends on them."""
+        self.natural: bool = _NATURAL[kind](map(is_length, args)) if kind in _NATURAL else kind == "extent"  # type: ignore[arg-type]
+        """Whether it is certainly not negative, as follows from its parts one by one."""
+        self.computed: Callable[[], Variable | None] = _nothing
+        """A weak reference to the scalar that computes it: lengths that build on one another share their nodes."""
 
     def __repr__(self) -> str:
-        return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
+        parts = (f"{a.kind}(...)" if isinstance(a, Symbol) else str(getattr(a, "name", None) or a) for a in self.args)
+        return f"{self.kind}({', '.join(parts)})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_symbol, (self.kind, *self.args))
 
 
+_NATURAL: dict[str, Callable[[Iterator[bool]], bool]] = {
+    "broadcast": all, "add": all, "mul": all, "minimum": all, "maximum": any, "floordiv": all,
+}
+"""What must hold of the parts of a symbol for it to be a length; divisors are positive."""
+
 Dim = Union[int, Symbol]
+
+
+def _nothing() -> None:
+    """Stand-in for a weak reference."""
 
 
 def _of_leaves(argument: object) -> bool:
@@ -186,7 +200,7 @@ def product(dims: Iterable[Dim]) -> Dim:
 
 def is_length(dim: Dim) -> bool:
     """Return whether the value is certainly not negative."""
-    return dim >= 0 if isinstance(dim, int) else dim.kind in ("extent", "broadcast")
+    return dim >= 0 if isinstance(dim, int) else dim.natural
 
 
 def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
@@ -252,18 +266,20 @@ def lengths_may_differ(new: Variable, old: Variable) -> bool:
 
 def _unknown_above(node: Apply) -> list[Apply]:
     """`node` and its ancestors whose lengths are not computed yet, inputs first."""
-    stack, order, seen = [(node, False)], [], {node}
-    while stack:
-        current, inputs_done = stack.pop()
-        if inputs_done:
-            order.append(current)
-            continue
-        stack.append((current, True))
-        for i in current.inputs:
+    order: list[Apply] = []
+    seen = {node}
+    waiting = [(node, iter(node.inputs))]  # the path from `node` to the node in work, with the inputs still to visit
+    while waiting:
+        current, rest = waiting[-1]
+        for i in rest:
             above = i.owner
-            if above is not None and above not in seen and i._dims is None:
+            if above is not None and i._dims is None and above not in seen:
                 seen.add(above)
-                stack.append((above, False))
+                waiting.append((above, iter(above.inputs)))
+                break
+        else:
+            order.append(current)
+            waiting.pop()
     return order
 
 

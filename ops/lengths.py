@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -242,18 +243,25 @@ def known_length(scalar: Variable) -> int | None:
 
 
 def dim_to_tensor(dim: Dim) -> TensorVariable:
-    """The int64 scalar that computes `dim` from shapes and integer values alone."""
+    """The int64 scalar that computes `dim` from shapes and integer values alone.
+
+    As long as it is used anywhere, lengths that build on it share it: those of a chain take as many nodes as its links.
+    """
     made: dict[Dim, Variable] = {}
     stack = [dim]
     while stack:
         current = stack[-1]
-        missing = [a for a in _parts(current) if a not in made]
+        if current not in made and not isinstance(current, int) and (shared := current.computed()) is not None:
+            made[current] = shared
+        missing = () if current in made else [a for a in _parts(current) if a not in made]
         if missing:
             stack.extend(missing)
             continue
         stack.pop()
         if current not in made:
             made[current] = _compute(current, made)
+            if not isinstance(current, int):
+                current.computed = ref(made[current])
     return made[dim]  # type: ignore[return-value]  # see as_tensor
 
 
