@@ -52,7 +52,7 @@ class Symbol:
 _NATURAL: dict[str, Callable[[Iterator[bool]], bool]] = {
     "broadcast": all, "add": all, "mul": all, "minimum": all, "maximum": any, "floordiv": all,
 }
-"""What must hold of the parts of a symbol for it to be a length; divisors are positive."""
+"""Test of the parts of a symbol that makes it a length; divisors are positive."""
 
 Dim = Union[int, Symbol]
 
