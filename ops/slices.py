@@ -39,7 +39,10 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
         return lesser(difference(0, lower), length)
     first = 0 if lower is None else _cut_off(lower, length)
     last = length if upper is None else _cut_off(upper, length)
-    return None if first is None or last is None else greater(difference(last, first), 0)
+    if first is None or last is None:
+        return None
+    count = difference(last, first)
+    return count if at_most(first, last) else greater(count, 0)
 
 
 def _cut_off(bound: Dim, length: Dim) -> Dim | None:
