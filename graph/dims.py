@@ -153,6 +153,10 @@ def mul(a: Dim, b: Dim) -> Dim:
     return _symbol("mul", a, b)
 
 
+_WIDEST = 1 << 31
+"""Largest divisor of a quotient of quotients that becomes one: lengths are int64 scalars in a graph."""
+
+
 def floordiv(a: Dim, b: Dim) -> Dim:
     """a // b for b > 0.
 
@@ -165,9 +169,10 @@ def floordiv(a: Dim, b: Dim) -> Dim:
         return a
     if isinstance(b, int):
         term, number = _with_number(a)
-        if isinstance(term, Symbol) and term.kind == "floordiv" and isinstance(term.args[1], int):
+        if isinstance(term, Symbol) and term.kind == "floordiv":
             inner, divisor = term.args
-            return floordiv(add(inner, number * divisor), divisor * b)  # type: ignore[arg-type, operator]
+            if isinstance(divisor, int) and divisor * b < _WIDEST:
+                return floordiv(add(inner, number * divisor), divisor * b)  # type: ignore[arg-type]
         if not 0 <= number < b:
             return add(floordiv(add(term, number % b), b), number // b)
     return 1 if a is b else _symbol("floordiv", a, b)

@@ -207,3 +207,11 @@ def test_rewrites_grow_with_the_links(name):
         warnings.simplefilter("error")
         few, many = rewrites(20), rewrites(80)
     assert many < 5 * few + 200
+
+
+def test_a_slice_of_slices_has_no_step_beyond_64_bits():
+    x, y = chain(lambda v, k: v[::2], 70)
+    z = x[:: 1 << 20][1 << 50 :: 1 << 20]
+    f = ag.function([x], [y, z, ag.grad(y.sum(), x)], mode=NUMPY)  # a failing rule would warn
+    for found, expected in zip(f(VALUE), ([0.5], [], [1, 0, 0, 0, 0]), strict=True):
+        np.testing.assert_array_equal(found, expected)
