@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar, Union
 from weakref import WeakValueDictionary
 
@@ -29,7 +29,7 @@ _serials = itertools.count()
 class Symbol:
     """A symbolic length: an interned (kind, arguments), made by the functions below."""
 
-    __slots__ = ("kind", "args", "serial", "of_leaves", "__weakref__")
+    __slots__ = ("kind", "args", "serial", "of_leaves", "natural", "computed", "__weakref__")
 
     def __init__(self, kind: str, args: tuple[object, ...]) -> None:
         self.kind: str = kind
@@ -37,15 +37,29 @@ class Symbol:
         self.serial: int = next(_serials)  # an order that is the same in every process, as addresses are not
         self.of_leaves: bool = all(map(_of_leaves, args))
         """Whether it refers to leaves only, so that it means the same for every node that depends on them."""
+        self.natural: bool = _NATURAL[kind](map(is_length, args)) if kind in _NATURAL else kind == "extent"  # type: ignore[arg-type]
+        """Whether it is certainly not negative, as follows from its parts one by one."""
+        self.computed: Callable[[], Variable | None] = _nothing
+        """A weak reference to the scalar that computes it: lengths that build on one another share their nodes."""
 
     def __repr__(self) -> str:
-        return f"{self.kind}({', '.join(str(getattr(a, 'name', None) or a) for a in self.args)})"
+        parts = (f"{a.kind}(...)" if isinstance(a, Symbol) else str(getattr(a, "name", None) or a) for a in self.args)
+        return f"{self.kind}({', '.join(parts)})"
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_symbol, (self.kind, *self.args))
 
 
+_NATURAL: dict[str, Callable[[Iterator[bool]], bool]] = {
+    "broadcast": all, "add": all, "mul": all, "minimum": all, "maximum": any, "floordiv": all,
+}
+"""Test of the parts of a symbol that makes it a length; divisors are positive."""
+
 Dim = Union[int, Symbol]
+
+
+def _nothing() -> None:
+    """Stand-in for a weak reference."""
 
 
 def _of_leaves(argument: object) -> bool:
@@ -140,6 +154,10 @@ def mul(a: Dim, b: Dim) -> Dim:
     return _symbol("mul", a, b)
 
 
+_WIDEST = 1 << 31
+"""Largest divisor of a quotient of quotients that becomes one: lengths are int64 scalars in a graph."""
+
+
 def floordiv(a: Dim, b: Dim) -> Dim:
     """a // b for b > 0.
 
@@ -152,9 +170,10 @@ def floordiv(a: Dim, b: Dim) -> Dim:
         return a
     if isinstance(b, int):
         term, number = _with_number(a)
-        if isinstance(term, Symbol) and term.kind == "floordiv" and isinstance(term.args[1], int):
+        if isinstance(term, Symbol) and term.kind == "floordiv":
             inner, divisor = term.args
-            return floordiv(add(inner, number * divisor), divisor * b)  # type: ignore[arg-type, operator]
+            if isinstance(divisor, int) and divisor * b < _WIDEST:
+                return floordiv(add(inner, number * divisor), divisor * b)  # type: ignore[arg-type]
         if not 0 <= number < b:
             return add(floordiv(add(term, number % b), b), number // b)
     return 1 if a is b else _symbol("floordiv", a, b)
@@ -242,7 +261,7 @@ def substituted(dim: Dim, replace: Callable[[Symbol], Dim | None]) -> Dim | None
 
 def is_length(dim: Dim) -> bool:
     """Return whether the value is certainly not negative."""
-    return dim >= 0 if isinstance(dim, int) else dim.kind in ("extent", "broadcast")
+    return dim >= 0 if isinstance(dim, int) else dim.natural
 
 
 def opaque_dims(variable: Variable) -> tuple[Dim, ...]:
@@ -308,18 +327,20 @@ def lengths_may_differ(new: Variable, old: Variable) -> bool:
 
 def _unknown_above(node: Apply) -> list[Apply]:
     """`node` and its ancestors whose lengths are not computed yet, inputs first."""
-    stack, order, seen = [(node, False)], [], {node}
-    while stack:
-        current, inputs_done = stack.pop()
-        if inputs_done:
-            order.append(current)
-            continue
-        stack.append((current, True))
-        for i in current.inputs:
+    order: list[Apply] = []
+    seen = {node}
+    waiting = [(node, iter(node.inputs))]  # the path from `node` to the node in work, with the inputs still to visit
+    while waiting:
+        current, rest = waiting[-1]
+        for i in rest:
             above = i.owner
-            if above is not None and above not in seen and i._dims is None:
+            if above is not None and i._dims is None and above not in seen:
                 seen.add(above)
-                stack.append((above, False))
+                waiting.append((above, iter(above.inputs)))
+                break
+        else:
+            order.append(current)
+            waiting.pop()
     return order
 
 

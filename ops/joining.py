@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ..graph import Apply, Constant, Dim, TensorType, Variable
 from ..record import record
 from .checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .operands import in_joint_dtype, require_one_rank, several, with_dtype
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
+from .slices import joint_length
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
 from .typing import DTypeLike, ShapeLike, TensorLike
 
@@ -57,11 +58,8 @@ class Join(TensorOp):
         return (np.concatenate(values, axis=self.axis),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        total: Dim = 0
-        for shape in inputs:
-            total = dims.add(total, shape[self.axis])
         joint = list(inputs[0])
-        joint[self.axis] = total
+        joint[self.axis] = joint_length([shape[self.axis] for shape in inputs])
         return (tuple(joint),)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

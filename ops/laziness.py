@@ -16,6 +16,8 @@ from .cond import Cond, chosen
 from .scan_ops import Scan
 from .tensor import TensorVariable
 
+MOST_NESTED = 4
+"""Most branches within one another that work moves into: each is a graph of its own for every later pass."""
 Region = Union[tuple[Apply, int], None]
 """A branch of a choice, 0 or 1; None: the graph itself."""
 
@@ -74,7 +76,7 @@ class _Regions:
         if isinstance(reader.op, Cond) and operand:
             inner = reader.op.then.inputs[operand - 1], reader.op.otherwise.inputs[operand - 1]
             read = [i in graph.uses for i, graph in zip(inner, reader.op.branches, strict=True)]
-            if read[0] != read[1]:
+            if read[0] != read[1] and self.depth[reader] < MOST_NESTED:
                 return reader, int(read[1])
         return self.of[reader]
 

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -288,8 +289,32 @@ def _seen_outside(
 
 
 def dim_to_tensor(dim: Dim) -> TensorVariable:
-    """The int64 scalar that computes `dim` from shapes and integer values alone."""
-    return dims.fold(dim, _atom, lambda kind, parts: reduce(partial(_combine, kind), parts))
+    """The int64 scalar that computes `dim` from shapes and integer values alone.
+
+    As long as it is used anywhere, lengths that build on it share it: those of a chain take as many nodes as its links.
+    """
+    made: dict[Dim, Variable] = {}
+    stack = [dim]
+    while stack:
+        current = stack[-1]
+        if current not in made and not isinstance(current, int) and (shared := current.computed()) is not None:
+            made[current] = shared
+        operands = () if current in made else _operands(current)
+        missing = [a for a in operands if a not in made]
+        if missing:
+            stack.extend(missing)
+            continue
+        stack.pop()
+        if current not in made:
+            parts = [made[a] for a in operands]
+            made[current] = reduce(partial(_combine, current.kind), parts) if parts else _atom(current)  # type: ignore[union-attr, arg-type]
+            if not isinstance(current, int):
+                current.computed = ref(made[current])
+    return made[dim]  # type: ignore[return-value]  # see as_tensor
+
+
+def _operands(dim: Dim) -> tuple[Dim, ...]:
+    return () if isinstance(dim, int) or dim.kind in ("extent", "value") else dim.args  # type: ignore[return-value]
 
 
 def _atom(dim: Dim) -> TensorVariable:

@@ -6,6 +6,7 @@ is not known when the graph is built nothing is said (None).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..graph import Dim, dims
@@ -38,7 +39,10 @@ def _span(length: Dim, lower: Dim | None, upper: Dim | None) -> Dim | None:
         return lesser(difference(0, lower), length)
     first = 0 if lower is None else _cut_off(lower, length)
     last = length if upper is None else _cut_off(upper, length)
-    return None if first is None or last is None else greater(difference(last, first), 0)
+    if first is None or last is None:
+        return None
+    count = difference(last, first)
+    return count if at_most(first, last) else greater(count, 0)
 
 
 def _cut_off(bound: Dim, length: Dim) -> Dim | None:
@@ -63,10 +67,10 @@ _LOOKED_INTO = 64
 """Most parts of a sum that are distinguished, so that a chain of 100,000 slices takes linear time."""
 
 
-def linear(dim: Dim) -> Linear:
-    """Return `dim` as a sum of symbols that are no sums themselves."""
+def linear(*parts: Dim) -> Linear:
+    """Return the sum of `parts` as a sum of symbols that are no sums themselves."""
     terms: dict[Any, int] = {}
-    constant, stack, seen = 0, [(dim, 1)], 0
+    constant, stack, seen = 0, [(part, 1) for part in parts], 0
     while stack:
         part, factor = stack.pop()
         seen += 1
@@ -92,14 +96,42 @@ def difference(a: Dim, b: Dim) -> Dim:
     (left, m), (right, n) = linear(a), linear(b)
     if not any(symbol in left for symbol in right):
         return dims.sub(a, b)
-    factors = {symbol: left.get(symbol, 0) - right.get(symbol, 0) for symbol in {**left, **right}}
+    return _sum_of({symbol: left.get(symbol, 0) - right.get(symbol, 0) for symbol in {**left, **right}}, m - n)
+
+
+def _sum_of(terms: dict[Any, int], constant: int) -> Dim:
+    """Return the Dim of a sum."""
     result: Dim = 0
-    for symbol, factor in sorted(factors.items(), key=lambda item: item[1] < 0):  # positive terms first
+    for symbol, factor in sorted(terms.items(), key=lambda item: item[1] < 0):  # positive terms first
         if factor > 0:
             result = dims.add(result, dims.mul(symbol, factor))
         elif factor < 0:
             result = dims.sub(result, dims.mul(symbol, -factor))
-    return dims.add(result, m - n)
+    return dims.add(result, constant)
+
+
+def joint_length(parts: Sequence[Dim]) -> Dim:
+    """The length of `parts` one after the other: those of x[:k] and x[k:] make that of x.
+
+    min(n, k) + max(n - k, 0) is n, for all integers.
+    """
+    total: Dim = 0
+    for part in parts:
+        total = dims.add(total, part)
+    if isinstance(total, int) or total.kind not in ("add", "sub"):
+        return total
+    terms, constant = linear(*parts)
+    cut = [symbol for symbol in terms if symbol.kind == "minimum"]
+    for symbol in cut:
+        for whole, other in (symbol.args, symbol.args[::-1]):
+            rest = greater(difference(whole, other), 0)
+            count = min(terms.get(symbol, 0), terms.get(rest, 0))
+            if count > 0:
+                more, number = linear(dims.mul(whole, count))
+                constant += number
+                for term, factor in ((symbol, -count), (rest, -count), *more.items()):
+                    terms[term] = terms.get(term, 0) + factor
+    return _sum_of(terms, constant)
 
 
 def not_negative(dim: Dim) -> bool:
@@ -111,23 +143,24 @@ def not_negative(dim: Dim) -> bool:
 
 
 def _is_natural(symbol: Any) -> bool:
-    if symbol.kind == "maximum":
-        return any(isinstance(a, int) and a >= 0 for a in symbol.args) or any(map(dims.is_length, symbol.args))
-    if symbol.kind == "floordiv":
-        return not_negative(symbol.args[0])  # divisors are positive
-    if symbol.kind in ("minimum", "mul"):
-        return all(map(dims.is_length, symbol.args))
-    return dims.is_length(symbol)
+    if symbol.natural or symbol.kind != "floordiv":
+        return bool(symbol.natural)
+    terms, constant = linear(symbol.args[0])
+    return constant >= 0 and all(factor > 0 and term.natural for term, factor in terms.items())
 
 
 def at_most(a: Dim, b: Dim) -> bool:
     """Whether a <= b for certain."""
+    if a is b:
+        return True
+    if not isinstance(b, int) and b.kind == "minimum" and not isinstance(a, int) and a.kind == "minimum":
+        return all(any(_no_greater(part, bound) for part in a.args) for bound in b.args)
     if not isinstance(a, int) and a.kind in ("minimum", "maximum"):
         return (any if a.kind == "minimum" else all)(_no_greater(part, b) for part in a.args)
     return _no_greater(a, b)
 
 
-def _no_greater(a: Any, b: Dim) -> bool:
+def _no_greater(a: Any, b: Any) -> bool:
     return a is b or not_negative(difference(b, a))
 
 

@@ -208,6 +208,11 @@ ROWS = [
         T.join(1, FromBlocks(N - 3)(blocks), FromBlocks(2)(other)),
         FromBlocks(N - 1)(lane_by_lane(blocks, other)),
     ),
+    (
+        "local_join_in_blocks",  # all channels fit into one block
+        T.join(1, FromBlocks(1)(other), FromBlocks(2)(other)),
+        FromBlocks(3)(T.set_subtensor(other[:, :, :, :, 1:], other[:, :, :, :, : SIZE - 1])),
+    ),
     ("local_channel_sums_in_blocks", slices(beside(x, 1, 2), 0, 1), FromBlocks(N)(ChannelSums(N, 1, 0)(blocks))),
     ("local_channel_sums_in_blocks", slices(beside(x, 2, 1), 0, 1, 3, 2), FromBlocks(N)(ChannelSums(N, 2, 1)(blocks))),
     ("local_channel_sums_in_blocks", FromBlocks(N)(ChannelSums(N, 1, 0)(blocks)) + beside(x, 2, 1)[:, 3:],

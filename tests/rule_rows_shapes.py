@@ -85,7 +85,7 @@ SHAPES = [
     ("local_useless_dimshuffle", DimShuffle((0, 1))(A), A),
     ("local_dimshuffle_of_ones", DimShuffle((1, 0))(q), q),
     ("local_dimshuffle_lift", (A * x).T, A.T * DimShuffle((0, "x"))(x)),
-    ("local_dimshuffle_lift", T.cast(A + s, "float32").T, T.cast(DimShuffle((1, 0))(A + s), "float32")),
+    ("local_dimshuffle_lift", T.cast(A + s, "float32").T, T.cast(DimShuffle((1, 0))(A) + s, "float32")),
 ]
 
 INDEXING = [

@@ -110,3 +110,11 @@ def test_any_joins(data):
     value = np.random.default_rng(1).uniform(-1, 1, lengths)
     for got, expected in zip(f(value), plain(value), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_two_joins_are_too_few():
+    x = T.matrix("x", shape=(None, 4))
+    f, plain = (ag.function([x], dense(x, 2), mode=mode) for mode in (None, "NUMPY"))  # a failing pass would warn
+    value = RNG.normal(size=(3, 4))
+    np.testing.assert_allclose(f(value), plain(value), rtol=1e-12)
+    assert names(f).count("inc_subtensor") == 0

@@ -224,9 +224,20 @@ print(team().size, team().helping, team().callers)
     assert done.stdout.split() == ["0", "3", "0", "0"], done.stderr
 
 
-def claimed(count, work):
-    """The tasks of a job of two threads that the caller claims, and those that a helper claims; `work` is each task."""
-    table = load_runtime(find_toolchain(), process_cache()).table_for(2)
+def claimed(count, work, *clocks):
+    """The tasks of a job of two threads that the caller claims, and those that a helper claims; `work` is each task.
+
+    The team has cost nothing before.
+    """
+    load_runtime(find_toolchain(), process_cache()).judge_team(*clocks)
+    return claimed_from(table_of_two(), count, work)
+
+
+def table_of_two():
+    return load_runtime(find_toolchain(), process_cache()).table_for(2)
+
+
+def claimed_from(table, count, work):
     mine, theirs, caller = [], [], threading.get_ident()
 
     @ffi.callback("void(void *, i64)")
@@ -266,6 +277,47 @@ def test_a_thread_takes_over_what_is_left_of_another_share():
 
     mine, theirs = claimed(30, work)
     assert mine == [0] and theirs == [*range(15, 30), *range(1, 15)]
+
+
+def test_a_team_that_costs_time_rests_until_eight_times_the_loss_is_computed():
+    wall, spent = [0], {}  # clocks of this test: a task takes 100 ns of its thread's time
+    now = ffi.callback("i64(void)", lambda: wall[0])
+    used = ffi.callback("i64(void)", lambda: spent.get(threading.get_ident(), 0))
+    in_step = threading.Barrier(2)
+
+    def takes(ns, meets=()):
+        def work(index, begun):
+            wall[0] += ns
+            spent[threading.get_ident()] = spent.get(threading.get_ident(), 0) + 100
+            if index in meets:
+                in_step.wait(60)
+
+        return work
+
+    try:
+        claimed(10, takes(50, (0, 5)), now, used)  # half the time of one thread
+        again = claimed_from(table_of_two(), 10, takes(1000, (0, 5)))  # ten times the time of one thread: 9000 ns lost
+        assert 0 in again[0] and 5 in again[1]
+        for _ in range(7):
+            assert claimed_from(table_of_two(), 100, takes(1000)) == ([*range(100)], [])
+        mine, theirs = claimed_from(table_of_two(), 100, takes(10, (20, 50)))
+        assert mine[:21] == [*range(21)] and theirs[0] == 50  # 20 tasks more, then together
+    finally:
+        load_runtime(find_toolchain(), process_cache()).judge_team()
+
+
+@pytest.mark.parametrize(("n", "threads"), [(20, 4), (300, 1), (1200, 4)])  # the BLAS does not share the first
+def test_factorizations_keep_to_one_thread_of_the_blas_until_they_are_large(n, threads):
+    load_runtime(find_toolchain(), process_cache()).require_lapack(["float64"])
+    table, found = table_of_two(), []
+    table.threads = 4
+    enter = ffi.callback("void(ag_runtime *)", lambda rt: found.append(rt.threads))
+    leave = ffi.callback("void(ag_runtime *)", lambda rt: None)
+    table.enter_blas, table.leave_blas = enter, leave
+    matrix = np.eye(n) * 4
+    assert table.solve_f64.cholesky(table, n, ffi.cast("void *", matrix.ctypes.data)) == 0
+    np.testing.assert_array_equal(matrix, np.eye(n) * 2)
+    assert found == [threads]
 
 
 def test_eight_python_threads_share_the_team():

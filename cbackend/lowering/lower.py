@@ -40,6 +40,10 @@ from .tiles import tiled
 
 SHORT_FUNCTION = "short"
 """The name of the outlined function for short rows."""
+class OverwriteRefusedError(ValueError):
+    """No order of the loops of a kernel allows an output to share the memory of an input."""
+
+
 Alias = tuple[int, int]
 """(output, input): positions of a node's output and input that are exactly the same memory."""
 
@@ -47,8 +51,8 @@ Alias = tuple[int, int]
 def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEFAULT) -> Kernel:
     """Return the kernel that computes `node`; an `InPlace` op brings its own aliases.
 
-    Raises TypeError for an op that has no kernel, ValueError for aliases that no order of its loops allows, and
-    ScheduleError for a schedule that its loops do not allow.
+    Raises TypeError for an op that has no kernel, OverwriteRefusedError for aliases that no order of its loops allows,
+    and ScheduleError for a schedule that its loops do not allow.
     """
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases), schedule)
@@ -91,7 +95,7 @@ def _pieces(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> _Piece
     check(schedule, 0, frozenset(), movable=False)
     if in_rows:
         if aliases:
-            raise ValueError("a kernel that reads rows more than once cannot overwrite them")
+            raise OverwriteRefusedError("a kernel that reads rows more than once cannot overwrite them")
         return _row_kernel(node)
     if isinstance(node.op, Pool):
         return pool_kernel(node)
@@ -216,7 +220,7 @@ def _searched(result: Result) -> _Searched:
 def _check_aliases(aliases: Sequence[Alias], group: Group, parts: Sequence[_Part]) -> None:
     for output, source in aliases:
         if group.results[output].reduced or output not in parts[-1][2]:
-            raise ValueError(
+            raise OverwriteRefusedError(
                 f"output {output} cannot overwrite input {source}: it is not computed element by element at the end"
             )
 

@@ -28,6 +28,7 @@ from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
 from .plan_block_pools import pooled_blocks, summed_channels
 from .plan_blocks import convolved_blocks, has_call, plan_cut_off
+from .plan_kernels import kernel_in_place
 from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
 from .program import After, Array, Lengths, Quantity
@@ -65,7 +66,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
             return
         product, group = _of_any_lengths(group)
     host = _host(group)
-    kernel = None if host is None else p.kernel(group, ((host, 0),))
+    kernel = None if host is None else kernel_in_place(p, group, ((host, 0),))
     if (
         kernel is None
         or host is None

@@ -8,6 +8,7 @@ from ...graph import Apply, FunctionGraph, same_shape
 from ...ops.fused import Fused, InPlace
 from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
+from ..lowering.lower import OverwriteRefusedError
 from .launches import runs_in_any_order
 from .outcome import Outcome
 from .plan_order import ordered_strides, result_in_order
@@ -61,10 +62,16 @@ def _kernel(p: Planner, node: Apply) -> tuple[Kernel, dict[int, int]]:
     """Return the kernel of a node, and which outputs may be written over which inputs: none if its loops forbid it."""
     if not isinstance(node.op, InPlace):
         return p.kernel(node), {}
+    kernel = kernel_in_place(p, node)
+    return (p.kernel(node.with_op(node.op.op)), {}) if kernel is None else (kernel, node.op.destroys())
+
+
+def kernel_in_place(p: Planner, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel | None:
+    """Return the kernel of a node whose outputs share the memory of inputs; None if no order of its loops allows it."""
     try:
-        return p.kernel(node), node.op.destroys()
-    except ValueError:
-        return p.kernel(node.with_op(node.op.op)), {}
+        return p.kernel(node, pairs)
+    except OverwriteRefusedError:
+        return None
 
 
 def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, int], lengths: Lengths) -> Array | None:

@@ -114,7 +114,20 @@ static i64 own_cholesky(i64 n, T *a)
 
 /* ---- The table -------------------------------------------------------------------------------------------- */
 
-#define THROUGH_GATE(call) (rt->enter_blas(rt), call, rt->leave_blas(rt))
+enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 us and 20 ms of one thread */
+
+/* Threads of the BLAS meet at each step of a factorization.  On a busy machine each meeting may take milliseconds, so a
+   system of 300 equations took ten times as long with two threads as with one, and a third longer when all was quiet.
+   Work of less than LARGE_WORK therefore stays on one thread.  The bits depend on sizes only.  SMALL_WORK is not worth
+   the setting; the BLAS does not share it. */
+#define THROUGH_GATE(work, call) \
+    do { \
+        ag_runtime own = *rt; \
+        if ((work) >= SMALL_WORK && (work) < LARGE_WORK) own.threads = 1; \
+        rt->enter_blas(&own); \
+        call; \
+        rt->leave_blas(&own); \
+    } while (0)
 
 static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
 {
@@ -122,7 +135,7 @@ static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*getrf)(const void *, const void *, T *, const void *, void *, void *) = symbols[0];
-    THROUGH_GATE(getrf(&size, &size, a, &size, pivots, &info));
+    THROUGH_GATE(n * n * n / 3, getrf(&size, &size, a, &size, pivots, &info));
     return value_of(info);
 }
 
@@ -136,7 +149,7 @@ static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void
     integer info = as_integer(0);
     void (*getrs)(const char *, const void *, const void *, const T *, const void *, const void *, T *, const void *,
                   void *, u64) = symbols[1];
-    THROUGH_GATE(getrs("N", &size, &sides, lu, &size, pivots, b, &size, &info, 1));
+    THROUGH_GATE(n * n * k, getrs("N", &size, &sides, lu, &size, pivots, b, &size, &info, 1));
 }
 
 static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
@@ -145,7 +158,7 @@ static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
     const integer size = as_integer(n);
     integer info = as_integer(0);
     void (*potrf)(const char *, const void *, T *, const void *, void *, u64) = symbols[2];
-    THROUGH_GATE(potrf("U", &size, a, &size, &info, 1));
+    THROUGH_GATE(n * n * n / 6, potrf("U", &size, a, &size, &info, 1));
     return value_of(info);
 }
 
@@ -163,8 +176,8 @@ static i64 triangular(const ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 
     integer info = as_integer(0);
     void (*trtrs)(const char *, const char *, const char *, const void *, const void *, const T *, const void *, T *,
                   const void *, void *, u64, u64, u64) = symbols[3];
-    THROUGH_GATE(trtrs(upper ? "U" : "L", trans ? "T" : "N", unit ? "U" : "N", &size, &sides, a, &step, b, &size, &info,
-                       1, 1, 1));
+    THROUGH_GATE(n * n * k / 2, trtrs(upper ? "U" : "L", trans ? "T" : "N", unit ? "U" : "N", &size, &sides, a, &step, b,
+                                      &size, &info, 1, 1, 1));
     return value_of(info);
 }
 

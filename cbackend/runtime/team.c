@@ -8,9 +8,15 @@
    thread spins for a few microseconds, yields for 300 more, and then sleeps: a wake-up costs 20 us, on virtual
    processors 150.
 
+   On a busy machine a helper that is not running holds its task, and the caller waits for milliseconds.  So each job is
+   judged: the processor time of all its threads is what the caller alone would take at most.  The time beyond that is
+   a loss, and callers work alone until AMORTIZED times the loss has been computed.  Thus a team costs at most a part in
+   AMORTIZED more than one thread, on any machine.
+
    A child of fork has no threads but its own; its team is a new one. */
 
 enum { MOST_SHARES = 16, COUNTER_STRIDE = 64 / sizeof(i64) }; /* each counter has a cache line of its own */
+enum { AMORTIZED = 8, MOST_LOSS_NS = 50000000, MOST_DEBT_NS = 2000000000 };
 enum { SPINS = 100, AWAKE_NS = 300000, MOST_THREADS = 256, STACK_BYTES = 1 << 20, LOG_COLUMNS = 3, LOG_ROOM = 1 << 14 };
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -31,6 +37,7 @@ typedef struct job {
     i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
     i32 processor;   /* where its caller ran; -1: unknown */
     i64 (*clock)(void);
+    i64 spent;       /* processor time of its threads */
     struct job *following;
 } job;
 
@@ -43,6 +50,7 @@ static i32 callers, helping; /* threads at work */
 static __thread i32 in_task, thread_number; /* a caller has the number 0, helpers count from 1 */
 static i64 team_log[LOG_ROOM * LOG_COLUMNS], logged; /* log of work: see ag_log_team */
 static i32 is_logging;
+static i64 debt;             /* processor time for which callers still work alone */
 
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
@@ -85,14 +93,39 @@ static void note_work(i64 begun, i64 ended)
     entry[0] = thread_number, entry[1] = begun, entry[2] = ended;
 }
 
-static void work_on(job *j)
+static i64 thread_ns(void)
 {
-    i32 log = READ(is_logging), worked = 0;
-    i64 begun = log ? j->clock() : 0, index;
-    while (!(j->stoppable && is_raised()) && (index = claim(j)) >= 0) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (i64)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static i64 (*wall_time)(void) = clock_ns, (*processor_time)(void) = thread_ns;
+
+static i64 between(i64 least, i64 x, i64 most) { return x < least ? least : x > most ? most : x; }
+
+static void owe(i64 more)
+{
+    i64 old = READ(debt), sum;
+    do sum = between(0, old + more, MOST_DEBT_NS);
+    while (!__atomic_compare_exchange_n(&debt, &old, sum, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+}
+
+/* Work on the tasks of a job; while there is debt, if the thread `pays` it. */
+static void work_on(job *j, i32 pays)
+{
+    const i32 log = READ(is_logging);
+    const i64 begun = log ? j->clock() : 0, spent = j->shares > 1 ? processor_time() : 0;
+    i64 index, last = spent, worked = 0;
+    while ((!pays || READ(debt)) && !(j->stoppable && is_raised()) && (index = claim(j)) >= 0) {
         j->task(j->context, index);
         worked = 1;
+        if (!pays) continue;
+        const i64 now = processor_time();
+        owe(last - now);
+        last = now;
     }
+    if (j->shares > 1) __atomic_fetch_add(&j->spent, processor_time() - spent, __ATOMIC_RELAXED);
     if (log && worked) note_work(begun, j->clock());
 }
 
@@ -169,7 +202,7 @@ static void *help(void *unused)
         WRITE(j->helpers, j->helpers + 1);
         helping++;
         pthread_mutex_unlock(&team_lock);
-        work_on(j);
+        work_on(j, 0);
         pthread_mutex_lock(&team_lock);
         helping--;
         WRITE(j->helpers, j->helpers - 1); /* the job may be freed from here on */
@@ -237,6 +270,17 @@ static void withdraw(job *j)
     pthread_mutex_unlock(&team_lock);
 }
 
+static void work_together(job *j)
+{
+    const i64 begun = wall_time();
+    j->spent = 0;
+    offer(j);
+    work_on(j, 0);
+    withdraw(j);
+    const i64 loss = wall_time() - begun - j->spent;
+    if (loss > j->spent / AMORTIZED) owe(AMORTIZED * between(0, loss, MOST_LOSS_NS));
+}
+
 static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context)
 {
     i32 threads = rt->threads < MOST_THREADS ? rt->threads : MOST_THREADS;
@@ -245,15 +289,21 @@ static i32 parallel(const ag_runtime *rt, i64 tasks, void (*task)(void *context,
     job j = {.task = task, .context = context, .tasks = tasks, .shares = shares, .next = next, .threads = threads};
     j.stoppable = on_main_thread() && attention == LISTENING, j.processor = processor_now(), j.clock = rt->clock;
     for (i64 share = 0; share < shares; share++) next[share * COUNTER_STRIDE] = share_begin(&j, share);
-    if (shares == 1) work_on(&j);
+    if (shares == 1) work_on(&j, 0);
     else {
         in_task = 1;
-        offer(&j);
-        work_on(&j);
-        withdraw(&j);
+        if (READ(debt)) work_on(&j, 1);
+        if (is_open(&j)) work_together(&j);
         in_task = 0;
     }
     return has_tasks(&j);
+}
+
+/* The clocks by which the team is judged, in ns, for tests; NULL: those of the system.  There is no debt then. */
+EXPORT void ag_judge_team(i64 (*wall)(void), i64 (*processor)(void))
+{
+    wall_time = wall ? wall : clock_ns, processor_time = processor ? processor : thread_ns;
+    WRITE(debt, 0);
 }
 
 /* Log thread, begin and end of each share of a job from now on, the newest over the oldest.  Return the log; room: its
@@ -280,4 +330,5 @@ static void team_in_child(void)
     pthread_cond_init(&helper_left, NULL);
     offered = NULL;
     jobs_ever = team_size = asleep = numbered = callers = helping = in_task = thread_number = 0;
+    debt = 0;
 }

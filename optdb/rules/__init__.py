@@ -42,8 +42,8 @@ Passes over whole graphs:
     scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
     partition, division, regions                a graph divided among engines: pass, prices, convex regions
 
-For all: facts (questions about variables), conforming (fitting results), names and absent (names of Theano),
-pattern_operators (operators between patterns).
+For all: facts (questions about variables), lifting (views moved over elementwise ops), conforming (fitting results),
+names and absent (names of Theano), pattern_operators (operators between patterns).
 """
 
 from __future__ import annotations

@@ -38,10 +38,11 @@ LEAST_SCALE = 1e-6
 """Smallest scale of a softmax result; the factor would be infinite below it."""
 
 
-def bytes_below(node: Node) -> Variable | None:
+def bytes_below(node: Node, stages: int = STAGES) -> Variable | None:
     """Return the byte variable of which a result is an elementwise function.
 
-    None if the result depends on another variable, or if a constant has more than one element.
+    None if the result depends on another variable, if a constant has more than one element, or if paths meet again in
+    more than `stages` places one behind the other.
     """
     pending, seen, found = list(node.inputs), set(), set()
     while pending:
@@ -58,18 +59,20 @@ def bytes_below(node: Node) -> Variable | None:
             pending.extend(v.owner.inputs)
     if len(found) < 2:
         return found.pop() if found else None
-    first, *others = (_and_below(v) for v in found)
+    if not stages:
+        return None
+    first, *others = (_and_below(v, stages - 1) for v in found)
     return next((v for v in first if all(v in other for other in others)), None)
 
 
-def _and_below(v: Variable) -> list[Variable]:
+def _and_below(v: Variable, stages: int) -> list[Variable]:
     """Return the chain of byte variables, each an elementwise function of the next one."""
     chain = [v]
     while len(chain) <= STAGES:
         made = producer(chain[-1], LookUp, Quantize)
         if made is None or (isinstance(made.op, LookUp) and not isinstance(made.inputs[1], Constant)):
             break
-        below = made.inputs[0] if isinstance(made.op, LookUp) else bytes_below(made)
+        below = made.inputs[0] if isinstance(made.op, LookUp) else bytes_below(made, stages)
         if below is None:
             break
         chain.append(below)

@@ -94,7 +94,7 @@ def _lane_by_lane(made: list[Node], lengths: Sequence[Variable]) -> Variable:
         blocks, beyond = min(held, count - block), min(held, count - block - 1) if lane else 0
         target = whole[:, _part(block, blocks, count), :, :, _part(lane, size - lane, size)]
         first = x if (blocks, lane) == (held, 0) else x[:, _part(0, blocks, held), :, :, _part(0, size - lane, size)]
-        whole = first if blocks == count else T.set_subtensor(target, first)
+        whole = first if (blocks, lane) == (count, 0) else T.set_subtensor(target, first)
         if beyond > 0:
             target = whole[:, _part(block + 1, beyond, count), :, :, :lane]
             whole = T.set_subtensor(target, x[:, _part(0, beyond, held), :, :, size - lane :])

@@ -7,7 +7,8 @@ from ...ops.elementwise import Cast, Elementwise
 from ...ops.shape import DimShuffle
 from ..patterns import Users, op_like, wilds
 from ..rule import Rule, node_rule, rule
-from .facts import Node, Value
+from .facts import Node, Value, producer
+from .lifting import lifted_over_elementwise
 
 Order = tuple["int | str", ...]
 
@@ -37,25 +38,31 @@ def moves_only_ones(node: Node, x: Variable, outer: DimShuffle) -> bool:
 
 
 def lifted(node: Node, users: Users) -> Value | None:
-    """Move a dimshuffle of an elementwise result without other readers to its operands."""
-    (result,) = node.inputs
-    below = result.owner
-    order = node.op.order
-    if below is None or not isinstance(below.op, (Elementwise, Cast)) or order.count("x") == len(order):
-        return None
-    if len(users(result)) != 1:
-        return None
-    operands = [_shuffled(i, order, result.ndim) for i in below.inputs]
-    return below.op(*operands)
+    """Move a dimshuffle of elementwise results without other readers to their operands."""
+    return lifted_over_elementwise(node.inputs[0], node.op.order, users, _orders, _shuffled)
 
 
-def _shuffled(operand: Variable, order: Order, ndim: int) -> Value:
-    """Return an operand of a result of rank `ndim`, with its axes moved like the result's; scalars fit as they are."""
+def _orders(made: Node, order: Order) -> list[tuple[Variable, Order]] | None:
+    """Return each operand and its order for a result of this order; None for a scalar, and where no axis moves."""
+    if order.count("x") == len(order) or order == tuple(range(made.out.ndim)):
+        return None
+    return [_order(i, order, made.out.ndim) for i in made.inputs]
+
+
+def _order(operand: Variable, order: Order, ndim: int) -> tuple[Variable, Order]:
+    """Return an operand of a result of rank `ndim` and its order: of the value that it is a dimshuffle of."""
     if operand.ndim == 0:
-        return operand
+        return operand, ()  # scalars fit as they are
     missing = ndim - operand.ndim
     own = tuple(o - missing if isinstance(o, int) and o >= missing else "x" for o in order)
-    return operand if own == tuple(range(operand.ndim)) else DimShuffle(own)(operand)
+    while (inner := producer(operand, DimShuffle)) is not None:
+        own = tuple(o if isinstance(o, str) else inner.op.order[o] for o in own)
+        (operand,) = inner.inputs
+    return operand, own
+
+
+def _shuffled(operand: Variable, order: Order) -> Variable:
+    return operand if order == tuple(range(operand.ndim)) else DimShuffle(order)(operand)
 
 
 COMPOSED: list[Rule] = [

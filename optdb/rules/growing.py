@@ -65,8 +65,10 @@ def grown_in_place(graph: FunctionGraph, by: str, editor: GraphEditor) -> Functi
 def _chains(graph: FunctionGraph) -> list[list[Apply]]:
     """Return chains of joins, each with the parts of the one before and more behind them."""
     joins = [node for node in graph.order if _may_grow(node)]
+    if len(joins) < FEWEST:
+        return []
     by_parts = {(node.op, node.inputs): node for node in joins}
-    place = {node: k for k, node in enumerate(graph.order)} if len(joins) >= FEWEST else {}
+    place = {node: k for k, node in enumerate(graph.order)}
     following: dict[Apply, Apply] = {}
     first: list[Apply] = []
     for node in joins:

@@ -18,6 +18,7 @@ from ..contract import relaxes
 from ..patterns import Users
 from ..rule import Rule, node_rule
 from .facts import Node, Value, constant_int, is_constant, producer
+from .lifting import lifted_over_elementwise
 from .slicing import composed, counts_through, is_whole, read, simplified
 
 Index = Any
@@ -108,12 +109,18 @@ def element_of_make_vector(node: Node) -> Value | None:
 
 
 def subtensor_of_elementwise(node: Node, users: Users) -> Value | None:
-    """Index the operands of an elementwise op, if its result has no other reader and no operand is broadcast."""
+    """Index the operands of elementwise ops, if their results have no other readers and no operand is broadcast."""
     whole, *indices = node.inputs
-    made = producer(whole, Elementwise, Cast)
-    if made is None or len(users(whole)) != 1 or not all(i.ndim == 0 or same_shape(i, whole) for i in made.inputs):
+    return lifted_over_elementwise(
+        whole, True, users, _none_is_broadcast, lambda v, is_cut: node.op(v, *indices) if is_cut else v
+    )
+
+
+def _none_is_broadcast(made: Node, is_cut: bool) -> list[tuple[Variable, bool]] | None:
+    """Return which operands of an op are cut with its result: all but scalars; None if one may be broadcast."""
+    if not is_cut or not all(i.ndim == 0 or same_shape(i, made.out) for i in made.inputs):
         return None
-    return made.op(*(i if i.ndim == 0 else node.op(i, *indices) for i in made.inputs))
+    return [(i, i.ndim > 0) for i in made.inputs]
 
 
 def subtensor_of_dimshuffle(node: Node) -> Value | None:

@@ -29,14 +29,18 @@ class LazyBranches(Optimizer):
 
 @record(kw_only=True)
 class InnerGraphs(Optimizer):
-    """Optimizes the inner graphs of loops and choices by all other passes of the query."""
+    """Optimizes the inner graphs of loops and choices by all other passes of the query.
+
+    But for `LazyBranches`: it has been in all of them, and again it would nest them without bound.
+    """
 
     before: tuple[Optimizer, ...] = ()
     after: tuple[Optimizer, ...] = ()
 
     def among(self, members: tuple[Optimizer, ...]) -> InnerGraphs:
         at = next(k for k, member in enumerate(members) if member is self)
-        return replace(self, before=members[:at], after=members[at + 1 :])
+        before = tuple(member for member in members[:at] if not isinstance(member, LazyBranches))
+        return replace(self, before=before, after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         return admitted(graph, with_bodies(graph, self._optimized), self.name, editor), OptimizerProfile()

@@ -136,12 +136,37 @@ def _in_parts(operand: Variable, join: Node) -> Sequence[Variable] | None:
 def elementwise_of_padded(node: Node, users: Users) -> Value | None:
     """Apply an op to the number and to the value of a padded array without other readers."""
     wide = [i for i in node.inputs if i.ndim]
-    write = producer(wide[0], IncSubtensor) if len(wide) == 1 and len(users(wide[0])) == 1 else None
-    made = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
-    if write is None or made is None or made.inputs[0].ndim:
+    padded = _padded(wide[0]) if len(wide) == 1 and len(users(wide[0])) == 1 else None
+    if padded is None:
+        return None
+    made, write = padded
+    if _paddings(write.inputs[1]) > _MOST_PADDINGS:
         return None
     number, y = (node.op(*(v if i.ndim else i for i in node.inputs)) for v in (made.inputs[0], write.inputs[1]))
     return write.op(Alloc()(number, *made.inputs[1:]), y, *write.inputs[2:])
+
+
+_MOST_PADDINGS = 4
+"""Most paddings of paddings that an op passes, so that a chain of paddings and ops takes linear time."""
+
+
+def _padded(value: Variable) -> tuple[Node, Node] | None:
+    """Return the array of one number and the write into it that make `value`; None if it is made otherwise."""
+    write = producer(value, IncSubtensor)
+    made = None if write is None or not write.op.set else producer(write.inputs[0], Alloc)
+    return None if write is None or made is None or made.inputs[0].ndim else (made, write)
+
+
+def _paddings(value: Variable) -> int:
+    """Return how many paddings, with ops of one operand between them, make `value`, not counted further than needed."""
+    count = passed = 0
+    while count <= _MOST_PADDINGS and passed < 8:
+        padded, made = _padded(value), producer(value, Pointwise)
+        wide = [i for i in made.inputs if i.ndim] if made is not None else []
+        if padded is None and len(wide) != 1:
+            break
+        value, count, passed = (wide[0], count, passed + 1) if padded is None else (padded[1].inputs[1], count + 1, 0)
+    return count
 
 
 def sum_of_join(node: Node, users: Users) -> Value | None:

@@ -18,6 +18,7 @@ from ..contract import relaxes
 from ..patterns import Users, wilds
 from ..rule import Rule, node_rule, rule
 from .facts import Node, Value, producer
+from .lifting import lifted_over_elementwise
 
 (x,) = wilds("x")
 
@@ -79,12 +80,13 @@ def _keeps_order(op: DimShuffle) -> bool:
 
 
 def reshape_lifted(node: Node, users: Users) -> Value | None:
-    """Reshape the operand of a function of one operand without other readers."""
+    """Reshape the operand of functions of one operand without other readers."""
     result, *lengths = node.inputs
-    made = producer(result, Elementwise, Cast)
-    if made is None or len(made.inputs) != 1 or len(users(result)) != 1:
-        return None
-    return made.op(Reshape()(made.inputs[0], *lengths))
+    return lifted_over_elementwise(result, None, users, _of_one_operand, lambda v, _: Reshape()(v, *lengths))
+
+
+def _of_one_operand(made: Node, _: None) -> list[tuple[Variable, None]] | None:
+    return [(made.inputs[0], None)] if len(made.inputs) == 1 else None
 
 
 def sum_of_elements(node: Node) -> Value | None:

@@ -87,10 +87,14 @@ def composed(inner: slice, outer: Any) -> Any:
     return position if certain else None
 
 
+_LARGEST_STEP, _BEYOND = 1 << 31, (1 << 63) - 1
+"""Largest step of two slices that become one; a position beyond the end of any array."""
+
+
 def _slice_of_slice(start: Variable, stop: Variable | None, step: int, outer: slice) -> slice | None:
     by = 1 if outer.step is None else constant_int(outer.step)
     bounds = [b for b in (outer.start, outer.stop) if b is not None]
-    if by is None or by < 1 or not all(map(_not_negative, bounds)):
+    if by is None or by < 1 or step * by > _LARGEST_STEP or not all(map(_not_negative, bounds)):
         return None
     first = start if outer.start is None else _along(start, step, outer.start)
     last = stop
@@ -126,7 +130,7 @@ def _along(start: Variable, step: int, count: Variable) -> Value:
     """Return start + step * count."""
     m, n = constant_int(start), constant_int(count)
     if m is not None and n is not None:
-        return constant(m + step * n, "int64")
+        return constant(min(m + step * n, _BEYOND), "int64")
     far = count if step == 1 else mul(count, step)
     return far if m == 0 else add(start, far)
 
