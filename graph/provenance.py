@@ -12,7 +12,6 @@ import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from inspect import CO_VARARGS
-from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
@@ -53,25 +52,14 @@ def _cell(file: str) -> str:
 
 Origin = tuple[SourceLine, ...]
 
-_FOLDERS = ("graph", "ops", "optdb", "cbackend", "engines", "profiling", "frontends", "scaleout", "arignote")
-
-
-def _own_prefixes() -> tuple[str, ...]:
-    root = Path(__file__).resolve().parent.parent
-    return tuple(f"{root / folder}/" for folder in _FOLDERS)
-
-
-_OWN_PREFIXES = _own_prefixes()
-_ROOT = Path(__file__).resolve().parent.parent
-_OWN_FACE = str(_ROOT) if _ROOT.name == "arignote" else None
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+"""The folder of the package as its modules name it: frames have the same spelling, links included."""
 _is_own_file: dict[str, bool] = {}
 
 
 def _is_own(file: str) -> bool:
     """Return whether the file is part of this library; the demo counts as a user's program."""
-    if Path(file).name == "demo.py":
-        return False
-    return file.startswith(_OWN_PREFIXES) or str(Path(file).parent) == _OWN_FACE
+    return file.startswith(_PACKAGE) and os.path.basename(file) != "demo.py"
 
 
 class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
