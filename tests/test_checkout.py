@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
+import _cffi_backend  # noqa: F401  # for its path
+import numpy as np
 import pytest
+import threadpoolctl  # noqa: F401
 
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("cbackend", "engines", "frontends", "graph", "ops", "optdb", "pages", "profiling", "record", "scaleout",
@@ -29,7 +31,7 @@ print([n for n, m in sys.modules.items() if n.startswith("arignote.") and not st
 def used(python, folder, packages, **variables):
     """The lines that a program prints which uses the package from `folder`, with bytecode written."""
     (folder / "use.py").write_text(USE)
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHONDONT", "PYTHONPYCACHE"))}
     command = [python, "use.py"]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=120,
@@ -78,7 +80,8 @@ def test_a_clone_without_links_says_how_to_get_them(tmp_path):
 def test_two_environments_install_one_checkout(tmp_path):
     left_out = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info", ".*_cache", "prebuilt")
     checkout = shutil.copytree(ROOT, tmp_path / "checkout", symlinks=True, ignore=left_out)
-    site = sysconfig.get_paths()["purelib"]
+    sites = {Path(sys.modules[name].__file__).parent for name in ("_cffi_backend", "threadpoolctl")}
+    sites.add(Path(np.__file__).parent.parent)
     pythons = [tmp_path / name / "bin" / "python" for name in ("first", "second")]
     for python in pythons:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", python.parent.parent], check=True, timeout=120)
@@ -88,6 +91,6 @@ def test_two_environments_install_one_checkout(tmp_path):
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         for each in pythons[: pythons.index(python) + 1]:
-            line, _, elsewhere = used(each, tmp_path, [site])
+            line, _, elsewhere = used(each, tmp_path, sites)
             assert line == f"use.py:7 {checkout}/src/arignote/__init__.py" and elsewhere == "[]"
     assert (checkout / "graph" / "__pycache__").is_dir()
