@@ -15,6 +15,8 @@ from inspect import CO_VARARGS
 from types import CodeType
 from typing import NamedTuple
 
+from ..record.quoting import one_line
+
 
 class SourceLine(NamedTuple):
     """One line of the user's program.  `str` is for people; the fields are exact."""
@@ -29,7 +31,7 @@ class SourceLine(NamedTuple):
 
     def __str__(self) -> str:
         cell = _cell(self.file)
-        return f"{cell}, line {self.line}" if cell else f"{_shortest(self.file)}:{self.line}"
+        return f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
 
 
 def _shortest(file: str) -> str:

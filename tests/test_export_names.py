@@ -146,10 +146,8 @@ def drawn():
     return list(dict.fromkeys([*KEYWORDS.split(), *keyword.kwlist, *STANDARD.split(), *ODD, *UNFORTUNATE, *parts]))
 
 
-ENDINGS = """
-    inputs outputs shared array type function open open_memory close run free message value entry model input result error
-    INPUTS OUTPUTS SHARED
-""".split()
+LOWER = "inputs outputs shared array type function open open_memory close run free message value entry model input"
+ENDINGS = f"{LOWER} result error INPUTS OUTPUTS SHARED".split()
 """With which a name becomes a symbol, a type or a constant of ours."""
 
 
