@@ -50,7 +50,7 @@ class Variable:
         self._name = name and one_line(name)
 
     name = property(attrgetter("_name"), _rename)
-    """The user's name for the value, or None.  It may be a stranger's, from a file: what is not printable is escaped."""
+    """The user's name for the value, or None.  It may be a stranger's: what is not printable is escaped."""
 
     @property
     def dtype(self) -> str:

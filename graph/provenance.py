@@ -27,7 +27,10 @@ class SourceLine(NamedTuple):
     @property
     def code(self) -> str:
         """The text of the line; empty if the file cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
+        try:
+            return linecache.getline(self.file, self.line).strip()
+        except ValueError:  # a name that no file can have
+            return ""
 
     def __str__(self) -> str:
         cell = _cell(self.file)

@@ -111,7 +111,8 @@ def check(name, folder):
     for where, text in {
         "repr": repr(f), "graph": str(f.graph), "program": str(f.program), "profile": str(f.profile),
         "passes": str(f.optimizer_profile), "trace": str(f.trace), "remarks": str(f.remarks),
-        "explain": str(f.explain()), "why": str(f.why(f.graph.outputs[0])), "debug": str(f.debug(X, y)), "dprint": printed(ag.dprint, f),
+        "explain": str(f.explain()), "why": str(f.why(f.graph.outputs[0])), "debug": str(f.debug(X, y)),
+        "dprint": printed(ag.dprint, f),
         "expression": f"{e!r} {e}", "pprint": ag.pprint(e), "lengths": refusal(f, X, np.zeros(3)),
         "keyword": refusal(f, X, z=y), "rank": refusal(f, X, X), "LaTeX": e._repr_latex_(),
         "line": str(SourceLine(name, 1)),
