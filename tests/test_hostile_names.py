@@ -36,7 +36,7 @@ X = np.zeros((3, 2))
 def drawn(count, seed):
     """Texts joined of pieces."""
     chance = random.Random(seed)
-    return ["".join(chance.choices(PIECES, k=chance.randint(2, 6))) for _ in range(count)]
+    return ["x" + "".join(chance.choices(PIECES, k=chance.randint(2, 6))) for _ in range(count)]
 
 
 class Reader(html.parser.HTMLParser):
@@ -115,7 +115,7 @@ def check(name, folder):
         "dprint": printed(ag.dprint, f),
         "expression": f"{e!r} {e}", "pprint": ag.pprint(e), "lengths": refusal(f, X, np.zeros(3)),
         "keyword": refusal(f, X, z=y), "rank": refusal(f, X, X), "LaTeX": e._repr_latex_(),
-        "line": str(SourceLine(name, 1)),
+        "line": str(SourceLine(name.replace("/", "_"), 1)),
     }.items():  # fmt: skip
         in_text(where, text)
     for where, thing in {
