@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -46,11 +45,14 @@ class Variable:
         self._name: str | None = name and one_line(name)
         self._dims: tuple[Dim, ...] | None = None  # memo of dims.dims_of
 
-    def _rename(self, name: str | None) -> None:
-        self._name = name and one_line(name)
+    @property
+    def name(self) -> str | None:
+        """The user's name for the value, or None.  It may be a stranger's: what is not printable is escaped."""
+        return self._name
 
-    name = property(attrgetter("_name"), _rename)
-    """The user's name for the value, or None.  It may be a stranger's: what is not printable is escaped."""
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = name and one_line(name)
 
     @property
     def dtype(self) -> str:

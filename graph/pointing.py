@@ -77,7 +77,7 @@ def called(variable: Variable, names: Names = NAMED) -> str:
     """The name of a value in a message: its name, or the op that computes it."""
     variable = names.get(variable, variable)
     if variable.name:
-        return str(variable.name)
+        return variable.name
     if variable.owner is None:
         data = getattr(variable, "data", None)
         unnamed = "a shared variable" if hasattr(variable, "container") else "an unnamed input"
