@@ -26,8 +26,8 @@ def one_line(text: str) -> str:
 
 
 def lines_of_text(text: str) -> str:
-    """The text with its line ends, each line as of `one_line`."""
-    return "\n".join(map(one_line, text.split("\n")))
+    """The text with its line ends and tabs; else as of `one_line`."""
+    return re.sub(r"[^\n\t]+", lambda part: one_line(part[0]), text)
 
 
 def c_comment(text: str) -> str:

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 import arignote as ag
+from arignote import narration, notices
 from arignote import ops as T
 from arignote.cbackend.bundle.names import c_name
+from arignote.cbackend.cache.store import Cache, CacheWarning
 from arignote.function import find_toolchain
 from arignote.graph.provenance import SourceLine
 from arignote.record.quoting import c_comment, c_string, lines_of_text, make_word, one_line, page_json
@@ -189,12 +191,30 @@ def test_a_name_in_keys_of_dask(name):
     in_page("array", lazy._repr_html_())
 
 
+@pytest.mark.parametrize("name", ["\x1b]0;PWNED\x07", "\r\nPWNED", "\u202ePWNED"])
+def test_a_name_in_logs_warnings_and_progress(name, monkeypatch, tmp_path, capsys):
+    f = ag.function([], T.exp(T.constant(1.0)), mode="NUMPY", name=name)
+    narration.narrate(f, narration.C)
+    in_text("narration", capsys.readouterr().err)
+    bar = ag.progress([1], name)
+    bar.note(**{name: name})
+    in_text("progress", bar.line())
+    with pytest.warns(UserWarning, match="what") as told:
+        notices.notice(f"what {f.name} says")
+    in_text("notice", str(told[0].message))
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.warns(CacheWarning, match="cache folder refused") as told:
+        Cache.open(tmp_path / "file" / name)
+    in_text("cache", str(told[0].message))
+
+
 # --- the functions, one for each language
 
 
 def test_lines_of_text():
     assert one_line("a\n\x1b[31m\u202eé") == r"a\n\x1b[31m\u202eé"
-    assert lines_of_text("a\nb\r") == "a\nb\\r"
+    assert lines_of_text("a\nb\t\r") == "a\nb\t\\r"
     assert all(one_line(text).isprintable() for text in (*HOSTILE, *drawn(500, 1)))
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ...record.quoting import one_line
 from .entry import DamagedError, ForeignError, Kind, pack, unpack
 from .files import UntrustedError, allow, append, opened_folder, read_whole, try_lock, write_whole
 from .folder import BAD, WORK, CacheFolder, find_cache_folder
@@ -258,7 +259,7 @@ class Cache:
         if once and self._warned:
             return
         self._warned = self._warned or once
-        warnings.warn(f"arignote: {text}", CacheWarning, stacklevel=_frames_of_ours())
+        warnings.warn(f"arignote: {one_line(text)}", CacheWarning, stacklevel=_frames_of_ours())
 
 
 def _frames_of_ours() -> int:
