@@ -34,16 +34,9 @@ Files, by subject:
 
 import gc as _gc
 from importlib import import_module as _import_module
-from pathlib import Path as _Path
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 __version__ = "0.1.0"
-
-# A checkout keeps optdb/, ops/, ... beside this folder; an installed package keeps them inside it.  An editable
-# installation comes here through links, which are for editors (setup.py): the modules are those of the checkout.
-_here = _Path(__file__).resolve().parent
-if (_here.parent / "setup.py").is_file():
-    __path__[:] = [str(_here), str(_here.parent)]
 
 # Nothing of what modules make is garbage, and a collector that looks for it takes a twentieth of the import.
 _collects = _gc.isenabled()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,10 +42,7 @@ def web_page(model: Model) -> str:
             "WASM_BYTES": base64.b64encode((made / "digits.wasm").read_bytes()).decode(),
             "WEIGHT_BYTES": base64.b64encode((made / "digits.weights").read_bytes()).decode(),
         }
-    text = TEMPLATE.read_text()
-    for name, part in parts.items():
-        text = text.replace(name, part, 1)
-    return text
+    return re.sub(r"@([A-Z_]+)@", lambda field: parts[field[1]], TEMPLATE.read_text())
 
 
 def _make(folder: Path) -> None:

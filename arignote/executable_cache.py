@@ -23,8 +23,8 @@ from .mode import Mode
 from .optdb import Query
 from .targets.target import Target
 
-_SUBPACKAGES = ("", ".cbackend", ".engines", ".graph", ".ops", ".optdb", ".record", ".targets")
-"""Subpackages whose files determine the C of a function."""
+_SUBPACKAGES = ("cbackend", "engines", "graph", "ops", "optdb", "record", "targets")
+"""Subpackages whose files determine the C of a function, as those of the package itself do."""
 _CODE = (".py", ".c", ".h")
 
 
@@ -50,21 +50,21 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None 
 def _package() -> str | None:
     """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
     try:
-        folders = [next(iter(sys.modules[f"{__package__}{name}"].__path__)) for name in _SUBPACKAGES]
-        # In an installed package the subpackages lie inside the first folder; in a checkout, beside it.
-        outer = [f for f in folders if os.path.dirname(f) not in folders]
-        lines = sorted(line for folder in outer for line in _files(folder))
-    except (OSError, KeyError):
+        package = os.path.dirname(__file__)
+        lines = [*_files(os.path.realpath(package), inner=False)]  # a checkout may be imported by several paths
+        for name in _SUBPACKAGES:
+            lines += _files(os.path.realpath(os.path.join(package, name)))
+    except OSError:
         return None
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
-def _files(folder: str) -> Iterator[str]:
-    """A line for each file of code in a folder and those inside it."""
+def _files(folder: str, inner: bool = True) -> Iterator[str]:
+    """A line for each file of code in a folder and, if `inner`, those inside it."""
     with os.scandir(folder) as items:
         for item in items:
             if item.name.endswith(_CODE):
                 status = item.stat()
                 yield f"{item.path} {status.st_size} {status.st_mtime_ns}\n"
-            elif "." not in item.name and item.name != "__pycache__" and item.is_dir():
+            elif inner and "." not in item.name and item.name != "__pycache__" and item.is_dir():
                 yield from _files(item.path)

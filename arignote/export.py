@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,8 @@ import numpy as np
 from . import __version__
 from .cbackend.build.cross import Builder, builder_for, native_builder
 from .cbackend.bundle.bundle import Bundle
+from .cbackend.bundle.folder import write_bundle
+from .cbackend.bundle.names import c_name
 from .cbackend.calls.interface import interface_of
 from .cbackend.program.plan import plan
 from .cbackend.program.plan_host import how_to_give_c
@@ -69,17 +70,14 @@ def _written(function: Function, path: Path, keys: Sequence[str], program: Progr
     if hosts:
         how = next(filter(None, map(how_to_give_c, hosts.values())), "")
         raise ValueError(f"{function.name}: there is no C for {', '.join(sorted(hosts))}, which Python runs{how}")
-    name = re.sub(r"\W", "_", function.name, flags=re.ASCII)
-    name = name if name.isidentifier() and not name.startswith("ag_") else f"f_{name}"
     output_names = tuple(keys) or tuple(o.name or "" for o in _own_outputs(function.unoptimized_graph))
     bundle = Bundle(
-        name, _signature(function, output_names), __version__, program, interface_of(program), output_names,
-        tuple(np.array(s.container.value) for s in function.shared), builder,
+        c_name(function.name), _signature(function, output_names), __version__, program, interface_of(program),
+        output_names, tuple(np.array(s.container.value) for s in function.shared), builder,
     )  # fmt: skip
     _refuse_lost(path)
     path.mkdir(exist_ok=True)
-    for file, content in bundle.files().items():
-        (path / file).write_bytes(content)
+    write_bundle(path, function.name, bundle.files())
     return path
 
 

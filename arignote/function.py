@@ -24,7 +24,6 @@ from .engines.registry import tiered as tiered_engine
 from .executable_cache import key_of
 from .graph import FunctionGraph, Replacement
 from .graph import parse as parse_text
-from .graph.pointing import printable
 from .mode import Mode, as_engines, as_mode
 from .ops.vocabulary import vocabulary
 from .optimization import Optimization
@@ -32,6 +31,7 @@ from .options import Options, as_budget, as_threads, process_options
 from .profiling import RunProfile
 from .profiling.collection import collect, collecting
 from .record import record
+from .record.quoting import one_line
 from .recorder import process_recorder
 from .signature import Pairs, Signature, make_signature
 from .targets.target import Target
@@ -121,7 +121,7 @@ def function(
     if threads is None and target is not None:
         threads = target.threads or None
     how = Compilation(
-        printable(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
+        one_line(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
         as_threads("threads", threads, options.threads), options.debug_info if debug_info is None else debug_info,
         as_budget(tiered, compile_budget, options), None if schedule is None else as_schedules(schedule),
         target, engine == DASK,

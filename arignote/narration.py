@@ -15,6 +15,7 @@ from .cbackend.program.text import program_text
 from .engines.registry import title
 from .profiling import RunProfile, StepProfile
 from .profiling.summary import passes
+from .record.quoting import lines_of_text
 
 if TYPE_CHECKING:
     from .compiled import Function
@@ -26,7 +27,7 @@ COMPILED, CALLS, PASSES, PROGRAM, C = 1, 2, 3, 4, 5
 def tell(lines: Iterator[str] | Sequence[str]) -> None:
     """Write lines to standard error; if it is closed, do nothing."""
     try:
-        sys.stderr.write("".join(f"arignote: {line}\n" for line in lines))
+        sys.stderr.write("".join(f"arignote: {lines_of_text(line)}\n" for line in lines))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from .graph.provenance import here
+from .record.quoting import lines_of_text
 
 _said: dict[Any, Any] = {}
 """Notices that were issued, by text and line; the filters of `warnings` show each once."""
@@ -14,4 +15,4 @@ _said: dict[Any, Any] = {}
 def notice(text: str) -> None:
     """Warn of a loss of speed or comfort; results are right."""
     file, line = next(iter(here()), ("<unknown>", 1))
-    warnings.warn_explicit(f"arignote: {text}", UserWarning, file, line, registry=_said)
+    warnings.warn_explicit(f"arignote: {lines_of_text(text)}", UserWarning, file, line, registry=_said)

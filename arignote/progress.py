@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from .compile_progress import Show, shower
 from .options import process_options
+from .record.quoting import one_line
 
 Item = TypeVar("Item")
 
@@ -72,7 +73,7 @@ class Bar(Generic[Item]):
         if self.done and self.total and self.total > self.done:
             parts.append(f"{(self.total - self.done) / speed:.1f} s left")
         parts += [f"{name} {_short(value)}" for name, value in self.notes.items()]
-        return f"{self.name}: {', '.join(parts)}" if self.name else ", ".join(parts)
+        return one_line(f"{self.name}: {', '.join(parts)}" if self.name else ", ".join(parts))
 
     def _refresh(self) -> None:
         now = time.perf_counter()

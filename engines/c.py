@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
@@ -53,18 +53,20 @@ class CEngine(Engine):
     def recall(
         self, graph: FunctionGraph, request: Request, optimized: Callable[[], FunctionGraph]
     ) -> Executable | None:
-        toolchain = head_start().known
-        key = toolchain and self._key(request, toolchain)
-        if not toolchain or not key:
-            return None
-        try:
-            return recalled_graph(
-                key, graph, optimized, name=request.name, shared=request.containers, toolchain=toolchain,
-                cache=process_cache(), allow_input_downcast=request.downcast, threads=request.threads,
-                target=request.target,
-            )  # fmt: skip
-        except CompileError:  # `compile` reports it
-            return None
+        start = head_start()
+        for toolchain in start.absent if start.known is None else (start.known,):
+            key = self._key(request, toolchain)
+            if key is None:
+                return None
+            with suppress(CompileError):  # `compile` reports it
+                found = recalled_graph(
+                    key, graph, optimized, name=request.name, shared=request.containers, toolchain=toolchain,
+                    cache=process_cache(), allow_input_downcast=request.downcast, threads=request.threads,
+                    target=request.target,
+                )  # fmt: skip
+                if found is not None:
+                    return found
+        return None
 
     def compile(self, graph: FunctionGraph, request: Request) -> Executable:
         toolchain = find_toolchain()

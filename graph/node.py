@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from ..record.quoting import one_line
 from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
 from .provenance import Origin, here
@@ -32,7 +33,7 @@ class Variable:
     Only `name` may be assigned after construction.
     """
 
-    __slots__ = ("type", "owner", "index", "name", "_dims", "__weakref__")
+    __slots__ = ("type", "owner", "index", "_name", "_dims", "__weakref__")
     stem: ClassVar[str] = "v"
     """Prefix of printed names of unnamed variables; a number follows."""
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
@@ -41,8 +42,17 @@ class Variable:
         self.type: TensorType = type
         self.owner: Apply | None = owner
         self.index: int = index
-        self.name: str | None = name
+        self._name: str | None = name and one_line(name)
         self._dims: tuple[Dim, ...] | None = None  # memo of dims.dims_of
+
+    @property
+    def name(self) -> str | None:
+        """The user's name for the value, or None.  It may be a stranger's: what is not printable is escaped."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._name = name and one_line(name)
 
     @property
     def dtype(self) -> str:

@@ -73,16 +73,11 @@ def pointing(error: Error, pointed: Pointed) -> Error:
     return error
 
 
-def printable(name: str) -> str:
-    """A name within a line: characters that are not printable or end the line are escaped."""
-    return name if name.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
-
-
 def called(variable: Variable, names: Names = NAMED) -> str:
     """The name of a value in a message: its name, or the op that computes it."""
     variable = names.get(variable, variable)
     if variable.name:
-        return printable(variable.name)
+        return variable.name
     if variable.owner is None:
         data = getattr(variable, "data", None)
         unnamed = "a shared variable" if hasattr(variable, "container") else "an unnamed input"

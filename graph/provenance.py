@@ -12,9 +12,10 @@ import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from inspect import CO_VARARGS
-from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
+
+from ..record.quoting import one_line
 
 
 class SourceLine(NamedTuple):
@@ -26,11 +27,14 @@ class SourceLine(NamedTuple):
     @property
     def code(self) -> str:
         """The text of the line; empty if the file cannot be read."""
-        return linecache.getline(self.file, self.line).strip()
+        try:
+            return linecache.getline(self.file, self.line).strip()
+        except ValueError:  # a name that no file can have
+            return ""
 
     def __str__(self) -> str:
         cell = _cell(self.file)
-        return f"{cell}, line {self.line}" if cell else f"{_shortest(self.file)}:{self.line}"
+        return f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
 
 
 def _shortest(file: str) -> str:
@@ -53,25 +57,14 @@ def _cell(file: str) -> str:
 
 Origin = tuple[SourceLine, ...]
 
-_FOLDERS = ("graph", "ops", "optdb", "cbackend", "engines", "profiling", "frontends", "scaleout", "arignote")
-
-
-def _own_prefixes() -> tuple[str, ...]:
-    root = Path(__file__).resolve().parent.parent
-    return tuple(f"{root / folder}/" for folder in _FOLDERS)
-
-
-_OWN_PREFIXES = _own_prefixes()
-_ROOT = Path(__file__).resolve().parent.parent
-_OWN_FACE = str(_ROOT) if _ROOT.name == "arignote" else None
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+"""The folder of the package as its modules name it: frames have the same spelling, links included."""
 _is_own_file: dict[str, bool] = {}
 
 
 def _is_own(file: str) -> bool:
     """Return whether the file is part of this library; the demo counts as a user's program."""
-    if Path(file).name == "demo.py":
-        return False
-    return file.startswith(_OWN_PREFIXES) or str(Path(file).parent) == _OWN_FACE
+    return file.startswith(_PACKAGE) and os.path.basename(file) != "demo.py"
 
 
 class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 0xFFFE, 0xFFFF), "\ufffd")
-"""Characters that XML documents exclude, escaped or not."""
+_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\ufffd")
+"""Characters that XML documents exclude, escaped or not; no file holds a lone surrogate."""
 
 _WITHOUT_CONTENT = frozenset(("br", "circle", "input", "line", "path", "polyline", "rect"))
 

@@ -5,9 +5,10 @@ Texts of lines are written once, in a table; rewrites hold positions in it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from ..record.quoting import page_json
 
 Record = Mapping[str, Any]
 
@@ -17,7 +18,7 @@ _FIELDS = ("label", "detail", "kind", "title", "rules", "kernel")
 
 def script_data(records: Sequence[Record]) -> str:
     """The JSON text of some records, safe inside a script element."""
-    return json.dumps([_one(record) for record in records], separators=(",", ":")).replace("<", "\\u003c")
+    return page_json([_one(record) for record in records])
 
 
 class _Table:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
 import random
 import re
+import shutil
 import signal
+import stat
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
+from arignote.cbackend.build.compiler_process import CompileError
+from arignote.cbackend.build.work_folder import in_work_folder
 from arignote.cbackend.cache import machine
 from arignote.cbackend.cache import store as cache_module
 from arignote.cbackend.cache.entry import DamagedError, ForeignError, Kind, pack, unpack
@@ -316,6 +322,74 @@ def test_a_read_only_cache_still_serves(tmp_path, monkeypatch):
     assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD
     assert cache.store(Kind.LIBRARY, OTHER, PAYLOAD) is None
     assert path.exists()
+
+
+def test_a_read_only_cache_is_read_behind_one_of_its_own(tmp_path, monkeypatch):
+    Cache.open(tmp_path / "warm").store(Kind.LIBRARY, KEY, PAYLOAD)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "warm" not in str(path) and real(path, mode))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cache = Cache.open(tmp_path / "warm")
+        assert cache.load(Kind.LIBRARY, KEY) == PAYLOAD and cache.load(Kind.RECORD, KEY) is None
+        assert cache.store(Kind.LIBRARY, OTHER, PAYLOAD) == tmp_path / "own/arignote/entries" / f"{OTHER.hex()}.so"
+        assert cache.load(Kind.LIBRARY, OTHER) == PAYLOAD and not cache.has_no_libraries()
+    (damaged,) = (tmp_path / "warm" / ENTRIES).glob("*.so")
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.warns(CacheWarning, match="it is compiled anew"):
+        assert cache.load(Kind.LIBRARY, KEY) is None
+    assert damaged.exists()
+
+
+def test_files_of_root_are_trusted_and_those_of_others_are_not(tmp_path, monkeypatch):
+    """An image of a container is made by root, and run by another user."""
+    Cache.open(tmp_path / "warm").store(Kind.LIBRARY, KEY, PAYLOAD)
+    owner = os.stat(tmp_path).st_uid
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    real, access = os.fstat, os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: "warm" not in str(path) and access(path, mode))
+    for other, found in ((0, PAYLOAD), (owner + 1, None)):
+
+        def status(descriptor, other=other):
+            told = list(real(descriptor))
+            told[stat.ST_UID] = other if "warm" in os.readlink(f"/proc/self/fd/{descriptor}") else told[stat.ST_UID]
+            return os.stat_result(told)
+
+        monkeypatch.setattr(os, "fstat", status)
+        with pytest.warns(CacheWarning, match="owned by user") if found is None else contextlib.nullcontext():
+            assert Cache.open(tmp_path / "warm").load(Kind.LIBRARY, KEY) == found
+
+
+def test_a_folder_that_was_deleted_is_made_again(tmp_path):
+    cache = Cache.open(tmp_path / "cache")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for key in (KEY, OTHER, KEY):
+            assert cache.store(Kind.LIBRARY, key, PAYLOAD, "text") is not None
+            assert cache.load(Kind.LIBRARY, key) == PAYLOAD
+            with cache.claim(key, 0.1):
+                shutil.rmtree(tmp_path / "cache")
+        (tmp_path / "cache").symlink_to(tmp_path)  # planted meanwhile
+    with pytest.warns(CacheWarning, match="could not be kept"):
+        assert cache.store(Kind.LIBRARY, KEY, PAYLOAD) is None
+
+
+def test_a_compiler_whose_folder_was_deleted_works_in_another(tmp_path):
+    seen = []
+
+    def work(folder):
+        seen.append(folder.parent)
+        if len(seen) == 1:
+            shutil.rmtree(folder.parent)
+            raise CompileError("no such file")
+        return "made"
+
+    (tmp_path / "first").mkdir()
+    assert in_work_folder([tmp_path / "first", tmp_path], work) == "made"
+    assert seen == [tmp_path / "first", tmp_path]
+    with pytest.raises(CompileError, match="wrong"):
+        in_work_folder([tmp_path], lambda folder: (_ for _ in ()).throw(CompileError("wrong")))
 
 
 # ---- Locks, dead owners --------------------------------------------------------------------------------------------

@@ -72,6 +72,26 @@ def test_without_a_compiler_numpy_runs_it_with_one_notice(tmp_path, environment)
     assert re.search(r"program.py:5: UserWarning: arignote: no working C compiler.*run by NumPy.*doctor", notice)
 
 
+def test_a_warm_cache_serves_without_a_compiler_and_read_only(tmp_path):
+    """As in a container: what was compiled when its image was made runs, and no word is said."""
+    alone = {"PATH": "/nowhere", "CC": None, "ARIGNOTE_PREBUILT": 0}
+    setpriv, root = shutil.which("setpriv"), os.geteuid() == 0
+    before = [setpriv, "--bounding-set=-all", "--inh-caps=-all"] if root and setpriv else []
+    assert run(tmp_path, ARIGNOTE_PREBUILT=0) == (["c", "c", "False", "True"], [], 0)
+    without_zig(tmp_path)
+    assert run(tmp_path, **alone)[:2] == (["c", "c", "True", "True"], [])
+    for path in (tmp_path / "cache", *(tmp_path / "cache").rglob("*")):
+        path.chmod(path.stat().st_mode & 0o555)
+    for own in ("own", "file/own"):  # a cache of its own beside it, or none
+        (tmp_path / "file").touch()
+        settings = {"XDG_CACHE_HOME": tmp_path / own, "PYTHONDONTWRITEBYTECODE": 1}
+        printed, said, _ = run(tmp_path, before=before, **settings, **alone)
+        assert printed[:3] == ["c", "c", "True"] and all("compiled code is not kept" in notice for notice in said)
+        assert len(said) == (own != "own") * (not root or bool(setpriv))
+    for path in ((tmp_path / "cache"), *(tmp_path / "cache").iterdir()):
+        path.chmod(0o700)
+
+
 def test_a_compiler_that_cannot_start_its_parts_is_not_asked_often(tmp_path):
     for name in ("gcc", "clang"):
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $1 >> {tmp_path}/asked\necho vfork: no >&2; exit 1\n")

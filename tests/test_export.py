@@ -269,6 +269,69 @@ def test_a_function_is_called_from_cpp(make, tmp_path):
     ]  # fmt: skip
 
 
+FLAGS = (
+    "-O2", "-Ofast", "-O1 -ffast-math -ftrapv", "-O2 -std=c99 -fno-wrapv -fstrict-aliasing -ffp-contract=fast",
+    "-O3 -funsafe-math-optimizations -ffinite-math-only -fno-signed-zeros -march=native",
+)  # fmt: skip
+
+
+def test_flags_of_the_users_change_no_result(make, tmp_path):
+    """Neither on the command line nor in the environment: the largest integer wraps, NaN and -0 are what they are."""
+    u = T.lvector("u")
+    outputs = {"above": u + 1 > u, "double": u * 2 // 2, "sum": (v + 1e16) - 1e16, "contracted": v * 1.1 + v}
+    outputs |= {"nan": T.isnan(v), "sign": 1 / (v * -0.0)}
+    f = ag.function([u, v], outputs, name="flags")
+    arrays = [np.array([2**63 - 1, -(2**63), 5]), np.array([1.5, np.nan, np.inf, -0.0, 5e-324])]
+    expected = f(*arrays).values()
+    assert not f(*arrays)["above"][0]
+    f.export(tmp_path)
+    make(tmp_path)
+    for n, flags in enumerate(FLAGS):
+        words = f'CFLAGS="{flags}" LDFLAGS=-s LDLIBS=-lc'
+        run(f"touch flags.h && {f'make CC=gcc {words}' if n % 2 else f'{words} make CC=gcc'}", tmp_path)
+        for mine, its in zip(called(f, arrays, tmp_path), expected, strict=True):
+            assert mine.tobytes() == its.tobytes(), flags
+
+
+def test_a_file_that_no_export_wrote_is_never_replaced(tmp_path):
+    f = ag.function([v], v + 1, name="careful")
+    for file in ("Makefile", "careful.weights"):
+        folder = tmp_path / file
+        folder.mkdir()
+        (folder / file).write_text("mine")
+        with pytest.raises(FileExistsError, match=f"{file} was not written by an export, and would be replaced"):
+            f.export(folder)
+        assert [path.name for path in folder.iterdir()] == [file] and (folder / file).read_text() == "mine"
+    f.export(tmp_path / "made")
+    f.export(tmp_path / "made")
+    ag.function([v], v + 2, name="careful").export(tmp_path / "made")
+    (tmp_path / "made" / "careful_main.c").write_text("mine")
+    with pytest.raises(FileExistsError, match=r"careful_main\.c was changed since it was exported"):
+        f.export(tmp_path / "made")
+    (tmp_path / "made" / "careful_main.c").unlink()
+    (tmp_path / "elsewhere").write_text("mine")
+    (tmp_path / "made" / "careful_main.c").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(FileExistsError):
+        f.export(tmp_path / "made")
+    assert (tmp_path / "elsewhere").read_text() == "mine"
+
+
+def test_a_folder_holds_one_function_and_no_file_of_an_earlier_one(tmp_path):
+    ag.function([x, y], x @ y, name="first").export(tmp_path / "made")
+    assert (tmp_path / "made" / "ag_products_f64.c").is_file()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()}
+    for other in ("second", "FIRST"):
+        with pytest.raises(FileExistsError, match=f"holds the export of 'first'; '{other}' needs a folder of its own"):
+            ag.function([v], v + 1, name=other).export(tmp_path / "made")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "made").iterdir()} == before
+    ag.function([x, y], x + y, name="first").export(tmp_path / "made")
+    assert not (tmp_path / "made" / "ag_products_f64.c").exists()
+    assert "OK" in run("sha256sum -c ag_files.sha256", tmp_path / "made")
+    (tmp_path / "made" / "ag_files.sha256").write_text("nonsense")
+    with pytest.raises(FileExistsError, match="lists no export"):
+        ag.function([x, y], x + y, name="first").export(tmp_path / "made")
+
+
 NAMES = {"my model-1": "my_model_1", "double": "double", "ag_runtime": "f_ag_runtime", "2nd": "f_2nd", "": "function"}
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -123,10 +124,18 @@ def test_a_refused_flag_that_results_depend_on_refuses_the_compiler(tmp_path, ca
 
 def test_flags_are_the_ones_promised(toolchain):
     effort = {"-O2", "-ftree-vectorize"} if "clang" in toolchain.version else {"-O1", "-fgcse"}
-    assert effort | {"-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"} <= set(toolchain.flags)
+    assert effort | {"-fno-fast-math", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"} <= set(toolchain.flags)
     line = " ".join((*toolchain.flags, *toolchain.link_flags, probe.WANTED_TEXT))
-    for forbidden in ("fast-math", "Ofast", "unsafe-math", "finite-math", "associative-math", "fopenmp "):
+    for forbidden in ("-ffast-math", "Ofast", "unsafe-math", "finite-math", "associative-math", "fopenmp "):
         assert forbidden not in line
+
+
+@pytest.mark.parametrize("options", ["-ffast-math", "-Ofast", "-ffinite-math-only -funsafe-math-optimizations"])
+def test_options_of_the_users_compiler_do_not_change_arithmetic(options, cache):
+    toolchain = search(cache, f"{_REAL} {options}").toolchain
+    command = [*toolchain.command, *toolchain.all_flags, "-dM", "-E", "-x", "c", os.devnull]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "__FAST_MATH__" not in told and "#define __FINITE_MATH_ONLY__ 0" in told
 
 
 @pytest.mark.parametrize("cut", ["half", "empty", "script"])

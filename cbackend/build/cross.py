@@ -41,6 +41,7 @@ _TIMEOUT = 20.0
 class Builder:
     """The commands and flags that build a bundle.
 
+    `required`, `required_links`: those that results depend on; `flags`, `link_flags`: speed and size.
     `static`: programs need no library of the machine's.  `alone`: the machine has no threads and no signals.
     `web`: a module that a page calls, in the place of a program.
     """
@@ -49,7 +50,9 @@ class Builder:
     archiver: tuple[str, ...]
     arch: tuple[str, ...]
     flags: tuple[str, ...]
+    required: tuple[str, ...]
     link_flags: tuple[str, ...]
+    required_links: tuple[str, ...]
     libraries: tuple[str, ...]
     static: bool = False
     alone: bool = False
@@ -60,8 +63,10 @@ def native_builder(toolchain: Toolchain) -> Builder:
     """The builder for the machines that the toolchain makes code for."""
     libraries = (*(f for f in toolchain.link_flags if f.startswith("-l")), "-ldl", "-lpthread")
     arch = toolchain.target_flags or (NATIVE,)
-    flags = (*(f for f in toolchain.flags if f != NATIVE), *_NO_TABLES)
-    return Builder((), (), arch, flags, (), libraries)
+    optimizing = {*GCC.flags, *CLANG.flags}
+    flags = (*(f for f in toolchain.flags if f in optimizing), *_NO_TABLES)
+    required = tuple(f for f in toolchain.flags if f not in optimizing and f != NATIVE)
+    return Builder((), (), arch, flags, required, (), (), libraries)
 
 
 def builder_for(target: Target, compiler: str | None = None) -> Builder:
@@ -80,17 +85,17 @@ def builder_for(target: Target, compiler: str | None = None) -> Builder:
     if compiler is None:
         command: tuple[str, ...] = (ZIG_COMMAND, "cc", "-target", str(triple))
         archiver: tuple[str, ...] = (ZIG_COMMAND, "ar")
-        family = (*CLANG.flags, *ZIG.flags)
+        family, own = CLANG.flags, ZIG.flags
     else:
         command, is_clang = _named(compiler, target)
-        archiver, family = _archiver(command), CLANG.flags if is_clang else GCC.flags
+        archiver, family, own = _archiver(command), CLANG.flags if is_clang else GCC.flags, ()
     usual = [flag for group in OPTIONAL for flag in group.flags if flag not in (NATIVE, "-pipe")]
     libraries = REQUIRED_LINK if alone else (*REQUIRED_LINK, "-lpthread")
     web = target.system == "web"
-    links = (*(_REACTOR if web else ()), *_WASM) if alone else _STATIC
+    required_links = (*(_REACTOR if web else ()), *_WASM) if alone else ()
     return Builder(
-        command, archiver, target.flags, (*REQUIRED, *family, *usual, *_SECTIONS, *_NO_TABLES), links, libraries,
-        static=True, alone=alone, web=web,
+        command, archiver, target.flags, (*family, *_SECTIONS, *_NO_TABLES), (*REQUIRED, *usual, *own),
+        () if alone else _STATIC, required_links, libraries, static=True, alone=alone, web=web,
     )  # fmt: skip
 
 

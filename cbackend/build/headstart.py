@@ -21,7 +21,18 @@ from .compiler_process import CompileError
 from .prestarted import prestarted_compiler
 from .probe import FIRST, flags_of, link_flags_of
 from .probe import begin as begin_probe
-from .toolchain import Attempt, Begun, Search, Toolchain, candidates, missing, remembered, search, zig_environment
+from .toolchain import (
+    Attempt,
+    Begun,
+    Search,
+    Toolchain,
+    absent,
+    candidates,
+    missing,
+    remembered,
+    search,
+    zig_environment,
+)
 
 
 class HeadStart:
@@ -37,13 +48,17 @@ class HeadStart:
         self._probe: Begun | None = None
         self._job: Job | None = None
         self._found: Search | None = None
+        self.absent: tuple[Toolchain, ...] = ()
+        """Without a compiler: those that filled the cache, whose functions run from there."""
         stack = ExitStack()
         self._end = weakref.finalize(self, _close, stack, os.getpid())
         command = next(candidates(compiler), None)
         known = remembered(cache, command) if command else None
         if known is not None:
             self._found = Search(known, (*missing(compiler), Attempt(known.command, None)))
-        elif command is not None:
+        elif command is None:
+            self.absent = absent(cache)
+        else:
             with suppress(OSError, CompileError):  # the search itself will say what is wrong
                 self._begin(command, stack)
 

@@ -30,7 +30,8 @@ PROBE_TEXT = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + (
 )  # fmt: skip
 PROBE_LINK = ("-ldl",)
 
-REQUIRED = ("-std=gnu11", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
+REQUIRED = ("-std=gnu11", "-fno-fast-math", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
+"""Flags that results depend on.  They stand behind the options of a CC or CFLAGS that says otherwise."""
 REQUIRED_LINK = ("-lm",)
 
 

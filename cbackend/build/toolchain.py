@@ -291,6 +291,25 @@ def remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
     return toolchain if toolchain and toolchain.is_current() else None
 
 
+_MOST_ABSENT = 4
+"""Compilers of one cache that are known where there is none."""
+
+
+def absent(cache: Cache) -> tuple[Toolchain, ...]:
+    """Return the compilers that filled the cache, the last one first: what they made runs where there is none."""
+    record = cache.load(Kind.RECORD, _absent_key())
+    try:
+        found = map(_from_json, map(str.encode, json.loads(record or b"[]")))
+        return tuple(toolchain for toolchain in found if toolchain is not None)
+    except (ValueError, TypeError):
+        return ()
+
+
+def _absent_key() -> bytes:
+    parts = ("absent", PROBE_TEXT, WANTED_TEXT, machine.identity().hex())
+    return hashlib.sha256("\0".join(parts).encode()).digest()
+
+
 def _from_json(record: bytes) -> Toolchain | None:
     try:
         fields: dict[str, Any] = json.loads(record)
@@ -321,5 +340,8 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
     )  # fmt: skip
     _programs[_probe_key(toolchain)] = result.probe
     cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)
-    cache.store(Kind.RECORD, _record_key(command), json.dumps(asdict(toolchain)).encode())
+    told = json.dumps(asdict(toolchain))
+    cache.store(Kind.RECORD, _record_key(command), told.encode())
+    others = [json.dumps(asdict(other)) for other in absent(cache) if other.command != command]
+    cache.store(Kind.RECORD, _absent_key(), json.dumps([told, *others][:_MOST_ABSENT]).encode())
     return toolchain

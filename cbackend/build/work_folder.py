@@ -23,13 +23,17 @@ def in_work_folder(parents: Sequence[Path], work: Callable[[Path], Made]) -> Mad
     """
     failure: Exception = CompileError("no folder to compile in")
     for parent in parents:
+        gone = False
         try:
             with scratch_folder((parent,)) as folder:
-                return work(folder)
+                try:
+                    return work(folder)
+                finally:
+                    gone = not folder.exists()  # the cache was deleted meanwhile
         except OSError as error:
             failure = error
         except CompileError as error:
-            if not _is_full(parent, str(error)):
+            if not gone and not _is_full(parent, str(error)):
                 raise
             failure = error
     raise CompileError(f"no folder to compile in: {failure}")

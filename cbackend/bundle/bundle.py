@@ -1,6 +1,6 @@
 """Bundle: a program as a folder of C that needs no Python; `make` builds a library and an example that calls it.
 
-    NAME.h           what a caller sees: arrays, open, run, message, close
+    NAME.h           what a caller sees: open, run, message, close    header.h
     NAME.hpp         the same in C++, with destructors                header.hpp
     NAME.c           that, in terms of the program                    bundle.c
     NAME_program.c   the generated C, as `f.c_source()` shows it
@@ -10,11 +10,11 @@
     Makefile
 
 A folder holds one function; objects of several may be linked together, for all that they share is the runtime.
+Templates have fields between at signs, @NAME@, each filled once.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +24,7 @@ import numpy as np
 
 from ...graph import TensorType
 from ...record import record
+from ...record.quoting import c_comment, c_string, page_json
 from ..abi import declarations as abi
 from ..build.cross import Builder
 from ..calls.interface import Interface
@@ -64,61 +65,6 @@ _SENTENCES = {
     Outcome.KERNEL + Status.INDEX: "an index is out of bounds",
 }
 
-_HEADER = """\
-/* {signature}
-{told}
-   Written by arignote {version}.  `make` builds lib{name}.a and the program {name} ({name}_main.c). */
-#ifndef {upper}_H
-#define {upper}_H
-#include <stddef.h>
-#include <stdint.h>
-#ifdef __cplusplus
-extern "C" {{
-#endif
-
-enum {{ {upper}_INPUTS = {inputs}, {upper}_OUTPUTS = {outputs}, {upper}_SHARED = {shared} }};
-
-/* An array in C order, its address a multiple of its element's size.  Lengths beyond its rank say nothing. */
-typedef struct {name}_array {{
-    void *data;
-    int64_t shape[{rank}];
-}} {name}_array;
-
-/* Declaration of an array.  dtype: NumPy's name; bytes: of an element; lengths: -1 where any length fits. */
-typedef struct {name}_type {{
-    const char *name, *dtype;
-    int bytes, rank;
-    int64_t lengths[{rank}];
-}} {name}_type;
-
-extern const {name}_type {name}_inputs[], {name}_outputs[], {name}_shared[];
-
-typedef struct {name}_function {name}_function; /* a function, with the values of its shared variables */
-
-/* The function, with values from the file `weights`; NULL if that is not the one written for it, or memory is short.
-   threads: how many a call may use; 0: as many as there are processors. */
-{name}_function *{name}_open(const char *weights, int threads);
-{name}_function *{name}_open_memory(const void *weights, size_t bytes, int threads); /* the bytes of that file */
-void {name}_close({name}_function *f);
-
-/* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
-   right; if it is not, or data is NULL, data is told a new block, for {name}_free.  0, or a code for {name}_message;
-   then nothing was computed or updated.  Threads may call at once if nothing is updated. */
-int {name}_run({name}_function *f, const {name}_array *inputs, {name}_array *outputs);
-void {name}_free({name}_function *f, void *result);
-void {name}_message(int code, char *text, size_t room);
-
-/* The value of a shared variable, by number: to be read, or written in place, between calls. */
-{name}_array *{name}_value({name}_function *f, int number);
-
-#ifdef __cplusplus
-}}
-#endif
-#endif
-"""
-"""Template of the header of a bundle."""
-
-
 @record(eq=False)
 class Bundle:
     """A program and the contents of its files.  `name`: a C identifier; `shared`: the values of shared variables."""
@@ -145,11 +91,11 @@ class Bundle:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
         found["Makefile"] = makefile(self.name, [name for name in found if name.endswith(".c")], self.builder)
-        found[f"{self.name}.hpp"] = self._named("header.hpp")
+        found[f"{self.name}.hpp"] = self._filled("header.hpp")
         if self.builder.web:
             found[f"{self.name}.js"] = self._script()
         else:
-            found[f"{self.name}_main.c"] = self._named("example.c")
+            found[f"{self.name}_main.c"] = self._filled("example.c")
         return {**{name: text.encode() for name, text in found.items()}, f"{self.name}.weights": self._weights()}
 
     # --- what there is
@@ -167,20 +113,19 @@ class Bundle:
     def _magic(self) -> str:
         return f"arignote {self.version} {self.name}"
 
-    def _named(self, file: str) -> str:
-        """Return the text of a file of this subpackage with the name of the bundle filled in."""
-        text = (_HERE / file).read_text()
-        return re.sub(r"\bNAME_(INPUTS|OUTPUTS|SHARED)\b", rf"{self.name.upper()}_\1", text).replace("NAME", self.name)
+    def _filled(self, file: str, **fields: str) -> str:
+        """Return the text of a file of this subpackage with its fields filled: NAME, UPPER and those given."""
+        values = {"NAME": self.name, "UPPER": self.name.upper(), **fields}
+        return re.sub(r"@([A-Z]+)@", lambda field: values[field[1]], (_HERE / file).read_text())
 
     # --- files
     def _header(self) -> str:
-        name, upper = self.name, self.name.upper()
-        shared = [f"      {k}: {n}" for k, n in enumerate(input_names(self.program)[len(self._given) :])]
+        names = map(c_comment, input_names(self.program)[len(self._given) :])
+        shared = [f"      {k}: {name}" for k, name in enumerate(names)]
         told = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
-        return _HEADER.format(
-            name=name, upper=upper, rank=self._rank, told=told, version=self.version,
-            signature=_comment(self.signature), inputs=len(self._given),
-            outputs=len(self.interface.own_outputs), shared=len(self.shared),
+        return self._filled(
+            "header.h", SIGNATURE=c_comment(self.signature), TOLD=told, VERSION=self.version, RANK=str(self._rank),
+            INPUTS=str(len(self._given)), OUTPUTS=str(len(self.interface.own_outputs)), SHARED=str(len(self.shared)),
         )  # fmt: skip
 
     def _runtime(self) -> str:
@@ -200,7 +145,7 @@ class Bundle:
             *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
             _installing(interface),
             *self._tables(),
-            self._named("bundle.c"),
+            self._filled("bundle.c"),
         ])  # fmt: skip
 
     def _script(self) -> str:
@@ -209,7 +154,7 @@ class Bundle:
         given = [self.interface.inputs[k].type for k in self._given]
         names = input_names(self.program)[: len(given)]
         tables = {"inputs": [*map(_entry, names, given)], "outputs": [*map(_entry, self.output_names, own)]}
-        return self._named("web.js").replace("AG_TYPES", json.dumps(tables)).replace("AG_RANK", str(self._rank))
+        return self._filled("web.js", TYPES=page_json(tables), RANK=str(self._rank))
 
     def _tables(self) -> Iterator[str]:
         """Yield the C tables of arrays, of the addresses of results, and of messages."""
@@ -220,21 +165,21 @@ class Bundle:
         inputs = [self._row(n, i.type) for n, i in zip(input_names(self.program), interface.inputs, strict=True)]
         outputs = [self._row(n, t) for n, t in zip(outer, interface.outputs, strict=True)]
         lengths = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
-        sites = [_string(text) for text in texts(self.program)]
+        sites = [c_string(text) for text in texts(self.program)]
         counts = {
             "CONSTANTS": len(interface.constants), "RESULTS": len(results), "INPUT_LENGTHS": len(lengths),
             "LENGTHS": len(lengths) + sum(t.ndim for t in interface.outputs), "SITES": len(sites),
         }  # fmt: skip
         yield f"enum {{ {', '.join(f'{what} = {count}' for what, count in counts.items())} }};"
-        yield f"#define MAGIC {_string(self._magic)}\n"
+        yield f"#define MAGIC {c_string(self._magic)}\n"
         yield _table(f"const {name}_type {name}_inputs", inputs[:first])
         yield _table(f"const {name}_type {name}_shared", inputs[first:])
         yield _table(f"const {name}_type {name}_outputs", [outputs[k] for k in own])
         yield _table(f"static const {name}_type inputs_and_results", [*inputs, *outputs])
         yield "/* Of each result: the output that it is, what it is written over, the shared variable; or -1. */"
-        yield _table("static const int result_output", [own.index(k) if k in own else -1 for k in results])
-        yield _table("static const int result_over", [interface.in_place.get(k, -1) for k in results])
-        yield _table("static const int result_shared", [updated[k] - first if k in updated else -1 for k in results])
+        yield _table("static const int output_of", [own.index(k) if k in own else -1 for k in results])
+        yield _table("static const int written_over", [interface.in_place.get(k, -1) for k in results])
+        yield _table("static const int shared_of", [updated[k] - first if k in updated else -1 for k in results])
         yield _table("static const i64 declared", lengths)
         yield _table("static const i64 constant_bytes", [c.nbytes for c in interface.constants])
         yield _table("static const i64 constant_lengths", [n for c in interface.constants for n in c.shape])
@@ -244,7 +189,7 @@ class Bundle:
 
     def _row(self, name: str, type_: TensorType) -> str:
         lengths = _row([-1 if n is None else n for n in type_.shape])
-        return f"{{{_string(name)}, {_string(type_.dtype)}, {type_.numpy.itemsize}, {type_.ndim}, {lengths}}}"
+        return f"{{{c_string(name)}, {c_string(type_.dtype)}, {type_.numpy.itemsize}, {type_.ndim}, {lengths}}}"
 
     def _weights(self) -> bytes:
         arrays = [*self.interface.constants, *self.shared]
@@ -291,13 +236,4 @@ def _row(numbers: Sequence[int]) -> str:
 
 
 def _sentences() -> list[str]:
-    return [f"{{{int(outcome)}, {_string(text)}}}" for outcome, text in _SENTENCES.items()]
-
-
-def _string(text: str) -> str:
-    """Return the text as a C string of ASCII."""
-    return json.dumps(text.encode("ascii", "backslashreplace").decode()).replace("?", "\\?")
-
-
-def _comment(text: str) -> str:
-    return text.replace("*/", "* /")
+    return [f"{{{int(outcome)}, {c_string(text)}}}" for outcome, text in _SENTENCES.items()]

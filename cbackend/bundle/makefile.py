@@ -1,10 +1,14 @@
-"""The Makefile of a bundle."""
+"""The Makefile of a bundle.
+
+Variables that a command line or the environment replaces (CFLAGS, LDFLAGS, LDLIBS) hold nothing that results depend on:
+what does is in variables of its own, behind them.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ...record.quoting import make_word
 from ..build.cross import ZIG_COMMAND, Builder
 
 _TEXT = """\
@@ -12,10 +16,14 @@ _TEXT = """\
 ARCH ?= {arch}
 CFLAGS ?= {flags}
 LDFLAGS ?= {link_flags}
-LDLIBS = {libraries}
+
+# Results depend on these, so they stand behind the others.  Another build system has to pass them, too.
+AG_CFLAGS = {required}
+AG_LDFLAGS = {required_links}
+AG_LDLIBS = {libraries}
 
 {program}: {parts}
-	$(CC) $(ARCH) $(LDFLAGS) -o $@ {parts} $(LDLIBS)
+	$(CC) $(ARCH) $(LDFLAGS) $(AG_LDFLAGS) -o $@ {parts} $(LDLIBS) $(AG_LDLIBS)
 
 ag_runtime.o: CFLAGS += -Os
 
@@ -23,7 +31,7 @@ lib{name}.a: {objects}
 	$(AR) rcs $@ {objects}
 
 %.o: %.c {name}.h
-	$(CC) $(ARCH) $(CFLAGS) -fvisibility=hidden -c -o $@ $<
+	$(CC) $(ARCH) $(CFLAGS) $(AG_CFLAGS) -fvisibility=hidden -c -o $@ $<
 
 clean:
 	rm -f {program} {parts} {objects}
@@ -39,7 +47,8 @@ def makefile(name: str, sources: Sequence[str], builder: Builder) -> str:
     return _TEXT.format(
         name=name, parts=library if builder.web else f"{name}_main.o {library}",
         program=name + (".wasm" if builder.alone else ""), commands="\n".join(_commands(builder)),
-        arch=_words(builder.arch), flags=_words(builder.flags), link_flags=_words((*builder.link_flags, *exported)),
+        arch=_words(builder.arch), flags=_words(builder.flags), required=_words(builder.required),
+        link_flags=_words(builder.link_flags), required_links=_words((*builder.required_links, *exported)),
         libraries=_words(builder.libraries), objects=" ".join(s.removesuffix(".c") + ".o" for s in sources),
     ).replace("= \n", "=\n")  # fmt: skip
 
@@ -62,8 +71,4 @@ def _commands(builder: Builder) -> list[str]:
 
 
 def _words(words: Sequence[str]) -> str:
-    return " ".join(w if w == ZIG_COMMAND else _quoted(w) for w in words)
-
-
-def _quoted(flag: str) -> str:
-    return f"'{flag}'" if re.search(r"[^\w@%+=:,./-]", flag) else flag
+    return " ".join(w if w == ZIG_COMMAND else make_word(w) for w in words)

@@ -38,7 +38,7 @@ def defect(status: os.stat_result, *, folder: bool, shared: bool = False) -> str
         return f"{status.st_nlink} hard links"
     if shared:
         return None
-    if status.st_uid != os.geteuid():
+    if status.st_uid not in (os.geteuid(), 0):  # the system's, such as those of the image of a container
         return f"owned by user {status.st_uid}, not by {os.geteuid()}"
     if status.st_mode & 0o022:
         return f"writable by others (mode {stat.S_IMODE(status.st_mode):04o})"

@@ -3,6 +3,9 @@
     ARIGNOTE_CACHE (or an explicit path)  ->  $XDG_CACHE_HOME/arignote or ~/.cache/arignote  ->  none: work in private
     folders
 
+A candidate that takes no entries but has some is read behind the folder that is chosen: a warm cache in the image of a
+container, which is read-only there, or belongs to root.
+
 A folder that several people use is accepted only together with a secret that they share (ARIGNOTE_CACHE_KEY names the
 file): others may write there, and what they write is loaded only if it is sealed with the secret.
 """
@@ -13,6 +16,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from ...record import record
@@ -24,12 +28,16 @@ SECRET_BYTES = 64
 
 @record
 class CacheFolder:
-    """The chosen folder (`root`, None: no cache), whether it takes entries, and what was wrong with earlier choices."""
+    """The chosen folder (`root`, None: no cache), whether it takes entries, and what was wrong with earlier choices.
+
+    `behind`: the folder of an earlier choice that is only read.
+    """
 
     root: Path | None
     writable: bool
     problems: tuple[str, ...] = ()
     secret: bytes = b""  # not empty: the folder is shared, and entries are sealed with this
+    behind: CacheFolder | None = None
 
     @property
     def shared(self) -> bool:
@@ -43,6 +51,15 @@ class CacheFolder:
         """Return folders in which a compiler may work, best first: the cache's own, then the system's."""
         own = (self.root / WORK,) if self.root and self.writable and not self.shared else ()
         return (*own, *_temporary())
+
+    def make_again(self) -> None:
+        """Make the folder, which was deleted while this process runs.
+
+        Raises:
+            OSError: it cannot be made, or is not safe any more.
+        """
+        if self.root and self.writable:
+            _prepare(self.root, shared=self.shared)
 
     def file_mode(self) -> int:
         """Return the mode of a new file: private, or, in a shared folder, accessible to the users of the folder."""
@@ -62,7 +79,7 @@ def find_cache_folder(
     `key_file`: where the secret of a shared `path` lies; the file is made if missing.
     """
     problems: list[str] = []
-    readable: Path | None = None
+    behind: CacheFolder | None = None
     key_path = _spelled_out(key_file, problems) if key_file else None
     secret = _secret(key_path, problems) if key_path else b""
     explicit = path or os.environ.get("ARIGNOTE_CACHE")
@@ -72,16 +89,19 @@ def find_cache_folder(
             _prepare(chosen, shared=bool(secret))
             return CacheFolder(chosen, True, tuple(problems), secret)
         except OSError as error:
-            problems.append(_text(chosen, error))
-            readable = chosen if not secret and _is_ours(chosen / ENTRIES) else None
+            if _is_readable(chosen / ENTRIES, shared=bool(secret)):
+                behind = CacheFolder(chosen, False, secret=secret)
+            else:
+                problems.append(_text(chosen, error))
     for candidate in _own(problems):
         try:
             _prepare(candidate)
-            return CacheFolder(candidate, True, tuple(problems))
+            return CacheFolder(candidate, True, tuple(problems), behind=behind)
         except OSError as error:
             problems.append(_text(candidate, error))
-            readable = readable or (candidate if _is_ours(candidate / ENTRIES) else None)
-    return CacheFolder(readable, False, tuple(problems))
+            if behind is None and _is_readable(candidate / ENTRIES):
+                behind = CacheFolder(candidate, False)
+    return replace(behind or CacheFolder(None, False), problems=tuple(problems))
 
 
 def _spelled_out(path: str | os.PathLike[str], problems: list[str]) -> Path | None:
@@ -145,9 +165,9 @@ def _secret(path: Path, problems: list[str]) -> bytes:
         return b""
 
 
-def _is_ours(folder: Path) -> bool:
+def _is_readable(folder: Path, *, shared: bool = False) -> bool:
     try:
-        with opened_folder(folder):
+        with opened_folder(folder, shared=shared):
             return True
     except OSError:
         return False

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ...record.quoting import one_line
 from .entry import DamagedError, ForeignError, Kind, pack, unpack
 from .files import UntrustedError, allow, append, opened_folder, read_whole, try_lock, write_whole
 from .folder import BAD, WORK, CacheFolder, find_cache_folder
@@ -52,6 +53,7 @@ class Cache:
     ) -> None:  # fmt: skip
         self.folder = folder
         self.prebuilt = prebuilt
+        self._behind = Cache(folder.behind, machine=machine) if folder.behind else None
         self._entries = os.fspath(folder.entries) if folder.entries else None  # a text: paths cost 5 us a hit
         self.capacity = capacity
         self._machine = machine or this_machine()
@@ -79,7 +81,9 @@ class Cache:
         return self.folder.entries / _name(kind, key) if self.folder.entries else None
 
     def has_no_libraries(self) -> bool:
-        """Whether the folder itself contains no compiled code."""
+        """Whether the folder, and the one behind it, contain no compiled code."""
+        if self._behind is not None and not self._behind.has_no_libraries():
+            return False
         if self._entries is None:
             return True
         with suppress(OSError), os.scandir(self._entries) as items:
@@ -89,6 +93,8 @@ class Cache:
     def load(self, kind: Kind, key: bytes) -> bytes | None:
         """Return the verified payload; None if it is missing, unreadable or damaged (then the entry is moved aside)."""
         payload = self._load_own(kind, key)
+        if payload is None and self._behind is not None:
+            payload = self._behind.load(kind, key)
         return self._load_prebuilt(kind, key) if payload is None and self.prebuilt else payload
 
     def _load_prebuilt(self, kind: Kind, key: bytes) -> bytes | None:
@@ -134,18 +140,25 @@ class Cache:
             return None
         entry = pack(kind, key, payload, self._machine, self.folder.secret)
         try:
-            mode = self.folder.file_mode()
-            with scratch_folder((path.parent.parent / WORK,)) as scratch:
-                write_whole(scratch / "entry", entry, durable=durable, mode=mode)
-                if source is not None:
-                    write_whole(scratch / "source", source.encode(), durable=False, mode=mode)
-                    os.replace(scratch / "source", path.with_suffix(".c"))
-                os.replace(scratch / "entry", path)
+            try:
+                self._publish(path, entry, source, durable)
+            except FileNotFoundError:
+                self.folder.make_again()
+                self._publish(path, entry, source, durable)
         except OSError as error:
             self._warn(f"compiled code could not be kept: {error.strerror or error}")
             return None
         self._grow(len(entry) + len(source or ""))
         return path
+
+    def _publish(self, path: Path, entry: bytes, source: str | None, durable: bool) -> None:
+        mode = self.folder.file_mode()
+        with scratch_folder((path.parent.parent / WORK,)) as scratch:
+            write_whole(scratch / "entry", entry, durable=durable, mode=mode)
+            if source is not None:
+                write_whole(scratch / "source", source.encode(), durable=False, mode=mode)
+                os.replace(scratch / "source", path.with_suffix(".c"))
+            os.replace(scratch / "entry", path)
 
     def _grow(self, count: int) -> None:
         """Record that `count` bytes were added.
@@ -227,8 +240,12 @@ class Cache:
     def reject(self, kind: Kind, key: bytes, reason: str) -> None:
         """Move an entry aside with a warning that says why; it is compiled again when it is needed."""
         path = self.path(kind, key)
-        if path is not None:
+        if path is None:
+            return
+        if self.folder.writable:
             self._set_aside(path, reason)
+        else:
+            self._warn(f"{path}: {reason}; it is compiled anew")
 
     def _set_aside(self, path: Path, reason: str) -> None:
         self._warn(f"{path.name}: {reason}; it was moved aside and is compiled anew", once=False)
@@ -242,7 +259,7 @@ class Cache:
         if once and self._warned:
             return
         self._warned = self._warned or once
-        warnings.warn(f"arignote: {text}", CacheWarning, stacklevel=_frames_of_ours())
+        warnings.warn(f"arignote: {one_line(text)}", CacheWarning, stacklevel=_frames_of_ours())
 
 
 def _frames_of_ours() -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from ...ops.interpret import interpret
 from ...profiling import RunProfile
 from ...record.cached import cached_property
+from ...record.quoting import one_line
 from ..abi._abi import ffi
 from ..build.build import Library, build
 from ..build.compiler_process import CompileError
@@ -106,7 +107,7 @@ class Caller:
         names.update((f"e{k}", o.numpy) for k, o in enumerate(interface.outputs))
         names.update((f"c{k}", c) for k, c in enumerate(self.shared) if c is not None)
         names.update(given)
-        exec(compile(text, f"<entry of {self.name}>", "exec"), names)
+        exec(compile(text, f"<entry of {one_line(self.name)}>", "exec"), names)
         entry: Callable[..., list[np.ndarray]] = names["entry"]
         updated = (i for i, _ in interface.updates)
         written = [self.shared[i] for i in sorted({*interface.in_place.values(), *updated})]

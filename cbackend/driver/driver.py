@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ...record import record
+from ...record.quoting import c_comment
 from ...targets.current import current
 from ..abi import declarations as abi
 from ..ctext.emit import helpers
@@ -355,8 +356,7 @@ def _without_unread(printed: Sequence[_Printed]) -> list[_Printed]:
 
 
 def _comment(text: str) -> str:
-    short = text if len(text) <= 100 else text[:97] + "..."
-    return short.replace("*/", "* /")
+    return c_comment(text if len(text) <= 100 else f"{text[:97]}...")
 
 
 def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...graph import Apply, SourceLine
+from ...record.quoting import c_comment, c_string
 from ..program.program import Program
 from .page import CFile
 
@@ -28,7 +29,7 @@ def commented(source: CFile, program: Program) -> str:
         at = place.first - (2 if place.kernel else 1)
         if said and lines[at].endswith("*/"):
             shown = ", ".join(dict.fromkeys(said[:LINES]))
-            lines[at] = f"{lines[at][:-2]} [{shown.replace('*/', '* /')}] */"
+            lines[at] = f"{lines[at][:-2]} [{c_comment(shown)}] */"
     return "\n".join(lines)
 
 
@@ -45,10 +46,10 @@ def with_lines(source: CFile, program: Program, name: str = "function.c") -> CFi
     for number, text in enumerate(source.text.split("\n"), start=1):
         line = origin.get(number)
         if line is not None and not text.startswith("#"):
-            out.append(f"#line {line.line} {_quoted(line.file)}")
+            out.append(f"#line {line.line} {c_string(line.file)}")
             inside = True
         elif line is None and inside:
-            out.append(f"#line {number} {_quoted(name)}")
+            out.append(f"#line {number} {c_string(name)}")
             inside = False
         out.append(text)
         moved[number] = len(out)
@@ -59,8 +60,3 @@ def with_lines(source: CFile, program: Program, name: str = "function.c") -> CFi
 def _origin(nodes: Sequence[Apply]) -> SourceLine | None:
     """Return the line to name for several nodes: the first that any of them has."""
     return next((node.origin[0] for node in nodes if node.origin), None)
-
-
-def _quoted(file: str) -> str:
-    escaped = file.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    return f'"{escaped}"'

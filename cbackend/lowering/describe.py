@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...graph import Variable
 from ...graph.text import constant_text, op_text
 from ...ops.shape import DimShuffle
+from ...record.quoting import c_comment
 from .group import Group, is_literal
 
 LIMIT = 200
@@ -23,7 +24,7 @@ def describe(group: Group) -> str:
         if r.fold is not None:
             text = f"{r.fold}{{axis={r.axes}}}({_bare(text)})"
         lines.append(f"y{k} = {_bare(text)}")
-    return _cut("; ".join(lines)).replace("*/", "* /")
+    return c_comment(_cut("; ".join(lines)))
 
 
 def _text(value: Variable, texts: dict[Variable, str]) -> str:

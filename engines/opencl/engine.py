@@ -17,6 +17,7 @@ from ...ops.fused import Fused
 from ...ops.interpret import interpret
 from ...ops.laziness import made_lazy
 from ...ops.shared import Container
+from ...record.quoting import c_comment
 from ...targets.current import current
 from ..engine import Engine, Request
 from ..executable import CheckedExecutable
@@ -97,7 +98,7 @@ class OpenCLExecutable(CheckedExecutable):
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
         self._given = sum(c is None for c in self.containers)
         texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
-        self.source = "\n".join(("/*", *_listed(self.graph, self.steps, on.shares), "*/", *texts))
+        self.source = "\n".join(("/*", *map(c_comment, _listed(self.graph, self.steps, on.shares)), "*/", *texts))
         self.c_file = CFile(self.source, ())
         self._rows: Rows | None = None
         if self.profile is not None:
