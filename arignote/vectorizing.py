@@ -14,6 +14,7 @@ from .ops.checks import describe, shown
 from .ops.lengths import lengths_of
 from .ops.specify import anchored, as_promised
 from .ops.tensor import as_tensor
+from .ops.tracing import comparing
 
 
 def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
@@ -57,7 +58,9 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
         if not many:
             raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
         _require_one_length(list(many.values()), "vmap")
-        found = function(*one)
+        with comparing() as trace:
+            trace.inside([(v, front, 1) for v, front in many.items()])
+            found = function(*one)
         several = isinstance(found, (tuple, list))
         wanted = [_tensor(f"result {k}", o) for k, o in enumerate(_flat(found))]
         results = [_moved_to(o, out_axes) for o in carried(wanted, many)]

@@ -125,6 +125,20 @@ def here() -> Origin:
     return _users_line()
 
 
+def is_inheriting() -> bool:
+    """Whether the nodes that are built carry the lines of others: in a gradient or a rewrite."""
+    return _inherited.get() is not None
+
+
+def asked_by_us() -> bool:
+    """Whether the function that called the caller of this one is part of this library."""
+    file = sys._getframe(2).f_code.co_filename
+    own = _is_own_file.get(file)
+    if own is None:
+        own = _is_own_file[file] = _is_own(file)
+    return own
+
+
 def _users_line() -> Origin:
     frame = sys._getframe(2)
     while frame is not None:

@@ -1,0 +1,188 @@
+"""Arguments of a jitted function: arrays and numbers are traced, objects are read, all else is static.
+
+A structure (see nested.py) has further parts here:
+
+    Leaf(type)          an array, or a number of this type
+    Static(value)       a value that a trace holds for: None, text, a truth value, a function, ...
+    Object(type, n)     object n of the call: an instance whose attributes are read when the function asks for them
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .graph import Variable
+from .nested import Structure, flatten
+from .ops.call_lengths import Length
+from .ops.checks import is_dask, shown
+from .record import record
+
+
+class Leaf:
+    """An array, or a number of a type; one instance for each type."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: type) -> None:
+        self.kind: type = kind
+
+    def __repr__(self) -> str:
+        return f"Leaf({self.kind.__name__})"
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return next(leaves)
+
+
+class Static:
+    """A value that a trace holds for.  Equal if type and value are, of numbers to the bit."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+        self._key = _key_of(value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Static and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return set(self.value) if type(self.value) is set else self.value
+
+
+def _key_of(value: Any) -> Any:
+    """The identity of a static value; 1, 1.0 and True differ.  Raises TypeError for what cannot be hashed."""
+    kind = type(value)
+    if kind in (float, complex):
+        return kind, repr(value)
+    if kind in (list, tuple):
+        return kind, tuple([_key_of(v) for v in value])
+    if kind in (set, frozenset):
+        return kind, frozenset([_key_of(v) for v in value])
+    if kind is dict:
+        return kind, tuple([(_key_of(k), _key_of(v)) for k, v in value.items()])
+    if kind is slice:
+        return kind, _key_of((value.start, value.stop, value.step))
+    hash(value)
+    return kind, value
+
+
+@record
+class Object:
+    """An instance of a class of the user: object `number` of the call."""
+
+    kind: type
+    number: int
+
+    def value_of(self, leaves: Any) -> Any:
+        return leaves.object_of(self.number)
+
+
+NUMBERS = (int, float, complex)
+"""The types of Python numbers, which take the dtype that arrays decide."""
+
+
+@functools.cache
+def _leaf(kind: type) -> Leaf:
+    return Leaf(kind)
+
+
+_LEAVES = {kind: _leaf(kind) for kind in (np.ndarray, *NUMBERS, np.float64, np.float32, np.int64)}
+_STATIC = frozenset((bool, type(None), str, bytes, type(Ellipsis), range, slice, set, frozenset, type(NotImplemented)))
+_NO_STATE = (
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, functools.partial, np.ufunc,
+)  # fmt: skip
+_HEAP_TYPE = 1 << 9
+"""Flag of classes written in Python."""
+
+
+class Arguments:
+    """One reading of arguments: the leaves in order, the objects, and whether a leaf is symbolic."""
+
+    __slots__ = ("leaves", "numbers", "objects", "symbolic")
+
+    def __init__(self) -> None:
+        self.leaves: list[Any] = []
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.symbolic = False
+
+    def read(self, value: Any) -> Structure:
+        """Return the structure of a value; its leaves and objects are appended.
+
+        Raises TypeError for a value that is none of these, such as a deque.
+        """
+        return flatten(value, self.leaves, self._part)
+
+    def forget(self, leaves: int, objects: int) -> None:
+        """Drop what was read after this many leaves and objects."""
+        del self.leaves[leaves:]
+        for value in self.objects[objects:]:
+            del self.numbers[id(value)]
+        del self.objects[objects:]
+
+    def _part(self, value: Any, leaves: list[Any]) -> Structure:
+        kind = type(value)
+        found: Any = _LEAVES.get(kind)
+        if found is not None:
+            leaves.append(value)
+            return found
+        if kind in _STATIC:
+            return Static(value)
+        if isinstance(value, (Variable, AnyView)) or kind is Length:
+            self.symbolic = True
+            leaves.append(value)
+            return _leaf(kind)
+        if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
+            leaves.append(value)
+            return _leaf(kind)
+        if has_state(value):
+            return Object(kind, self._number(value))
+        return static(value)
+
+    def _number(self, value: Any) -> int:
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return self.numbers[id(value)]
+
+
+class AnyView:
+    """Base of the views of objects, which stand for them in a trace; see views.py."""
+
+    __slots__ = ()
+
+
+def static(value: Any) -> Static:
+    """Return the static part of a value.  Raises TypeError for one that cannot be hashed, and for a random generator."""
+    if hasattr(type(value), "bit_generator"):
+        raise TypeError(
+            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
+        )
+    try:
+        return Static(value)
+    except TypeError:
+        raise TypeError(
+            f"{shown(value)} is a {type(value).__name__}, which cannot be hashed; expected numbers, arrays, or lists, "
+            "tuples and dicts of them, or what can be hashed, for which the function is traced anew"
+        ) from None
+
+
+def has_state(value: Any) -> bool:
+    """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call."""
+    kind = type(value)
+    if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
+        return False
+    if isinstance(value, _NO_STATE) or kind.__module__.partition(".")[0] == "arignote":
+        return False
+    return hasattr(value, "__dict__") or any("__slots__" in vars(base) for base in kind.__mro__[:-1])

@@ -1,0 +1,191 @@
+"""Views of objects: how a traced method sees `self`.
+
+A view looks like the object.  Attributes are read when the method asks for them: arrays are inputs of the compiled
+function, numbers and other values are static.  What is assigned to an attribute is a result of the compiled function,
+which each call assigns to the object.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from .arguments import AnyView, Arguments
+from .nested import Structure
+
+_OF_C = types.WrapperDescriptorType
+_IMPLICIT = frozenset((
+    *("__call__", "__getitem__", "__setitem__", "__len__", "__iter__", "__next__", "__contains__", "__enter__"),
+    *("__exit__", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__matmul__", "__rmatmul__"),
+    *("__truediv__", "__rtruediv__", "__neg__", "__abs__", "__bool__", "__lt__", "__le__", "__gt__", "__ge__"),
+    *("__eq__", "__ne__", "__hash__", "__repr__", "__str__", "__pow__", "__rpow__", "__iadd__", "__isub__"),
+))  # fmt: skip
+"""Methods that Python looks up in the type of an object."""
+
+
+class Reading(NamedTuple):
+    """One attribute that a trace has read: the number of the object, the name, and the structure that it had."""
+
+    number: int
+    name: str
+    structure: Structure
+
+
+class Objects:
+    """The objects of the call that is traced, and what the trace reads of them."""
+
+    def __init__(self, arguments: Arguments, value_of: Callable[[Structure, Sequence[Any]], Any]) -> None:
+        self._arguments, self._value_of = arguments, value_of
+        self.readings: list[Reading] = []
+        self.views: dict[int, Any] = {}
+
+    def view(self, number: int) -> Any:
+        """Return the view of an object."""
+        if number not in self.views:
+            original = self._arguments.objects[number]
+            self.views[number] = _view_class(type(original))(_State(self, number, original))
+        return self.views[number]
+
+    def read(self, number: int, name: str, value: Any) -> Any:
+        """Return the value of an attribute in the trace."""
+        first = len(self._arguments.leaves)
+        try:
+            structure = self._arguments.read(value)
+        except TypeError as error:
+            kind = type(self._arguments.objects[number]).__name__
+            raise TypeError(f"the attribute {name} of {kind}: {error}") from None
+        self.readings.append(Reading(number, name, structure))
+        return self._value_of(structure, self._arguments.leaves[first:])
+
+    def written(self) -> list[tuple[int, str, Any]]:
+        """Return what was assigned: (number of the object, name of the attribute, value)."""
+        return [
+            (number, name, value)
+            for number, view in self.views.items() for name, value in _state(view).written.items()
+        ]  # fmt: skip
+
+
+class _State:
+    """What a view knows."""
+
+    __slots__ = ("known", "number", "objects", "original", "written")
+
+    def __init__(self, objects: Objects, number: int, original: Any) -> None:
+        self.objects, self.number, self.original = objects, number, original
+        self.known: dict[str, Any] = {}
+        self.written: dict[str, Any] = {}
+
+    def read(self, name: str, value: Any) -> Any:
+        if name not in self.known:
+            self.known[name] = self.objects.read(self.number, name, value)
+        return self.known[name]
+
+
+class View(AnyView):
+    """Base of the views of all classes."""
+
+    __slots__ = ("_ag_state",)
+
+    def __init__(self, state: _State) -> None:
+        object.__setattr__(self, "_ag_state", state)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(_state(self).original)
+
+    def __getattribute__(self, name: str) -> Any:
+        state = _state(self)
+        original, kind = state.original, type(state.original)
+        if name == "__class__":
+            return kind
+        if name in state.written:
+            return state.written[name]
+        if name == "__dict__":
+            names = [*vars(original), *(n for n in state.written if n not in vars(original))]
+            return {n: getattr(self, n) for n in names}
+        found = static_attribute(original, name)
+        if found is _MISSING:
+            fallback = getattr(kind, "__getattr__", None)
+            if fallback is not None:
+                return fallback(self, name)
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        value, of_class = found
+        if of_class and hasattr(type(value), "__get__"):
+            if isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+                return state.read(name, value.__get__(original, kind))
+            if isinstance(value, functools.cached_property):
+                if name not in state.known:
+                    state.known[name] = value.func(self)
+                return state.known[name]
+            return value.__get__(self, kind)
+        return state.read(name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = _state(self)
+        kind = type(state.original)
+        own = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
+        if isinstance(own, property):
+            own.__set__(self, value)
+        else:
+            state.written[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        kind = type(_state(self).original).__name__
+        raise TypeError(f"del {kind}.{name}: a traced method cannot delete an attribute; delete it after the call")
+
+
+def _state(view: Any) -> Any:
+    return object.__getattribute__(view, "_ag_state")
+
+
+_MISSING: Any = object()
+
+
+def static_attribute(original: Any, name: str) -> Any:
+    """Return (value, whether it is found in the class) as Python looks an attribute up, without calling anything."""
+    kind = type(original)
+    of_class = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), _MISSING)
+    if of_class is not _MISSING and hasattr(type(of_class), "__set__"):
+        return of_class, True
+    own = getattr(original, "__dict__", {})
+    if name in own:
+        return own[name], False
+    return _MISSING if of_class is _MISSING else (of_class, True)
+
+
+def current_value(original: Any, name: str) -> Any:
+    """The value of an attribute that a trace has read."""
+    found = static_attribute(original, name)
+    if found is _MISSING:
+        return _MISSING
+    value, of_class = found
+    is_slot = of_class and isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    return value.__get__(original, type(original)) if is_slot else value
+
+
+@functools.cache
+def _view_class(kind: type) -> type:
+    """The class of views of instances of `kind`, with the methods that Python looks up in the type."""
+    methods: dict[str, Any] = {"__slots__": ()}
+    for base in reversed(kind.__mro__[:-1]):
+        own = {name: value for name, value in vars(base).items() if name in _IMPLICIT}
+        methods |= {n: v for n, v in own.items() if hasattr(type(v), "__get__") and not isinstance(v, _OF_C)}
+    return type(kind.__name__, (View,), methods)
+
+
+def read_again(readings: Sequence[Reading], arguments: Arguments) -> bool:
+    """Read the attributes that a trace reads; return whether they have the structures that it was made for."""
+    for number, name, structure in readings:
+        value = current_value(arguments.objects[number], name)
+        if value is _MISSING or arguments.read(value) != structure:
+            return False
+    return True
+
+
+def number_of(view: Any) -> int:
+    """The number of the object that a view shows."""
+    found: int = _state(view).number
+    return found
+
