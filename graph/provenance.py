@@ -130,9 +130,9 @@ def is_inheriting() -> bool:
     return _inherited.get() is not None
 
 
-def asked_by_us() -> bool:
-    """Whether the function that called the caller of this one is part of this library."""
-    file = sys._getframe(2).f_code.co_filename
+def asked_by_us(above: int = 2) -> bool:
+    """Whether a calling function is part of this library: the caller of the one that asks, or one further `above`."""
+    file = sys._getframe(above).f_code.co_filename
     own = _is_own_file.get(file)
     if own is None:
         own = _is_own_file[file] = _is_own(file)

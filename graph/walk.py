@@ -23,7 +23,6 @@ def nodes_and_leaves(
     outputs: Iterable[Variable], stop_at: Collection[Variable] = ()
 ) -> tuple[list[Apply], set[Variable]]:
     """The order of `toposort` and the leaves, found in one walk."""
-    stop_at = frozenset(stop_at) if isinstance(stop_at, (list, tuple)) else stop_at  # by identity
     order: list[Apply] = []
     entered: set[Apply] = set()
     found: set[Variable] = set()

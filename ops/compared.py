@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Variable
+from ..graph.provenance import asked_by_us
 from .checks import shown
 from .tracing import current
 
@@ -55,9 +56,11 @@ _OPERANDS = (Variable, int, float, complex, np.generic, list, tuple)
 def compared(symbol: str, x: Variable, other: object) -> Any:
     """Return the result of `x == other` or `x != other`; NotImplemented if `other` is no operand.
 
-    Two variables compare identity outside of a trace; anything else is elementwise.  To an array of a trace, as to
-    NumPy's, an object that is no number is different from all elements.
+    Two variables compare identity outside of a trace, and in this library everywhere; anything else is elementwise.  To
+    an array of a trace, as to NumPy's, an object that is no number is different from all elements.
     """
+    if asked_by_us(3):
+        return (x is other) == (symbol == "==")
     trace = current()
     if trace is None and isinstance(other, Variable):
         return symbol == "==" if x is other else Compared(symbol, x, other)

@@ -234,7 +234,8 @@ class TensorVariable(Operators, Variable):
         return known
 
     def _without(self, what: str, fix: str) -> TypeError:
-        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{line()}")
+        static = "; a number among the arguments can be static: ag.jit(f, static_argnames=...)" if is_of_call() else ""
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{static}{line()}")
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -62,7 +62,7 @@ _OPERATIONS: dict[str, Operation] = {
 _KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "c": complex}
 
 
-def operated(name: str, *operands: Any) -> Any:
+def _operated(name: str, *operands: Any) -> Any:
     """The op `name` of the operands, as the operators of Python apply it."""
     trace = tracing.current()
     numbers = None if trace is None else [number_of(o) for o in operands]
@@ -76,6 +76,9 @@ def operated(name: str, *operands: Any) -> Any:
     if kind is not None:
         trace.numbers[result] = Number(kind, known)
     return result
+
+
+operated = _operated  # errors skip names that begin with _, see `provenance.asked`
 
 
 def _known(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
@@ -164,7 +167,7 @@ def axes_of_one(x: Variable) -> list[int] | None:
 # --- writing
 
 
-def written(name: str, x: Any, other: Any) -> Any:
+def _written(name: str, x: Any, other: Any) -> Any:
     """`x += other` and the like: what NumPy would write into x, in the dtype and shape of x.
 
     Other names of the same array, or of a view of it, cannot be used any more: they would show the old elements.
@@ -172,7 +175,7 @@ def written(name: str, x: Any, other: Any) -> Any:
     """
     trace = tracing.current()
     if trace is None or not trace.of_call or not x.ndim:
-        return operated(name, x, other)
+        return _operated(name, x, other)
     result = getattr(T, name)(x, other)
     symbol = _SYMBOLS[name]
     if not np.can_cast(result.type.numpy, x.type.numpy, "same_kind"):
@@ -189,6 +192,8 @@ def written(name: str, x: Any, other: Any) -> Any:
     trace.written[_array_of(x)] = f"x {symbol} y{line()}"
     return result
 
+
+written = _written  # as above
 
 _SYMBOLS = {
     "add": "+=", "sub": "-=", "mul": "*=", "true_div": "/=", "floor_div": "//=", "mod": "%=", "pow": "**=",
