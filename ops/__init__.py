@@ -8,6 +8,7 @@ Foundations:
     typing, signatures, keywords, checks         types of arguments, signatures, NumPy's keywords, checks and messages
     promotion, operands, compared, at            dtypes as in NumPy 2, operands, `==`, `x.at[...]`
     operators, tracing, traced, call_lengths     operators, and what `ag.jit` asks of variables while it traces
+    numpy_calls                                  NumPy's functions called on variables
     interpret, vocabulary, latex, code_digest    NumPy's meaning of a graph, ops by name, formulas, digests of functions
 
 Elementwise ops:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import ops as T  # the namespace; read when an operator is applied
-from .traced import operated, written
+from .traced import operated, rounded, written
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable
@@ -53,7 +53,7 @@ class Operators:
     def __rlshift__(self, other: TensorLike) -> TensorVariable: return operated("left_shift", other, self)
     def __rshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", self, other)
     def __rrshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", other, self)
-    def __round__(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
+    def __round__(self, decimals: int | None = None) -> TensorVariable: return rounded(self, decimals)
     def __floor__(self) -> TensorVariable: return T.floor(self)
     def __ceil__(self) -> TensorVariable: return T.ceil(self)
     def __trunc__(self) -> TensorVariable: return T.trunc(self)

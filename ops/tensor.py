@@ -20,6 +20,7 @@ from .call_lengths import Length
 from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import latex
+from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, require_no_write
 from .tracing import current
@@ -219,7 +220,9 @@ class TensorVariable(Operators, Variable):
         return str(self)
     def __contains__(self, value: TensorLike) -> bool:
         raise self._without("members to search", "T.any(T.eq(x, value))")
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        fix = "T.as_tensor(x), np.stack([x, y]), T.full, T.arange" if is_of_call() else "x.eval({...})"
+        raise self._without("array", fix)
     def __len__(self) -> int: return self._known_length("x.shape[0]")
 
     def __iter__(self) -> Iterator[TensorVariable]:
@@ -239,20 +242,10 @@ class TensorVariable(Operators, Variable):
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        function = getattr(T, ufunc.__name__, None)
-        if method != "__call__" or kwargs or function is None:
-            call = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
-            options = f" with {', '.join(kwargs)}" if kwargs else ""
-            raise TypeError(f"{call}{options} does not take the symbolic {self!r}; arignote.ops has no such function")
-        return function(*inputs)
+        return call_ufunc(self, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
-        ours = getattr(namespace, function.__name__, None)
-        if ours is None:
-            name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(f"{name} does not take the symbolic {self!r}; arignote.ops has no such function")
-        return ours(*args, **kwargs)
+        return call_function(self, function, args, kwargs)
 
     def __repr__(self) -> str:
         if self.name:

@@ -126,6 +126,16 @@ def _require_room(number: Number, dtype: str) -> None:
         raise OverflowError(f"Python integer {value} out of bounds for {dtype}{line()}")
 
 
+def rounded(x: Any, decimals: int | None) -> Any:
+    """`round(x)`: a Python integer for a number of a traced call, as Python has it; else a tensor of the dtype of x."""
+    if decimals is not None or not is_of_call() or x.ndim or x.type.kind != "f":
+        return T.round(x, 0 if decimals is None else decimals)
+    trace: Any = tracing.current()
+    found = T.cast(T.round(x), "int64")
+    trace.numbers[found] = Number(int)
+    return found
+
+
 # --- lengths
 
 
