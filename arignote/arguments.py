@@ -73,6 +73,8 @@ def _key_of(value: Any) -> Any:
         return kind, tuple([(_key_of(k), _key_of(v)) for k, v in value.items()])
     if kind is slice:
         return kind, _key_of((value.start, value.stop, value.step))
+    if kind is np.ndarray:
+        return kind, value.dtype.str, value.shape, value.tobytes()
     hash(value)
     return kind, value
 
@@ -106,6 +108,10 @@ _HEAP_TYPE = 1 << 9
 """Flag of classes written in Python."""
 
 
+TRACED, NUMBERS_HELD, ALL_HELD = "traced", "numbers held", "all held"
+"""How values are read."""
+
+
 class Arguments:
     """One reading of arguments: the leaves in order, the objects, and whether a leaf is symbolic."""
 
@@ -117,12 +123,21 @@ class Arguments:
         self.numbers: dict[int, int] = {}
         self.symbolic = False
 
-    def read(self, value: Any) -> Structure:
+    def read(self, value: Any, how: str = TRACED) -> Structure:
         """Return the structure of a value; its leaves and objects are appended.
 
-        Raises TypeError for a value that is none of these, such as a deque.
+        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays are,
+        too.  Raises TypeError for a value that is none of these, such as a deque.
         """
-        return flatten(value, self.leaves, self._part)
+        return flatten(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self))
+
+    def _holding_numbers(self, value: Any, leaves: list[Any]) -> Structure:
+        return Static(value) if type(value) in NUMBERS else self._part(value, leaves)
+
+    def _holding_all(self, value: Any, leaves: list[Any]) -> Structure:
+        if type(value) is np.ndarray and not value.dtype.hasobject:
+            return Static(value.copy())
+        return Static(value) if isinstance(value, np.generic) else self._holding_numbers(value, leaves)
 
     def forget(self, leaves: int, objects: int) -> None:
         """Drop what was read after this many leaves and objects."""
@@ -155,6 +170,9 @@ class Arguments:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return self.numbers[id(value)]
+
+
+_HOLDING = {NUMBERS_HELD: Arguments._holding_numbers, ALL_HELD: Arguments._holding_all}
 
 
 class AnyView:

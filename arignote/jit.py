@@ -17,6 +17,7 @@ from .ops.checks import shown
 from .ops.tracing import comparing, outside
 from .record.cached import cached_property
 from .record.forks import ProcessLock
+from .scopes import Scope
 from .traces import Traced, arrays_of, signature_of, traced
 from .views import read_again
 
@@ -112,6 +113,7 @@ class Jitted:
     ) -> None:
         functools.update_wrapper(self, python_function)
         self._function = python_function
+        self._scope = Scope(python_function)
         self._static = chosen if chosen.names or chosen.numbers else None
         self._given = options
         self._options = {"name": _name(python_function), "on_unused_input": "ignore", **options}
@@ -130,8 +132,8 @@ class Jitted:
         except TypeError as error:
             raise TypeError(f"{self._options['name']}: {error}") from None
         if arguments.symbolic:
-            with comparing():
-                return self._function(*args, **kwargs)
+            with comparing() as trace:
+                return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
         arrays = arrays_of(arguments.leaves)
         key = structure, signature_of(arrays)
         found = self._lookup(key, arrays, arguments)
@@ -158,8 +160,9 @@ class Jitted:
         return None
 
     def _new(self, key: Any, structure: Structure, arguments: Arguments) -> tuple[Traced, list[Any]]:
-        found = traced(self._function, self._options, structure, arguments)
-        self._found[key] = (*self._found.get(key, ()), found)
+        known = self._found.get(key, ())
+        found = traced(self._scope, self._options, structure, arguments, known)
+        self._found[key] = (*known, found)
         return found, arrays_of(arguments.leaves)
 
     # --- as a method, in pickles, in copies
@@ -203,6 +206,10 @@ def _named(module: str | None, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
+
+
+def _unchanged(scope: Scope) -> Any:
+    return scope.function
 
 
 def _restored(f: Any, chosen: StaticArguments, options: dict[str, Any]) -> Jitted:

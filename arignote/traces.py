@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arguments import NUMBERS, AnyView, Arguments, Leaf, Object, Static
+from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Leaf, Object, Static
 from .compiled import Function
 from .function import function
 from .graph import DTYPES, Variable
 from .nested import Structure, flatten, unflatten
 from .ops.call_lengths import Length
 from .ops.checks import shown
-from .ops.traced import adopt
+from .ops.traced import adopt, require_current
 from .ops.tensor import as_tensor
 from .ops.tracing import Known, Number, Trace, outside
 from .ops.variables import tensor
-from .views import Objects, Reading, number_of
+from .scopes import Scope
+from .views import Objects, Reading, changing, number_of
 
 
 class Traced(NamedTuple):
@@ -46,8 +47,7 @@ class Traced(NamedTuple):
             found = Leaves(found, objects.__getitem__)
         made = unflatten(self.form, found)
         for number, name, form in self.writes:
-            value = unflatten(form, found)
-            setattr(objects[number], name, value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
+            setattr(objects[number], name, unflatten(form, found))
         return made
 
 
@@ -76,38 +76,73 @@ def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 
 
 def traced(
-    python_function: Callable[..., Any], options: Mapping[str, Any], structure: Structure, arguments: Arguments
-) -> Traced:
-    """Return the trace of a function for a call.
+    scope: Scope, options: Mapping[str, Any], structure: Structure, arguments: Arguments,
+    known: Sequence[Traced] = (),
+) -> Traced:  # fmt: skip
+    """Return the trace of a function for a call; `known`: the traces that do not serve it.
 
+    A number that differs from that of a known trace is traced, so that not each number has a trace of its own.  What
+    cannot be decided for a traced number or array is decided for the value it has, which the trace then holds for.
     Raises TypeError for arguments and results that are no numbers, and for what a trace cannot follow: an argument
     that is changed, random draws of NumPy.
     """
-    return _Tracing(python_function, options, arguments).traced(structure)
+    varying = {place for trace in known for place in changing(trace.readings, arguments)}
+    leaves, objects = len(arguments.leaves), len(arguments.objects)
+    first: Exception | None = None
+    for how in (_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())):
+        if first is not None and (tracing.objects.readings == [] or not how.differs(tracing.objects.readings)):
+            continue
+        tracing = _Tracing(scope, options, arguments, how)
+        try:
+            return tracing.traced(structure)
+        except Exception as error:
+            first = first or error
+            arguments.forget(leaves, objects)
+    assert first is not None
+    raise first
+
+
+class _By(NamedTuple):
+    """How attributes and variables are read: `held`, but those that vary are traced."""
+
+    held: str
+    varying: set[tuple[int | Scope, str]]
+
+    def __call__(self, source: int | Scope, name: str) -> str:
+        return TRACED if (source, name) in self.varying else self.held
+
+    def differs(self, readings: Sequence[Reading]) -> bool:
+        """Whether one of the readings would be another."""
+        return any(self(r.source, r.name) != r.how for r in readings)
 
 
 class _Tracing:
     """A trace in the making."""
 
-    def __init__(
-        self, python_function: Callable[..., Any], options: Mapping[str, Any], arguments: Arguments
-    ) -> None:
-        self._function, self._options, self._arguments = python_function, options, arguments
+    def __init__(self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By) -> None:
+        self._scope, self._options, self._arguments = scope, options, arguments
         self._name = options["name"]
         self._trace = Trace(of_call=True)
-        self._objects = Objects(arguments, self._value_of)
+        self.objects = Objects(arguments, self._value_of, how)
+        self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
         self._names: list[str] = []
         self._given: list[tuple[Any, Structure, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
 
     def traced(self, structure: Structure) -> Traced:
-        self._names = _names(self._function, structure, len(self._arguments.leaves))
+        self._names = _names(self._scope.function, structure, len(self._arguments.leaves))
         count = len(self._arguments.leaves)
+        written = self._scope.written()
+        if written:
+            raise TypeError(
+                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it is "
+                "traced; return the value"
+            )
         draws = _random_states()
         with self._trace:
             args, kwargs = self._value_of(structure, self._arguments.leaves)
-            result = self._function(*args, **kwargs)
+            result = self.objects.inlined(self._scope)(*args, **kwargs)
             self._require_unchanged()
             if _random_states() != draws:
                 raise TypeError(
@@ -115,22 +150,22 @@ class _Tracing:
                     "while it is traced; use rng = T.random.RandomStream(seed)"
                 )
             outputs: list[Any] = []
-            written = self._objects.written()
-            form = Static(None) if result is None and written else self._form(result, outputs)
-            writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written]
+            written_to = self.objects.written()
+            form = Static(None) if result is None and written_to else self._form(result, outputs)
+            writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
         with outside():
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
         attributes = arrays_of(self._arguments.leaves[count:])
         return Traced(
-            compiled, form, guards, _holds(guards), tuple(self._objects.readings), signature_of(attributes), tuple(writes)
+            compiled, form, guards, _holds(guards), tuple(self.objects.readings), signature_of(attributes), tuple(writes)
         )
 
     # --- arguments
     def _value_of(self, structure: Structure, leaves: Sequence[Any]) -> Any:
         """Return what the function gets in the place of a value."""
         variables = iter([self._variable(leaf) for leaf in leaves])
-        value = unflatten(structure, Leaves(variables, self._objects.view))
+        value = unflatten(structure, Leaves(variables, self.objects.view))
         own: list[Any] = []
         self._given.append((value, flatten(value, own), own))
         return value
@@ -177,11 +212,15 @@ class _Tracing:
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
             outputs.append(self._as_output(len(outputs), value))
-            return None
+            if not is_attribute or value.ndim:
+                return None
+            return _PYTHONS if value in self._trace.numbers else _NUMPYS
 
         return flatten(value, outputs, leaf)
 
     def _as_output(self, position: int, value: Any) -> Any:
+        if isinstance(value, Variable):
+            require_current(self._trace, value)
         try:
             return as_tensor(value)
         except TypeError:
@@ -199,6 +238,19 @@ class _Held:
 
     def value_of(self, leaves: Iterator[Any]) -> Any:
         return self._value
+
+
+class _Scalar:
+    """A result of rank 0 that is assigned to an attribute: as a number of Python or NumPy."""
+
+    def __init__(self, convert: Callable[[np.ndarray], Any]) -> None:
+        self._convert = convert
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self._convert(next(leaves))
+
+
+_PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
 
 
 def _names(python_function: Callable[..., Any], structure: Structure, count: int) -> list[str]:

@@ -12,8 +12,9 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .arguments import AnyView, Arguments
+from .arguments import NUMBERS, NUMBERS_HELD, AnyView, Arguments, Static
 from .nested import Structure
+from .scopes import Scope, scope_of
 
 _OF_C = types.WrapperDescriptorType
 _IMPLICIT = frozenset((
@@ -26,19 +27,27 @@ _IMPLICIT = frozenset((
 
 
 class Reading(NamedTuple):
-    """One attribute that a trace has read: the number of the object, the name, and the structure that it had."""
+    """One attribute or variable that a trace has read: its name, its structure, and how it was read.
 
-    number: int
+    `source`: the number of the object, or the scope.
+    """
+
+    source: int | Scope
     name: str
     structure: Structure
+    how: str = NUMBERS_HELD
 
 
 class Objects:
     """The objects of the call that is traced, and what the trace reads of them."""
 
-    def __init__(self, arguments: Arguments, value_of: Callable[[Structure, Sequence[Any]], Any]) -> None:
-        self._arguments, self._value_of = arguments, value_of
+    def __init__(
+        self, arguments: Arguments, value_of: Callable[[Structure, Sequence[Any]], Any],
+        how: Callable[[int | Scope, str], str],
+    ) -> None:  # fmt: skip
+        self._arguments, self._value_of, self._how = arguments, value_of, how
         self.readings: list[Reading] = []
+        self._inlined: dict[Scope, Callable[..., Any]] = {}
         self.views: dict[int, Any] = {}
 
     def view(self, number: int) -> Any:
@@ -48,15 +57,25 @@ class Objects:
             self.views[number] = _view_class(type(original))(_State(self, number, original))
         return self.views[number]
 
-    def read(self, number: int, name: str, value: Any) -> Any:
-        """Return the value of an attribute in the trace."""
+    def inlined(self, scope: Scope) -> Callable[..., Any]:
+        """Return the function of a scope, with symbolic variables for the arrays among its globals."""
+        if scope not in self._inlined:
+            known = len(self.readings)
+            read = {name: self.read(scope, name, value) for name, value in scope.data()}
+            traced = {r.name for r in self.readings[known:] if type(r.structure) is not Static}
+            self._inlined[scope] = scope.with_values({name: value for name, value in read.items() if name in traced})
+        return self._inlined[scope]
+
+    def read(self, source: int | Scope, name: str, value: Any) -> Any:
+        """Return the value of an attribute or a variable in the trace."""
         first = len(self._arguments.leaves)
         try:
-            structure = self._arguments.read(value)
+            how = self._how(source, name)
+            structure = self._arguments.read(value, how)
         except TypeError as error:
-            kind = type(self._arguments.objects[number]).__name__
-            raise TypeError(f"the attribute {name} of {kind}: {error}") from None
-        self.readings.append(Reading(number, name, structure))
+            where = "" if isinstance(source, Scope) else f" of {type(self._arguments.objects[source]).__name__}"
+            raise TypeError(f"{name}{where}: {error}") from None
+        self.readings.append(Reading(source, name, structure, how))
         return self._value_of(structure, self._arguments.leaves[first:])
 
     def written(self) -> list[tuple[int, str, Any]]:
@@ -119,6 +138,8 @@ class View(AnyView):
                 if name not in state.known:
                     state.known[name] = value.func(self)
                 return state.known[name]
+            if isinstance(value, types.FunctionType):
+                value = state.objects.inlined(scope_of(value))
             return value.__get__(self, kind)
         return state.read(name, value)
 
@@ -177,11 +198,30 @@ def _view_class(kind: type) -> type:
 
 def read_again(readings: Sequence[Reading], arguments: Arguments) -> bool:
     """Read the attributes that a trace reads; return whether they have the structures that it was made for."""
-    for number, name, structure in readings:
-        value = current_value(arguments.objects[number], name)
-        if value is _MISSING or arguments.read(value) != structure:
+    for source, name, structure, how in readings:
+        value = _value(source, name, arguments)
+        if type(structure) is Static and value is structure.value:
+            continue
+        if value is _MISSING or arguments.read(value, how) != structure:
             return False
     return True
+
+
+def _value(source: int | Scope, name: str, arguments: Arguments) -> Any:
+    if isinstance(source, Scope):
+        return source.value(name, _MISSING)
+    return current_value(arguments.objects[source], name) if source < len(arguments.objects) else _MISSING
+
+
+def changing(readings: Sequence[Reading], arguments: Arguments) -> set[tuple[int | Scope, str]]:
+    """Return the numbers that differ from those of a trace: (number of the object or scope, name)."""
+    found = set()
+    for source, name, structure, _ in readings:
+        if type(structure) is Static and type(structure.value) in NUMBERS:
+            value = _value(source, name, arguments)
+            if type(value) is type(structure.value) and value != structure.value:
+                found.add((source, name))
+    return found
 
 
 def number_of(view: Any) -> int:

@@ -77,7 +77,8 @@ class Trace:
     `of_call`: whether a call of `jit` gives the lengths; a loop body outside of `jit` has none.  `lengths`: for leaves,
     the known length of each axis.  `numbers`: the variables that stand for Python numbers.  `classes`: the types of
     arguments.  `written`: the arrays that an operator such as `+=` has written to, and its line.  `guards`: the
-    expressions that held in this trace, in order.  `made`: the variables of a class of traces, and their own class.
+    expressions that held in this trace, in order.  `inlined`: what makes the function of a scope one that reads its
+    globals in this trace.  `made`: the variables of a class of traces, and their own class.
     """
 
     def __init__(self, of_call: bool = False) -> None:
@@ -87,6 +88,7 @@ class Trace:
         self.classes: dict[Variable, type] = {}
         self.written: dict[Variable, str] = {}
         self.guards: dict[str, None] = {}
+        self.inlined: Callable[[Any], Callable[..., Any]] | None = None
         self.made: list[tuple[Any, type]] = []
         self._tokens: list[Token[Trace | None]] = []
 
