@@ -95,7 +95,7 @@ NUMBERS = (int, float, complex)
 
 
 @functools.cache
-def _leaf(kind: type) -> Leaf:
+def _leaf(kind: Any) -> Leaf:
     return Leaf(kind)
 
 
@@ -126,8 +126,8 @@ class Arguments:
     def read(self, value: Any, how: str = TRACED) -> Structure:
         """Return the structure of a value; its leaves and objects are appended.
 
-        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays are,
-        too.  Raises TypeError for a value that is none of these, such as a deque.
+        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays are
+        static, too.  Raises TypeError for a value that is none of these, such as a deque.
         """
         return flatten(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self))
 

@@ -34,8 +34,9 @@ def jit(
     branch on `x.shape`.  Python numbers take the dtype that arrays decide, as in NumPy.
 
     None, bool, text and whatever else can be hashed is static: the function is traced for each value.  Attributes of
-    objects, such as those of `self`, are read at each call: arrays are arguments, numbers are static.  An attribute that
-    the function assigns is assigned after each call.
+    objects, such as those of `self`, and global variables are read at each call: arrays are arguments, other values
+    are static, and a number that often changes becomes an argument.  Attributes that the function assigns are assigned
+    after each call.
 
     In the traced function `==` is elementwise, `x.shape` is a tuple of the lengths of the call, and a comparison of
     elements has no truth value.  With variables as arguments the function builds an expression.
@@ -63,7 +64,7 @@ def jit(
         raise TypeError("jit: got a property; write @property above @ag.jit")
     if not callable(python_function):
         raise TypeError(f"jit: expected a function of arrays, got {shown(python_function)}")
-    call = getattr(type(python_function), "__call__", None)
+    call = vars(type(python_function)).get("__call__")
     if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
         return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
     return Jitted(python_function, _names_of(python_function, static_argnames, static_argnums), options)
@@ -98,7 +99,8 @@ def _names_of(f: Callable[..., Any], names: str | Iterable[str], numbers: int | 
             raise TypeError(f"jit: static_argnums: {_name(f)} has no argument {n}; it has {len(positional)}")
     places = {n + len(positional) if n < 0 else n for n in by_number}
     chosen = {*by_name, *(positional[n] for n in places if n < len(positional))}
-    return StaticArguments(frozenset(chosen), frozenset(places | {positional.index(n) for n in chosen if n in positional}))
+    places |= {positional.index(n) for n in chosen if n in positional}
+    return StaticArguments(frozenset(chosen), frozenset(places))
 
 
 def _name(f: Any) -> str:
@@ -140,8 +142,8 @@ class Jitted:
         if found is None:
             with self._lock, outside():
                 found = self._lookup(key, arrays, arguments) or self._new(key, structure, arguments)
-        trace, values = found
-        return trace.result(values, arguments.objects)
+        made, values = found
+        return made.result(values, arguments.objects)
 
     def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Structure:
         chosen = self._static
@@ -170,7 +172,8 @@ class Jitted:
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        plain = self._plain if _named(self.__module__, self.__qualname__) is self else self._function
+        name = getattr(self._function, "__qualname__", "")
+        plain = self._plain if name and _named(self.__module__, name) is self else self._function
         return _restored, (plain, self._static or StaticArguments(), self._given)
 
     @cached_property

@@ -35,7 +35,7 @@ class Scope:
         waiting = [first]
         while waiting:
             for name in _names(waiting.pop().__code__, "LOAD_GLOBAL"):
-                value = first.__globals__.get(name)
+                value: Any = first.__globals__.get(name)
                 plain = isinstance(value, FunctionType) and value.__globals__ is first.__globals__
                 if plain and value.__closure__ is None and id(value) not in found:
                     found[id(value)] = value

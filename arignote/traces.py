@@ -15,8 +15,8 @@ from .graph import DTYPES, Variable
 from .nested import Structure, flatten, unflatten
 from .ops.call_lengths import Length
 from .ops.checks import shown
-from .ops.traced import adopt, require_current
 from .ops.tensor import as_tensor
+from .ops.traced import adopt, require_current
 from .ops.tracing import Known, Number, Trace, outside
 from .ops.variables import tensor
 from .scopes import Scope
@@ -88,18 +88,19 @@ def traced(
     """
     varying = {place for trace in known for place in changing(trace.readings, arguments)}
     leaves, objects = len(arguments.leaves), len(arguments.objects)
+    ways = [_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())]
     first: Exception | None = None
-    for how in (_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())):
-        if first is not None and (tracing.objects.readings == [] or not how.differs(tracing.objects.readings)):
-            continue
-        tracing = _Tracing(scope, options, arguments, how)
+    while True:
+        trial = _Tracing(scope, options, arguments, ways.pop(0))
         try:
-            return tracing.traced(structure)
+            return trial.traced(structure)
         except Exception as error:
             first = first or error
             arguments.forget(leaves, objects)
-    assert first is not None
-    raise first
+        readings = trial.objects.readings
+        ways = [way for way in ways if way.differs(readings)]
+        if not ways:
+            raise first
 
 
 class _By(NamedTuple):
@@ -108,7 +109,7 @@ class _By(NamedTuple):
     held: str
     varying: set[tuple[int | Scope, str]]
 
-    def __call__(self, source: int | Scope, name: str) -> str:
+    def __call__(self, source: Any, name: str) -> str:
         return TRACED if (source, name) in self.varying else self.held
 
     def differs(self, readings: Sequence[Reading]) -> bool:
@@ -136,8 +137,8 @@ class _Tracing:
         written = self._scope.written()
         if written:
             raise TypeError(
-                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it is "
-                "traced; return the value"
+                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
+                "is traced; return the value"
             )
         draws = _random_states()
         with self._trace:
@@ -146,8 +147,8 @@ class _Tracing:
             self._require_unchanged()
             if _random_states() != draws:
                 raise TypeError(
-                    f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens once, "
-                    "while it is traced; use rng = T.random.RandomStream(seed)"
+                    f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
+                    "once, while it is traced; use rng = T.random.RandomStream(seed)"
                 )
             outputs: list[Any] = []
             written_to = self.objects.written()
@@ -157,9 +158,8 @@ class _Tracing:
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
         attributes = arrays_of(self._arguments.leaves[count:])
-        return Traced(
-            compiled, form, guards, _holds(guards), tuple(self.objects.readings), signature_of(attributes), tuple(writes)
-        )
+        readings = tuple(self.objects.readings)
+        return Traced(compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes))
 
     # --- arguments
     def _value_of(self, structure: Structure, leaves: Sequence[Any]) -> Any:
@@ -195,8 +195,8 @@ class _Tracing:
             now: list[Any] = []
             if flatten(value, now) != structure or any(a is not b for a, b in zip(now, leaves, strict=True)):
                 raise TypeError(
-                    f"{self._name}: the function changes a list or dict that it was given; a traced function works on a "
-                    "copy of it: make one, as in d = dict(d), and return it"
+                    f"{self._name}: the function changes a list or dict that it was given; a traced function works on "
+                    "a copy of it: make one, as in d = dict(d), and return it"
                 )
 
     # --- results
@@ -279,8 +279,8 @@ def _random_states() -> Any:
     numpys = getattr(modules.get("numpy.random.mtrand"), "_rand", None)
     pythons = modules.get("random")
     state = None if numpys is None else numpys.get_state(legacy=False)["state"]
-    own = None if state is None else tuple((k, v.tobytes() if isinstance(v, np.ndarray) else v) for k, v in state.items())
-    return own, None if pythons is None else pythons.getstate()
+    own = () if state is None else [v.tobytes() if isinstance(v, np.ndarray) else v for v in state.values()]
+    return tuple(own), None if pythons is None else pythons.getstate()
 
 
 __all__ = ["Traced", "arrays_of", "signature_of", "traced"]

@@ -43,7 +43,7 @@ class Objects:
 
     def __init__(
         self, arguments: Arguments, value_of: Callable[[Structure, Sequence[Any]], Any],
-        how: Callable[[int | Scope, str], str],
+        how: Callable[[Any, str], str],
     ) -> None:  # fmt: skip
         self._arguments, self._value_of, self._how = arguments, value_of, how
         self.readings: list[Reading] = []
@@ -187,7 +187,7 @@ def current_value(original: Any, name: str) -> Any:
 
 
 @functools.cache
-def _view_class(kind: type) -> type:
+def _view_class(kind: Any) -> type:
     """The class of views of instances of `kind`, with the methods that Python looks up in the type."""
     methods: dict[str, Any] = {"__slots__": ()}
     for base in reversed(kind.__mro__[:-1]):

@@ -57,7 +57,8 @@ Ops made of ops:
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # Tensors, elementwise ops, reductions
-from .tensor import TensorConstant, TensorOp, TensorVariable, TracedVariable, as_tensor, constant
+from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .tensor import TracedVariable as TracedVariable
 from . import elementwise_angles, elementwise_arithmetic, elementwise_exponential, elementwise_logic, elementwise_parts
 from .elementwise import ELEMENTWISE, Cast, Elementwise, Pointwise, cast
 from .elementwise_angles import *  # noqa: F403  (the elementwise ops, by subject)

@@ -28,7 +28,7 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
             f"numpy.{name}: the symbolic {x!r} cannot be written into an array; assign the result, as in y = y + x in "
             f"the place of y += x{line()}"
         )
-    function = getattr(T, name, None)
+    function: Any = getattr(T, name, None)
     if method == "__call__" and not options and function is not None:
         return function(*inputs)
     if method == "outer" and not options and len(inputs) == 2 and function is not None:
@@ -48,7 +48,8 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     Raises TypeError for a function that we do not have, and for one that writes into an array.
     """
     name = f"{function.__module__}.{function.__name__}"
-    if function.__name__ in _WRITERS or (function is np.nan_to_num and (*args[1:2], options.get("copy", True))[0] is False):
+    writes = function is np.nan_to_num and not (*args[1:2], options.get("copy", True))[0]
+    if writes or function.__name__ in _WRITERS:
         raise TypeError(
             f"{name} writes into an array, and the symbolic {x!r} never changes; use T.set_subtensor(x[index], value), "
             f"np.where(condition, value, x), or a copy{line()}"
@@ -81,7 +82,7 @@ def _size(a: Any, axis: int | None = None) -> Any:
     return a.size if axis is None else a.shape[axis]
 
 
-_OF_SHAPES = {
+_OF_SHAPES: dict[Any, Any] = {
     np.shape: lambda a: a.shape, np.size: _size, np.array_equal: _array_equal, np.array_equiv: _array_equiv,
 }  # fmt: skip
 """Functions that ask for lengths, which a traced call knows."""

@@ -1,10 +1,11 @@
 """The operators of tensor variables, with the meanings that they have in the namespace."""
 
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import ops as T  # the namespace; read when an operator is applied
 from .traced import operated, rounded, written
 
 if TYPE_CHECKING:
@@ -29,14 +30,16 @@ class Operators:
     def __rfloordiv__(self, other: TensorLike) -> TensorVariable: return operated("floor_div", other, self)
     def __mod__(self, other: TensorLike) -> TensorVariable: return operated("mod", self, other)
     def __rmod__(self, other: TensorLike) -> TensorVariable: return operated("mod", other, self)
-    def __divmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(self, other)
-    def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(other, self)
+    def __divmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+        return operated("divmod", self, other)
+    def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+        return operated("divmod", other, self)
     def __pow__(self, other: TensorLike) -> TensorVariable: return operated("pow", self, other)
     def __rpow__(self, other: TensorLike) -> TensorVariable: return operated("pow", other, self)
     def __matmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", self, other)
     def __rmatmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", other, self)
     def __neg__(self) -> TensorVariable: return operated("neg", self)
-    def __pos__(self) -> TensorVariable: return self
+    def __pos__(self) -> TensorVariable: return self  # type: ignore[return-value]
     def __abs__(self) -> TensorVariable: return operated("abs", self)
     def __lt__(self, other: TensorLike) -> TensorVariable: return operated("lt", self, other)
     def __le__(self, other: TensorLike) -> TensorVariable: return operated("le", self, other)
@@ -48,15 +51,15 @@ class Operators:
     def __ror__(self, other: TensorLike) -> TensorVariable: return operated("bitwise_or", other, self)
     def __xor__(self, other: TensorLike) -> TensorVariable: return operated("bitwise_xor", self, other)
     def __rxor__(self, other: TensorLike) -> TensorVariable: return operated("bitwise_xor", other, self)
-    def __invert__(self) -> TensorVariable: return T.bitwise_not(self)
+    def __invert__(self) -> TensorVariable: return operated("bitwise_not", self)
     def __lshift__(self, other: TensorLike) -> TensorVariable: return operated("left_shift", self, other)
     def __rlshift__(self, other: TensorLike) -> TensorVariable: return operated("left_shift", other, self)
     def __rshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", self, other)
     def __rrshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", other, self)
     def __round__(self, decimals: int | None = None) -> TensorVariable: return rounded(self, decimals)
-    def __floor__(self) -> TensorVariable: return T.floor(self)
-    def __ceil__(self) -> TensorVariable: return T.ceil(self)
-    def __trunc__(self) -> TensorVariable: return T.trunc(self)
+    def __floor__(self) -> TensorVariable: return operated("floor", self)
+    def __ceil__(self) -> TensorVariable: return operated("ceil", self)
+    def __trunc__(self) -> TensorVariable: return operated("trunc", self)
 
     # --- in place: a new variable, which stands for the array that NumPy writes into
     def __iadd__(self, other: TensorLike) -> TensorVariable: return written("add", self, other)

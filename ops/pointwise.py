@@ -312,7 +312,7 @@ def _as_operand(op: ElementwiseRecord, value: Any) -> Variable:
 
 def _scalar(op: ElementwiseRecord, value: Any, dtype: str, operands: Sequence[Any]) -> Variable:
     if is_symbolic(value):
-        return in_dtype(value, dtype, op.compares)
+        return in_dtype(value, dtype, op.compares)  # type: ignore[no-any-return]
     if op.compares and isinstance(value, int) and np.dtype(dtype).kind in "iu":
         return constant(promotion.comparable_scalar(value, dtype))
     try:

@@ -210,8 +210,8 @@ def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVar
         ones = axes_of_one(x)
         if ones is None:
             raise ValueError(
-                f"squeeze: which axes of {describe(x)} have length 1 is not known when the graph is built, so the rank of "
-                "the result is not; give axis="
+                f"squeeze: which axes of {describe(x)} have length 1 is not known when the graph is built, so the rank "
+                "of the result is not; give axis="
             )
         gone = set(ones)
     else:

@@ -15,8 +15,8 @@ from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, d
 from ..graph.provenance import asked, asked_by_us
 from ..graph.types import numpy_dtype
 from .at import At
-from .checks import is_masked, named, one_or_several, shown
 from .call_lengths import Length
+from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import latex
@@ -30,10 +30,10 @@ from .typing import Axis, DTypeLike, TensorLike
 class TensorVariable(Operators, Variable):
     """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
 
-    Comparisons are elementwise and give bool variables, which have no truth value.  The exception is `==` and `!=` of two
-    variables, which compare identity, so that variables can be members of lists, as in Theano; elementwise they are
-    `T.eq(a, b)` and `T.ne(a, b)`.  In a function that `ag.jit` traces, and in the body of a loop, these are elementwise
-    as well.
+    Comparisons are elementwise and give bool variables, which have no truth value.  The exception is `==` and `!=` of
+    two variables, which compare identity, so that variables can be members of lists, as in Theano; elementwise they
+    are `T.eq(a, b)` and `T.ne(a, b)`.  In a function that `ag.jit` traces, and in the body of a loop, these are
+    elementwise as well.
     """
 
     __slots__ = ()
@@ -146,7 +146,7 @@ class TensorVariable(Operators, Variable):
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         return T.trace(self, offset, axis1, axis2)
     def sort(self, axis: int | None = -1) -> TensorVariable:
-        """The sorted elements, as Theano has it; an error in a function that `ag.jit` traces, where NumPy would write."""
+        """The sorted elements, as Theano has it; an error in a function that `ag.jit` traces, as NumPy would write."""
         require_no_write(self, "sort", "np.sort(x)")
         return T.sort(self, axis)
     def argsort(self, axis: int | None = -1) -> TensorVariable: return T.argsort(self, axis)
@@ -304,7 +304,9 @@ class TensorOp(Op):
 
     def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
         trace = current()
-        return super().__call__(*inputs) if trace is None else applied(trace, super().__call__, inputs)
+        if trace is None:
+            return super().__call__(*inputs)  # type: ignore[no-any-return]
+        return applied(trace, super().__call__, inputs)  # type: ignore[no-any-return]
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)

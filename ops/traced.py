@@ -69,12 +69,13 @@ def _operated(name: str, *operands: Any) -> Any:
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
     known = _known(trace, name, numbers)
-    if name == "pow" and known is not None and type(known.value) is float and numbers[0].kind is int:  # type: ignore[union-attr]
+    if name == "pow" and known is not None and type(known.value) is float and operands[0].type.kind in "iu":
         operands = (T.cast(operands[0], "float64"), operands[1])  # as 2 ** -1 is 0.5
     result = getattr(T, name)(*operands)
-    kind = _KINDS.get(result.type.kind)
-    if kind is not None:
-        trace.numbers[result] = Number(kind, known)
+    for part in result if type(result) is tuple else (result,):
+        kind = _KINDS.get(part.type.kind)
+        if kind is not None:
+            trace.numbers[part] = Number(kind, known)
     return result
 
 

@@ -74,8 +74,8 @@ class Number(NamedTuple):
 class Trace:
     """The state of one trace.  Used as a context, it is the current one inside.
 
-    `of_call`: whether a call of `jit` gives the lengths; a loop body outside of `jit` has none.  `lengths`: for leaves,
-    the known length of each axis.  `numbers`: the variables that stand for Python numbers.  `classes`: the types of
+    `of_call`: whether a call of `jit` gives the lengths; a loop body outside of `jit` has none.  `lengths`: for
+    leaves, the known length of each axis.  `numbers`: the variables that stand for Python numbers.  `classes`: the types of
     arguments.  `written`: the arrays that an operator such as `+=` has written to, and its line.  `guards`: the
     expressions that held in this trace, in order.  `inlined`: what makes the function of a scope one that reads its
     globals in this trace.  `made`: the variables of a class of traces, and their own class.

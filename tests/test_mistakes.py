@@ -73,7 +73,9 @@ BUILDING = {
     "float": (lambda: float(x), TypeError, ["x: float64[?]", "eval"]),
     "int": (lambda: int(i), TypeError, ["i: int64", "eval"]),
     "range": (lambda: range(i), TypeError, ["i: int64", "T.arange", "ag.scan(..., n_steps=n)", HERE]),
-    "range under jit": (lambda: counted(3), TypeError, ["n: int64", "ag.scan(..., n_steps=n)", "static_argnames", HERE]),
+    "range under jit": (
+        lambda: counted(3), TypeError, ["n: int64", "ag.scan(..., n_steps=n)", "static_argnames", HERE],
+    ),
     "math.exp": (lambda: math.exp(s), TypeError, ["s: float64", "T.exp(x)", "eval", HERE]),
     "list index": (lambda: [1, 2][i], TypeError, ["i: int64", "x[i]"]),
     "iteration": (lambda: list(x), TypeError, ["x: float64[?]", "shape=(3,)"]),

@@ -88,8 +88,8 @@ def test_what_equality_gives_is_no_tensor(use):
 def test_equality_with_numbers_and_arrays_is_elementwise(other):
     x = T.vector("x")
     for found, expected in (
-        (x == other, [1, 2] == np.array(other)), (other == x, [1, 2] == np.array(other)),
-        (x != other, [1, 2] != np.array(other)), (other != x, [1, 2] != np.array(other)),
+        (x == other, np.array(other) == [1, 2]), (other == x, np.array(other) == [1, 2]),
+        (x != other, np.array(other) != [1, 2]), (other != x, np.array(other) != [1, 2]),
     ):  # fmt: skip
         np.testing.assert_array_equal(found.eval({x: [1, 2]}), expected, strict=True)
         with pytest.raises(TypeError, match=r"no truth value(?s:.*)test_tensor.py"):
