@@ -2,7 +2,7 @@
 
 A structure (see nested.py) has further parts here:
 
-    Leaf(type)          an array, or a number of this type
+    type                an array, or a number of this type
     Static(value)       a value that a trace holds for: None, text, a truth value, a function, ...
     Object(type, n)     object n of the call: an instance whose attributes are read when the function asks for them
 """
@@ -21,21 +21,6 @@ from .nested import Structure, flatten
 from .ops.call_lengths import Length
 from .ops.checks import is_dask, shown
 from .record import record
-
-
-class Leaf:
-    """An array, or a number of a type; one instance for each type."""
-
-    __slots__ = ("kind",)
-
-    def __init__(self, kind: type) -> None:
-        self.kind: type = kind
-
-    def __repr__(self) -> str:
-        return f"Leaf({self.kind.__name__})"
-
-    def value_of(self, leaves: Iterator[Any]) -> Any:
-        return next(leaves)
 
 
 class Static:
@@ -92,17 +77,11 @@ class Object:
 
 NUMBERS = (int, float, complex)
 """The types of Python numbers, which take the dtype that arrays decide."""
-
-
-@functools.cache
-def _leaf(kind: Any) -> Leaf:
-    return Leaf(kind)
-
-
-_LEAVES = {kind: _leaf(kind) for kind in (np.ndarray, *NUMBERS, np.float64, np.float32, np.int64)}
-_STATIC = frozenset((bool, type(None), str, bytes, type(Ellipsis), range, slice, set, frozenset, type(NotImplemented)))
+_LEAVES = frozenset((np.ndarray, *NUMBERS, np.float64, np.float32, np.int64))
+_STATIC = frozenset((bool, type(None), str, bytes, type(Ellipsis), range, slice, set, frozenset))
 _NO_STATE = (
-    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, functools.partial, np.ufunc,
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, functools.partial,
+    np.ufunc,
 )  # fmt: skip
 _HEAP_TYPE = 1 << 9
 """Flag of classes written in Python."""
@@ -126,8 +105,8 @@ class Arguments:
     def read(self, value: Any, how: str = TRACED) -> Structure:
         """Return the structure of a value; its leaves and objects are appended.
 
-        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays are
-        static, too.  Raises TypeError for a value that is none of these, such as a deque.
+        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays
+        are static, too.  Raises TypeError for a value that is none of these, such as a deque.
         """
         return flatten(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self))
 
@@ -148,19 +127,18 @@ class Arguments:
 
     def _part(self, value: Any, leaves: list[Any]) -> Structure:
         kind = type(value)
-        found: Any = _LEAVES.get(kind)
-        if found is not None:
+        if kind in _LEAVES:
             leaves.append(value)
-            return found
+            return kind
         if kind in _STATIC:
             return Static(value)
         if isinstance(value, (Variable, AnyView)) or kind is Length:
             self.symbolic = True
             leaves.append(value)
-            return _leaf(kind)
+            return kind
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
             leaves.append(value)
-            return _leaf(kind)
+            return kind
         if has_state(value):
             return Object(kind, self._number(value))
         return static(value)
@@ -170,6 +148,18 @@ class Arguments:
             self.numbers[id(value)] = len(self.objects)
             self.objects.append(value)
         return self.numbers[id(value)]
+
+
+def has_leaves(structure: Structure) -> bool:
+    """Whether a structure has a leaf or an object, so that its value differs from call to call."""
+    waiting = [structure]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (type, Object)):
+            return True
+        if type(part) is tuple:
+            waiting.extend([p[1] for p in part[1]] if part[0] is dict else part[1])
+    return False
 
 
 _HOLDING = {NUMBERS_HELD: Arguments._holding_numbers, ALL_HELD: Arguments._holding_all}
@@ -182,7 +172,7 @@ class AnyView:
 
 
 def static(value: Any) -> Static:
-    """Return the static part of a value.  Raises TypeError for one that cannot be hashed, and for a random generator."""
+    """Return the static part of a value.  Raises TypeError for a random generator, and for what cannot be hashed."""
     if hasattr(type(value), "bit_generator"):
         raise TypeError(
             f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"

@@ -64,7 +64,7 @@ def jit(
         raise TypeError("jit: got a property; write @property above @ag.jit")
     if not callable(python_function):
         raise TypeError(f"jit: expected a function of arrays, got {shown(python_function)}")
-    call = vars(type(python_function)).get("__call__")
+    call = inspect.getattr_static(type(python_function), "__call__", None)
     if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
         return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
     return Jitted(python_function, _names_of(python_function, static_argnames, static_argnums), options)

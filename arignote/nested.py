@@ -8,7 +8,7 @@ from typing import Any
 Structure = Any
 """None for a leaf, else the type of a container (list, tuple, dict, named tuple) and its structures; hashable.
 
-`ag.jit` has further parts, which have a method `value_of`, see arguments.py.
+`ag.jit` has further parts, see arguments.py: the type of a leaf, and values with a method `value_of`.
 """
 
 
@@ -30,7 +30,7 @@ def flatten(value: Any, leaves: list[Any], leaf: Callable[[Any, list[Any]], Stru
 
 def unflatten(structure: Structure, leaves: Iterator[Any]) -> Any:
     """Return the nested value of that structure with the next leaves."""
-    if structure is None:
+    if structure is None or isinstance(structure, type):
         return next(leaves)
     if type(structure) is not tuple:
         return structure.value_of(leaves)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Leaf, Object, Static
+from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Static
 from .compiled import Function
 from .function import function
 from .graph import DTYPES, Variable
@@ -109,12 +109,13 @@ class _By(NamedTuple):
     held: str
     varying: set[tuple[int | Scope, str]]
 
-    def __call__(self, source: Any, name: str) -> str:
+    def of(self, source: int | Scope, name: str) -> str:
+        """Return how one of them is read."""
         return TRACED if (source, name) in self.varying else self.held
 
     def differs(self, readings: Sequence[Reading]) -> bool:
         """Whether one of the readings would be another."""
-        return any(self(r.source, r.name) != r.how for r in readings)
+        return any(self.of(r.source, r.name) != r.how for r in readings)
 
 
 class _Tracing:
@@ -124,7 +125,7 @@ class _Tracing:
         self._scope, self._options, self._arguments = scope, options, arguments
         self._name = options["name"]
         self._trace = Trace(of_call=True)
-        self.objects = Objects(arguments, self._value_of, how)
+        self.objects = Objects(arguments, self._value_of, how.of)
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
         self._names: list[str] = []
@@ -145,6 +146,7 @@ class _Tracing:
             args, kwargs = self._value_of(structure, self._arguments.leaves)
             result = self.objects.inlined(self._scope)(*args, **kwargs)
             self._require_unchanged()
+            self.objects.drop_changed()
             if _random_states() != draws:
                 raise TypeError(
                     f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
@@ -259,7 +261,7 @@ def _names(python_function: Callable[..., Any], structure: Structure, count: int
     (_, positional), (_, keywords) = (part for part in structure[1])
     words = code.co_varnames[: code.co_argcount] if code else ()
     parts = [*zip(words, positional, strict=False), *keywords]
-    names = [name for name, part in parts if isinstance(part, Leaf)]
+    names = [name for name, part in parts if isinstance(part, type)]
     flat = len(names) == count and not any(type(part) is tuple for _, part in parts)
     return names if flat else [f"x{n}" for n in range(count)]
 

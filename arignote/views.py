@@ -11,8 +11,9 @@ import functools
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
-from .arguments import NUMBERS, NUMBERS_HELD, AnyView, Arguments, Static
+from .arguments import NUMBERS, NUMBERS_HELD, AnyView, Arguments, Static, has_leaves
 from .nested import Structure
 from .scopes import Scope, scope_of
 
@@ -62,7 +63,7 @@ class Objects:
         if scope not in self._inlined:
             known = len(self.readings)
             read = {name: self.read(scope, name, value) for name, value in scope.data()}
-            traced = {r.name for r in self.readings[known:] if type(r.structure) is not Static}
+            traced = {r.name for r in self.readings[known:] if has_leaves(r.structure)}
             self._inlined[scope] = scope.with_values({name: value for name, value in read.items() if name in traced})
         return self._inlined[scope]
 
@@ -77,6 +78,15 @@ class Objects:
             raise TypeError(f"{name}{where}: {error}") from None
         self.readings.append(Reading(source, name, structure, how))
         return self._value_of(structure, self._arguments.leaves[first:])
+
+    def drop_changed(self) -> None:
+        """Forget the lists and dicts without arrays, outside of the function, that it has appended to."""
+        again = Arguments()
+        self.readings = [
+            r for r in self.readings
+            if has_leaves(r.structure) or type(r.structure) is Static or not isinstance(r.source, Scope)
+            or again.read(r.source.value(r.name), r.how) == r.structure
+        ]  # fmt: skip
 
     def written(self) -> list[tuple[int, str, Any]]:
         """Return what was assigned: (number of the object, name of the attribute, value)."""
@@ -186,14 +196,18 @@ def current_value(original: Any, name: str) -> Any:
     return value.__get__(original, type(original)) if is_slot else value
 
 
-@functools.cache
-def _view_class(kind: Any) -> type:
+def _view_class(kind: type) -> type:
     """The class of views of instances of `kind`, with the methods that Python looks up in the type."""
+    if kind in _classes:
+        return _classes[kind]
     methods: dict[str, Any] = {"__slots__": ()}
     for base in reversed(kind.__mro__[:-1]):
         own = {name: value for name, value in vars(base).items() if name in _IMPLICIT}
         methods |= {n: v for n, v in own.items() if hasattr(type(v), "__get__") and not isinstance(v, _OF_C)}
-    return type(kind.__name__, (View,), methods)
+    return _classes.setdefault(kind, type(kind.__name__, (View,), methods))
+
+
+_classes: WeakKeyDictionary[type, type] = WeakKeyDictionary()
 
 
 def read_again(readings: Sequence[Reading], arguments: Arguments) -> bool:

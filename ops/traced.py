@@ -69,7 +69,8 @@ def _operated(name: str, *operands: Any) -> Any:
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
     known = _known(trace, name, numbers)
-    if name == "pow" and known is not None and type(known.value) is float and operands[0].type.kind in "iu":
+    integers = all(n is not None and n.kind is int for n in numbers)
+    if name == "pow" and integers and known is not None and type(known.value) is float:
         operands = (T.cast(operands[0], "float64"), operands[1])  # as 2 ** -1 is 0.5
     result = getattr(T, name)(*operands)
     for part in result if type(result) is tuple else (result,):

@@ -74,11 +74,14 @@ class Number(NamedTuple):
 class Trace:
     """The state of one trace.  Used as a context, it is the current one inside.
 
-    `of_call`: whether a call of `jit` gives the lengths; a loop body outside of `jit` has none.  `lengths`: for
-    leaves, the known length of each axis.  `numbers`: the variables that stand for Python numbers.  `classes`: the types of
-    arguments.  `written`: the arrays that an operator such as `+=` has written to, and its line.  `guards`: the
-    expressions that held in this trace, in order.  `inlined`: what makes the function of a scope one that reads its
-    globals in this trace.  `made`: the variables of a class of traces, and their own class.
+    of_call    whether a call of `jit` gives the lengths; a loop body outside of `jit` has none
+    lengths    the known lengths of leaves, for each axis
+    numbers    the variables that stand for Python numbers
+    classes    the types of arguments
+    written    the arrays that an operator such as `+=` has written to, and its line
+    guards     the expressions that held in this trace, in order
+    inlined    what makes the function of a scope one that reads its globals in this trace
+    made       the variables of a class of traces, and their own class
     """
 
     def __init__(self, of_call: bool = False) -> None:
@@ -102,7 +105,7 @@ class Trace:
             self.end()
 
     def inside(self, pairs: Iterable[tuple[Variable, Variable, int]]) -> None:
-        """Take over what is known of variables to those of a loop body: (inner, outer, number of axes that it lacks)."""
+        """Give variables of a loop body the lengths of others: (inner, outer, number of first axes that it lacks)."""
         if self.of_call:
             for inner, outer, less in pairs:
                 known = [self.known_length(outer, axis) for axis in range(less, outer.ndim)]

@@ -190,7 +190,7 @@ a[:n]
 b[n]
 a[i[i < 4]]
 a[[0, 2]]
-a[np.arange(3), np.argmax(a, axis=0)]
+a[np.argmax(a, axis=0), np.arange(3)]
 np.take(b, [0, 2])
 np.take_along_axis(a, np.argsort(a, axis=1), axis=1)
 np.compress(t, b)
