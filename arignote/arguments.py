@@ -136,6 +136,11 @@ class Arguments:
             self.symbolic = True
             leaves.append(value)
             return kind
+        if isinstance(value, np.ndarray) and kind.__name__ in ("matrix", "MaskedArray"):
+            raise TypeError(
+                f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
+                "np.asarray(x), or x.filled(...) of a masked array"
+            )
         if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
             leaves.append(value)
             return kind

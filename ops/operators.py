@@ -57,9 +57,9 @@ class Operators:
     def __rshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", self, other)
     def __rrshift__(self, other: TensorLike) -> TensorVariable: return operated("right_shift", other, self)
     def __round__(self, decimals: int | None = None) -> TensorVariable: return rounded(self, decimals)
-    def __floor__(self) -> TensorVariable: return operated("floor", self)
-    def __ceil__(self) -> TensorVariable: return operated("ceil", self)
-    def __trunc__(self) -> TensorVariable: return operated("trunc", self)
+    def __floor__(self) -> TensorVariable: return rounded(self, None, "floor")
+    def __ceil__(self) -> TensorVariable: return rounded(self, None, "ceil")
+    def __trunc__(self) -> TensorVariable: return rounded(self, None, "trunc")
 
     # --- in place: a new variable, which stands for the array that NumPy writes into
     def __iadd__(self, other: TensorLike) -> TensorVariable: return written("add", self, other)

@@ -22,7 +22,7 @@ from .interpret import evaluate_and_update
 from .latex import latex
 from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
-from .traced import applied, class_of, first_length, is_of_call, lengths, line, require_no_write
+from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -108,7 +108,7 @@ class TensorVariable(Operators, Variable):
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
         return T.cumprod(self, axis, dtype)
     def dot(self, other: TensorLike) -> TensorVariable: return T.dot(self, other)
-    def astype(self, dtype: DTypeLike) -> TensorVariable: return T.cast(self, dtype)
+    def astype(self, dtype: DTypeLike) -> TensorVariable: return own_array(T.cast(self, dtype), self)
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> TensorVariable:
         return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
@@ -130,7 +130,7 @@ class TensorVariable(Operators, Variable):
     def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
-    def flatten(self, ndim: int = 1) -> TensorVariable: return T.flatten(self, ndim)
+    def flatten(self, ndim: int = 1) -> TensorVariable: return own_array(T.flatten(self, ndim))
     def ravel(self) -> TensorVariable: return T.ravel(self)
     def squeeze(self, axis: Axis = None) -> TensorVariable: return T.squeeze(self, axis)
     def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:

@@ -41,8 +41,8 @@ def number_of(value: Any) -> Number | None:
         return None if trace is None else trace.numbers.get(value)
     if type(value) is Length:
         return Number(type(value.known.value), value.known)
-    kind = weak_type(value)
-    return None if kind is None else Number(kind, Known(value, repr(value)))
+    kind = int if type(value) is bool else weak_type(value)
+    return None if kind is None else Number(kind, Known(kind(value), repr(kind(value))))
 
 
 def is_symbolic(value: Any) -> bool:
@@ -128,14 +128,20 @@ def _require_room(number: Number, dtype: str) -> None:
         raise OverflowError(f"Python integer {value} out of bounds for {dtype}{line()}")
 
 
-def rounded(x: Any, decimals: int | None) -> Any:
-    """`round(x)`: a Python integer for a number of a traced call, as Python has it; else a tensor of the dtype of x."""
-    if decimals is not None or not is_of_call() or x.ndim or x.type.kind != "f":
-        return T.round(x, 0 if decimals is None else decimals)
+def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
+    """`round(x)`: a Python integer for a number of a traced call, as Python has it; else a tensor of the dtype of x.
+
+    `name`: also "floor", "ceil" or "trunc".
+    """
+    if decimals is not None:
+        return operated(name, x, decimals) if x.ndim == 0 and is_of_call() else T.round(x, decimals)
+    found = getattr(T, name)(x)
+    if x.ndim or not is_of_call() or x.type.kind not in "fiu":
+        return found
     trace: Any = tracing.current()
-    found = T.cast(T.round(x), "int64")
-    trace.numbers[found] = Number(int)
-    return found
+    whole = T.cast(found, "int64")
+    trace.numbers[whole] = Number(int)
+    return whole
 
 
 # --- lengths
@@ -222,6 +228,12 @@ def _array_of(x: Variable) -> Variable:
             return x
         x = x.owner.inputs[source]
     return x
+
+
+def own_array(result: Any, x: Any = None) -> Any:
+    """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
+    copies = is_of_call() and (x is None or result is x)
+    return T.ELEMENTWISE["identity"](result) if copies else result
 
 
 def require_current(trace: Trace, x: Variable) -> None:

@@ -1,6 +1,7 @@
 """Python around symbolic values: NumPy's meaning in traced functions, or an error, and never another value."""
 
 import copy
+import math
 import re
 import warnings
 
@@ -177,7 +178,9 @@ def test_python_numbers_take_the_dtype_of_arrays():
         (lambda x, s: x * s, f32, 2.5), (lambda x, s: x * (s + 1) / s, f32, 2), (lambda x, s: x + s, i8, 3),
         (lambda x, s: x * s, i8, 1.5), (lambda x, s: x > s, i8, 300), (lambda x, s: x * np.sqrt(s), f32, 2.0),
         (lambda x, s: np.where(x > 0, x, s), f32, 2.0), (lambda x, s: x ** (s - 1), f32, 3),
-        (lambda x, s: x * s**-1, f32, 2), (lambda x, s: x + s, f32, np.float64(2)), (lambda x, s: x + s, f32, 2j),
+        (lambda x, s: x * s**-1, f32, 2), (lambda x, s: x * math.floor(s) + round(s, 1), f32, 2.5),
+        (lambda x, s: x * (True + s) + math.trunc(s), f32, 2.5), (lambda x, s: x + divmod(s, 2)[1], f32, 5),
+ (lambda x, s: x + s, f32, np.float64(2)), (lambda x, s: x + s, f32, 2j),
     ]  # fmt: skip
     for f, x, s in cases:
         np.testing.assert_allclose(ag.jit(f, mode="NUMPY")(x, s), f(x, s), strict=True)
@@ -212,9 +215,11 @@ def test_what_writes_is_refused_or_written():
         return x.sum()
 
     def copied(x):
-        y = x.copy()
+        y, z, flat = x.copy(), x.astype(x.dtype), x.flatten()
         y += 1
-        return x * y
+        z += 2
+        flat += 3
+        return x * y * z + flat.sum()
 
     for f in (updated, copied):
         np.testing.assert_allclose(ag.jit(f, mode="NUMPY")(x), f(x.copy()), strict=True)
@@ -236,6 +241,13 @@ def test_what_writes_is_refused_or_written():
     with pytest.raises(ValueError, match="does not have the shape of x"):
         ag.jit(lambda a, b: a.__iadd__(b))(np.ones(3), np.ones((2, 3)))
     np.testing.assert_array_equal(ag.jit(lambda a, b: a.__iadd__(b))(np.ones(3, "f4"), x[0]), np.ones(3, "f4") + x[0])
+
+
+def test_matrices_and_masks_are_refused():
+    with pytest.raises(TypeError, match="is a matrix, which means other than an array"):
+        ag.jit(lambda x: x * x)(np.eye(2).view(np.matrix))
+    with pytest.raises(TypeError, match=r"is a MaskedArray.* x\.filled"):
+        ag.jit(lambda x: x.sum())(np.ma.masked_array([1.0, 2.0], [True, False]))
 
 
 # --- types
