@@ -13,7 +13,7 @@ Files, by subject:
     executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
     compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
     placement, regions, partition          engines of one function, its compiled regions, the text of the division
-    jit, traces, arguments, nested         the decorator form of `function`, one trace of it, its arguments, nested values
+    jit, traces, arguments, nested         the decorator form of `function`, its traces, arguments, nested values
     scopes, views                          globals and attributes that a jitted function reads at each call
     export, sources                        C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from . import tracing
 from .call_lengths import Length
 from .promotion import weak_type
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace
+
+if TYPE_CHECKING:
+    from .tensor import TensorVariable
 
 
 def line() -> str:
@@ -230,7 +233,7 @@ def _array_of(x: Variable) -> Variable:
     return x
 
 
-def own_array(result: Any, x: Any = None) -> Any:
+def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
     """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
     copies = is_of_call() and (x is None or result is x)
     return T.ELEMENTWISE["identity"](result) if copies else result
