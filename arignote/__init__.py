@@ -13,7 +13,7 @@ Files, by subject:
     executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
     compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
     placement, regions, partition          engines of one function, its compiled regions, the text of the division
-    jit, traces, arguments, nested         the decorator form of `function`, its traces, arguments, nested values
+    jitted, traces, arguments, nested      the decorator form of `function`, its traces, arguments, nested values
     scopes, views                          globals and attributes that a jitted function reads at each call
     export, sources                        C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
@@ -61,7 +61,6 @@ try:
     from .function import function, parse
     from .graph import FunctionGraph
     from .graph.facets import register as register_op
-    from .jit import jit
     from .mode import Mode
     from .ops.shared import shared
     from .optdb import Query
@@ -83,8 +82,8 @@ finally:
 
 _LATER = {
     "batched": ".serving", "elementwise_op": ".ops.user_ops", "freeze": ".freezing", "from_nnef": ".frontends.nnef",
-    "from_onnx": ".frontends.onnx", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
-    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
+    "from_onnx": ".frontends.onnx", "jit": ".jitted", "on_dask": ".chunked", "prune": ".pruning",
+    "quantize": ".quantizing", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
@@ -93,6 +92,7 @@ if _TYPE_CHECKING:
     from .freezing import freeze
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
+    from .jitted import jit
     from .ops.user_ops import elementwise_op
     from .pruning import prune
     from .quantizing import quantize

@@ -97,7 +97,7 @@ class Objects:
 
 
 class _State:
-    """What a view knows."""
+    """State of a view: the object, and the attributes read and assigned."""
 
     __slots__ = ("known", "number", "objects", "original", "written")
 

@@ -52,19 +52,19 @@ class TensorVariable(Operators, Variable):
 
     # --- attributes
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorVariable:
         """The lengths as an int64 vector variable of known length; `x.type.shape` has the lengths known now.
 
         In a function that `ag.jit` traces: a tuple, as in NumPy, of the lengths of the call.
         """
         trace = current()
-        return T.shape(self) if trace is None or not trace.of_call else lengths(self, trace)
+        return T.shape(self) if trace is None or not trace.of_call else lengths(self, trace)  # type: ignore[return-value]
 
     @property
-    def size(self) -> Any:
+    def size(self) -> TensorVariable:
         """The number of elements as an int64 scalar; the number of the call in a function that `ag.jit` traces."""
         trace = current()
-        return T.size(self) if trace is None or not trace.of_call else math.prod(lengths(self, trace))
+        return math.prod(lengths(self, trace)) if trace is not None and trace.of_call else T.size(self)
 
     @property
     def T(self) -> TensorVariable: return T.transpose(self)
