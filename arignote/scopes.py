@@ -65,6 +65,11 @@ class Scope:
             if not name.startswith("__") and _is_data(value):
                 yield name, value
 
+    @property
+    def asks_for_len(self) -> bool:
+        """Whether the function calls the builtin `len`."""
+        return "len" in self.names and self.value("len") is None
+
     def written(self) -> str:
         """Return a variable that the function assigns; an empty text if there is none."""
         for f in self.functions:

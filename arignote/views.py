@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from .arguments import NUMBERS, NUMBERS_HELD, AnyView, Arguments, Static, has_leaves
 from .nested import Structure
+from .ops.traced import length_of
 from .scopes import Scope, scope_of
 
 _OF_C = types.WrapperDescriptorType
@@ -64,7 +65,8 @@ class Objects:
             known = len(self.readings)
             read = {name: self.read(scope, name, value) for name, value in scope.data()}
             traced = {r.name for r in self.readings[known:] if has_leaves(r.structure)}
-            self._inlined[scope] = scope.with_values({name: value for name, value in read.items() if name in traced})
+            values = {name: value for name, value in read.items() if name in traced}
+            self._inlined[scope] = scope.with_values(values | ({"len": length_of} if scope.asks_for_len else {}))
         return self._inlined[scope]
 
     def read(self, source: int | Scope, name: str, value: Any) -> Any:

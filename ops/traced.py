@@ -165,6 +165,12 @@ def length(x: Variable, axis: int, trace: Trace) -> Any:
     return known if isinstance(known, int) else Length(trace, known, lambda: T.ShapeI(axis)(x))
 
 
+def length_of(x: Any) -> Any:
+    """`len(x)` in a traced function: a length of the call, which stays symbolic in expressions."""
+    trace = tracing.current()
+    return length(x, 0, trace) if trace is not None and isinstance(x, Variable) and x.ndim else len(x)
+
+
 def first_length(x: Variable) -> int | None:
     """The length of the first axis: known, or that of the call, which becomes a guard; None if it is neither."""
     trace = tracing.current()

@@ -126,7 +126,7 @@ def test_lengths_that_branches_ask_for_are_guards():
 def test_one_trace_where_lengths_are_only_computed_with():
     @ag.jit(mode="NUMPY")
     def f(x):
-        n, m = x.shape
+        n, m = len(x), len(x.T)
         return x.reshape(m, n) / n + np.sqrt(m) * x.size, x[: n // 2] * (n / m), np.tile(x, (m, 1)).sum() % n
 
     for shape in [(2, 3), (4, 1), (5, 5)]:
