@@ -12,6 +12,7 @@ from .checks import describe, normalize_axes, require_keepdims
 from .elementwise import cast
 from .promotion import result_type
 from .tensor import TensorVariable, as_tensor
+from .traced import axes_of_one
 from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
 _ACCUMULATOR = {"float16": "float32"}
@@ -153,7 +154,9 @@ def cov(
     m: TensorLike, y: TensorLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *,
     dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
-    """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one vector.
+    """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one row.
+
+    A matrix whose number of rows is known only at run time has a matrix of covariances, though it may have one row.
 
     Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `dtype`: what is
     computed in, at least float64 unless given.
@@ -167,7 +170,7 @@ def cov(
     deviation = x - mean(x, axis=1, keepdims=True)
     n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else ddof)
     found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
-    return T.reshape(found, ()) if y is None and as_tensor(m).ndim < 2 else found
+    return T.reshape(found, ()) if axes_of_one(found) == [0, 1] else found
 
 
 def _given(y: Any) -> tuple[TensorVariable, ...]:

@@ -169,6 +169,16 @@ def test_squeeze_gives_the_rank_of_the_call():
     assert T.squeeze(m, 0).ndim == 1 and T.squeeze(T.tensor(shape=(1, 3))).ndim == 1
 
 
+@pytest.mark.parametrize("f", [np.cov, np.corrcoef, lambda x: np.cov(x.T), lambda x: np.cov(x, x), np.atleast_3d])
+def test_other_ranks_that_depend_on_lengths(f):
+    jitted = ag.jit(f, mode="NUMPY")
+    for shape in [(1, 4), (3, 4), (4, 1), (2, 5)]:
+        x = np.random.default_rng(0).normal(size=shape)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_allclose(jitted(x), np.asarray(f(x)), strict=True)
+
+
 # --- Python numbers
 
 
