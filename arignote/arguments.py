@@ -64,6 +64,18 @@ def _key_of(value: Any) -> Any:
     return kind, value
 
 
+class Same:
+    """A value of a variable that is another one only if it is another object: a function, a module."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self.value
+
+
 @record
 class Object:
     """An instance of a class of the user: object `number` of the call."""
@@ -178,10 +190,7 @@ class AnyView:
 
 def static(value: Any) -> Static:
     """Return the static part of a value.  Raises TypeError for a random generator, and for what cannot be hashed."""
-    if hasattr(type(value), "bit_generator"):
-        raise TypeError(
-            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
-        )
+    require_no_draws(value)
     try:
         return Static(value)
     except TypeError:
@@ -189,6 +198,14 @@ def static(value: Any) -> Static:
             f"{shown(value)} is a {type(value).__name__}, which cannot be hashed; expected numbers, arrays, or lists, "
             "tuples and dicts of them, or what can be hashed, for which the function is traced anew"
         ) from None
+
+
+def require_no_draws(value: Any) -> None:
+    """Raise TypeError for a random generator of NumPy."""
+    if hasattr(type(value), "bit_generator"):
+        raise TypeError(
+            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
+        )
 
 
 def has_state(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Scope of a jitted function: the globals and outer variables that it reads, which may change between calls.
 
-Arrays among them are arguments of the compiled function, as attributes of objects are; for other values it is traced
-again.  Functions of the same module that it calls by name are looked through.
+Arrays among them are arguments of the compiled function, as attributes of objects are; for other values, functions
+among them, it is traced again.  Functions of the same module that it calls by name are looked through.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import numpy as np
 from .record.cached import cached_property
 
 _DATA = (bool, int, float, complex, str, np.ndarray, np.generic)
+
+
+_MISSING = object()
 
 
 class Scope:
@@ -58,12 +61,12 @@ class Scope:
                 return missing
         return f.__globals__.get(name, missing)
 
-    def data(self) -> Iterator[tuple[str, Any]]:
-        """Yield the variables that hold numbers, texts and arrays, also in lists, tuples and dicts."""
+    def values(self) -> Iterator[tuple[str, Any, bool]]:
+        """Yield the variables: name, value, and whether it is data (numbers, texts, arrays, lists and dicts of them)."""
         for name in self.names:
-            value = self.value(name)
-            if not name.startswith("__") and _is_data(value):
-                yield name, value
+            value = self.value(name, _MISSING)
+            if value is not _MISSING and not name.startswith("__"):
+                yield name, value, _is_data(value)
 
     @property
     def asks_for_len(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Static
+from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
 from .compiled import Function
 from .function import function
 from .graph import DTYPES, Variable
@@ -115,7 +115,7 @@ class _By(NamedTuple):
 
     def differs(self, readings: Sequence[Reading]) -> bool:
         """Whether one of the readings would be another."""
-        return any(self.of(r.source, r.name) != r.how for r in readings)
+        return any(self.of(r.source, r.name) != r.how for r in readings if type(r.structure) is not Same)
 
 
 class _Tracing:

@@ -13,7 +13,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from .arguments import NUMBERS, NUMBERS_HELD, AnyView, Arguments, Static, has_leaves
+from .arguments import (
+    ALL_HELD,
+    NUMBERS,
+    NUMBERS_HELD,
+    AnyView,
+    Arguments,
+    Same,
+    Static,
+    has_leaves,
+    has_state,
+    require_no_draws,
+)
 from .nested import Structure
 from .ops.traced import length_of
 from .scopes import Scope, scope_of
@@ -63,7 +74,13 @@ class Objects:
         """Return the function of a scope, with symbolic variables for the arrays among its globals."""
         if scope not in self._inlined:
             known = len(self.readings)
-            read = {name: self.read(scope, name, value) for name, value in scope.data()}
+            read = {}
+            for name, value, is_data in scope.values():
+                if is_data or (has_state(value) and self._how(scope, name) != ALL_HELD):
+                    read[name] = self.read(scope, name, value)
+                else:
+                    require_no_draws(value)
+                    self.readings.append(Reading(scope, name, Same(value), ALL_HELD))
             traced = {r.name for r in self.readings[known:] if has_leaves(r.structure)}
             values = {name: value for name, value in read.items() if name in traced}
             self._inlined[scope] = scope.with_values(values | ({"len": length_of} if scope.asks_for_len else {}))
@@ -86,7 +103,7 @@ class Objects:
         again = Arguments()
         self.readings = [
             r for r in self.readings
-            if has_leaves(r.structure) or type(r.structure) is Static or not isinstance(r.source, Scope)
+            if has_leaves(r.structure) or type(r.structure) in (Static, Same) or not isinstance(r.source, Scope)
             or again.read(r.source.value(r.name), r.how) == r.structure
         ]  # fmt: skip
 
@@ -138,6 +155,7 @@ class View(AnyView):
             return {n: getattr(self, n) for n in names}
         found = static_attribute(original, name)
         if found is _MISSING:
+            state.objects.readings.append(Reading(state.number, name, Same(_MISSING), ALL_HELD))
             fallback = getattr(kind, "__getattr__", None)
             if fallback is not None:
                 return fallback(self, name)
@@ -216,9 +234,9 @@ def read_again(readings: Sequence[Reading], arguments: Arguments) -> bool:
     """Read the attributes that a trace reads; return whether they have the structures that it was made for."""
     for source, name, structure, how in readings:
         value = _value(source, name, arguments)
-        if type(structure) is Static and value is structure.value:
+        if type(structure) in (Static, Same) and value is structure.value:
             continue
-        if value is _MISSING or arguments.read(value, how) != structure:
+        if value is _MISSING or type(structure) is Same or arguments.read(value, how) != structure:
             return False
     return True
 

@@ -177,6 +177,51 @@ def test_arrays_that_python_needs_are_held(monkeypatch):
     assert of_a_shape(1.0).shape == (4, 1)
 
 
+class Settings:
+    def __init__(self):
+        self.power, self.shift = 2, np.zeros(3)
+
+
+ACTIVATION = np.tanh
+SETTINGS = Settings()
+GENERATOR = np.random.default_rng(0)
+
+
+@ag.jit(mode="NUMPY")
+def of_settings(x):
+    return ACTIVATION(x) ** SETTINGS.power + SETTINGS.shift
+
+
+def test_functions_and_objects_among_globals(monkeypatch):
+    equal(of_settings(X), np.tanh(X) ** 2)
+    monkeypatch.setitem(globals(), "ACTIVATION", np.sin)
+    equal(of_settings(X), np.sin(X) ** 2)
+    for power, shift in ((3, np.ones(3)), (1, np.arange(3.0))):
+        monkeypatch.setattr(SETTINGS, "power", power)
+        monkeypatch.setattr(SETTINGS, "shift", shift)
+        equal(of_settings(X), np.sin(X) ** power + shift)
+    with pytest.raises(TypeError, match="would draw its numbers once"):
+        ag.jit(lambda x: x + GENERATOR.normal())(1.0)
+
+
+def test_attributes_that_are_missing_at_first():
+    class Lazy:
+        @ag.jit(mode="NUMPY")
+        def scaled(self, x):
+            if hasattr(self, "scale") and getattr(self, "shift", None) is not None:
+                return x * self.scale + self.shift
+            return x
+
+    lazy = Lazy()
+    equal(lazy.scaled(X), X)
+    lazy.scale = np.array(2.0)
+    equal(lazy.scaled(X), X)
+    lazy.shift = np.ones(3)
+    equal(lazy.scaled(X), X * 2 + 1)
+    del lazy.scale
+    equal(lazy.scaled(X), X)
+
+
 def test_variables_of_an_outer_function():
     w = np.ones(3)
     scaled = ag.jit(lambda x: x * w, mode="NUMPY")
