@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 Structure = Any
 """None for a leaf, else the type of a container (list, tuple, dict, named tuple) and its structures; hashable.
 
 `ag.jit` has further parts, see arguments.py: the type of a leaf, and values with a method `value_of`.
 """
+
+
+_LEAVES = frozenset((np.ndarray, bool, int, float, complex, str, type(None)))
+"""Types that are no containers, which spares a slower check."""
 
 
 def _leaf(value: Any, leaves: list[Any]) -> Structure:
@@ -21,6 +27,8 @@ def flatten(value: Any, leaves: list[Any], leaf: Callable[[Any, list[Any]], Stru
 
     `leaf`: what makes a structure of anything else.
     """
+    if type(value) in _LEAVES:
+        return leaf(value, leaves)
     if isinstance(value, (list, tuple)):
         return type(value), tuple([flatten(v, leaves, leaf) for v in value])
     if isinstance(value, Mapping):

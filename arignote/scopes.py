@@ -62,7 +62,7 @@ class Scope:
         return f.__globals__.get(name, missing)
 
     def values(self) -> Iterator[tuple[str, Any, bool]]:
-        """Yield the variables: name, value, and whether it is data (numbers, texts, arrays, lists and dicts of them)."""
+        """Yield the variables: name, value, and whether it is data (numbers, texts, arrays, lists of them)."""
         for name in self.names:
             value = self.value(name, _MISSING)
             if value is not _MISSING and not name.startswith("__"):

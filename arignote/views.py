@@ -49,6 +49,8 @@ class Reading(NamedTuple):
     name: str
     structure: Structure
     how: str = NUMBERS_HELD
+    of_instance: bool = False
+    """Whether it is an attribute of the instance alone, which takes no search in the class."""
 
 
 class Objects:
@@ -95,7 +97,8 @@ class Objects:
         except TypeError as error:
             where = "" if isinstance(source, Scope) else f" of {type(self._arguments.objects[source]).__name__}"
             raise TypeError(f"{name}{where}: {error}") from None
-        self.readings.append(Reading(source, name, structure, how))
+        of_instance = not isinstance(source, Scope) and _is_of_instance(self._arguments.objects[source], name)
+        self.readings.append(Reading(source, name, structure, how, of_instance))
         return self._value_of(structure, self._arguments.leaves[first:])
 
     def drop_changed(self) -> None:
@@ -230,10 +233,18 @@ def _view_class(kind: type) -> type:
 _classes: WeakKeyDictionary[type, type] = WeakKeyDictionary()
 
 
+def _is_of_instance(original: Any, name: str) -> bool:
+    kind = type(original)
+    return name in getattr(original, "__dict__", ()) and not any(name in vars(base) for base in kind.__mro__)
+
+
 def read_again(readings: Sequence[Reading], arguments: Arguments) -> bool:
     """Read the attributes that a trace reads; return whether they have the structures that it was made for."""
-    for source, name, structure, how in readings:
-        value = _value(source, name, arguments)
+    for source, name, structure, how, of_instance in readings:
+        if of_instance and source < len(arguments.objects):  # type: ignore[operator]
+            value = arguments.objects[source].__dict__.get(name, _MISSING)  # type: ignore[index]
+        else:
+            value = _value(source, name, arguments)
         if type(structure) in (Static, Same) and value is structure.value:
             continue
         if value is _MISSING or type(structure) is Same or arguments.read(value, how) != structure:
@@ -250,7 +261,7 @@ def _value(source: int | Scope, name: str, arguments: Arguments) -> Any:
 def changing(readings: Sequence[Reading], arguments: Arguments) -> set[tuple[int | Scope, str]]:
     """Return the numbers that differ from those of a trace: (number of the object or scope, name)."""
     found = set()
-    for source, name, structure, _ in readings:
+    for source, name, structure, *_ in readings:
         if type(structure) is Static and type(structure.value) in NUMBERS:
             value = _value(source, name, arguments)
             if type(value) is type(structure.value) and value != structure.value:
