@@ -61,7 +61,9 @@ def as_variable(value: Any) -> Any:
 _OPERATIONS: dict[str, Operation] = {
     "add": ADD, "sub": SUB, "mul": MUL, "floor_div": FLOORDIV, "mod": MOD, "true_div": DIV,
     "pow": Operation(operator.pow, "({a} ** {b})"),
+    "neg": Operation(lambda a, _: -a, "(-{a})"), "abs": Operation(lambda a, _: abs(a), "abs({a})"),
 }  # fmt: skip
+_WIDE = {float: "float64", complex: "complex128"}
 _KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "c": complex}
 
 
@@ -72,9 +74,9 @@ def _operated(name: str, *operands: Any) -> Any:
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
     known = _known(trace, name, numbers)
-    integers = all(n is not None and n.kind is int for n in numbers)
-    if name == "pow" and integers and known is not None and type(known.value) is float:
-        operands = (T.cast(operands[0], "float64"), operands[1])  # as 2 ** -1 is 0.5
+    if name == "pow" and known is not None and type(known.value) not in [n.kind for n in numbers if n is not None]:
+        wide = _WIDE[type(known.value)]
+        operands = (T.cast(as_variable(operands[0]), wide), operands[1])  # as 2 ** -1 is 0.5
     result = getattr(T, name)(*operands)
     for part in result if type(result) is tuple else (result,):
         kind = _KINDS.get(part.type.kind)
@@ -91,14 +93,14 @@ def _known(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
     operation = _OPERATIONS.get(name)
     if operation is None or None in [n.known for n in numbers]:
         return None
-    a, b = (n.known for n in numbers)
+    a, b = numbers[0].known, numbers[-1].known
     if name in ("floor_div", "mod", "true_div"):
         trace.require(f"({b.text} == 0) is {b.value == 0}")
-    elif name == "pow":
-        trace.require(f"({b.text} < 0) is {b.value < 0}")
     found = trace.joined(operation, a, b)
     if not isinstance(found, Known):
         found = Known(found, repr(found))
+    if name == "pow":  # an int, a float or a complex number, by the values
+        trace.require(f"type({found.text}).__name__ == {type(found.value).__name__!r}")
     if isinstance(found.value, int) and not -(2**63) <= found.value < 2**63:
         raise OverflowError(f"{a.value} and {b.value}: the result {found.value} does not fit 64 bits{line()}")
     return found

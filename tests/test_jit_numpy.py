@@ -189,6 +189,8 @@ def test_python_numbers_take_the_dtype_of_arrays():
         (lambda x, s: x * s, i8, 1.5), (lambda x, s: x > s, i8, 300), (lambda x, s: x * np.sqrt(s), f32, 2.0),
         (lambda x, s: np.where(x > 0, x, s), f32, 2.0), (lambda x, s: x ** (s - 1), f32, 3),
         (lambda x, s: x * s**-1, f32, 2), (lambda x, s: x * math.floor(s) + round(s, 1), f32, 2.5),
+        (lambda x, s: x * s**0.5, f32, -4.0), (lambda x, s: x + -s + abs(s - 3) * 2, i8, 2),
+        (lambda x, s: 2**-s * x, f32, 3),
         (lambda x, s: x * (True + s) + math.trunc(s), f32, 2.5), (lambda x, s: x + divmod(s, 2)[1], f32, 5),
  (lambda x, s: x + s, f32, np.float64(2)), (lambda x, s: x + s, f32, 2j),
     ]  # fmt: skip
