@@ -283,6 +283,8 @@ def test_static_argnames_and_argnums():
     equal(kinds(X, 1), X * 0 + 3)
     equal(kinds(X, True), X * 0 + 2)
     equal(kinds(X, s=1.0), X * 0 + 3)
+    with pytest.raises(TypeError, match=r"an axis must be an integer .*static_argnames"):
+        ag.jit(lambda x, axis: x.sum(axis=axis))(X, 1)
     with pytest.raises(TypeError, match=r"total: deque\(\[1\]\) is a deque, which cannot be hashed; expected"):
         models.total(X, axis=deque([1]))
 
