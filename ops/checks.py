@@ -72,8 +72,9 @@ def normalize_axis(axis: Any, ndim: int, what: str) -> int:
         number = operator.index(unpacked(axis))
     except TypeError:
         trace = current()
-        fix = "; make the argument static: ag.jit(f, static_argnames=...)" if trace is not None and trace.of_call else ""
-        raise TypeError(f"{what}: an axis must be an integer known when the graph is built, got {axis!r}{fix}") from None
+        fix = "; ag.jit(f, static_argnames=...) makes it static" if trace is not None and trace.of_call else ""
+        known = "an axis must be an integer known when the graph is built"
+        raise TypeError(f"{what}: {known}, got {axis!r}{fix}") from None
     if not -ndim <= number < ndim:
         accepted = f"expected an axis from {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
         raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}; {accepted}")
