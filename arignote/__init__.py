@@ -13,7 +13,9 @@ Files, by subject:
     executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
     compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
     placement, regions, partition          engines of one function, its compiled regions, the text of the division
-    jit, export, sources                   the decorator form of `function`; C without Python; graphs for other formats
+    jitted, traces, arguments, nested      the decorator form of `function`, its traces, arguments, nested values
+    scopes, views                          globals and attributes that a jitted function reads at each call
+    export, sources                        C without Python; graphs for other formats
     calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
     freezing, pruning, channels            inference functions, zero weights, channels removed
     quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
@@ -52,7 +54,6 @@ try:
     from .function import function, parse
     from .graph import FunctionGraph
     from .graph.facets import register as register_op
-    from .jit import jit
     from .mode import Mode
     from .ops.shared import shared
     from .optdb import Query
@@ -74,8 +75,8 @@ finally:
 
 _LATER = {
     "batched": ".serving", "elementwise_op": ".ops.user_ops", "freeze": ".freezing", "from_nnef": ".frontends.nnef",
-    "from_onnx": ".frontends.onnx", "on_dask": ".chunked", "prune": ".pruning", "quantize": ".quantizing",
-    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
+    "from_onnx": ".frontends.onnx", "jit": ".jitted", "on_dask": ".chunked", "prune": ".pruning",
+    "quantize": ".quantizing", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
@@ -84,6 +85,7 @@ if _TYPE_CHECKING:
     from .freezing import freeze
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
+    from .jitted import jit
     from .ops.user_ops import elementwise_op
     from .pruning import prune
     from .quantizing import quantize

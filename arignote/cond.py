@@ -8,11 +8,12 @@ from typing import Any
 from . import ops as T
 from .graph import Constant, Variable, rebuild, toposort
 from .graph.provenance import marking
-from .jit import flatten, in_form, unflatten
+from .nested import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.cond import chosen
 from .ops.promotion import result_type, weak_type
 from .ops.tensor import TensorVariable, as_tensor
+from .ops.tracing import comparing
 
 
 def cond(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -54,7 +55,7 @@ class _Branch:
     def __init__(self, given: Any) -> None:
         self.marks = marking()
         if callable(given):
-            with self.marks:
+            with comparing(), self.marks:
                 given = given()
         self.given = given
         self.values: list[Any] = []

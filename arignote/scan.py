@@ -14,11 +14,12 @@ from . import ops as T
 from .bodies import as_condition, moved_inside, require_arguments, require_one_argument, returned
 from .graph import Variable, rebuild
 from .graph.provenance import marking
-from .jit import flatten, in_form, unflatten
+from .nested import flatten, in_form, unflatten
 from .ops.checks import describe, shown
 from .ops.lengths import as_length, known_length, lengths_of
 from .ops.scan_ops import ENDLESS, Scan, UnfitState, While, looped
 from .ops.tensor import TensorVariable, as_tensor
+from .ops.tracing import comparing
 from .scanned import Scanned, Updates, require_unpacked
 
 
@@ -62,7 +63,9 @@ def scan(
     others, slices = [as_tensor(v) for v in _listed(non_sequences)], [s for one in along for s in one.slices]
     given = [s for info in infos or () if info is not None for s in info.wanted]
     require_arguments(fn, _called(along, infos or (), others))
-    with marking() as marks:
+    with comparing() as trace, marking() as marks:
+        trace.inside([(s, r, 1) for one in along for s, r in zip(one.slices, one.rows, strict=True)])
+        trace.inside([(s, f, 0) for info in infos or () if info is not None for s, f in zip(info.states, info.firsts)])
         outputs, updates, stop = returned(fn(*slices, *given, *others))
     infos = _for_each(outputs, infos)
     drawn = {v: v.default_update for v in moved_inside([*outputs, *updates.values(), *stop], marks)}
@@ -258,14 +261,16 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     states = [TensorVariable(v.type, name=n) for v, n in zip(firsts, _names(initial, len(firsts)), strict=True)]
     for f, role in ((condition, "condition"), (body, "body")):
         require_one_argument(f, role)
-    with marking() as marks:
+    with comparing() as trace, marking() as marks:
+        trace.inside([(s, f, 0) for s, f in zip(states, firsts, strict=True)])
         made = body(unflatten(form, iter(states)))
     try:
         new = [as_tensor(v) for v in in_form(made, form)]
     except (TypeError, KeyError):
         form_of = f"{shown(made)}, a state of another form than {shown(initial)}"
         raise TypeError(f"while_loop: body gives {form_of}") from None
-    goes_on = [as_condition(condition(unflatten(form, iter(part))), "while_loop: condition") for part in (firsts, new)]
+    with comparing():
+        goes_on = [as_condition(condition(unflatten(form, iter(v))), "while_loop: condition") for v in (firsts, new)]
     steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
     drawn = {v: v.default_update for v in moved_inside(new, marks)}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}

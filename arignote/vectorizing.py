@@ -17,6 +17,7 @@ from .ops.draws import DrawState, state_after, states_of_examples
 from .ops.lengths import lengths_of
 from .ops.specify import anchored, as_promised
 from .ops.tensor import as_tensor
+from .ops.tracing import comparing
 
 
 def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
@@ -60,7 +61,8 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
         if not many:
             raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
         _require_one_length(list(many.values()), "vmap")
-        with marking() as marks:
+        with comparing() as trace, marking() as marks:
+            trace.inside([(v, front, 1) for v, front in many.items()])
             found = function(*one)
         several = isinstance(found, (tuple, list))
         wanted = [_tensor(f"result {k}", o) for k, o in enumerate(_flat(found))]

@@ -118,6 +118,20 @@ def here() -> Origin:
     return _users_line()
 
 
+def is_inheriting() -> bool:
+    """Whether the nodes that are built carry the lines of others: in a gradient or a rewrite."""
+    return _inherited.get() is not None
+
+
+def asked_by_us(above: int = 2) -> bool:
+    """Whether a calling function is part of this library: the caller of the one that asks, or one further `above`."""
+    file = sys._getframe(above).f_code.co_filename
+    own = _is_own_file.get(file)
+    if own is None:
+        own = _is_own_file[file] = _is_own(file)
+    return own
+
+
 def _users_line() -> Origin:
     frame = sys._getframe(2)
     while frame is not None:

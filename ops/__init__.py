@@ -6,7 +6,9 @@ Foundations:
 
     tensor, variables, typed, shared, assigned   variables, inputs, shared variables, names by assignment
     typing, signatures, keywords, checks         types of arguments, signatures, NumPy's keywords, checks and messages
-    promotion, operands, compared, at            dtypes as in NumPy 2, operands, identity comparison, `x.at[...]`
+    promotion, operands, compared, at            dtypes as in NumPy 2, operands, `==`, `x.at[...]`
+    operators, tracing, traced, call_lengths     operators, and what `ag.jit` asks of variables while it traces
+    numpy_calls                                  NumPy's functions called on variables
     interpret, vocabulary, latex, code_digest    NumPy's meaning of a graph, ops by name, formulas, digests of functions
 
 Elementwise ops:
@@ -58,6 +60,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # Tensors, elementwise ops, reductions
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .tensor import TracedVariable as TracedVariable
 from . import elementwise_angles, elementwise_arithmetic, elementwise_exponential, elementwise_logic, elementwise_parts
 from .elementwise import ELEMENTWISE, Cast, Elementwise, Pointwise, cast
 from .elementwise_angles import *  # noqa: F403  (the elementwise ops, by subject)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..graph import Constant, Variable
+from .tracing import current
 
 Named = TypeVar("Named", bound=Variable)
 
@@ -70,7 +71,10 @@ def normalize_axis(axis: Any, ndim: int, what: str) -> int:
     try:
         number = operator.index(unpacked(axis))
     except TypeError:
-        raise TypeError(f"{what}: an axis must be an integer known when the graph is built, got {axis!r}") from None
+        trace = current()
+        fix = "; ag.jit(f, static_argnames=...) makes it static" if trace is not None and trace.of_call else ""
+        known = "an axis must be an integer known when the graph is built"
+        raise TypeError(f"{what}: {known}, got {axis!r}{fix}") from None
     if not -ndim <= number < ndim:
         accepted = f"expected an axis from {-ndim} to {ndim - 1}" if ndim else "a scalar has no axes"
         raise np.exceptions.AxisError(f"{what}: axis {number} is out of bounds for rank {ndim}; {accepted}")

@@ -1,11 +1,16 @@
-"""The result of `x == y` and `x != y`: whether both are the same variable; it is no tensor."""
+"""`x == y` and `x != y`: elementwise, but for two variables outside of a trace, which compare identity."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
+from .. import ops as T
 from ..graph import Variable
+from ..graph.provenance import asked_by_us
 from .checks import shown
+from .tracing import current
 
 
 class Compared:
@@ -45,11 +50,22 @@ class Compared:
         raise AttributeError(f"a truth value has no {name}: {self._message()}")
 
 
-_NUMBERS = (Variable, int, float, complex, list, tuple)
+_OPERANDS = (Variable, int, float, complex, np.generic, list, tuple)
 
 
 def compared(symbol: str, x: Variable, other: object) -> Any:
-    """Return the result of `x == other` or `x != other`; NotImplemented if `other` is no operand."""
-    if x is other:
-        return symbol == "=="
-    return Compared(symbol, x, other) if isinstance(other, _NUMBERS) else NotImplemented
+    """Return the result of `x == other` or `x != other`; NotImplemented if `other` is no operand.
+
+    Two variables compare identity outside of a trace, and in this library everywhere; anything else is elementwise.  To
+    an array of a trace, as to NumPy's, an object that is no number is different from all elements.
+    """
+    if asked_by_us(3):
+        return (x is other) == (symbol == "==")
+    trace = current()
+    if trace is None and isinstance(other, Variable):
+        return symbol == "==" if x is other else Compared(symbol, x, other)
+    if isinstance(other, _OPERANDS):
+        return (T.eq if symbol == "==" else T.ne)(x, other)
+    if trace is not None and (other is None or isinstance(other, (str, bytes))):
+        return T.full_like(x, symbol == "!=", dtype="bool")
+    return NotImplemented

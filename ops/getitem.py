@@ -20,6 +20,7 @@ from .promotion import weak_type
 from .shape import DimShuffle, flatten
 from .specify import MaskedShape
 from .tensor import TensorVariable, as_tensor, constant
+from .traced import as_variable, in_dtype, is_symbolic, number_of
 from .typing import TensorLike
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
@@ -124,7 +125,8 @@ def _converted(item: Any) -> Any:
     """Return the value of `item`: itself, a variable, or a mask, which is an array if it is constant."""
     if item is None or item is Ellipsis or isinstance(item, slice):
         return item
-    if isinstance(item, (list, tuple)) and any(isinstance(i, Variable) for i in item):
+    item = as_variable(item)
+    if isinstance(item, (list, tuple)) and any(map(is_symbolic, item)):
         item = stack(item)
     if isinstance(item, Variable) and not isinstance(item, Constant):
         return _integers(item)
@@ -209,6 +211,8 @@ def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> TensorVar
 
 def _as_source(what: str, value: Any, x: Variable) -> Variable:
     """Return `value` in the dtype of `x`."""
+    if is_symbolic(value) and (number := number_of(value)) and x.type.kind in _HOLD[number.kind]:
+        return as_tensor(in_dtype(value, x.dtype, False))
     weak = weak_type(value)
     if weak is not None and x.type.kind in _HOLD[weak]:
         return constant(value, x.dtype)

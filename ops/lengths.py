@@ -20,6 +20,7 @@ from ..record import record
 from .checks import describe, require_count, require_index_scalar, shown, unpacked
 from .slices import greater
 from .tensor import TensorOp, TensorVariable, constant
+from .traced import as_variable
 from .typing import LengthLike, ShapeLike, TensorLike
 
 LENGTH = TensorType("int64")
@@ -105,6 +106,7 @@ def as_length(n: LengthLike, what: str, least: int | None = None) -> TensorVaria
 
     `least`: the least that it may be; ValueError for one that is known and less.
     """
+    n = as_variable(n)
     if isinstance(n, Variable):
         if n.type.shape or n.type.kind not in "iu":
             raise TypeError(f"{what}: expected an integer or an integer scalar, got {describe(n)}")

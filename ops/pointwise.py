@@ -27,6 +27,8 @@ from .keywords import operand_names, operands_by_name
 from .promotion import Loop, Operand, Rule
 from .signatures import CallSignature, usage
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .traced import in_dtype, is_symbolic, number_of
+from .tracing import current
 
 
 class Broadcasting(TensorOp):
@@ -276,7 +278,7 @@ def operands(op: ElementwiseRecord, inputs: Sequence[Any]) -> tuple[Variable, ..
     Raises OverflowError for a Python integer that this dtype cannot hold (except in comparisons, which answer as
     NumPy does), and TypeError for what no array can be made of.
     """
-    weak = [None if isinstance(i, Variable) else promotion.weak_type(i) for i in inputs]
+    weak = [_weak_type(i) for i in inputs]
     made = [i if w else _as_operand(op, i) for i, w in zip(inputs, weak, strict=True)]
     if None not in weak:
         return tuple([as_tensor(i) for i in made])
@@ -290,6 +292,14 @@ def operands(op: ElementwiseRecord, inputs: Sequence[Any]) -> tuple[Variable, ..
     return tuple([_scalar(op, i, d, made) if w else i for i, w, d in zip(made, weak, dtypes, strict=True)])
 
 
+def _weak_type(value: Any) -> type | None:
+    """The type of a Python number, or of one that a variable stands for; None for others."""
+    if isinstance(value, Variable):
+        number = None if current() is None else number_of(value)
+        return None if number is None else number.kind
+    return promotion.weak_type(value)
+
+
 def _as_operand(op: ElementwiseRecord, value: Any) -> Variable:
     if isinstance(value, Variable):
         return value
@@ -301,6 +311,8 @@ def _as_operand(op: ElementwiseRecord, value: Any) -> Variable:
 
 
 def _scalar(op: ElementwiseRecord, value: Any, dtype: str, operands: Sequence[Any]) -> Variable:
+    if is_symbolic(value):
+        return in_dtype(value, dtype, op.compares)  # type: ignore[no-any-return]
     if op.compares and isinstance(value, int) and np.dtype(dtype).kind in "iu":
         return constant(promotion.comparable_scalar(value, dtype))
     try:

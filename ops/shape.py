@@ -29,6 +29,7 @@ from .lengths import (
     tensor_to_dim,
 )  # fmt: skip
 from .tensor import TensorOp, TensorVariable, as_tensor, constant
+from .traced import axes_of_one
 from .typing import ShapeLike, TensorLike
 
 __all__ = [
@@ -199,10 +200,20 @@ def expand_dims(x: TensorLike, axis: int | Sequence[int]) -> TensorVariable:
 
 
 def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
-    """`x` without the axes `axis`, whose length must be 1; by default without those known to be of length 1."""
+    """`x` without the axes `axis`, whose length must be 1; by default without all of length 1.
+
+    Raises ValueError without `axis` if a length is not known: the rank of the result would not be.  In a function that
+    `ag.jit` traces the lengths are those of the call.
+    """
     x = as_tensor(x)
     if axis is None:
-        gone = {k for k, n in enumerate(x.type.shape) if n == 1}
+        ones = axes_of_one(x)
+        if ones is None:
+            raise ValueError(
+                f"squeeze: which axes of {describe(x)} have length 1 is not known when the graph is built, so the rank "
+                "of the result is not; give axis="
+            )
+        gone = set(ones)
     else:
         gone = set(normalize_axes(axis, x.ndim, "squeeze"))
         for k in gone:

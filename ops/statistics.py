@@ -15,6 +15,7 @@ from .promotion import result_type
 from .reduce import mask_of
 from .specify import with_length, with_shape_of
 from .tensor import TensorVariable, as_tensor
+from .traced import axes_of_one
 from .typing import Axis, DTypeLike, LengthLike, TensorLike
 
 _ACCUMULATOR = {"float16": "float32"}
@@ -173,7 +174,9 @@ def cov(
     m: TensorLike, y: TensorLike | None = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, *,
     dtype: DTypeLike = None,
 ) -> TensorVariable:  # fmt: skip
-    """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one vector.
+    """The covariances of the rows of `m` (of its columns without `rowvar`) and of `y`; a scalar for one row.
+
+    A matrix whose number of rows is known only at run time has a matrix of covariances, though it may have one row.
 
     Sums of products are divided by the number of observations less `ddof`: 1, or 0 with `bias`.  `dtype`: what is
     computed in, at least float64 unless given.
@@ -189,7 +192,7 @@ def cov(
         raise ValueError(f"cov: ddof must be an integer, got {shown(ddof)}")
     n = T.sub(T.lengths_of(x)[1], int(not bias) if ddof is None else int(ddof))
     found = divided(T.dot(deviation, T.conj(deviation).T), T.maximum(n, 0))
-    return T.reshape(found, ()) if x.type.shape[0] == 1 else found
+    return T.reshape(found, ()) if axes_of_one(found) == [0, 1] else found
 
 
 def _given(y: Any) -> tuple[TensorVariable, ...]:

@@ -2,80 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
 from .. import pages
 from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
-from ..graph.provenance import asked, here
+from ..graph.provenance import asked, asked_by_us
 from ..graph.types import numpy_dtype
 from .at import At
+from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import latex
+from .numpy_calls import call_function, call_ufunc
+from .operators import Operators
+from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
+from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
 
-class TensorVariable(Variable):
+class TensorVariable(Operators, Variable):
     """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
 
-    `==` and `!=` compare identity, so that variables can be keys of dicts and members of sets, as in Theano;
-    elementwise they are `T.eq(a, b)` and `T.ne(a, b)`, and what `==` gives is refused where a tensor is expected (with
-    an array of NumPy on either side, `==` is elementwise).  The comparisons `<`, `<=`, `>` and `>=` are elementwise and
-    give bool variables.
+    Comparisons are elementwise and give bool variables, which have no truth value.  The exception is `==` and `!=` of
+    two variables, which compare identity, so that variables can be members of lists, as in Theano; elementwise they
+    are `T.eq(a, b)` and `T.ne(a, b)`.  In a function that `ag.jit` traces, and in the body of a loop, these are
+    elementwise as well.
     """
 
     __slots__ = ()
 
-    # --- operators
-    def __add__(self, other: TensorLike) -> TensorVariable: return T.add(self, other)
-    def __radd__(self, other: TensorLike) -> TensorVariable: return T.add(other, self)
-    def __sub__(self, other: TensorLike) -> TensorVariable: return T.sub(self, other)
-    def __rsub__(self, other: TensorLike) -> TensorVariable: return T.sub(other, self)
-    def __mul__(self, other: TensorLike) -> TensorVariable: return T.mul(self, other)
-    def __rmul__(self, other: TensorLike) -> TensorVariable: return T.mul(other, self)
-    def __truediv__(self, other: TensorLike) -> TensorVariable: return T.true_div(self, other)
-    def __rtruediv__(self, other: TensorLike) -> TensorVariable: return T.true_div(other, self)
-    def __floordiv__(self, other: TensorLike) -> TensorVariable: return T.floor_div(self, other)
-    def __rfloordiv__(self, other: TensorLike) -> TensorVariable: return T.floor_div(other, self)
-    def __mod__(self, other: TensorLike) -> TensorVariable: return T.mod(self, other)
-    def __rmod__(self, other: TensorLike) -> TensorVariable: return T.mod(other, self)
-    def __divmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(self, other)
-    def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]: return T.divmod(other, self)
-    def __pow__(self, other: TensorLike) -> TensorVariable: return T.pow(self, other)
-    def __rpow__(self, other: TensorLike) -> TensorVariable: return T.pow(other, self)
-    def __matmul__(self, other: TensorLike) -> TensorVariable: return T.matmul(self, other)
-    def __rmatmul__(self, other: TensorLike) -> TensorVariable: return T.matmul(other, self)
-    def __neg__(self) -> TensorVariable: return T.neg(self)
-    def __pos__(self) -> TensorVariable: return self
-    def __abs__(self) -> TensorVariable: return T.abs(self)
-    def __lt__(self, other: TensorLike) -> TensorVariable: return T.lt(self, other)
-    def __le__(self, other: TensorLike) -> TensorVariable: return T.le(self, other)
-    def __gt__(self, other: TensorLike) -> TensorVariable: return T.gt(self, other)
-    def __ge__(self, other: TensorLike) -> TensorVariable: return T.ge(self, other)
+    # --- operators other than those of `Operators`
     def __eq__(self, other: object) -> Any: return compared("==", self, other)
     def __ne__(self, other: object) -> Any: return compared("!=", self, other)
     __hash__: Callable[[TensorVariable], int] = Variable.__hash__  # type: ignore[assignment]
-    def __and__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(self, other)
-    def __rand__(self, other: TensorLike) -> TensorVariable: return T.bitwise_and(other, self)
-    def __or__(self, other: TensorLike) -> TensorVariable: return T.bitwise_or(self, other)
-    def __ror__(self, other: TensorLike) -> TensorVariable: return T.bitwise_or(other, self)
-    def __xor__(self, other: TensorLike) -> TensorVariable: return T.bitwise_xor(self, other)
-    def __rxor__(self, other: TensorLike) -> TensorVariable: return T.bitwise_xor(other, self)
-    def __invert__(self) -> TensorVariable: return T.bitwise_not(self)
-    def __lshift__(self, other: TensorLike) -> TensorVariable: return T.left_shift(self, other)
-    def __rlshift__(self, other: TensorLike) -> TensorVariable: return T.left_shift(other, self)
-    def __rshift__(self, other: TensorLike) -> TensorVariable: return T.right_shift(self, other)
-    def __rrshift__(self, other: TensorLike) -> TensorVariable: return T.right_shift(other, self)
-    def __round__(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
-    def __floor__(self) -> TensorVariable: return T.floor(self)
-    def __ceil__(self) -> TensorVariable: return T.ceil(self)
-    def __trunc__(self) -> TensorVariable: return T.trunc(self)
     def __getitem__(self, key: Any) -> TensorVariable: return T.getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -87,13 +53,18 @@ class TensorVariable(Variable):
     # --- attributes
     @property
     def shape(self) -> TensorVariable:
-        """The lengths as an int64 vector variable of known length; `x.type.shape` has the lengths known now."""
-        return T.shape(self)
+        """The lengths as an int64 vector variable of known length; `x.type.shape` has the lengths known now.
+
+        In a function that `ag.jit` traces: a tuple, as in NumPy, of the lengths of the call.
+        """
+        trace = current()
+        return T.shape(self) if trace is None or not trace.of_call else lengths(self, trace)  # type: ignore[return-value]
 
     @property
     def size(self) -> TensorVariable:
-        """The number of elements as an int64 scalar."""
-        return T.size(self)
+        """The number of elements as an int64 scalar; the number of the call in a function that `ag.jit` traces."""
+        trace = current()
+        return math.prod(lengths(self, trace)) if trace is not None and trace.of_call else T.size(self)
 
     @property
     def T(self) -> TensorVariable: return T.transpose(self)
@@ -137,7 +108,7 @@ class TensorVariable(Variable):
     def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
         return T.cumprod(self, axis, dtype)
     def dot(self, other: TensorLike) -> TensorVariable: return T.dot(self, other)
-    def astype(self, dtype: DTypeLike) -> TensorVariable: return T.cast(self, dtype)
+    def astype(self, dtype: DTypeLike) -> TensorVariable: return own_array(T.cast(self, dtype), self)
     def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> TensorVariable:
         return T.clip(self, min, max)
     def round(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
@@ -153,12 +124,13 @@ class TensorVariable(Variable):
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
     def fill(self, value: TensorLike) -> TensorVariable:
         """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
+        require_no_write(self, "fill", "np.full_like(x, value)")
         return T.full_like(self, value)
     def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
     def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
     def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
-    def flatten(self, ndim: int = 1) -> TensorVariable: return T.flatten(self, ndim)
+    def flatten(self, ndim: int = 1) -> TensorVariable: return own_array(T.flatten(self, ndim))
     def ravel(self) -> TensorVariable: return T.ravel(self)
     def squeeze(self, axis: Axis = None) -> TensorVariable: return T.squeeze(self, axis)
     def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
@@ -173,7 +145,10 @@ class TensorVariable(Variable):
         return T.diagonal(self, offset, axis1, axis2)
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         return T.trace(self, offset, axis1, axis2)
-    def sort(self, axis: int | None = -1) -> TensorVariable: return T.sort(self, axis)
+    def sort(self, axis: int | None = -1) -> TensorVariable:
+        """The sorted elements, as Theano has it; an error in a function that `ag.jit` traces, as NumPy would write."""
+        require_no_write(self, "sort", "np.sort(x)")
+        return T.sort(self, axis)
     def argsort(self, axis: int | None = -1) -> TensorVariable: return T.argsort(self, axis)
     def nonzero(self) -> tuple[TensorVariable, ...]: return T.nonzero(self)
     def nonzero_values(self) -> TensorVariable:
@@ -245,40 +220,32 @@ class TensorVariable(Variable):
         return str(self)
     def __contains__(self, value: TensorLike) -> bool:
         raise self._without("members to search", "T.any(T.eq(x, value))")
-    def __array__(self, *args: Any, **kwargs: Any) -> Any: raise self._without("array", "x.eval({...})")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        fix = "T.as_tensor(x), np.stack([x, y]), T.full, T.arange" if is_of_call() else "x.eval({...})"
+        raise self._without("array", fix)
     def __len__(self) -> int: return self._known_length("x.shape[0]")
 
     def __iter__(self) -> Iterator[TensorVariable]:
         return iter([self[n] for n in range(self._known_length("x.shape[0] and x[i], or give the length: shape=(3,)"))])
 
-    def _known_length(self, mend: str) -> int:
+    def _known_length(self, fix: str) -> int:
         if not self.type.shape:
             raise TypeError(f"{self!r} is a scalar: it has no length")
-        length = self.type.shape[0]
-        if length is None:
-            raise self._without("length before a function runs", mend)
-        return length
+        known = first_length(self)
+        if known is None:
+            raise self._without("length before a function runs", fix)
+        return known
 
-    def _without(self, what: str, mend: str) -> TypeError:
-        line = next(iter(here()), None)
-        return TypeError(f"{self!r} is symbolic and has no {what}; use {mend}" + (f"\n  at {line}" if line else ""))
+    def _without(self, what: str, fix: str) -> TypeError:
+        static = "; a number among the arguments can be static: ag.jit(f, static_argnames=...)" if is_of_call() else ""
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{static}{line()}")
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        function = getattr(T, ufunc.__name__, None)
-        if method != "__call__" or kwargs or function is None:
-            call = f"numpy.{ufunc.__name__}" + (f".{method}" if method != "__call__" else "")
-            options = f" with {', '.join(kwargs)}" if kwargs else ""
-            raise TypeError(f"{call}{options} does not take the symbolic {self!r}; arignote.ops has no such function")
-        return function(*inputs)
+        return call_ufunc(self, ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
-        ours = getattr(namespace, function.__name__, None)
-        if ours is None:
-            name = f"{function.__module__}.{function.__name__}"
-            raise TypeError(f"{name} does not take the symbolic {self!r}; arignote.ops has no such function")
-        return ours(*args, **kwargs)
+        return call_function(self, function, args, kwargs)
 
     def __repr__(self) -> str:
         if self.name:
@@ -301,6 +268,25 @@ class TensorVariable(Variable):
         return FunctionGraph(free, [self])._repr_html_()
 
 
+class TracedVariable(TensorVariable):
+    """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype to the functions that are traced; its name to this library."""
+        return self.type.dtype if asked_by_us() or not is_of_call() else self.type.numpy
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return TracedVariable if asked_by_us() else class_of(self)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        object.__dict__["__class__"].__set__(self, kind)
+
+
 class TensorConstant(TensorVariable, Constant):
     """A constant array."""
 
@@ -316,9 +302,11 @@ class TensorOp(Op):
 
     variable_class: ClassVar[type[Variable]] = TensorVariable
 
-    if TYPE_CHECKING:  # for type checkers: most ops have one output; `outputs_of` is for the others
-
-        def __call__(self, *inputs: Any) -> TensorVariable: ...
+    def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
+        trace = current()
+        if trace is None:
+            return super().__call__(*inputs)  # type: ignore[no-any-return]
+        return applied(trace, super().__call__, inputs)  # type: ignore[no-any-return]
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)
@@ -384,6 +372,8 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
         if dtype is not None and value.type.dtype != dtype_name(dtype):
             raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
         return value  # type: ignore[return-value]  # all variables of this vocabulary are TensorVariables
+    if type(value) is Length:
+        return as_tensor(value.variable, dtype)
     if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:
@@ -394,7 +384,10 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
 
 
 def _holds_variables(value: Sequence[Any]) -> bool:
-    return any(isinstance(v, Variable) or (isinstance(v, (list, tuple)) and _holds_variables(v)) for v in value)
+    return any(
+        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and _holds_variables(v))
+        for v in value
+    )
 
 
-__all__ = ["TensorConstant", "TensorOp", "TensorType", "TensorVariable", "as_tensor", "constant"]
+__all__ = ["TensorConstant", "TensorOp", "TensorType", "TensorVariable", "TracedVariable", "as_tensor", "constant"]

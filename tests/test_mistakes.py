@@ -5,6 +5,7 @@ A row of a table is one mistake.  Texts are held to four lines; what must appear
 """
 
 import math
+from collections import deque
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,9 @@ BUILDING = {
     "float": (lambda: float(x), TypeError, ["x: float64[?]", "eval"]),
     "int": (lambda: int(i), TypeError, ["i: int64", "eval"]),
     "range": (lambda: range(i), TypeError, ["i: int64", "T.arange", "ag.scan(..., n_steps=n)", HERE]),
-    "range under jit": (lambda: counted(3), TypeError, ["n: int64", "ag.scan(..., n_steps=n)", HERE]),
+    "range under jit": (
+        lambda: counted(3), TypeError, ["n: int64", "ag.scan(..., n_steps=n)", "static_argnames", HERE],
+    ),
     "math.exp": (lambda: math.exp(s), TypeError, ["s: float64", "T.exp(x)", "eval", HERE]),
     "list index": (lambda: [1, 2][i], TypeError, ["i: int64", "x[i]"]),
     "iteration": (lambda: list(x), TypeError, ["x: float64[?]", "shape=(3,)"]),
@@ -200,8 +203,9 @@ BUILDING = {
     "shared, objects": (lambda: ag.shared([{}], name="bag"), TypeError, ["bag", "[{}]", "dtype object"]),
     "eval, value missing": (lambda: (x + y).eval({x: A}), ValueError, ["no value", "y (float64[?])"]),
     "eval by name": (lambda: x.eval({"x": A}), TypeError, ["{x: value}", "'x'"]),
-    "jit of text": (lambda: doubled("abc"), TypeError, ["doubled", "argument 0 (a)", "'abc'", "numbers"]),
-    "jit of None": (lambda: doubled(None), TypeError, ["doubled", "argument 0 (a)", "None"]),
+    "jit of text": (lambda: doubled("abc"), TypeError, ["doubled", "output 0", "'abcabc'", "numbers"]),
+    "jit of dates": (lambda: doubled(np.array(["2020"], "M8[D]")), TypeError, ["doubled", "argument 0 (a)", "2020"]),
+    "jit of a deque": (lambda: doubled(deque()), TypeError, ["doubled", "deque", "hashed"]),
 }  # fmt: skip
 
 

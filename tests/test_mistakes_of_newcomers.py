@@ -237,9 +237,10 @@ ROWS = {
     "option of jit": (
         lambda: ag.jit(mod="NUMPY"), TypeError, "jit: no option is called 'mod'; expected one of updates",
     ),
-    "jit of a variable": (
-        lambda: ag.jit(np.sin)(x), TypeError, "sin: argument 0 is the symbolic x: .*; .* takes numbers",
+    "static argument of jit": (
+        lambda: ag.jit(lambda a, axis: a, static_argnames="axes"), TypeError, "static_argnames: .* no argument 'axes'",
     ),
+    "jit of a property": (lambda: ag.jit(property(len)), TypeError, "jit: got a property; write @property above"),
     "in_axes": (
         lambda: ag.vmap(T.exp, in_axes="0"), TypeError, "vmap: in_axes is '0'; expected an axis, None, or a list",
     ),
