@@ -116,7 +116,7 @@ def terms_of(x: Variable, op: AlongAxis) -> tuple[TensorVariable, TensorVariable
     return top, moved, exp(moved)
 
 
-def has_finite_top(op: AlongAxis) -> bool:
+def has_finite_top(op: Op) -> bool:
     """Whether the value of a row with inf is not NaN in each element, so that inf - inf is to be avoided."""
     return not isinstance(op, Normalizing) or op.literal
 

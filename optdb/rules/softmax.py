@@ -113,8 +113,9 @@ def log_of_picked(node: Node) -> Value | None:
 def softmax_of_log(node: Node, users: Users) -> Value | None:
     """Rewrite exp(log_softmax(x)), if the logarithm has no other reader, to a softmax."""
     logs = producer(node.inputs[0], LogSoftmax)
-    alone = logs is not None and len(users(logs.out)) == 1
-    return Softmax(logs.op.axis, logs.op.literal)(*logs.inputs) if alone else None
+    if logs is None or len(users(logs.out)) > 1:
+        return None
+    return Softmax(logs.op.axis, logs.op.literal)(*logs.inputs)
 
 
 def softmax_beside_log(node: Node, users: Users) -> Value | None:
