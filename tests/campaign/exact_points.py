@@ -37,7 +37,7 @@ def _down(x: Array) -> Array:
 
 @dataclass(frozen=True)
 class Function:
-    """What holds of a function: its least and greatest value, its parity (0: none), and the sign of its slope."""
+    """Facts about a function: its least and greatest value, its parity (0: none), and the sign of its slope."""
 
     low: float = -INF
     high: float = INF
@@ -159,7 +159,7 @@ def wrong_points(f: Callable[..., Array], arguments: list[Array], values: Array)
 
 
 def faults(of: Function, f: Callable[[Array], Array], x: Array) -> Iterator[str]:
-    """What is wrong with the values of a function at numbers x in ascending order, of which none is NaN."""
+    """Yield the faults of a function at numbers x in ascending order, of which none is NaN."""
     y = f(x)
     number = ~np.isnan(y)
     bound = np.dtype(x.dtype).type
