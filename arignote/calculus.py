@@ -21,9 +21,10 @@ from .ops.specify import as_promised, conflict
 from .ops.tensor import TensorVariable
 from .scanned import require_unpacked
 
-Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...]]
-"""One variable, a list or a tuple, in the form in which the variables are given."""
+Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...], dict[Any, TensorVariable]]
+"""One variable, a list, a tuple or a dict, in the form in which the variables are given."""
 Var = TypeVar("Var", bound=Variable)
+Key = TypeVar("Key")
 
 
 @overload
@@ -41,16 +42,21 @@ def grad(
     cost: Variable | None, wrt: tuple[Variable, ...], consider_constant: Sequence[Variable] = ...,
     known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
 ) -> tuple[TensorVariable, ...]: ...  # fmt: skip
+@overload
+def grad(
+    cost: Variable | None, wrt: Mapping[Key, Variable], consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> dict[Key, TensorVariable]: ...  # fmt: skip
 def grad(
     cost: Variable | None,
-    wrt: Variable | Sequence[Variable],
+    wrt: Variable | Sequence[Variable] | Mapping[Any, Variable],
     consider_constant: Sequence[Variable] = (),
     known_grads: Mapping[Variable, Any] | None = None,
     disconnected: str = "raise",
 ) -> Derivatives:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
 
-    `wrt` is a variable, or a list or tuple of them (so is the result); they may be intermediate values of the
+    `wrt` is a variable, or a list, tuple or dict of them (so is the result); they may be intermediate values of the
     expression.  `consider_constant`: variables through which nothing is differentiated.  `known_grads`: cotangents of
     intermediate values that are given instead of worked out; with `cost=None` they are all there is.  `disconnected`:
     what happens to a variable that the cost is not computed from: ValueError ("raise") or zeros ("zero").  For a
@@ -88,7 +94,14 @@ def value_and_grad(
     cost: Variable, wrt: tuple[Variable, ...], *, consider_constant: Sequence[Variable] = ...,
     known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
 ) -> tuple[TensorVariable, tuple[TensorVariable, ...]]: ...  # fmt: skip
-def value_and_grad(cost: Variable, wrt: Variable | Sequence[Variable], **options: Any) -> tuple[Variable, Any]:
+@overload
+def value_and_grad(
+    cost: Variable, wrt: Mapping[Key, Variable], *, consider_constant: Sequence[Variable] = ...,
+    known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
+) -> tuple[TensorVariable, dict[Key, TensorVariable]]: ...  # fmt: skip
+def value_and_grad(
+    cost: Variable, wrt: Variable | Sequence[Variable] | Mapping[Any, Variable], **options: Any
+) -> tuple[Variable, Any]:
     """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once."""
     derivatives: Any = grad  # of all its forms
     return cost, derivatives(cost, wrt, **options)
@@ -197,18 +210,28 @@ def jacobian(expression: Variable, wrt: Variable | Sequence[Variable], disconnec
 @overload
 def hessian(cost: Variable, wrt: Variable, disconnected: str = ...) -> TensorVariable: ...
 @overload
-def hessian(cost: Variable, wrt: list[Var], disconnected: str = ...) -> list[TensorVariable]: ...
+def hessian(cost: Variable, wrt: list[Var], disconnected: str = ...) -> list[list[TensorVariable]]: ...
 @overload
-def hessian(cost: Variable, wrt: tuple[Variable, ...], disconnected: str = ...) -> tuple[TensorVariable, ...]: ...
-def hessian(cost: Variable, wrt: Variable | Sequence[Variable], disconnected: str = "raise") -> Derivatives:
-    """The second derivatives of the scalar `cost`: for each variable one tensor, of shape variable.shape twice.
+def hessian(
+    cost: Variable, wrt: tuple[Variable, ...], disconnected: str = ...
+) -> tuple[tuple[TensorVariable, ...], ...]: ...
+@overload
+def hessian(
+    cost: Variable, wrt: Mapping[Key, Variable], disconnected: str = ...
+) -> dict[Key, dict[Key, TensorVariable]]: ...
+def hessian(
+    cost: Variable, wrt: Variable | Sequence[Variable] | Mapping[Any, Variable], disconnected: str = "raise"
+) -> Any:
+    """The second derivatives of the scalar `cost`: for one variable a tensor, of shape variable.shape twice.
 
-    `wrt` is a variable, or a list or tuple of them (so is the result, each by itself: no mixed derivatives between two
-    variables; put what is wanted together into one).  Errors are those of `grad` and `jacobian`.
+    For a list, tuple or dict of variables it is one of such: `hessian(cost, [x, y])[0][1]`, of shape (*x.shape,
+    *y.shape), has the derivatives by x and then y.  Errors are those of `grad` and `jacobian`.
     """
     variables = _as_list(wrt, "wrt", "hessian")
     first = grad(cost, variables, disconnected=disconnected)
-    return _like(wrt, [jacobian(g, v, disconnected="zero") for g, v in zip(first, variables, strict=True)])
+    if not isinstance(wrt, (list, tuple, Mapping)):
+        return jacobian(first[0], variables[0], disconnected="zero")
+    return _like(wrt, [jacobian(g, wrt, disconnected="zero") for g in first])  # type: ignore[call-overload, arg-type]
 
 
 # --- arguments
@@ -220,15 +243,18 @@ def _require_choice(disconnected: str, what: str) -> None:
 
 
 def _as_list(given: Any, role: str, what: str) -> list[Variable]:
-    several = list(given) if isinstance(given, (list, tuple)) else [given]
+    several = list(given.values()) if isinstance(given, Mapping) else given
+    several = list(several) if isinstance(several, (list, tuple)) else [several]
     for v in several:
         if not isinstance(v, Variable):
-            raise TypeError(f"{what}: {role} must be a variable or a list of them, got {v!r}")
+            raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {v!r}")
     return several
 
 
 def _like(given: Any, results: Sequence[Any]) -> Derivatives:
-    """Return the results in the form of `given`: one variable, a tuple or a list."""
+    """Return the results in the form of `given`: one variable, a tuple, a list or a dict."""
+    if isinstance(given, Mapping):
+        return dict(zip(given, results, strict=True))
     if isinstance(given, list):
         return list(results)
     return tuple(results) if isinstance(given, tuple) else results[0]
@@ -282,7 +308,11 @@ def _built_at(variable: Variable) -> str:
 
 def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:
     """Return one variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
-    several = list(given) if isinstance(like, (list, tuple)) else [given]
+    if isinstance(like, Mapping):
+        if not isinstance(given, Mapping) or set(given) != set(like):
+            raise ValueError(f"{what}: expected a dict with the keys {', '.join(map(repr, like))}, got {given!r}")
+        given = [given[key] for key in like]
+    several = list(given) if isinstance(like, (list, tuple, Mapping)) else [given]
     if len(several) != len(variables):
         raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")
     return [_cotangent(value, v, what) for value, v in zip(several, variables, strict=True)]

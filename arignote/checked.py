@@ -1,4 +1,4 @@
-"""Functions of mode DEBUG: each call is compared with the NumPy meaning of the user's graph."""
+"""Functions that check each call: against NumPy's meaning of the graph (DEBUG), or for NaN and infinity (NAN)."""
 
 from __future__ import annotations
 
@@ -55,6 +55,18 @@ class CheckedFunction(Function):
         if self._signature.form == "none":
             return []
         return list(result.values() if self._signature.form == "dict" else result)
+
+
+class GuardedFunction(CheckedFunction):
+    """A function that raises FloatingPointError at the first node that makes a NaN or an infinity (mode NAN)."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        values = self._plain.bound(args, kwargs) if kwargs else list(args)
+        if not any(map(is_dask, values)):
+            first = later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(values)).first
+            if first is not None:
+                raise FloatingPointError(f"{self.name}: {first}")
+        return Function.__call__(self, *values)
 
 
 class _Compared:

@@ -30,6 +30,7 @@ from .record import record
 from .record.cached import cached_property
 from .rewriting import rewrite
 from .scaleout import Split, staged
+from .sources import function_of
 
 QUERY = "canonicalize stabilize useless_sum_to"
 """Passes over the whole graph, before each function of a stage is optimized."""
@@ -63,6 +64,7 @@ def on_dask(source: Any, *, arity: int = 8, threads: int = 1, gather: bool = Fal
     Raises ImportError without Dask, and TypeError for a source that is not a function.  Calls raise ValueError for
     chunks that do not fit, and TypeError for an op that cannot run on blocks, with its line and the axis to rechunk.
     """
+    source = function_of(source)
     if not isinstance(source, Function):
         raise TypeError(f"on_dask: expected a function that ag.function made, got {shown(source)}")
     if isinstance(arity, bool) or not isinstance(arity, int) or arity < 2:

@@ -24,7 +24,7 @@ from .ops.shared import SharedVariable
 from .ops.tensor import constant
 from .optdb.rules.storage import FORMATS
 from .rewriting import rewrite
-from .sources import graph_over
+from .sources import function_of, graph_over
 
 
 def freeze(
@@ -74,6 +74,7 @@ def inference_parts(
     source: Any, outputs: Any, inputs: Any, what: str, options: dict[str, Any]
 ) -> tuple[list[Variable], list[Variable], Any, dict[str, Any]]:
     """Return the inputs and inference values of the argument of `freeze`, the form of results, and other arguments."""
+    source = function_of(source)
     if isinstance(source, Function):
         options = {**settings_of(source), "name": f"{source.name} {what}", **options}
     options.setdefault("name", what)

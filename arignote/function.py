@@ -11,7 +11,7 @@ import numpy as np
 
 from . import later
 from .cbackend.ir.schedule import Schedule, as_schedules
-from .checked import CheckedFunction
+from .checked import CheckedFunction, GuardedFunction
 from .compile_progress import Progress, Silence, progress
 from .compiled import Function
 from .database import optdb
@@ -76,8 +76,8 @@ def function(
         outputs: a variable, a list or dict of them, or None; the call returns its values in the same form.
         updates: pairs (shared variable, new value) or a dict; after each call the shared variables hold the new values.
         givens: pairs (variable, replacement) or a dict: puts expressions in the place of variables.
-        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NUMPY", a Mode, a Query, or the text of a query, such as
-            "fast_run -inplace".
+        mode: "FAST_RUN" (default), "FAST_COMPILE", "DEBUG", "NAN", "NUMPY", a Mode, a Query, or the text of a query,
+            such as "fast_run -inplace".
         name: what messages and profiles call the function.
         profile: whether to keep a run profile (`f.profile`).
         on_unused_input: "raise", "warn" or "ignore".
@@ -159,7 +159,8 @@ def _compiled(
         executable = _executable(engine, signature.graph, optimization, request, shown)
     if options.debug > 1 and profile is not None:
         executable = later.narration.Narrated(executable, profile, how.name)
-    kind = later.chunked.ChunkedFunction if how.on_dask else CheckedFunction if mode.check else Function
+    checked = GuardedFunction if mode.check == "nan" else CheckedFunction if mode.check else Function
+    kind = later.chunked.ChunkedFunction if how.on_dask else checked
     function = kind(signature, optimization, executable, mode, how.name, profile, partial(_restored, how=how))
     if profile is not None:
         collect(how.name, optimization.profile, profile)
@@ -174,7 +175,7 @@ def _request(
     signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, profile: RunProfile | None
 ) -> Request:
     """Return the request to an engine; an observed or already optimized function is never looked up in a cache."""
-    debug_info = mode.check or how.debug_info
+    debug_info = bool(mode.check) or how.debug_info
     is_plain = not (profile or debug_info or how.schedules is not None or optimization.is_done)
 
     def key(engine: str) -> bytes | None:
@@ -203,11 +204,17 @@ def _executable(
 
 def _restored(
     signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
-    journal: Sequence[Replacement] = (), *, how: Compilation,
+    journal: Sequence[Replacement] | None = None, *, how: Compilation,
 ) -> Function:  # fmt: skip
-    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target."""
+    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target.
+
+    Without a journal, as after unpickling, the profile and the trace are made when they are asked for.
+    """
     as_target(how.target, runs=mode.backend == "c")
-    done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
+    if journal is None:
+        done = Optimization.restored(signature.graph, graph, mode, how.target, how.threads)
+    else:
+        done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
     return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
 
 

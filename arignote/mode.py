@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, Literal
 
 from . import pages
 from .engines.registry import require_known
 from .optdb import Query
 from .record import record
+
+CHECKS: dict[bool | str, str] = {True: "every call, against NumPy", "nan": "every node, for NaN and infinity"}
+"""The checks of modes, in words."""
 
 
 def as_engines(names: Any, who: str) -> tuple[str, ...]:
@@ -36,13 +39,15 @@ class Mode:
     `optimizer`: a Query, its text such as `"fast_run -inplace"`, or None for no optimization at all.  `backend`: the
     name of the engine, "c", "numpy" or a registered one (`ag.engines`).  Passes that this engine does not want are left
     out, unless the query includes their tags itself: NumPy's, those that make loops of C.  `check`: every
-    call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error.
+    call is compared with the NumPy meaning of the unoptimized graph, and a rule that fails is an error; "nan": NumPy
+    evaluates the unoptimized graph as well, and the first node that makes a NaN or an infinity of finite operands is a
+    FloatingPointError.
     `max_changes`: how many rewrites are done, see `limit`; None for all.
     """
 
     optimizer: Query | str | None = "fast_run"
     backend: str = "c"
-    check: bool = False
+    check: bool | Literal["nan"] = False
     max_changes: int | None = None
     name: str = field(default="", compare=False)
     engines: tuple[str, ...] = ()
@@ -58,13 +63,13 @@ class Mode:
             raise ValueError(f"Mode: the limit of changes is {most}; expected 0 or more")
         if not isinstance(self.optimizer, (Query, str, type(None))):
             raise TypeError(f"Mode: optimizer is {self.optimizer!r}; expected a query as 'fast_run -inplace', or None")
-        if not isinstance(self.check, bool):
-            raise TypeError(f"Mode: check is {self.check!r}; expected True or False")
+        if not isinstance(self.check, bool) and self.check != "nan":
+            raise TypeError(f'Mode: check is {self.check!r}; expected True, False or "nan"')
         object.__setattr__(self, "optimizer", _query(self.optimizer))
 
     def _repr_html_(self) -> str:
         rows = [] if self.optimizer is None else self.optimizer.facts()  # type: ignore[union-attr]
-        rows += [("backend", self.backend), *([("check", "every call, against NumPy")] if self.check else [])]
+        rows += [("backend", self.backend), *([("check", CHECKS[self.check])] if self.check else [])]
         rows += [] if self.max_changes is None else [("stops after", f"{self.max_changes:,} rewrites")]
         return pages.notebook.facts(f"mode {self.name}".rstrip(), rows)
 
@@ -128,16 +133,21 @@ MODES = {
     "FAST_RUN": Mode("fast_run", name="FAST_RUN"),
     "FAST_COMPILE": Mode("fast_compile", name="FAST_COMPILE"),
     "DEBUG": Mode("fast_run", check=True, name="DEBUG"),
+    "NAN": Mode("fast_run", check="nan", name="NAN"),
     "NUMPY": Mode(None, backend="numpy", name="NUMPY"),
 }
+_OTHER_NAMES = {"debugmode": "DEBUG", "debug_mode": "DEBUG", "nanguardmode": "NAN", "nan_guard": "NAN"}
+"""Names of modes in Theano and PyTensor."""
 
 
 def as_mode(mode: Any) -> Mode:
-    """Return the mode that a user named: a Mode, its name, a Query, or the text of a query."""
+    """Return the mode that a user named: a Mode, its name in any case, a Query, or the text of a query."""
     if isinstance(mode, Mode):
         return mode
-    if isinstance(mode, str) and mode in MODES:
-        return MODES[mode]
+    if isinstance(mode, str):
+        name = _OTHER_NAMES.get(mode.lower(), mode.upper())
+        if name in MODES:
+            return MODES[name]
     if isinstance(mode, str) and mode.isupper():
         raise ValueError(
             f"no mode is named {mode!r}; expected one of {', '.join(MODES)}, "

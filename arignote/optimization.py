@@ -11,6 +11,7 @@ from .database import PRISTINE, optdb
 from .engines.registry import engine
 from .graph import FunctionGraph, GraphEditor, Replacement
 from .mode import Mode
+from .notices import notice
 from .optdb import Query
 from .optdb.optimizers import SeqOptimizer
 from .optdb.placing import placing
@@ -42,6 +43,8 @@ class Optimization:
         self._state = database.state()
         self._lock = ProcessLock()
         self._result: Result | None = None
+        self._restored: FunctionGraph | None = None
+        """The optimized graph of an unpickled function."""
 
     @classmethod
     def done(
@@ -53,11 +56,23 @@ class Optimization:
         made._result = graph, profile, tuple(journal)
         return made
 
+    @classmethod
+    def restored(cls, unoptimized: FunctionGraph, graph: FunctionGraph, mode: Mode, target: Target | None,
+                 threads: int | None) -> Optimization:  # fmt: skip
+        """Return the optimization of an unpickled function.  Its profile and journal are made again on request."""
+        made = cls(unoptimized, mode, target=target, threads=threads)
+        made._restored = graph
+        return made
+
     def run(self) -> Result:
         """The optimized graph, the profile of each optimizer, and the journal."""
         with self._lock:
             if self._result is None:
                 self._result = self._optimized()
+                restored = self._restored
+                if restored is not None and restored != self._result[0]:
+                    notice("the function was pickled where other rules were registered; it has no trace here")
+                    self._result = restored, None, ()
             return self._result
 
     def _optimized(self) -> Result:
@@ -65,7 +80,8 @@ class Optimization:
         if self._state == PRISTINE != database.state():
             database = default_db()
         query = _wanted(self._mode, database)
-        optimizer = SeqOptimizer() if query is None else database.query(query, strict=self._strict or self._mode.check)
+        strict = self._strict or self._mode.check is True
+        optimizer = SeqOptimizer() if query is None else database.query(query, strict=strict)
         editor = GraphEditor(limit=self._mode.max_changes)
         engines = later.placement.Placement(self._mode, self._threads) if self._mode.divides else None
         with using(self.target or host()), placing(engines):  # not the target of a block that reads it later
@@ -76,11 +92,11 @@ class Optimization:
 
     @property
     def is_done(self) -> bool:
-        return self._result is not None
+        return self._result is not None or self._restored is not None
 
     @property
     def graph(self) -> FunctionGraph:
-        return self.run()[0]
+        return self._restored if self._restored is not None else self.run()[0]
 
     @property
     def profile(self) -> Any:

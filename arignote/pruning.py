@@ -47,9 +47,10 @@ def prune(params: Any, sparsity: float | None = None, structure: str = "element"
         structure: "element": single weights, by magnitude; "channel": whole output channels of kernels (axis 0) or
             columns of matrices, by their norm, at least one stays; "n:m", as "2:4": all but the n largest of each m
             weights in a row along the axis that the product sums over (kernels: input channels, axis 1; matrices:
-            axis 0).  "n:m" gives the sparsity itself.  "block": blocks of 16 weights of neighbouring outputs that read
-            the same number, by their norm (kernels: output channels, axis 0; matrices: columns, axis 1).  Products
-            with constant matrices skip zero blocks, and are faster with "2:4" as well.
+            axis 0); kernels of fewer than m input channels stay dense.  "n:m" gives the sparsity itself.  "block":
+            blocks of 16 weights of neighbouring outputs that read the same number, by their norm (kernels: output
+            channels, axis 0; matrices: columns, axis 1).  Products with constant matrices skip zero blocks, and are
+            faster with "2:4" as well.
         schedule: None: at once; a pair (begin, end): from step `begin` to `end` by the cubic formula of Zhu and Gupta
             2017; a function from the number of a step to the share of `sparsity` that is due, from 0 to 1.
 
@@ -146,6 +147,8 @@ def _masks(group: Group, form: Structure, share: float) -> dict[SharedVariable, 
         return {group.weights: _block_mask(value, form.sparsity * share)}
     if form.name == "channel":
         return _channel_masks(group, value, form.sparsity * share)
+    if _is_too_narrow(value, form.block):
+        return {group.weights: np.ones(value.shape, bool)}
     keep = form.block - math.floor(share * (form.block - form.keep) + 1e-9)
     axis = _summed_axis(value)
     rows = np.moveaxis(np.abs(value), axis, -1)
@@ -191,6 +194,11 @@ def _summed_axis(value: Any) -> int:
     return 1 if value.ndim > 2 else 0
 
 
+def _is_too_narrow(kernels: Any, block: int) -> bool:
+    """Return whether a convolution sums over fewer channels than a block has, as a first layer or a depthwise one."""
+    return bool(kernels.ndim > 2 and kernels.shape[1] < block)
+
+
 # --- arguments
 
 
@@ -227,7 +235,7 @@ def _require_fitting(group: Group, structure: Any) -> None:
                 f"channel of {describe(weights)}"
             )
     block = _pattern(structure)
-    if block is not None and value.shape[_summed_axis(value)] % block[1]:
+    if block is not None and value.shape[_summed_axis(value)] % block[1] and not _is_too_narrow(value, block[1]):
         raise ValueError(
             f"prune: {describe(weights)} has length {value.shape[_summed_axis(value)]} on axis {_summed_axis(value)}, "
             f"which {block[1]} of {structure!r} does not divide"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Union
 
 from .delta import Delta, Line, compact
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Origin, Replacement, TensorType, Variable, toposort
@@ -24,6 +24,8 @@ from .ops.fused import Fused, InPlace
 from .ops.fused_product import FusedProduct
 from .ops.pipeline import VIEWS, Pipeline
 from .ops.shared import SharedVariable
+
+Ancestry = dict[Union["Node", int], list[tuple[int, tuple["Node", ...]]]]
 
 
 class Value:
@@ -83,8 +85,10 @@ class Replay:
         """Values of variables of such nodes at the time of the lookup."""
         self._fresh: list[Node] = []
         self._outputs: list[Value] = []
-        self.ancestry: dict[Node, list[tuple[int, tuple[Node, ...]]]] = {}
+        self._ancestry: Ancestry = {}
         """For each node the rewrites that made it or replaced others by it, and these others."""
+        self._operands_of: Ancestry = {}
+        """For each node, and each output by number, rewrites that put a leaf in the place of an operand, and this."""
         for i in graph.inputs:
             self._leaf(i)
         for made in graph.order:  # equal nodes of the user stay apart until a rewrite merges them
@@ -114,6 +118,7 @@ class Replay:
         texts = self._texts(pairs, {}) if telling else {}
         returned = self._returned
         equal = [] if pairs else [_once(after)]
+        self._inherit(entry.index, pairs)
         for old, new in pairs:  # it grows by nodes that become equal to others: the engine merges them
             equal += _both(old, new) if telling else ()
             more = self._move(old, new)
@@ -130,10 +135,10 @@ class Replay:
         came = [node.line for node in added if node not in gone]
         return compact(lines, changed, came, equal, (returned, self._returned))
 
-    @staticmethod
-    def _texts(pairs: Sequence[tuple[Value, Value]], known: dict[Node, Line]) -> dict[Node, Line]:
+    def _texts(self, pairs: Sequence[tuple[Value, Value]], known: dict[Node, Line]) -> dict[Node, Line]:
         """Return `known` and the present lines of the nodes that will go or read other values."""
-        found = {n: n.line for old, _ in pairs for n, _ in old.readers if n is not None}
+        new = set(self._fresh)
+        found = {n: n.line for old, _ in pairs for n, _ in old.readers if n is not None and n not in new}
         found |= {old.node: old.node.line for old, _ in pairs if old.node is not None}
         return found | known
 
@@ -142,17 +147,30 @@ class Replay:
     ) -> None:
         olds = tuple(dict.fromkeys([*(old.node for old, _ in pairs if old.node is not None), *removed]))
         for node in dict.fromkeys([*(new.node for _, new in pairs if new.node is not None), *added]):
-            self.ancestry.setdefault(node, []).append((index, olds))
+            self._ancestry.setdefault(node, []).append((index, olds))
 
-    def history(self, node: Node) -> tuple[list[int], set[Node]]:
-        """Return the numbers of the rewrites that shaped a node, and the nodes it came from, itself included."""
-        found, rewrites, stack = {node}, set(), [node]
-        while stack:
-            for index, olds in self.ancestry.get(stack.pop(), ()):
-                rewrites.add(index)
-                stack += [old for old in olds if old not in found]
-                found.update(olds)
-        return sorted(rewrites), found
+    def _inherit(self, index: int, pairs: Sequence[tuple[Value, Value]]) -> None:
+        """Note replacements by a leaf, which has no node to remember them, at the readers."""
+        for old, new in pairs:
+            if new.node is None and old.node is not None:
+                for node, position in old.readers:
+                    self._operands_of.setdefault(position if node is None else node, []).append((index, (old.node,)))
+
+    def history(self, place: Node | int) -> tuple[list[int], set[Node | int]]:
+        """Return the numbers of the rewrites that shaped a node, and the nodes it came from, itself included.
+
+        The number of an output of the graph stands for a leaf that is returned there.
+        """
+        came_from, shaped_by = _closure(place, self._ancestry), _closure(place, self._ancestry, self._operands_of)
+        rewrites = {
+            index for p in shaped_by for table in (self._ancestry, self._operands_of) for index, _ in table.get(p, ())
+        }
+        return sorted(rewrites), came_from
+
+    def erased(self, node: Node) -> list[int]:
+        """Return the numbers of the rewrites that put a leaf in the place of a node, or of what it became."""
+        every = [(index, old) for made in self._operands_of.values() for index, olds in made for old in olds]
+        return sorted({i for index, old in every if node in (h := self.history(old))[1] for i in (*h[0], index)})
 
     def node_of(self, variable: Variable) -> Node | None:
         """Return the current node of a variable of the journal or of a graph; None for a leaf or a removed node."""
@@ -203,12 +221,13 @@ class Replay:
                 node.inputs[position] = new
                 merged += self._equal_to(node)
                 self._index(node)
+        if old.readers:  # the replacement itself reads it
+            return merged
         if not new.name and old.leaf is None:
             new.name, old.name = old.name, ""
-        if not old.readers:
-            self._of.update(dict.fromkeys(old.variables, new))
-            new.variables += old.variables
-            old.variables, old.stand_in = [], new
+        self._of.update(dict.fromkeys(old.variables, new))
+        new.variables += old.variables
+        old.variables, old.stand_in = [], new
         return merged
 
     def _equal_to(self, node: Node) -> list[tuple[Value, Value]]:
@@ -360,6 +379,17 @@ def _both(old: Value, new: Value) -> list[tuple[str, str, str]]:
 def _once(value: Value) -> tuple[str, str, str]:
     """Return the name and the expression of a value that already stands for equal ones."""
     return value.name, value.name, value.name if value.node is None else value.node.expression
+
+
+def _closure(place: Node | int, *tables: Ancestry) -> set[Node | int]:
+    """Return the place and all that the tables lead to from it."""
+    found, stack = {place}, [place]
+    while stack:
+        reached = stack.pop()
+        new = {old for table in tables for _, olds in table.get(reached, ()) for old in olds} - found
+        found |= new
+        stack += new
+    return found
 
 
 def _latest(value: Value) -> Value:

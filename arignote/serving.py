@@ -30,6 +30,7 @@ from .ops.tensor import TensorVariable
 from .record import record
 from .record.ending import interpreter_ends
 from .record.forks import ProcessLock
+from .sources import function_of
 
 _children = ProcessLock()
 """Lock held while a child process starts a queue anew."""
@@ -60,6 +61,7 @@ def batched(source: Any, *, max_batch: int = 32, max_delay: float = 0.002, max_w
     Raises TypeError for what is no function or has updates or no results, and for an op whose results would have
     lengths that differ from example to example, naming it; ValueError for numbers out of range.
     """
+    source = function_of(source)
     if not isinstance(source, Function):
         raise TypeError(f"batched: expected a function that ag.function made, got {shown(source)}")
     if source.unoptimized_graph.updates:

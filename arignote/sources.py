@@ -19,6 +19,7 @@ def graph_of_source(
     `inputs`: the inputs of expressions, in order; None: all variables that they read.  The graph of expressions has the
     shared variables that they read as further inputs.  Raises TypeError, naming the `writer`, for anything else.
     """
+    source = function_of(source)
     if isinstance(source, Function):
         return source.name, source.unoptimized_graph, source._signature.keys
     if isinstance(source, FunctionGraph):
@@ -29,6 +30,15 @@ def graph_of_source(
         raise TypeError(f"{writer}: expected a function, expressions or a FunctionGraph, got {type(source).__name__}")
     given = list(inputs) if inputs is not None else [v for v in leaves(values) if _is_input(v)]
     return "expressions", graph_over(given, values), list(named)
+
+
+def function_of(source: Any) -> Any:
+    """Return the function of a model, such as `ag.from_onnx` reads; anything else as it is.
+
+    Raises TypeError for a model with sequences or dtypes of few bits, whose function converts its arguments.
+    """
+    convert = getattr(source, "as_function", None)
+    return source if convert is None or isinstance(source, (Function, Variable)) else convert()
 
 
 def _is_input(variable: Variable) -> bool:

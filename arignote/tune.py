@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import later
 from .compiled import Function
+from .ops.checks import shown
+from .sources import function_of
 
 if TYPE_CHECKING:
     from .dividing import Division
@@ -32,6 +34,9 @@ def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: 
     Raises:
         TypeError, ValueError: NumPy runs the function, or the inputs do not fit.
     """
+    function = function_of(function)
+    if not isinstance(function, Function):
+        raise TypeError(f"tune: expected a function that ag.function made, got {shown(function)}")
     if function.mode.divides:
         return later.dividing.divided(function, inputs, seconds, keep)
     return later.tuning.tuned(function, inputs, seconds, keep)

@@ -59,7 +59,8 @@ class Why:
         out += ["", "comes from"]
         out += [f"  {line}  {line.code}".rstrip() for line in self.lines[:SHOWN]] or ["  no line that is known"]
         many = f"some of {self.untold:,} rewrites, too many to be told" if self.untold else ""
-        out += ["", f"was shaped by {many or f'{len(self.rewrites)} rewrites'}"]
+        count = f"{len(self.rewrites)} rewrite{'s' * (len(self.rewrites) != 1)}"
+        out += ["", f"was shaped by {many or count}"]
         out += [f"  {r.index}: {r.rule}: {r.before} -> {r.after}" for r in self.rewrites[:SHOWN]]
         if self.excluding:
             out += ["", "is left as it was by", f"  {self.excluding}"]
@@ -171,11 +172,18 @@ class Answers:
             if now is not None:
                 numbers, olds = self.replay.history(now)
                 rewrites.update(numbers)
-                earlier.update(line for old in olds for line in (*old.origin, *self.lines_of.get(old, ())))
+                every_old = [old for old in olds if isinstance(old, Node)]
+                earlier.update(line for old in every_old for line in (*old.origin, *self.lines_of.get(old, ())))
+        returned = [k for k, o in enumerate(self.graph.outputs) if o in besides and o.owner is None]
+        if not self.untold:
+            rewrites.update(n for k in returned for n in self.replay.history(k)[0])
+            gone = [self.first.get(v) for v in besides if not nodes and v.owner is not None]
+            rewrites.update(n for node in gone if node is not None for n in self.replay.erased(node))
         every = self.trace.every if rewrites else ()
         sites = {n for n, site in enumerate(self.program.sites) if site.node in set(nodes)} if self.program else set()
         found = tuple(p for p in self.places if sites.intersection(p.sites))
         origin = union(*(v.origin for v in besides), *(node.origin for node in nodes), tuple(sorted(earlier)))
         known = [(node, self.node_of.get(node)) for node in nodes if node in self.node_of]
         texts = tuple(described(node.outputs[0]) if now is None else now.line for node, now in known)
+        texts += tuple(f"output {k}, {described(self.graph.outputs[k])}" for k in returned)
         return Why(subject, texts, origin, tuple(every[i] for i in sorted(rewrites)), found, self.untold)

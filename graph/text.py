@@ -33,6 +33,11 @@ _SPELLED_OUT = 16
 """Arrays of up to this many elements are written as literals, larger ones as their bytes."""
 
 
+def is_name(text: str) -> bool:
+    """Return whether the parser reads the text as one name: an identifier of letters, digits and underscores."""
+    return text.isidentifier() and text.replace("_", "a").isalnum()
+
+
 class Names:
     """Names of variables: the user's where they are free identifiers, else v0, v1, ..., shared_0, ... if shared."""
 
@@ -48,7 +53,7 @@ class Names:
     def give(self, variable: Variable) -> str:
         """A new name for `variable`."""
         wish = variable.name
-        if wish and wish.isidentifier() and wish not in self._taken and wish not in (*DTYPES, "fn", "return"):
+        if wish and is_name(wish) and wish not in self._taken and wish not in (*DTYPES, "fn", "return"):
             name = wish
         else:
             name = self._fresh(variable.stem)
@@ -166,12 +171,12 @@ class ParseError(ValueError):
 
 @lru_cache(maxsize=1)
 def _field_of_graph() -> re.Pattern[str]:
-    return re.compile(r"\s*([A-Za-z_][\w.]*)\s*=\s*(?=fn\()")
+    return re.compile(r"\s*([^\W\d][\w.]*)\s*=\s*(?=fn\()")
 
 
 @lru_cache(maxsize=1)
 def _token() -> re.Pattern[str]:
-    return re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
+    return re.compile(r"\s*(?:(?P<name>[^\W\d]\w*)|(?P<number>\d+)|(?P<mark><-|[(){}\[\]:,=?]))")
 
 
 class _OpText(NamedTuple):

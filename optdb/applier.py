@@ -28,7 +28,7 @@ from ..record.clock import ProcessorClock, processor_clock
 from .conform import Conform, conformed
 from .index import Places, RuleIndex, rule_index
 from .patterns import Users
-from .rule import Proposal, Rule
+from .rule import PatternRule, Proposal, Rule
 
 Outputs = tuple[Union[Variable, None], ...]
 """Replacements of the outputs of a node; None keeps the output."""
@@ -188,7 +188,7 @@ class Applier:
             rule: Any = tally.rule
             try:
                 proposal = rule.propose(node, users)
-                change = None if proposal is None else self._taken(rule, node, proposal)
+                change = None if proposal is None else self._taken(rule, node, users, proposal)
             except MemoryError:  # no fault of the rule
                 raise
             except Exception as error:  # a rule may be anybody's; what it raises must not cost the user his program
@@ -206,9 +206,9 @@ class Applier:
                 return Firing(tally, outputs, fresh)
         return None
 
-    def _taken(self, rule: Rule, node: Apply, proposal: Proposal) -> tuple[Outputs, list[Apply]] | None:
+    def _taken(self, rule: Rule, node: Apply, users: Users, proposal: Proposal) -> tuple[Outputs, list[Apply]] | None:
         """Return the proposed change and the nodes made for it, if it fits and the editor accepts it."""
-        outputs = self._fitted(rule, node, proposal)
+        outputs = self._fitted(rule, node, users, proposal)
         if outputs is None:
             return None
         fresh = fresh_nodes(outputs, self.known)
@@ -221,24 +221,50 @@ class Applier:
         hand_on_names(node, admitted, fresh)
         return admitted, fresh
 
-    def _fitted(self, rule: Rule, node: Apply, proposal: Proposal) -> Outputs | None:
+    def _fitted(self, rule: Rule, node: Apply, users: Users, proposal: Proposal) -> Outputs | None:
         """Conform the proposal to dtypes and shapes; None if it changes nothing or only loses known lengths."""
         if len(proposal.outputs) != len(node.outputs):
             raise ValueError(f"the rule gives {len(proposal.outputs)} values for {len(node.outputs)} outputs")
+        how = self.conform
+        if how is not None and isinstance(rule, PatternRule) and not rule.lossy:
+            dtype = node.outputs[0].type.dtype
+            if any(how.wraps(value, dtype) for value in proposal.inner):
+                return None  # an identity within one dtype does not hold across two
         outputs: list[Variable | None] = []
         changes = forgets = False
         for after, before in zip(proposal.outputs, node.outputs, strict=True):
             if after is None or after is before:
                 outputs.append(None)
                 continue
-            if isinstance(after, Variable) and after.type.dtype != before.type.dtype and not rule.lossy:
-                self._refuse_other_digits(after, before)
+            if isinstance(after, Variable) and not rule.lossy:
+                after = self._with_all_digits(rule, node, users, after, before)
             leaves, inner = proposal.leaves, proposal.inner
             new = conformed(after, before, leaves, inner, self.conform, rule.lossy, self.known)
             changes = changes or not _is_output_of(new, node, before.index)
             forgets = forgets or (new.type != before.type and new.type.forgets(before.type))
             outputs.append(new)
         return tuple(outputs) if changes and not forgets else None
+
+    def _with_all_digits(
+        self, rule: Rule, node: Apply, users: Users, after: Variable, before: Variable
+    ) -> Variable:
+        """The new value, computed in the dtype of the one that it replaces.
+
+        Operands of another dtype are cast where the right side is a pattern.  Raises ReplacementRefused otherwise.
+        """
+        dtype, how = before.type.dtype, self.conform
+        if after.owner is None or after.owner in self.known:
+            return after
+        narrower = how.computed_narrower(after, dtype, self.known) if how is not None else None
+        if how is not None and narrower is not None:
+            wider = rule.in_dtype(node, users, lambda v: v if v.type.dtype == dtype else how.cast(v, dtype))
+            if wider is not None and how.computed_narrower(wider, dtype, self.known) is None:
+                return wider
+            fix = f"cast the operands to {dtype} in the rule, or define the rule with lossy=True, if that is meant"
+            raise ReplacementRefused(f"{narrower!r} is computed as {narrower.type} for {before.type}; {fix}")
+        if after.type.dtype != dtype:
+            self._refuse_other_digits(after, before)
+        return after
 
     def _refuse_other_digits(self, after: Variable, before: Variable) -> None:
         """Raise ReplacementRefused for a new value computed in a narrower dtype, or as 64-bit integers for floats.
@@ -247,8 +273,6 @@ class Applier:
         which does not hold all of them.  A value of the graph is what it is: widening it loses nothing that the node
         did not lose.
         """
-        if after.owner is None or after.owner in self.known:
-            return
         new, old = np.dtype(after.dtype), np.dtype(before.dtype)
         if new.kind == old.kind and new.itemsize < old.itemsize:
             raise ReplacementRefused(f"the result is computed as {after.type}; {before.type} holds more digits")

@@ -29,6 +29,12 @@ class Conform(Protocol):
     def pad(self, value: Variable, ndim: int) -> Variable:
         """The value with axes of length 1 put in front until it has `ndim`."""
 
+    def wraps(self, value: Variable, dtype: str) -> bool:
+        """Whether the value is arithmetic of integers that hold fewer digits than `dtype`."""
+
+    def computed_narrower(self, after: Variable, dtype: str, known: Collection[Apply]) -> Variable | None:
+        """The first value of new arithmetic in `after` whose dtype holds fewer digits than `dtype`; None if none is."""
+
     def fill(self, like: Variable, value: Variable) -> Variable:
         """The value, in its own dtype, broadcast against `like`, whose elements are not read."""
 
@@ -102,6 +108,8 @@ def _extent(v: Variable) -> int:
 
 def _number(after: Any, before: Variable, how: Conform) -> Variable:
     """Return the number in the dtype of `before`.  Raises ReplacementRefused for anything else."""
+    if isinstance(after, (bool, np.bool_)) and before.dtype != "bool":
+        raise ReplacementRefused(f"the result is {after}; expected None, a variable of {before.type}, or a number")
     try:
         return how.constant(after, before.dtype)
     except (TypeError, ValueError, OverflowError) as error:

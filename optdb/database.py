@@ -87,6 +87,8 @@ class Database:
             provides, requires: what it does for later entries, and names of entries, or what these provide, without
                 which it is of no use; a query that takes it, and nothing before it that provides this, is a ValueError.
 
+        A line or a cell that runs again replaces its entry, with a warning.
+
         Raises ValueError if the name is taken, a tag is the name of an entry (or the other way round), or the position
         is not a number; TypeError for what cannot stand here.
         """
@@ -95,7 +97,7 @@ class Database:
             name=name,
             object=obj,
             tags=frozenset(tags),
-            position=self._place(name, self._rules_at(obj) if position is None else position),
+            position=self._place(name, self._default_position(name, obj) if position is None else position),
             contract=contract or contract_of(obj),
             role=role_of(label, name, final, cleanup),
             origin=caller(),
@@ -209,7 +211,7 @@ class Database:
         if not query and not subqueries:
             return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
-        entries = self._asked(wanted)
+        entries = self.asked(wanted)
         return Table(tuple(rows_of(entries, wanted)))
 
     def __repr__(self) -> str:
@@ -247,7 +249,7 @@ class Database:
         known = self._answers.get(asked)
         if known is not None and known[0] == edits:
             return known[1]
-        entries = self._asked(wanted)
+        entries = self.asked(wanted)
         check_order(entries, wanted, self._label())
         label = wanted.name or str(wanted) or "nothing"
         built = self._build(label, wanted, entries, frozenset(), Settings(self.conform, strict))
@@ -332,13 +334,14 @@ class Database:
             requires=member.requires,
         )
 
-    def _asked(self, query: Query) -> Sequence[Entry]:
-        """The entries in order, with the query's extra ones.  Raises an error for unknown names."""
+    def asked(self, query: Query) -> Sequence[Entry]:
+        """The members in order, with the query's extra ones.  Raises UnknownNameError for a name that is not there."""
         entries = self._entries()
-        self._check(query, entries)
         if query.extra and not self.has_positions:
             raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
-        return with_extra(entries, query, self._label()) if query.extra else entries
+        entries = with_extra(entries, query, self._label()) if query.extra else entries
+        self._check(query, entries)
+        return entries
 
     # --- checks
     def _label(self) -> str:
@@ -354,6 +357,10 @@ class Database:
             return max([m.position for m in self._members.values() if m.position is not None], default=-1.0) + 1
         found: float | None = checked_position(self._label(), name, position, self.has_positions)
         return found
+
+    def _default_position(self, name: str, obj: Any) -> float | None:
+        """The position of an entry that is registered again, or of its kind; None: after all others."""
+        return self._members[name].position if name in self._members else self._rules_at(obj)
 
     def _rules_at(self, obj: Any) -> float | None:
         """The default position; None: after all others."""

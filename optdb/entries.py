@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import pages
@@ -32,7 +33,7 @@ class Entry:
     """Members of a container, in order."""
     is_container: bool = False
     is_extra: bool = False
-    """Whether the query itself adds it."""
+    """Whether the query itself adds it; it needs no included tag then."""
     provides: frozenset[str] = frozenset()
     """Names that later entries may require, besides its own."""
     requires: frozenset[str] = frozenset()
@@ -50,18 +51,39 @@ def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:
 
     Requirements are for what is not a container; that something inside a container is taken is for the caller to see.
     """
-    if entry.is_extra:
-        return ""
     excluded = entry.tags & query.exclude
     if excluded:
         return f"has -{min(excluded)}"
-    if not entry.tags & query.include and not _names_inside(entry) & query.include:
+    if not entry.is_extra and not entry.tags & query.include and not _names_inside(entry) & query.include:
         return "not included"
     if not entry.is_container:
         missing = query.require - entry.tags - around
         if missing:
             return f"lacks &{min(missing)}"
     return ""
+
+
+def admitting(query: Query, path: Sequence[Entry]) -> Query:
+    """The query, changed as little as possible so that it selects the last entry of a path of containers."""
+    entry, *rest = path
+    named = entry.tags | _names_inside(entry)
+    query = replace(
+        query,
+        include=query.include if entry.is_extra or named & query.include else query.include | {path[-1].name},
+        exclude=query.exclude - entry.tags,
+        position_cutoff=None if past_cutoff(entry, query) else query.position_cutoff,
+        name="",
+    )
+    if not rest:
+        return replace(query, require=query.require & entry.tags)
+    subqueries = dict(query.subquery)
+    if entry.name in subqueries:
+        inner = admitting(subqueries[entry.name], rest)
+        return replace(query, subquery={**subqueries, entry.name: inner})  # type: ignore[arg-type]
+    inner = admitting(query.inside(entry.name), rest)
+    return replace(
+        query, include=inner.include, exclude=inner.exclude, require=query.require & (inner.require | entry.tags)
+    )
 
 
 def _names_inside(entry: Entry) -> set[str]:

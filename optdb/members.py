@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import os
 import sys
 import warnings
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..record import record
 from .applier import OptimizerWarning
 from .contract import Contract
-from .rule import Rule
+from .rule import Rule, keys_text
 
 if TYPE_CHECKING:
     from .kinds import Hidden
@@ -53,18 +54,32 @@ def checked_position(label: str, name: str, position: Any, has_positions: bool) 
         return None
     if not has_positions:
         raise ValueError(f"{label}: {name!r} has a position, but this database is ordered by registration")
-    if isinstance(position, bool) or not isinstance(position, (int, float)):
+    if isinstance(position, bool) or not isinstance(position, numbers.Real):  # NumPy's numbers too
         raise TypeError(f"{label}: the position of {name!r} is {position!r}; expected a number")
     if math.isnan(position):
         raise ValueError(f"{label}: the position of {name!r} is nan; expected a number")
-    return position
+    return int(position) if isinstance(position, numbers.Integral) else float(position)
 
 
 def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None:
-    """Raise ValueError for a name that is registered already."""
-    if new.name in members:
-        before = members[new.name].origin
+    """Raise ValueError for a name that is registered already, unless a cell or line that runs again registers it."""
+    if new.name not in members:
+        return
+    before = members[new.name].origin
+    if before != new.origin and not (_in_cell(before) and _in_cell(new.origin)):
         raise ValueError(f"{label}: {new.name!r} is registered at {new.origin}, and already at {before}")
+    text = f"{label}: {new.name!r}, registered again, replaces the entry of that name"
+    warnings.warn(text, OptimizerWarning, stacklevel=4)
+
+
+def _in_cell(origin: str) -> bool:
+    """Return whether code of a notebook or of a prompt registered an entry."""
+    return "ipykernel_" in origin or origin.startswith("<")
+
+
+def can_be_asked_for(name: str) -> bool:
+    """Return whether a query can contain the name or tag: it is one word without the signs of queries."""
+    return name.split() == [name] and MARKS.isdisjoint(name)
 
 
 def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: set[str]) -> None:
@@ -72,8 +87,11 @@ def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: s
 
     `tags`: all tags of the members, and perhaps more.
     """
-    if new.name.split() != [new.name] or not MARKS.isdisjoint(new.name):
+    if not can_be_asked_for(new.name):
         raise ValueError(f"{label}: {new.name!r} cannot be a name, since no query can contain it")
+    for tag in sorted(new.tags, key=str):
+        if not isinstance(tag, str) or not can_be_asked_for(tag):
+            raise ValueError(f"{label}: {tag!r} cannot be a tag of {new.name!r}, since no query can contain it")
     tagged = members.values() if new.name in tags else ()  # seldom: not all pairs are compared
     clashing = [members[tag] for tag in sorted(members.keys() & new.tags)]
     clashing += [old for old in tagged if new.name in old.tags]
@@ -91,7 +109,7 @@ def warn_if_hidden(label: str, member: Member, hidden: Hidden, place: str) -> No
     rule = member.object
     if not isinstance(rule, Rule) or not hidden.hides(rule):
         return
-    names = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", "") for op in rule.ops[:3])
+    names = keys_text(rule.ops[:3])
     warnings.warn(
         f"{label}: the rule {member.name!r} stands {place}, behind position {hidden.position:g}, where "
         f"few or no nodes of {names} are left: {hidden.reason}; it will seldom or never fire. Register it below "

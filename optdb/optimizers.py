@@ -23,7 +23,7 @@ from .applier import Applier, Divergence, Failures, RuleError, endless
 from .conform import Conform
 from .contract import Contract, exact
 from .rule import Rule
-from .sweep import Sweep
+from .sweep import MERGE, Sweep
 from .top_down import TopDownWalk
 
 Result = tuple[FunctionGraph, OptimizerProfile]
@@ -189,7 +189,7 @@ class MergeOptimizer(Optimizer):
         if not graph.has_repeats:
             return graph, MergeProfile()
         entries = len(editor.journal)
-        sweep = Sweep(Applier((), editor, None, Failures(self.strict)), merging=True)
+        sweep = Sweep(Applier((), editor, None, Failures(self.strict)), merging=True, merge_name=self.name or MERGE)
         result = sweep.walk(graph)
         if result is not graph and not can_be_run(result):  # two values that are overwritten would be one
             del editor.journal[entries:]

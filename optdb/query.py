@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
@@ -165,7 +166,8 @@ def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]
 
 def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
     """The error for a name that is not among the known ones."""
-    near = later.difflib.get_close_matches(name, known, 3, 0.6)
+    spelled = {each.casefold(): each for each in sorted(known)}
+    near = [spelled[each] for each in later.difflib.get_close_matches(name.casefold(), spelled, 3, 0.6)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
     return UnknownNameError(f"no {what} is named {name!r}; {hint}")
 
@@ -175,9 +177,9 @@ def _placed(pair: Any) -> tuple[Any, float]:
     if not isinstance(pair, tuple) or len(pair) != 2 or isinstance(pair[1], bool):
         raise TypeError(f"Query: {pair!r} is no extra entry; expected (rule or optimizer or function, position)")
     what, position = pair
-    if not isinstance(position, (int, float)) or math.isnan(position):
+    if not isinstance(position, numbers.Real) or math.isnan(position):
         raise ValueError(f"Query: the position of {_name_of(what)} is {position!r}; expected a number")
-    return what, position
+    return what, float(position)
 
 
 def _name_of(what: Any) -> str:

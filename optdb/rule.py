@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
 from typing import Any, Union
@@ -75,6 +75,10 @@ class Rule:
         """The replacements of the outputs of `node`, or None."""
         raise NotImplementedError
 
+    def in_dtype(self, node: Apply, users: Users, cast: Callable[[Variable], Variable]) -> Variable | None:
+        """The right side on wild values that `cast` converts; None if it is a function, which knows its dtypes."""
+        return None
+
     def __str__(self) -> str:
         return f"{self.name}: {self.before} -> {self.after}"
 
@@ -118,6 +122,18 @@ class PatternRule(Rule):
                     leaves = [v for p, v in bound.items() if not isinstance(p, Applied) and _gives_shape(v)]
                     inner = [v for p, v in bound.items() if isinstance(p, Applied) and p is not self.pattern]
                     return Proposal(outputs, tuple(leaves), tuple(inner))
+        return None
+
+    def in_dtype(self, node: Apply, users: Users, cast: Callable[[Variable], Variable]) -> Variable | None:
+        bound: Bound = {}
+        if not isinstance(self.right, Pattern):
+            return None
+        for _ in self.pattern.match(node.outputs[0], bound, users):
+            if self.when is None or self.when(*[node if n == "node" else bound[n] for n in self._when_names]):
+                wild = {n: cast(v) if isinstance(v, Variable) else v for n, v in bound.items() if isinstance(n, str)}
+                with inheriting(_lines_of(bound)):
+                    made = instantiate(self.right, {**bound, **wild})
+                return made if isinstance(made, Variable) else None
         return None
 
     def _build(self, node: Apply, bound: Bound) -> Any:
@@ -249,6 +265,12 @@ def node_rule(
 def is_of(op: Op, key: OpKey) -> bool:
     """Return whether the op equals the key, or is of the class that the key names."""
     return isinstance(op, key) if isinstance(key, type) else op == key
+
+
+def keys_text(keys: Iterable[OpKey]) -> str:
+    """Names of ops and of classes of ops, separated by commas."""
+    names = (key.__name__ if isinstance(key, type) else getattr(key, "name", "") or str(key) for key in keys)
+    return ", ".join(names)
 
 
 # --- definition

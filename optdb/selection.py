@@ -68,8 +68,9 @@ def _extra_entry(obj: Any, position: float, label: str) -> Entry:
         if not callable(obj) or isinstance(obj, type):
             raise TypeError(f"{label}: extra entry {obj!r} in the query; expected a rule, an optimizer or a function")
         obj = FromFunctionOptimizer(name=obj.__name__, function=obj)
-    name = obj.name or type(obj).__name__
+    name, contract = obj.name or type(obj).__name__, contract_of(obj)
+    tags = {name, type(obj).__name__} | (contract.tags if contract is not None else set())
     return Entry(
-        name=name, object=obj, tags=frozenset({name, type(obj).__name__}), position=position, path=name,
-        contract=contract_of(obj), role="", origin="the query", is_extra=True,
+        name=name, object=obj, tags=frozenset(tags), position=position, path=name, contract=contract, role="",
+        origin="the query", is_extra=True,
     )  # fmt: skip

@@ -62,6 +62,7 @@ class Sweep:
         applier: Applier,
         *,
         merging: bool = False,
+        merge_name: str = MERGE,
         max_nodes: int | None = None,
         deadline: float | None = None,
     ) -> None:
@@ -70,7 +71,7 @@ class Sweep:
         self.max_nodes = max_nodes
         self.deadline = deadline
         self.stop: str | None = None
-        self.merge: Tally = Tally(MERGE)
+        self.merge: Tally = Tally(merge_name)
         self.merged_constants: int = 0
         self.refused_merges: int = 0
         self._made = 0
@@ -267,7 +268,7 @@ class Sweep:
     def _admit_merges(self, before: Sequence[Variable], after: Sequence[Variable]) -> bool:
         """Return whether the editor accepts all of them."""
         self.merge.tried += 1
-        passed = self.applier.editor.admit_together(MERGE, tuple(zip(before, after, strict=True)))
+        passed = self.applier.editor.admit_together(self.merge.name, tuple(zip(before, after, strict=True)))
         self.merge.fired += len(before) if passed else 0
         self.refused_merges += 0 if passed else len(before)
         return passed

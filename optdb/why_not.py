@@ -15,11 +15,11 @@ from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Variable
 from ..graph.match_key import match_key_of
 from ..record import record
-from .entries import Row
+from .entries import Row, admitting
 from .mismatch import Mismatch, condition_text, mismatch
 from .optimizers import Optimizer
 from .query import Query
-from .rule import NodeRule, PatternRule, Rule, is_of
+from .rule import NodeRule, PatternRule, Rule, is_of, keys_text
 
 if TYPE_CHECKING:
     from .database import Database
@@ -75,8 +75,9 @@ def explain(database: Database, name: str | Rule, graph: FunctionGraph, query: Q
     """
     if isinstance(name, Rule):
         return _unregistered(name, graph)
-    found = database[name]  # raises for unknown names, with a suggestion
     rows = [row for row in database.table(query) if name in (row.name, row.path)]
+    extra = {getattr(what, "name", ""): what for what, _ in query.extra}
+    found = extra.get(name) or database[rows[0].path if rows else name]  # raises for unknown names, with a suggestion
     if not rows:  # a container, or a name of Theano that means others
         reason = f"{name} is no rule or optimizer of its own; ask for one inside"
         return Explanation(name, str(found), (), (), (reason,))
@@ -89,7 +90,7 @@ def explain(database: Database, name: str | Rule, graph: FunctionGraph, query: Q
     taken = [row for row in rows if row.taken]
     if not taken:
         reasons = tuple(f"the query {query} does not take {row.path}: {row.reason}" for row in rows)
-        return Explanation(name, what, places, (), reasons, _inclusion(rows[0]))
+        return Explanation(name, what, places, (), reasons, _selecting(database, rows[0], query))
     failures = [f for f in run.profile.all_failures() if f.rule == rows[0].name]
     if failures:
         error = failures[0].error.strip().splitlines()[-1]
@@ -260,16 +261,15 @@ def _last_word(rule: PatternRule, node: Apply, states: Sequence[tuple[int, Funct
 def _nearest_to_function(rule: NodeRule, states: Sequence[tuple[int, FunctionGraph]], last: int) -> tuple[str, ...]:
     missing = [op for op in rule.needs if not any(op in graph.ops for _, graph in states)]
     if missing:
-        return (f"it needs a node of {', '.join(map(str, missing))} anywhere in the graph, and there is none",)
+        return (f"it needs a node of {keys_text(missing)} anywhere in the graph, and there is none",)
     for position, graph in states:
         node = next(candidates(rule, graph), None)
         if node is not None:
             where = f"{_at(node)}{_when(position, last)}"
             return (f"its function {_function_text(rule)} was asked about {where}, and gave None: {rule.formula}",)
-    ops = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", str(op)) for op in rule.ops)
+    ops = keys_text(rule.ops)
     if rule.having and any(is_of(n.op, key) for _, graph in states for n in graph.order for key in rule.ops):
-        having = ", ".join(getattr(op, "name", "") or getattr(op, "__name__", str(op)) for op in rule.having)
-        return (f"no node of {ops} has an operand computed by {having}",)
+        return (f"no node of {ops} has an operand computed by {keys_text(rule.having)}",)
     return (_no_node(rule, ops),)
 
 
@@ -311,11 +311,24 @@ def _place_text(row: Row, run: _Run) -> str:
     return f"position {row.position} ({row.path}): ran after {begin} rewrites{after}; its optimizer made {end - begin}"
 
 
-def _inclusion(row: Row) -> str:
-    """The tags that would make a query select an entry that it leaves out."""
-    if row.reason.endswith("not included"):
-        return f'mode.including("{row.name}")'
-    return f"a query without that: {row.reason.rpartition('has ')[2] or row.reason}"
+def _selecting(database: Database, row: Row, query: Query) -> str:
+    """The code that makes a query select an entry that it leaves out."""
+    path = {inner.path: inner for entry in database.asked(query) for inner in entry.walk()}
+    parts = row.path.split("/")
+    entries = [path["/".join(parts[: k + 1])] for k in range(len(parts))]
+    wanted = admitting(query, entries)
+    added = sorted(wanted.include - query.include)
+    if wanted == query.including(*added):
+        return f"mode.including({', '.join(map(_quoted, added))})"
+    if query.extra:  # no text expresses it
+        less = [f"-{tag}" for tag in query.exclude - wanted.exclude]
+        less += [f"&{tag}" for tag in query.require - wanted.require]
+        return f"leave {' '.join(sorted(less))} out of the query"
+    return f"mode={_quoted(str(wanted))}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
 
 
 def _change(entry: Replacement) -> str:

@@ -56,6 +56,10 @@ class Collection:
     def __exit__(self, *exception: object) -> None:
         with _lock:
             _open.remove(self)
+        with self._lock:
+            self._functions = [
+                (name, optimizer, None if run is None else run.snapshot()) for name, optimizer, run in self._functions
+            ]
 
     def add(self, name: str, optimizer: OptimizerProfile, run: RunProfile | None) -> None:
         """Add one compiled function."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..record.forks import ProcessLock
@@ -29,7 +31,23 @@ class Copies:
         """Time of the copies, without the region's own work."""
         return float(self._counters[2])
 
+    def snapshot(self) -> Copies:
+        """A copy that later calls do not change."""
+        made = Copies()
+        with self._lock:
+            made._counters = self._counters.copy()
+        return made
+
+    def __reduce__(self) -> Any:
+        return _counted, (self._counters.tolist(),)
+
     def reset(self) -> None:
         """Forget all calls."""
         with self._lock:
             self._counters[:] = 0
+
+
+def _counted(counters: list[float]) -> Copies:
+    made = Copies()
+    made._counters[:] = counters
+    return made

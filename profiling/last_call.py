@@ -42,6 +42,10 @@ class CallReader:
     def __init__(self, at: int, buffers: int, team: np.ndarray) -> None:
         self._at, self._buffers, self._team = at, buffers, team.reshape(-1, 3)
 
+    def snapshot(self) -> CallReader:
+        """A copy that later calls do not change."""
+        return CallReader(self._at, self._buffers, self._team.copy())
+
     def __call__(self, counters: Sequence[np.ndarray], tick: Callable[[], float]) -> LastCall | None:
         """The newest call of these sets of counters; None before the first call."""
         tails = [each[self._at :].copy() for each in counters]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,28 @@ class RunProfile:
     def _counts(self) -> np.ndarray:
         """For each node its runs, ticks, bytes and floating-point operations."""
         return self._rows()[:-1]
+
+    # --- copies
+    def snapshot(self) -> RunProfile:
+        """A copy that later calls do not change."""
+        made = RunProfile.__new__(RunProfile)
+        made.__dict__.update(self.__dict__)
+        with self._lock:
+            made._counters = [counters.copy() for counters in self._counters]
+            made._recorded, made.warm_up = self._recorded.copy(), self.warm_up.copy()
+            made._strided = dict(self._strided)
+            made._nodes = tuple(
+                node if node.copies is None else replace(node, copies=node.copies.snapshot()) for node in self._nodes
+            )
+        made._reader = None if self._reader is None else self._reader.snapshot()
+        made._tick, made._lock = partial(float, self._tick()), ProcessLock()
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state of a snapshot without what belongs to this process: its remarks are made now, its roofline too."""
+        roofline, state = self.roofline, dict(self.snapshot().__dict__)
+        remarks = None if self.remarks is None else partial(tuple, list(self.remarks()))
+        return state | {"_roofline": roofline, "_measure": None, "remarks": remarks}
 
     # --- what it says
     @property

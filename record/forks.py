@@ -36,6 +36,10 @@ class ProcessLock:
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
         self._lock.release()
 
+    def __reduce__(self) -> tuple[type[ProcessLock], tuple[()]]:
+        """Pickle and copy as a lock of its own, which is open."""
+        return ProcessLock, ()
+
     def _in_child(self) -> None:
         """Replace the lock unless it is free or held by the forking thread."""
         if self._lock.acquire(blocking=False):

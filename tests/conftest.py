@@ -1,8 +1,10 @@
 """Fixtures of all tests.
 
 - Golden texts lie in `tests/golden/`; `--update-golden` writes them anew.
-- Tests run in random order, files first, then the tests of each file; `--order=SEED` repeats an order, `--order=file`
-  keeps that of the files.
+- Two runs do the same: tests run in the order of the files, hypothesis draws the same examples, and a generator of
+  random numbers in a test module starts each test where its seed puts it.
+- `--order=reversed` reverses the order. `--order=random` chooses a seed, and `--order=SEED` repeats it: the seed
+  decides the order of the files, the order of the tests of each file, and the examples of hypothesis.
 - A test that changes what all tests share fails, and the change is undone; see `isolation.py`.
 """
 
@@ -12,12 +14,15 @@ import gc
 import os
 import random
 import signal
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import hypothesis
+import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
 from isolation import ProcessState
@@ -28,6 +33,8 @@ from arignote.targets.current import using
 from arignote.targets.named import host
 
 GOLDEN = Path(__file__).parent / "golden"
+FIXED_ORDERS = ("file", "reversed")
+"""Orders that draw nothing."""
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # else each of hundreds of processes would compile every module
     BYTECODE = tempfile.TemporaryDirectory(prefix="arignote-bytecode-")  # removed when the tests are over
     os.environ["PYTHONPYCACHEPREFIX"] = BYTECODE.name
@@ -40,13 +47,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the golden texts instead of comparing with them"
     )
-    parser.addoption("--order", help="the seed of the order of the tests, or 'file'; default: a new seed")
+    parser.addoption(
+        "--order", default="file", help="order of the tests: 'file' (the default), 'reversed', 'random', or a seed"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose a seed; a worker of pytest-xdist takes that of the process that started it."""
-    given = getattr(config, "workerinput", {}).get("order") or config.option.order
-    config.option.order = given or str(random.SystemRandom().randrange(10**6))
+    """Choose a seed if one is asked for; a worker of pytest-xdist takes that of the process that started it."""
+    config.option.order = getattr(config, "workerinput", {}).get("order") or config.option.order
+    if config.option.order == "random":
+        config.option.order = str(random.SystemRandom().randrange(10**6))
+    fixed = config.option.order in FIXED_ORDERS
+    on_time_or_fixtures = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.function_scoped_fixture]
+    hypothesis.settings.register_profile(
+        "arignote", deadline=None, database=None, derandomize=fixed, suppress_health_check=on_time_or_fixtures
+    )
+    hypothesis.settings.load_profile("arignote")
+    if not fixed:
+        hypothesis.core.global_force_seed = config.option.order
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a job that a shell starts in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -69,8 +87,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(tryfirst=True)  # pytest then brings together what shares a fixture of a module with parameters
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the files, and the tests of each."""
-    if config.option.order == "file":
+    """Shuffle the files, and the tests of each, if a seed is asked for."""
+    if config.option.order == "reversed":
+        items.reverse()
+    if config.option.order in FIXED_ORDERS:
         return
     chance = random.Random(config.option.order)
     files = sorted({item.path for item in items})
@@ -137,6 +157,34 @@ def cache(tmp_path) -> Cache:
 
 
 def pytest_collection_finish() -> None:
-    """Keep the garbage collector off the thousands of tests that are there by now."""
+    """Note the states of generators; keep the garbage collector off the thousands of tests that are there by now."""
+    SEEDED.extend((g, g.bit_generator.state) for g in set(_generators_of_test_modules()))
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    _reseed()  # for fixtures, which may live longer than the test
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    _reseed()
+
+
+SEEDED: list[tuple[np.random.Generator, Mapping[str, Any]]] = []
+"""Generators of the test modules, with their states after the import."""
+
+
+def _reseed() -> None:
+    """Put generators of test modules back, so that no test depends on the tests that ran before it in its process."""
+    for generator, state in SEEDED:
+        generator.bit_generator.state = state
+
+
+def _generators_of_test_modules() -> Iterator[np.random.Generator]:
+    folder = str(GOLDEN.parent)
+    for module in list(sys.modules.values()):
+        if (getattr(module, "__file__", None) or "").startswith(folder):
+            yield from (value for value in vars(module).values() if isinstance(value, np.random.Generator))

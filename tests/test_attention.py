@@ -73,7 +73,7 @@ def compiled(request):
     st.sampled_from([0, 1, 5, 17, 256, 300]), st.sampled_from([0, 1, 4, 33]), st.sampled_from([0, 1, 19, 40]),
     st.booleans(), st.randoms(use_true_random=False),
 )  # fmt: skip
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_values_are_numpys(compiled, batch, m, n, d, e, strided, random):
     dtype, found, f, two = compiled
     rng = np.random.default_rng(random.getrandbits(32))

@@ -7,11 +7,22 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph import FunctionGraph
+from arignote.graph import Constant, FunctionGraph, leaves
 from arignote.ops.blas import Dot
 from arignote.ops.elementwise import identity, maximum, sin
-from arignote.optdb import Divergence, EquilibriumOptimizer, OptimizerWarning, RuleError, node_rule, rule, wilds
+from arignote.ops.interpret import interpret
+from arignote.optdb import (
+    Divergence,
+    EquilibriumOptimizer,
+    OptimizerWarning,
+    RuleError,
+    TopoOptimizer,
+    node_rule,
+    rule,
+    wilds,
+)
 from arignote.optdb.rules import default_db
+from arignote.optdb.rules.conforming import TensorConform
 
 x, other = T.vector("x"), T.vector("other")
 u, v = wilds("u v")
@@ -133,5 +144,56 @@ def test_a_rule_behind_fusion_is_warned_of(op, words):
 
 def test_a_rule_inside_a_database_where_its_op_is_gone_is_warned_of():
     late = node_rule("late", T.Shape, lambda node: None, formula="a -> b")
-    with pytest.warns(OptimizerWarning, match="'late' stands in it, .* no nodes of shape are left: ShapeOpt"):
+    with pytest.warns(OptimizerWarning, match="'late' stands in it, .* no nodes of Shape are left: ShapeOpt"):
         default_db()["specialize"].register("late", late, "fast_run")
+
+
+ALL = ["int8", "uint8", "int32", "int64", "bool", "float16", "float32", "float64"]
+p, q, r = wilds("p q r")
+NARROW = [  # exact within one dtype alone: (before, after, an expression that mixes dtypes)
+    ("double", p * 2, p + p, lambda x, y, z: [x * 2.0, x * 2, x * np.float32(2)]),
+    ("square", p**2, p * p, lambda x, y, z: [x**2.0, x**2, x ** np.float64(2)]),
+    ("factor", p * q + p * r, p * (q + r), lambda x, y, z: [T.dvector("d") * y + T.dvector("d") * z, x * y + x * z]),
+    ("expand", p * (q + r), p * q + p * r, lambda x, y, z: [1.5 * (y + z), x * (y + z)]),
+    ("of_exp", T.exp(p) * T.exp(q), T.exp(p + q), lambda x, y, z: [T.exp(x) * T.exp(y)]),
+    ("to_exp", T.exp(p + q), T.exp(p) * T.exp(q), lambda x, y, z: [T.exp(x + y)]),
+    ("minus", -(p * q), p * -q, lambda x, y, z: [-(x * (y * 1.0)), -(x * y)]),
+]
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize(("name", "before", "after", "make"), NARROW, ids=[row[0] for row in NARROW])
+def test_a_pattern_is_computed_in_the_dtype_of_what_it_replaces(name, before, after, make, dtype):
+    """No digits are lost, and none won: integers wrap where NumPy's do."""
+    if dtype == "bool" and name == "minus":
+        return  # NumPy has no negative of bools
+    x, y, z = (T.vector(letter, dtype) for letter in "xyz")
+    expressions = make(x, y, z)
+    graph = FunctionGraph([v for v in leaves(expressions) if not isinstance(v, Constant)], expressions)
+    most = True if dtype == "bool" else np.iinfo(dtype).max if np.dtype(dtype).kind in "iu" else 300.0
+    rows = [np.array([most, 1, 0, most]), np.array([most, most, 1, 0]), np.array([most, 0, most, 1])]
+    arrays = [np.resize(rows["xyz".index(i.name)] if i.name in "xyz" else 1.5, 4).astype(i.dtype) for i in graph.inputs]
+    optimizer = TopoOptimizer(name="mine", rules=(rule(name, before, after),), conform=TensorConform(), strict=True)
+    changed, _ = optimizer(graph)
+    with np.errstate(all="ignore"):
+        for mine, reference in zip(interpret(changed, arrays), interpret(graph, arrays), strict=True):
+            assert mine.dtype == reference.dtype
+            if mine.dtype.kind == "f":
+                np.testing.assert_allclose(mine, reference, rtol=8 * np.finfo(mine.dtype).eps)
+            else:
+                np.testing.assert_array_equal(mine, reference)
+
+
+@pytest.mark.parametrize("result", [True, np.True_, [True]])
+def test_a_truth_value_is_no_number(result):
+    made = node_rule("mine", T.exp, lambda node: result, formula="a -> b")
+    with pytest.raises(RuleError, match="the result is True; expected None, a variable"):
+        TopoOptimizer(name="mine", rules=(made,), conform=TensorConform(), strict=True)(FunctionGraph([x], [T.exp(x)]))
+
+
+def test_a_function_that_computes_in_a_narrower_dtype_is_refused_by_name():
+    x = T.vector("x", "int8")
+    made = node_rule("mine", T.mul, lambda node: node.inputs[0] + node.inputs[0], formula="x * 2 -> x + x")
+    optimizer = TopoOptimizer(name="all", rules=(made,), conform=TensorConform(), strict=True)
+    with pytest.raises(RuleError, match=r"mine failed .* is computed as int8\[\?\] for float64\[\?\]; cast"):
+        optimizer(FunctionGraph([x], [x * 2.0]))

@@ -25,7 +25,7 @@ def packed(b):
     return op, T.constant(op.packed(to_bfloat16(b)))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(*map(st.integers, 3 * [0], [20, 70, 150]), st.booleans(), st.booleans(), st.integers(0, 1 << 30))
 def test_all_sizes_have_the_bits_of_the_definition(m, k, n, a_bits, b_bits, seed):
     rng = np.random.default_rng(seed)
@@ -114,7 +114,7 @@ def test_operands_of_any_strides_and_axes():
         f(a[0], bits)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 40), st.integers(0, 70), st.sampled_from([(4, 2), (16, 4), (1, 1)]))
 def test_panels_come_back(rows, columns, form):
     bits = to_bfloat16(numbers(np.random.default_rng(rows), (rows, columns), -9, 9))

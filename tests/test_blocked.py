@@ -38,7 +38,7 @@ def check(build, shape, dtype="float32", known=True, ops=("blocked_convolution",
     return f
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_convolution(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731
@@ -225,7 +225,7 @@ def test_targets_with_narrower_vectors(target, size):
 # --- the ops
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(*(st.integers(1, n) for n in (70, 40, 3, 3, 4)), st.sampled_from([4, 8, 16]), st.booleans(), st.booleans())
 def test_packing_has_a_way_back(outputs, channels, rows, columns, panel, size, blocks, own):
     shape = (outputs, 1 if own else channels, rows, columns)

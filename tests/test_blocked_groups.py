@@ -155,7 +155,7 @@ def test_the_tag_leaves_it_out(mode):
 # --- the ops
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(*(st.integers(1, n) for n in (5, 40, 9, 3, 3, 4)), st.sampled_from([4, 8, 16]), st.booleans())
 def test_packing_has_a_way_back(groups, outputs, channels, rows, columns, panel, size, blocks):
     shape = (groups * outputs, channels, rows, columns)

@@ -29,7 +29,7 @@ def names(f):
     return [getattr(node.op, "product", node.op).name for node in f.graph.order]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_pool(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731

@@ -43,7 +43,7 @@ def layer(channels, outputs, kernel, stride, padding, dilation, dtype, known):
     return [x, v, w, g], [y, *ag.grad(T.sum(T.tanh(y) * g), [v, w])]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.data())
 def test_gradients_of_any_convolution(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731

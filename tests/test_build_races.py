@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from small_programs import answer, returning
 
 from arignote.cbackend.build.build import build
@@ -111,9 +112,8 @@ def test_a_stopped_builder_does_not_hold_up_others(probed, toolchain):
     time.sleep(0.02)
     os.killpg(stopped.pid, signal.SIGSTOP)
     try:
-        start = time.monotonic()
         assert answer(build(returning(88), toolchain, probed)) == 88
-        assert time.monotonic() - start < 60  # it would be held up for good
+        assert stopped.poll() is None
     finally:
         os.killpg(stopped.pid, signal.SIGKILL)
         stopped.communicate()
@@ -141,17 +141,25 @@ print(time.process_time() - start)
 """
 
 
-def test_a_warm_start_runs_no_process_and_is_quick(probed, toolchain):
+def _warm_start(probed):
+    """Seconds of processor time that a warm start takes in a process of its own, which starts no other process."""
+    done = subprocess.run(
+        [sys.executable, "-c", _WARM_RUN, str(Path(__file__).parent), str(probed.folder.root)],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return float(done.stdout)
+
+
+def test_a_warm_start_runs_no_process(probed, toolchain):
     build(returning(42), toolchain, probed)
-    times = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", _WARM_RUN, str(Path(__file__).parent), str(probed.folder.root)],
-            capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-2000:]
-        times.append(float(done.stdout))
-    assert min(times) < 0.010
+    assert _warm_start(probed) > 0
+
+
+@pytest.mark.long  # it compares times
+def test_a_warm_start_is_quick(probed, toolchain):
+    build(returning(42), toolchain, probed)
+    assert min(_warm_start(probed) for _ in range(3)) < 0.010
 
 
 def test_a_changed_compiler_is_probed_again(probed, tmp_path, monkeypatch):

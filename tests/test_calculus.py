@@ -392,6 +392,7 @@ def test_a_deep_chain_needs_no_recursion():
         sys.setrecursionlimit(limit)
 
 
+@pytest.mark.long  # it compares times
 def test_time_grows_with_the_graph():
     def seconds(n):
         x = T.vector("x")
@@ -405,3 +406,36 @@ def test_time_grows_with_the_graph():
 
     small, large = min(seconds(500) for _ in range(3)), seconds(4000)
     assert large < 8 * 4 * small
+
+
+def test_derivatives_by_a_dict_are_a_dict():
+    x, y = T.vector("x"), T.vector("y")
+    cost, wrt = T.sum(x * x * y), {"a": x, ("b", 1): y}
+    values = {x: np.array([1.0, 2.0]), y: np.array([3.0, 5.0])}
+    for found in (grad(cost, wrt), value_and_grad(cost, wrt)[1], jacobian(cost, wrt), vjp(cost, wrt, 1.0)):
+        assert list(found) == list(wrt)
+        np.testing.assert_allclose(found["a"].eval(values), [6, 20])
+        np.testing.assert_allclose(found["b", 1].eval(values), [1, 4])
+    second = hvp(cost, wrt, {"a": np.ones(2), ("b", 1): np.zeros(2)})
+    np.testing.assert_allclose(second["a"].eval(values), [6, 10])
+    np.testing.assert_allclose(second["b", 1].eval(values), [2, 4])
+    with pytest.raises(ValueError, match="a dict with the keys 'a'"):
+        hvp(cost, wrt, {"a": np.ones(2)})
+    with pytest.raises(TypeError, match="list, tuple or dict"):
+        grad(cost, {"a": 1.0})
+
+
+def test_mixed_second_derivatives():
+    x, y = T.vector("x"), T.matrix("y")
+    cost = T.sum(T.dot(y, x) ** 2)
+    a, b = np.array([1.0, 2.0]), np.array([[1.0, 3.0], [0.5, -1.0], [2.0, 2.0]])
+    blocks = hessian(cost, [x, y])
+    flat = T.vector("flat")
+    whole = hessian(T.sum(T.dot(flat[2:].reshape((3, 2)), flat[:2]) ** 2), flat)
+    expected = whole.eval({flat: np.concatenate([a, b.ravel()])})
+    xx, xy, yx, yy = ag.function([x, y], [block for row in blocks for block in row])(a, b)
+    assert xy.shape == (2, 3, 2) and yx.shape == (3, 2, 2)
+    found = np.block([[xx, xy.reshape(2, 6)], [yx.reshape(6, 2), yy.reshape(6, 6)]])
+    np.testing.assert_allclose(found, expected)
+    by_name = hessian(cost, {"x": x, "y": y})
+    np.testing.assert_allclose(by_name["x"]["y"].eval({x: a, y: b}), xy)

@@ -30,7 +30,7 @@ def names(f):
     return [op.name for op in ops_of(f)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_any_sums(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731

@@ -39,7 +39,7 @@ def check(build, value, known=True):
     np.testing.assert_allclose(unfused, plain, rtol=0, atol=scale * (4e-6 if value.dtype == "float32" else 1e-14))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.data())
 def test_any_pair(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731

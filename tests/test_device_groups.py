@@ -6,7 +6,7 @@ import shutil
 import cuda_stand_in
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arignote as ag
@@ -25,7 +25,7 @@ DTYPES = ("float32", "float64", "int32", "uint8", "bool")
 LENGTHS = (1, 2, 3, 7, 31, 32, 33, 64, 100, 127, 128, 129, 257, 700, 1025)
 FUNCTIONS = {}
 DRIVER, COMPILER = cuda_stand_in.Driver(), cuda_stand_in.Compiler()
-HERE = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+HERE = settings(max_examples=40)
 
 
 @pytest.fixture(autouse=True)

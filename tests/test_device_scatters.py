@@ -49,7 +49,7 @@ def test_rows_and_elements_by_arrays(opencl, dtype):
     require_equal([x, w, i, j], outputs, [numbers(6, 5, dtype=dtype), numbers(9, dtype=dtype), *places], opencl)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 40), st.booleans(), st.booleans())
 def test_any_number_of_items_at_any_place(rows, columns, count, adds, turned):
     if lacking():

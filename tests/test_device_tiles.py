@@ -5,7 +5,7 @@ import shutil
 import cuda_stand_in
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arignote import ops as T
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 
 COMPILER = cuda_stand_in.Compiler()
 LENGTHS = st.sampled_from([1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 130])
-SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=60)
 
 
 @pytest.fixture

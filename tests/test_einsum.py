@@ -122,7 +122,7 @@ def test_lengths_that_do_not_agree_raise():
             T.einsum(subscripts, x, y).eval({x: np.ones((2, 3, 4)), y: np.ones((2, 4, 3))})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_summation(data):
     letters = "abcde"

@@ -7,7 +7,7 @@ divisions stay off zero.
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import arignote as ag
@@ -93,13 +93,13 @@ def check(case, mode):
         np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=60)
 @given(expressions())
 def test_optimized_c_means_what_numpy_means(case):
     check(case, "FAST_RUN")
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=150)
 @given(expressions())
 def test_optimizers_keep_the_meaning(case):
     check(case, ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))

@@ -130,7 +130,7 @@ def several():
 LENGTHS = st.sampled_from([0, 1, 2, 7, 8, 9, 16, 17, 31, 33, 64, 70])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(LENGTHS, LENGTHS, st.sampled_from([0, 1, 5, 16, 40, 400]), st.integers(0, 2), st.booleans())
 def test_values_at_all_lengths(several, m, n, k, stretch, transposed):
     """`stretch`: the other operands have the shape of the product; are broadcast; broadcast the product."""

@@ -66,7 +66,7 @@ def test_positions_out_of_range_raise(call):
             f(np.arange(4.0))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(st.integers(-4, 3), max_size=5), st.integers(0, 2**31))
 def test_any_positions(obj, seed):
     x, positions = T.vector("x"), T.lvector("positions")
@@ -272,7 +272,7 @@ def test_polynomials():
         T.hanning(T.lscalar())
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.integers(-3, 3), max_size=6), st.lists(st.integers(-3, 3), max_size=6))
 def test_sets(first, second):
     a, b = T.lvector("a"), T.vector("b")

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import EVERYTHING, POINTWISE, random_graph
 
@@ -22,7 +22,7 @@ from arignote.targets.limits import Limits
 
 FUSE = FusionOptimizer(name="composite_elemwise_fusion")
 FLATTEN = FlattenOptimizer(name="local_add_mul_fusion")
-GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+GRAPHS = settings(max_examples=300)
 
 A, B, C = T.matrix("A"), T.matrix("B"), T.matrix("C")
 U, V = T.vector("U"), T.vector("V")

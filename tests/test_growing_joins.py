@@ -89,7 +89,7 @@ def test_lengths_that_disagree_are_an_error_still():
         f(two, two, one, two)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_joins(data):
     axis, steps = data.draw(st.integers(0, 2)), data.draw(st.integers(2, 7))

@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_graphs import EVERYTHING, PRODUCTS, random_graph
 
@@ -26,7 +26,7 @@ from arignote.optdb.rules.destroy import AddDestroyHandler
 from arignote.optdb.rules.fusion import FusionOptimizer
 from arignote.optdb.rules.gemm import GemmOptimizer
 
-GRAPHS = settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+GRAPHS = settings(max_examples=300)
 KINDS = pytest.mark.parametrize(("steps", "known"), [(EVERYTHING, 0.5), (PRODUCTS, 1.0)], ids=["mixed", "products"])
 ELEMWISE, BLAS = inplace.inplace_elemwise(), inplace.inplace_blas()
 SET, INC = inplace.inplace_setsubtensor(), inplace.inplace_incsubtensor1()

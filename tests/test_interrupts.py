@@ -70,6 +70,7 @@ def child(body: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long  # it compares times
 @pytest.mark.parametrize(("name", "threads"), [(name, 1 + k % 2) for k, name in enumerate(LATENCY)])
 def test_a_long_call_ends_soon(name, threads):
     expression, shape = LATENCY[name]
@@ -85,6 +86,7 @@ assert np.array_equal(f(small), f(small))  # the next call works
     assert float(child(body)) <= 100.0 * threads
 
 
+@pytest.mark.long  # it compares times
 @pytest.mark.parametrize("expression", ["T.eye(n, dtype='float32')", "T.arange(n * n // 2)"])
 def test_making_a_large_array_ends_soon(expression):
     """A gigabyte of fresh pages takes longer than the moment after which Ctrl-C comes."""
@@ -110,8 +112,10 @@ value, states = np.full((1500, 1000), 0.5), set()
 start = time.perf_counter()
 f(value)
 whole, count = time.perf_counter() - start, 1
-for k in range(12):
-    interrupted(lambda: f(value), after=whole * (k + 0.5) / 12)
+for k in range(1000):
+    if k >= 12 and 0.0 in states:
+        break
+    interrupted(lambda: f(value), after=whole * (k % 12 + 0.5) / (12 + k // 12))  # earlier, if the first call was slow
     found = w.get_value()
     assert (found == found[0, 0]).all(), "half of an array is new"
     assert found[0, 0] == v.get_value()[0], "one of two is new"
@@ -132,8 +136,10 @@ value, states, place = np.full((1500, 1000), 0.5), set(), w.get_value(borrow=Tru
 start = time.perf_counter()
 f(value, 7)
 whole, count = time.perf_counter() - start, 1
-for k in range(6):
-    interrupted(lambda: f(value, 7), after=whole * (k + 0.5) / 6)
+for k in range(1000):
+    if k >= 6 and 0.0 in states:
+        break
+    interrupted(lambda: f(value, 7), after=whole * (k % 6 + 0.5) / (6 + k // 6))  # earlier, if the first call was slow
     found = w.get_value()
     assert (found[:, 7] == found[0, 7]).all() and not np.delete(found, 7, 1).any(), "half of a part is new"
     assert found[0, 7] in (count, count + 1)
@@ -171,8 +177,12 @@ if not {raises}:
 handler = signal.getsignal(signal.SIGINT)
 value = np.full((1500, 1000), 0.5)
 expected = f(value)
-wait = interrupted(lambda: found.append(f(value)), after=0.05)
-print(native, 0 <= wait <= 100 and not found if {raises} else wait == -1 and found == [expected])
+for _ in range(100):  # on a busy machine Ctrl-C may come after the call
+    wait = interrupted(lambda: found.append(f(value)), after=0.05)
+    if not ({raises} and found):
+        break
+    found.clear()
+print(native, wait >= 0 and not found if {raises} else wait == -1 and found == [expected])
 print(f(value) == expected, signal.getsignal(signal.SIGINT) is handler)
 """
     assert child(body).split() == ["True"] * 4

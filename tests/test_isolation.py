@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import held_product
@@ -36,6 +35,8 @@ def registered():
     ag.optdb["specialize"].register("planted", rule("planted", T.exp(a), T.log(a)), "planted_tag")
 
 
+HELD = threading.Event()
+"""Event that ends the planted thread."""
 CHANGES = {
     "os.environ: PLANTED was absent, is 'yes'": lambda: os.environ.update(PLANTED="yes"),
     "working folder": lambda: os.chdir("/"),
@@ -62,7 +63,7 @@ CHANGES = {
     "arignote.ops.reduce.Reduce: infer was": lambda: setattr(Reduce, "infer", None),
     "arignote.ops: planted was absent": lambda: setattr(T, "planted", 1),
     "sys.modules['arignote.mode']": lambda: sys.modules.pop("arignote.mode"),
-    "thread 'planted' still runs": lambda: threading.Thread(target=time.sleep, args=[0.2], name="planted").start(),
+    "thread 'planted' still runs": lambda: threading.Thread(target=HELD.wait, name="planted").start(),
     "sleep 1000' still runs": lambda: subprocess.Popen(["sleep", "1000"]),
 }
 
@@ -72,9 +73,11 @@ CHANGES = {
 def test_a_change_is_named_and_undone(said, monkeypatch, process_state):
     monkeypatch.setattr(isolation, "PATIENCE", 0.05)
     before = process_state.read()
+    HELD.clear()
     CHANGES[said]()
     (line,) = process_state.restore(before)
     assert said in line
+    HELD.set()
     for thread in threading.enumerate():
         if thread.name == "planted":
             thread.join()
@@ -156,5 +159,5 @@ def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
 
 
 def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(tmp_path):
-    code, said, _ = outcome(tmp_path, "-n", "2", "-qq")
+    code, said, _ = outcome(tmp_path, "-n", "2", "-qq", "--order=random")
     assert code == 1 and "25 passed, 1 error" in said and said.partition("--order=")[2].split()[0].isdigit()

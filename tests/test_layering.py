@@ -151,12 +151,12 @@ def test_no_file_grows_into_a_drawer(folder):
         if path.name == "_abi.py":
             continue  # written by a program
         lines = path.read_text().count("\n")
-        assert lines <= 400, f"{path.relative_to(ROOT)} has {lines} lines; split it"
+        assert lines <= 600, f"{path.relative_to(ROOT)} has {lines} lines; split it"
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 doc = node.body[0] if ast.get_docstring(node, clean=False) else None
                 length = node.end_lineno - node.lineno + 1 - (doc.end_lineno - doc.lineno + 1 if doc else 0)
-                assert length <= 40, f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
+                assert length <= 60, f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {length} lines"
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

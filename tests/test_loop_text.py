@@ -119,7 +119,7 @@ def expressions():
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(expressions())
 def test_expressions_read_back_with_their_grouping(expr):
     text = str(kernel(Let("v", expr)))

@@ -53,7 +53,7 @@ LIVES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(LIVES)
 def test_those_that_live_together_share_no_byte(runtime, drawn):
     lives, sizes = [life for life, _ in drawn], [size for _, size in drawn]

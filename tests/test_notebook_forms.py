@@ -150,7 +150,7 @@ def said_about(name):
 
 
 @given(st.text(min_size=1, max_size=20).filter(lambda name: name.isprintable() or "<" in name))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @example("<\r\n")
 def test_names_are_text_whatever_is_in_them(name):
     for form, plain in zip(said_about(f"<b a='{name}\">&"), said_about("name"), strict=True):
@@ -205,13 +205,14 @@ def test_progress_is_shown_after_half_a_second_and_wiped(monkeypatch):
     shown.stage = "making C"
     shown.end()
     lines = terminal.getvalue().split("\r")
-    assert lines[0].startswith("arignote: compiling step: optimizing 0.") and lines[-1] == ""
+    assert re.match(r"arignote: compiling step: optimizing \d+\.", lines[0]) and lines[-1] == ""
     assert lines[-2] == " " * len(lines[-2]) and len(lines[-2]) >= len(lines[0])
 
 
 def test_a_short_compilation_says_nothing(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("arignote.compile_progress.PATIENCE", 3600)
     with progress("step") as shown:
         shown.stage = "making C"
         assert isinstance(shown, Progress)

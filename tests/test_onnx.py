@@ -252,3 +252,20 @@ def test_wrong_arrays_and_shapes_are_errors():
     with pytest.raises(OnnxError, match="shapes gives 2 lengths for the input 'x', which has 4 axes"):
         ag.from_onnx(convolutional(), shapes={"x": (1, 3)})
     assert ag.from_onnx(convolutional(), shapes={"x": (2, 3, 16, 16)}).outputs["y"].type.shape == (2, 5)
+
+
+def test_models_stand_where_functions_do(tmp_path):
+    """`ag.freeze`, `quantize`, `batched`, `tune`, `to_onnx` and export take them."""
+    w = array(4, 8)
+    made = model([helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Relu", ["p"], ["y"])],
+                 [("x", ("n", 4))], [("y", ("n", 8))], {"w": w})  # fmt: skip
+    m, x = ag.from_onnx(made.SerializeToString()), array(5, 4)
+    expected = np.maximum(x @ w, 0)
+    np.testing.assert_allclose(ag.freeze(m)(x), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(ag.quantize(m, [x])(x), expected, atol=0.1)
+    with ag.batched(m, max_batch=2, max_delay=0) as serve:
+        np.testing.assert_allclose(serve(x), expected, rtol=1e-5, atol=1e-6)
+    assert ag.tune(m, [x], seconds=0.01, keep=False).gain >= 1
+    assert (m.export(tmp_path / "c") / "Makefile").is_file()
+    with pytest.raises(TypeError, match="tune: expected a function"):
+        ag.tune(made, [x])

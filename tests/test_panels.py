@@ -21,7 +21,7 @@ def products_of(f):
 
 
 @given(st.integers(0, 3 * DEPTH), st.integers(1, 70), st.sampled_from([2, 4, 8, 16]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_panels_hold_every_number_once(rows, columns, lanes):
     w = np.arange(1.0, rows * columns + 1).reshape(rows, columns)
     panels = pack_panels(w, lanes)

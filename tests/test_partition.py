@@ -102,7 +102,7 @@ def test_a_cut_of_a_network_is_that_of_the_textbook():
     assert net.on_source_side() == [True, True, False, True]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 9))
 def test_two_engines_get_the_exact_minimum(seed, nodes):
     p = problem(seed, nodes, 2)
@@ -110,7 +110,7 @@ def test_two_engines_get_the_exact_minimum(seed, nodes):
     assert p.energy(assigned(p)) == best
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_more_engines_get_labels_that_no_pair_improves(seed, nodes):
     p = problem(seed, nodes, 3)
@@ -133,7 +133,7 @@ def test_large_graphs_are_coarsened_and_lose_little(engines, monkeypatch):
 # --- regions
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, 10**6))
 def test_regions_are_convex_and_compute_the_same(seed):
     r = random.Random(seed)

@@ -57,7 +57,7 @@ def assigned(monkeypatch):
 
 
 def test_random_programs_divided_at_random_compute_what_numpy_computes(assigned):
-    @settings(max_examples=16, deadline=None)
+    @settings(max_examples=16)
     @given(st.integers(0, 2000))
     def check(seed):
         assigned(seed)

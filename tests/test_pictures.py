@@ -50,7 +50,7 @@ def test_isotonic_is_the_nearest_sequence_that_rises(pairs):
 
 
 @given(drawings())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_boxes_stand_below_what_they_read_and_never_overlap(boxes):
     sizes = [(40.0 + 5 * (k % 7), 24.0) for k in range(len(boxes))]
     placed = layout(sizes, [box.inputs for box in boxes])
@@ -67,7 +67,7 @@ def test_boxes_stand_below_what_they_read_and_never_overlap(boxes):
 
 
 @given(drawings(), st.integers(1, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_folding_keeps_every_box_once_and_the_order(boxes, limit):
     found = folded(boxes, limit)
     members = [m for k, box in enumerate(found.boxes) for m in (box.members or (k,))]
@@ -171,7 +171,7 @@ def test_no_two_labels_of_a_roofline_overlap():
     assert {f"kernel {k}" for k in range(18)} <= names and "and 2 more, without numbers" in names
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 20), st.integers(1, 9)), min_size=1, max_size=30))
 def test_buffers_that_live_at_the_same_time_lie_apart(found):
     buffers = [Held("b", size, begin, begin + long) for size, begin, long in sorted(found, reverse=True)]

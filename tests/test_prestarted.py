@@ -154,11 +154,10 @@ toolchain = Toolchain.find(cache)
 with prestarted_compiler(toolchain, cache):
     child = os.fork()
     if not child:
-        time.sleep(30)
+        time.sleep(3600)
         os._exit(0)
-    start = time.monotonic()
     build(sys.argv[2], toolchain, cache)
-    print(time.monotonic() - start < 20)
+    print(os.waitpid(child, os.WNOHANG) == (0, 0))
     os.kill(child, 9)
 """
     said = subprocess.run(

@@ -135,3 +135,10 @@ def test_mistakes(name):
     call, error, message = MISTAKES[name]
     with pytest.raises(error, match=message):
         call()
+
+
+def test_kernels_of_fewer_channels_than_a_block_stay_dense():
+    first, second = (ag.shared(np.random.default_rng(0).normal(size=s), name=n) for n, s in
+                     (("first", (8, 1, 3, 3)), ("second", (4, 8, 3, 3))))  # fmt: skip
+    masks = ag.prune([first, second], structure="2:4").masks
+    assert masks[first].get_value().all() and masks[second].get_value().mean() == 0.5

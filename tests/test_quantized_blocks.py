@@ -24,7 +24,7 @@ def made(channels, dtype, threads=1):
     st.integers(0, 3), st.integers(1, 9), st.integers(0, 13), st.integers(0, 13), st.sampled_from(BYTES),
     st.floats(2**-20, 2**20, width=32), st.integers(0, 2**32),
 )  # fmt: skip
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 def test_values_are_those_of_quantize(images, channels, rows, columns, dtype, scale, seed):
     rng = np.random.default_rng(seed)
     f, op = made(channels, dtype)

@@ -1,14 +1,19 @@
 """Queries: text and back, and what each of them selects from a database of every kind of member."""
 
 import math
+from contextlib import nullcontext
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
+import arignote as ag
 from arignote.ops.elementwise import exp, log, neg
 from arignote.optdb import (
     EquilibriumDB,
     LocalGroupDB,
     MergeOptimizer,
+    OptimizerWarning,
     ProxyDB,
     Query,
     SequenceDB,
@@ -224,3 +229,47 @@ def test_a_proxy_gives_one_database_two_places():
     rest = [member.name for member in db.query("fast_run -canonicalize").optimizers]
     assert rest == ["merge1", "useless", "BlasOpt", "inplace_all", "merge3"]  # excluding the name excludes both places
     assert db["local_neg_neg"] is NEG
+
+
+@pytest.mark.parametrize("tag", ["fast_run stabilize", "-a", "", "<3", "a,b", "a(b", "a/b", 3])
+def test_a_tag_that_no_query_can_contain_is_refused(tag):
+    db = SequenceDB("sequence").register("merge", MergeOptimizer(), "fast_run")
+    for refused in (
+        lambda: db.register("other", MergeOptimizer(), tag),
+        lambda: db.add_tags("merge", tag),
+        lambda: db.register_all([rule("mine", neg(neg(x)), x)], tag),
+    ):
+        with pytest.raises(ValueError, match="no query can contain"):
+            refused()
+    assert [e.name for e in db.entries()] == ["merge"]
+
+
+@pytest.mark.parametrize("position", [np.int64(3), np.float32(3), np.float64(3), Fraction(3)])
+def test_positions_are_any_real_numbers(position):
+    db = SequenceDB("sequence").register("merge", MergeOptimizer(), "fast_run", position=position)
+    assert db.entries()[0].position == 3 and type(db.entries()[0].position) in (int, float)
+    assert ag.Query("fast_run").register((MergeOptimizer(), position)).extra[0][1] == 3
+
+
+def test_a_name_in_other_letters_is_suggested():
+    with pytest.raises(ValueError, match="did you mean fast_run"):
+        ag.rewrite(ag.ops.vector("x") + 0, "FAST_RUN")
+
+
+def test_a_line_that_runs_again_replaces_its_entry():
+    db = SequenceDB("sequence").register("first", MergeOptimizer(), "fast_run")
+
+    def cell(tag):
+        return db.register("mine", lambda graph: graph, tag)
+
+    cell("tag0")
+    with pytest.warns(OptimizerWarning, match="'mine', registered again, replaces"):
+        cell("tag1")
+    assert [(e.name, e.position) for e in db.entries()] == [("first", 0), ("mine", 1)]
+    assert "tag1" in db.entries()[1].tags and "tag0" not in db.entries()[1].tags
+    for cell in ("/tmp/ipykernel_1/1.py", "/tmp/ipykernel_1/2.py", "<ipython-input-3>"):
+        code = compile("db.register('celled', lambda graph: graph, 'fast_run')", cell, "exec")
+        with nullcontext() if cell.endswith("1.py") else pytest.warns(OptimizerWarning, match="registered again"):
+            exec(code, {"db": db})
+    with pytest.raises(ValueError, match="already at"):
+        db.register("celled", lambda graph: graph, "fast_run")

@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import json
+import pickle
 import subprocess
 import sys
 import threading
@@ -142,6 +143,7 @@ def test_all_groupings_add_up():
     assert data["steps"][0]["bound"] in ("memory", "compute")
 
 
+@pytest.mark.long  # it compares times
 def test_steps_make_up_the_time_of_large_calls():
     large = np.ones(1_000_000)
     f = profiled([X, Y], T.exp(X) * Y + T.sin(X), *[(large, large)] * 8)
@@ -206,6 +208,7 @@ def test_functions_that_failed_or_were_never_called():
     assert f.profile.calls == f.profile.steps[0].calls == 100
 
 
+@pytest.mark.long  # it compares clocks
 def test_ticks_are_told_in_seconds():
     clock = load_runtime(*tools()).clock
     times, ticks = [time.perf_counter()], []
@@ -268,6 +271,7 @@ def test_the_roofline_is_measured_once():
     assert measured(toolchain, cache) == measured(toolchain, cache)
 
 
+@pytest.mark.long  # it compares times
 def test_the_peak_is_that_of_loops_written_apart(tmp_path):
     toolchain, cache = tools()
     library, source = tmp_path / "peak.so", Path(__file__).parent.parent / "benchmarks" / "peak.c"
@@ -312,7 +316,10 @@ def test_a_context_collects_what_is_compiled_and_run_in_it():
         g = ag.function([X], T.log(1 + X), name="second")
         for _ in range(3):
             f(np.ones(3))
+        g(np.ones(3))
+    closed = str(p)
     outside(np.ones(3)), g(np.ones(3))
+    assert str(p) == closed and g.profile.calls == 2
     assert len(p) == 2 and {run.name: run.calls for run in p.runs} == {"first": 3, "second": 1}
     assert p.optimizer_profile.replacements == len(f.journal) + len(g.journal)
     assert not outside.profile and "profile=True" in str(outside.profile)
@@ -324,6 +331,21 @@ def test_a_context_collects_what_is_compiled_and_run_in_it():
     events = p.to_chrome()["traceEvents"]
     assert {e["ph"] for e in events} == {"X"} and all(e["dur"] >= 0 for e in events)
     assert {"first", "second"} <= {e["name"] for e in events}
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "NUMPY"])
+def test_a_profile_is_pickled_as_it_is_now(mode):
+    x = T.matrix("x")
+    with ag.profile() as p:
+        f = ag.function([x], T.sort(x @ x), mode=mode)
+        f(np.ones((50, 50)))
+    for profile in (f.profile, p):
+        again = pickle.loads(pickle.dumps(profile))
+        assert str(again) == str(profile) and again.to_dict() == profile.to_dict()
+    again = pickle.loads(pickle.dumps(f.profile))
+    assert again.last_call == f.profile.last_call
+    f(np.ones((50, 50)))
+    assert (again.calls, f.profile.calls) == (1, 2)
 
 
 def test_an_empty_context():
@@ -347,7 +369,7 @@ def test_the_last_call_tells_when_nodes_ran_how_large_buffers_were_and_who_worke
         call = f.profile.last_call
         assert max(call.sizes) == 8 * rows * 400
         moments = [moment for moment in call.nodes if moment]
-        assert 0 < call.seconds < 5 and len(moments) >= 2
+        assert call.seconds > 0 and len(moments) >= 2
         assert all(0 <= begin <= end <= call.seconds for begin, end in moments)
         assert all(a[1] <= b[0] for a, b in itertools.pairwise(moments))
     assert all(thread >= 0 and 0 <= begin <= end <= call.seconds for thread, begin, end in call.work)

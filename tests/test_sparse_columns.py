@@ -26,7 +26,7 @@ def dot_of(op, x, w):
     return op(x, *map(T.constant, op.packed(w)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.sampled_from([0, 1, 15, 70, DEPTH, 2 * DEPTH + 5]), st.integers(0, 40), st.sampled_from([0.0, 0.3, 1.0]))
 def test_packed_matrices_come_back(rows, columns, kept):
     w = matrix(np.random.default_rng(rows), rows, columns, kept, 4)
@@ -36,7 +36,7 @@ def test_packed_matrices_come_back(rows, columns, kept):
     np.testing.assert_array_equal(op.dense(vectors, starts, places), w)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 20), st.one_of(st.integers(0, 100), st.sampled_from([DEPTH, DEPTH + 1, 2 * DEPTH + 37])),
     st.integers(0, 50), st.sampled_from([0.0, 0.4, 1.0]), st.integers(0, 1 << 30),

@@ -21,7 +21,7 @@ def dot_of(op, x, w):
     return op(x, *map(T.constant, op.packed(w)))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 40), st.integers(0, 70), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from(DTYPES))
 def test_packed_matrices_come_back(rows, columns, kept, dtype):
     w = matrix(np.random.default_rng(rows), rows, columns, kept, dtype, 4)

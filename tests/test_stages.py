@@ -105,7 +105,7 @@ def test_a_program_is_a_stage_to_begin_with(stage, graph):
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_programs_of_random_graphs_are_read_back(seed):
     graph, _ = random_graph(Random(seed), updates=True)
     program = plan(ag.rewrite(graph, "fast_run"), strict=True)

@@ -2,13 +2,13 @@
 
 import gc
 import importlib
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
 import weakref
 
 import numpy as np
@@ -178,25 +178,24 @@ exec gcc "$@"
 
 @pytest.fixture
 def slowly(tmp_path):
-    """Runs a program in a process of its own whose compiler takes seconds; (output, seconds it took)."""
+    """Run a program in a process of its own whose compiler takes seconds; interrupt it when it prints "waiting"."""
 
-    def run(program, seconds=5, interrupt_after=None):
+    def run(program, seconds=5):
         compiler = tmp_path / "slowcc"
         compiler.write_text(SLOW_COMPILER.format(seconds=seconds))
         compiler.chmod(0o755)
         cache = tmp_path / "cache"
         env = {**os.environ, "ARIGNOTE_CACHE": str(cache), "ARIGNOTE_CC": str(compiler)}
-        begun = time.monotonic()
         process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=env, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-        if interrupt_after is not None:
-            assert process.stdout.readline() == "running\n"
-            time.sleep(interrupt_after)
+        output = ""
+        if "waiting" in program:
+            output = "".join(itertools.takewhile("waiting\n".__ne__, iter(process.stdout.readline, "")))
             process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=120)[0]
+        output += process.communicate(timeout=240)[0]
         work = [p for p in cache.rglob("*") if p.name == "code.c"]
         assert not work, f"left behind: {work}"
-        return output, time.monotonic() - begun, process.returncode
+        return output, process.returncode
 
     return run
 
@@ -212,34 +211,35 @@ PROGRAM = """
 
 
 def test_the_end_of_the_interpreter_ends_the_compiler(slowly):
-    output, seconds, code = slowly(PROGRAM, seconds=30)
-    assert (output, code) == ("running\n", 0) and seconds < 20
+    assert slowly(PROGRAM, seconds=3600) == ("running\n", 0)
 
 
 def test_ctrl_c_reaches_the_program_and_not_the_compiler(slowly):
-    output, _, code = slowly(PROGRAM + """
+    outcome = slowly(PROGRAM + """
     try:
+        print("waiting", flush=True)
         time.sleep(60)
     except KeyboardInterrupt:
         print("interrupted")
     print(f.wait(60), f.backend, f(np.zeros(2)))
-    """, seconds=1, interrupt_after=0.5)  # fmt: skip
-    assert (output, code) == ("interrupted\nTrue c [3. 3.]\n", 0)
+    """, seconds=1)  # fmt: skip
+    assert outcome == ("running\ninterrupted\nTrue c [3. 3.]\n", 0)
 
 
 def test_ctrl_c_ends_waiting_for_the_c(slowly):
-    output, seconds, code = slowly(PROGRAM + """
+    outcome = slowly(PROGRAM + """
     try:
+        print("waiting", flush=True)
         f.wait()
     except KeyboardInterrupt:
         print("interrupted", f.ready, f(np.zeros(2)))
-    """, seconds=30, interrupt_after=0.5)  # fmt: skip
-    assert (output, code) == ("interrupted False [3. 3.]\n", 0) and seconds < 20
+    """, seconds=3600)  # fmt: skip
+    assert outcome == ("running\ninterrupted False [3. 3.]\n", 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_children_of_fork_compile_on_their_own(slowly):
-    output, _, code = slowly(PROGRAM + """
+    outcome = slowly(PROGRAM + """
     child = os.fork()
     if child == 0:
         assert not f.ready and np.allclose(f(np.zeros(3)), 3)
@@ -250,4 +250,4 @@ def test_children_of_fork_compile_on_their_own(slowly):
     assert f.wait(60) and f.backend == "c" and np.allclose(f(np.zeros(3)), 3)
     print("parent")
     """, seconds=1)  # fmt: skip
-    assert (output, code) == ("running\nchild\nparent\n", 0)
+    assert outcome == ("running\nchild\nparent\n", 0)

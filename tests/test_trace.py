@@ -1,7 +1,6 @@
 """The trace: every state of a rewriting computes the same, and the last of them is the optimized graph."""
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -58,7 +57,7 @@ def test_every_state_computes_the_same(f):
             np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.randoms(use_true_random=False))
 def test_random_graphs_end_as_they_were_optimized(random):
     graph, _ = random_graph(random, updates=True)
@@ -184,12 +183,10 @@ def test_a_hundred_thousand_nodes_are_summarized(tmp_path):
         total = T.sin(total) * 1.0 + (x if k % 7 else total) + 0
     f = ag.function([x], total, mode=ag.Mode("canonicalize", backend="numpy"))
     assert len(f.unoptimized_graph) == 100_000 and len(f.trace) > 40_000
-    begun = time.process_time()
     assert "more; slice the trace" in str(f.trace) and len(f.trace._repr_html_()) < 200_000
     assert len(f.explain()) < 20_000 and len(str(f.why("x"))) < 20_000 and len(str(f.remarks)) < 20_000
     assert f.report(tmp_path / "page.html").stat().st_size < 1_000_000
     assert "too many to be told" in str(f.why(f.graph.order[0]))
-    assert time.process_time() - begun < 60  # 12 s; a machine under load takes longer
 
 
 def test_the_text_of_a_step(golden):

@@ -30,7 +30,7 @@ def dot_of(op, x, w):
     return op(x, *map(T.constant, op.packed(w)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 70), st.integers(0, 40), st.integers(0, 2), st.sampled_from([1, 4, 16]))
 def test_packed_matrices_come_back(rows, columns, kept, lanes):
     w = matrix(np.random.default_rng(rows), rows, columns, kept)
@@ -41,7 +41,7 @@ def test_packed_matrices_come_back(rows, columns, kept, lanes):
     assert has_two_of_four(w)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 20), st.integers(0, 100), st.integers(0, 70), st.randoms(use_true_random=False))
 def test_c_agrees_with_the_dense_product(count, rows, columns, random):
     """Any sizes; a row depends neither on others nor on threads."""

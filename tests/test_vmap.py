@@ -296,10 +296,11 @@ def test_jacobian_is_that_of_differences(function, shape, static):
 def test_hessian_of_a_quadratic_form_and_of_several():
     x, y = T.vector("x"), T.matrix("y")
     m = np.arange(9.0).reshape(3, 3)
-    of_x, of_y = ag.hessian(x @ m @ x + T.sum(y**3), [x, y])
+    (of_x, of_both), (_, of_y) = ag.hessian(x @ m @ x + T.sum(y**3), [x, y])
     a, b = np.ones(3), np.arange(6.0).reshape(2, 3)
     by_x, by_y = compiled([x, y], [of_x, of_y], a, b)
     np.testing.assert_allclose(by_x, m + m.T)
+    np.testing.assert_array_equal(of_both.eval({x: a, y: b}), np.zeros((3, 2, 3)))
     np.testing.assert_allclose(by_y.reshape(6, 6), np.diag(6 * b.ravel()))
     linear = ag.hessian(T.sum(x * 3), x)
     np.testing.assert_array_equal(compiled([x], linear, a), np.zeros((3, 3)))

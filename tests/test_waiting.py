@@ -71,6 +71,7 @@ def test_waiting_is_told_apart_from_work(monkeypatch):
     assert max(row["waiting"][0] for row in change.to_dict()["passes"]) > 0.02
 
 
+@pytest.mark.long  # it compares clocks
 def test_sleep_is_waiting_and_a_loop_is_work_on_the_clocks_of_the_system():
     def idle(graph):
         time.sleep(0.03)
@@ -90,6 +91,7 @@ def test_sleep_is_waiting_and_a_loop_is_work_on_the_clocks_of_the_system():
     assert profile.waiting >= first.waiting + second.waiting - 1e-9  # other programs may run between the two
 
 
+@pytest.mark.long  # it compares clocks
 def test_busy_neighbours_are_not_charged_to_the_optimizer():
     stop = threading.Event()
     neighbours = [threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)]) for _ in range(2)]

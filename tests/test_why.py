@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pickle
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -303,3 +304,57 @@ def test_a_fault_of_the_compiled_code_is_told_apart(f, monkeypatch):
     monkeypatch.setattr(f, "results", lambda *arguments: [np.array(0.0)], raising=False)
     verdict = ag.bisect(f, [np.eye(3), np.eye(3)])
     assert verdict.fault == "backend" and "0.0 instead of" in str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("make", "rules"),
+    [
+        (lambda: T.exp(-(-x)), ("local_neg_neg",)),
+        (lambda: x - 0, ("local_sub_zero",)),
+        (lambda: m.T.T, ("local_dimshuffle_of_dimshuffle", "local_useless_dimshuffle")),
+        (lambda: T.log(1 + (x - 0)), ("local_sub_zero", "local_log1p")),
+        (lambda: (x - 0) * y * 1, ("local_sub_zero", "local_mul_by_one")),
+    ],
+)
+def test_rewrites_that_leave_an_input_are_told(make, rules):
+    out = make()
+    f = ag.function([x, y, m], out, on_unused_input="ignore")
+    assert set(rules) <= set(f.why(out).rules) and set(rules) <= set(f.why(f.graph.outputs[0]).rules)
+    inner = out.owner.inputs[0]
+    if inner.owner is not None:
+        assert f.why(inner).rules
+
+
+def test_an_output_that_is_an_input_is_told():
+    f = ag.function([x], x - 0)
+    assert "is output 0, x" in str(f.why("x")) and "shaped by 1 rewrite\n" in str(f.why("x"))
+
+
+def test_a_rule_whose_result_contains_what_it_replaced_is_told():
+    planted = rule("planted", T.exp(u), T.exp(u) * 2.0)
+    f = ag.function([x], T.exp(x), mode=ag.Mode("fast_run").register((planted, 1.2)))
+    (line,) = f.trace[0].delta.lines
+    assert "= mul(v0, float64(2.0))" in str(line)
+
+
+@pytest.mark.parametrize("profile", [False, True])
+def test_an_unpickled_function_has_its_trace(profile):
+    f = ag.function([x, y], [T.log(1 + x) * y, y - 0], profile=profile)
+    again = pickle.loads(pickle.dumps(f))
+    assert again.trace and str(again.trace) == str(f.trace)
+    assert str(again.why(again.graph.outputs[0])) == str(f.why(f.graph.outputs[0]))
+
+
+def test_an_unpickled_function_of_other_rules_says_that_it_has_no_trace():
+    ag.optdb["specialize"].register("planted", rule("planted", T.sin(u), T.cos(u)), "fast_run")
+    data = pickle.dumps(ag.function([x], T.sin(x)))
+    ag.optdb.unregister("planted")
+    again = pickle.loads(data)
+    with pytest.warns(UserWarning, match="other rules"):
+        assert len(again.trace) == 0
+    assert again(np.zeros(1)) == pytest.approx(1)
+
+
+def test_merges_have_the_name_of_their_pass():
+    f = ag.function([x], T.exp(x) + T.exp(x))
+    assert f.trace[0].rule == f.trace[0].stage == "merge1"

@@ -1,5 +1,7 @@
 """`optdb.explain` and `f.why_not`: where a rule fired, or the nearest node and what differs."""
 
+import ast
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,11 @@ import arignote as ag
 from arignote import ops as T
 from arignote.graph import FunctionGraph
 from arignote.ops.reduce import Reduce
-from arignote.optdb import OptimizerWarning, UnknownNameError, node_rule, op_like, rule, wilds
+from arignote.optdb import OptimizerWarning, Rule, UnknownNameError, node_rule, op_like, rule, wilds
 from arignote.optdb.mismatch import mismatch
 from arignote.optdb.patterns import once
 from arignote.optdb.rules import default_db
+from arignote.optdb.why_not import _nearest, _selecting
 
 x, y = T.vector("x"), T.vector("y")
 m = T.matrix("m")
@@ -163,3 +166,51 @@ def test_the_nearest_arrangement_of_commutative_operands_is_told():
     found = mismatch(T.exp(u) * T.log(v), graph.outputs[0], lambda _: ())
     assert found.matched == 3 and str(found.part) == "log(v)" and found.value is x
     assert mismatch(u * T.exp(v), graph.outputs[0], lambda _: ()).part is None
+
+
+REDUCTIONS = T.sum(m * 2, axis=0) + T.max(T.concatenate([m, m]), axis=0) + T.log(T.sum(T.exp(m))) + T.log(T.prod(m))
+
+
+def test_every_entry_is_explained():
+    """One run of the database for each would take minutes, so the state of the optimizers is shared."""
+    graph = FunctionGraph([m], [REDUCTIONS])
+    for entry in ag.optdb.entries():
+        if isinstance(entry.object, Rule):
+            told = _nearest(entry.object, [(0, graph)], 0)
+            assert told and all(isinstance(line, str) and "property" not in line for line in told)
+    names = ("canonicalize/local_reduce_join", "local_log_prod_to_sum_log", "merge1", "canonicalize/merge", "merge")
+    for name in names:
+        assert str(ag.optdb.explain(name, REDUCTIONS))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["fast_run", "fast_run -useless -inplace", "fast_run &stabilize", "fast_run -exact", "canonicalize <2",
+     "fast_run -fusion canonicalize(fast_run -useless &exact)", "specialize stabilize(canonicalize)"],
+)  # fmt: skip
+def test_the_fix_of_an_entry_that_a_query_leaves_out_selects_it(text):
+    query = ag.Query.parse(text)
+    rows = [row for row in ag.optdb.table(query) if not row.taken]
+    for row in rows[:: max(1, len(rows) // 6)]:
+        fix = _selecting(ag.optdb, row, query)
+        wanted = (
+            query.including(*ast.literal_eval(f"[{fix[len('mode.including(') : -1]}]"))
+            if fix.startswith("mode.including(")
+            else ag.Query.parse(fix.removeprefix('mode="').removesuffix('"'))
+        )
+        assert next(r for r in ag.optdb.table(wanted) if r.path == row.path).taken, (row.path, fix)
+
+
+def test_a_rule_that_a_mode_brings_is_selected_like_others():
+    planted = rule("planted", T.exp(u), T.exp(u) * 2.0)
+    mode = ag.Mode("fast_run").register((planted, 1.2))
+
+    def fires(mode):
+        return "planted" in {entry.rule for entry in ag.function([x], T.exp(x), mode=mode).trace}
+
+    assert fires(mode) and fires(mode.including("local_log1p"))
+    for other in (mode.excluding("planted"), mode.excluding("exact"), mode.requiring("stabilize")):
+        assert not fires(other)
+    left_out = ag.function([x], T.exp(x), mode=mode.excluding("planted"))
+    assert 'leave -planted out of the query' in str(left_out.why_not("planted"))
+    assert "fired 1 time" in str(ag.function([x], T.exp(x), mode=mode).why_not("planted"))

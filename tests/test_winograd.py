@@ -20,6 +20,11 @@ conv = T.nn.conv2d
 MODE = ag.Mode().including("winograd")
 ERROR = {("float32", 2): 2e-6, ("float32", 4): 3e-5, ("float64", 2): 1e-14, ("float64", 4): 1e-13}
 """The largest difference from a convolution in float64, over the largest number: some eight times of what was seen."""
+ROUNDINGS = {2: 8, 4: 32}
+"""The largest error, in units of eps times the largest sum of absolute products.
+
+The transforms can multiply a rounding by the product of their norms, 81 for tiles of 2 and over 10,000 for tiles of 4.
+"""
 
 
 def numbers(*shape, dtype="float32"):
@@ -41,7 +46,7 @@ def tile(request):
     return request.param
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data())
 def test_any_convolution(data):
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731
@@ -57,8 +62,10 @@ def test_any_convolution(data):
     f = ag.function([x], y, mode=MODE, target=by(chosen))
     assert tiles_of(f) == [0, chosen] or not shape[0]  # without images there is nothing to pad
     value = numbers(*shape, dtype=dtype)
-    exact, uncut = ag.function([x], [y, whole], mode="NUMPY")(value)
-    np.testing.assert_allclose(f(value), exact, rtol=0, atol=ERROR[dtype, chosen] * np.abs(uncut).max(initial=1.0))
+    summed = conv(abs(conv(x, first)), np.abs(w), padding=padding) + np.abs(b)
+    exact, size_of_sums = ag.function([x], [y, summed], mode="NUMPY")(value)
+    bound = ROUNDINGS[chosen] * np.finfo(dtype).eps * size_of_sums.max(initial=0)
+    np.testing.assert_allclose(f(value), exact, rtol=0, atol=bound)
 
 
 W = [numbers(*s) / 10 for s in ((48, 3, 3, 3), (48, 48, 3, 3), (48, 48, 3, 3))]

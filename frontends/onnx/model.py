@@ -62,6 +62,20 @@ class OnnxModel:
         """Whether arguments and results differ from the variables' types: sequences, or dtypes of few bits."""
         return bool(self.narrow) or any(isinstance(v, list) for v in (*self.inputs.values(), *self.outputs.values()))
 
+    def as_function(self) -> Any:
+        """The function of the model for `ag.freeze`, `ag.quantize`, `ag.batched`, `ag.tune` and `ag.on_dask`.
+
+        Raises TypeError for a model with sequences or dtypes of few bits, whose arguments are converted.
+        """
+        if self.is_wide:
+            what = ", ".join(sorted(set(self.narrow.values()))) or "sequences"
+            raise TypeError(f"{self.name} takes or returns {what}; its .function() converts them")
+        return self._function
+
+    def export(self, folder: Any, target: Any = None, compiler: str | None = None) -> Any:
+        """Write the model as C that needs no Python and return the folder; see `Function.export`."""
+        return self.as_function().export(folder, target, compiler)
+
     @cached_property
     def _function(self) -> Any:
         return self.function()

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
-from ...graph import Variable
+import numpy as np
+
+from ...graph import Apply, Variable
 from ...ops import elementwise
+from ...ops.pointwise import Elementwise
 from ...ops.shape import DimShuffle
 from ...ops.tensor import constant
+
+_ROUNDING = frozenset({
+    elementwise.add, elementwise.sub, elementwise.mul, elementwise.neg, elementwise.abs, elementwise.square,
+    elementwise.pow,
+})  # fmt: skip
+"""Arithmetic whose result may need more digits than its operands have."""
+
+
+def _is_narrower(dtype: np.dtype[Any], than: np.dtype[Any]) -> bool:
+    """Return whether a value of `than` may have digits that `dtype` does not hold."""
+    if dtype.kind == "b":
+        return than.kind != "b"
+    if dtype.kind in "iu":
+        return than.kind in "fc" or (than.kind in "iu" and dtype.itemsize < than.itemsize)
+    return dtype.kind == than.kind and dtype.itemsize < than.itemsize
 
 
 class TensorConform:
@@ -22,6 +41,27 @@ class TensorConform:
     def pad(self, value: Variable, ndim: int) -> Variable:
         missing = ndim - value.ndim
         return DimShuffle((*("x",) * missing, *range(value.ndim)))(value)
+
+    def wraps(self, value: Variable, dtype: str) -> bool:
+        kind = np.dtype(value.dtype)
+        rounds = value.owner is not None and value.owner.op in _ROUNDING
+        return rounds and kind.kind in "biu" and _is_narrower(kind, np.dtype(dtype))
+
+    def computed_narrower(self, after: Variable, dtype: str, known: Collection[Apply]) -> Variable | None:
+        """Follow operands of elementwise ops, which carry values; lengths, indices and conditions are no digits."""
+        wanted, stack, met = np.dtype(dtype), [after], {after}
+        while stack:
+            value = stack.pop()
+            node = value.owner
+            if node is None or node in known or not isinstance(node.op, (Elementwise, DimShuffle)):
+                continue
+            if node.op in _ROUNDING and _is_narrower(np.dtype(value.dtype), wanted):
+                return value
+            carried = node.inputs[1:] if node.op in (elementwise.switch, elementwise.fill) else node.inputs
+            if not (value.dtype == "bool" and wanted.kind != "b"):  # of a comparison
+                stack += [i for i in carried if i not in met]
+                met.update(carried)
+        return None
 
     def fill(self, like: Variable, value: Variable) -> Variable:
         return elementwise.fill(like, value)
