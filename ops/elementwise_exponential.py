@@ -99,7 +99,7 @@ gamma: Unary = float_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",
     cost=60,
     derivative=(lambda g, y, x: g * y * T.digamma(finite(x)),),
-    c={"f": call("tgamma")},  # in float64 for float32 too: a rare function, as the next three
+    c={"f": call("ag_gamma_f64")},  # in float64 for float32 too: a rare function, as the next three
 )
 gammaln: Unary = float_op(
     "gammaln", special.gammaln, meaning="log(|gamma(x)|); inf at the poles.",

@@ -70,20 +70,35 @@ class AlongAxis(TensorOp):
         return (inputs[0],)
 
 
-def _finite_top(x: np.ndarray, axis: int) -> np.ndarray:
-    """Return the maximum along `axis`, which is kept; an infinite one is replaced by the largest finite number."""
-    largest = np.finfo(x.dtype).max
-    return np.asarray(np.clip(x.max(axis=axis, keepdims=True, initial=-np.inf), -largest, largest))
+def _top(x: np.ndarray, axis: int, finite: bool) -> np.ndarray:
+    """Return the maximum along `axis`, which is kept; `finite`: the largest finite number in place of infinity."""
+    largest, top = np.finfo(x.dtype).max, x.max(axis=axis, keepdims=True, initial=-np.inf)
+    return np.asarray(np.clip(top, -largest, largest) if finite else top)
 
 
 @record(repr=False)
-class Softmax(AlongAxis):
-    """exp(x) / sum(exp(x)) along `axis`; NaN where all elements are -inf, and at inf, beside which all else is 0."""
+class Normalizing(AlongAxis):
+    """The base of softmax and log_softmax: functions of x - top and of the sum of exp(x - top), top = max(x).
+
+    A row that holds inf is NaN: its top is inf, and inf - inf is NaN.  `literal`: the op stands for a formula without
+    the top, as exp(x) / sum(exp(x)), which is NaN at inf alone, and 0 (its logarithm -inf) beside it.
+    """
+
+    literal: bool = False
+
+    def parameters(self) -> dict[str, Any]:
+        """The axis, and `literal` if it is true."""
+        return super().parameters() if self.literal else {"axis": self.axis}
+
+
+@record(repr=False)
+class Softmax(Normalizing):
+    """exp(x - top) / sum(exp(x - top)) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        e = np.exp(x - _finite_top(x, self.axis))
+        e = np.exp(x - _top(x, self.axis, finite=self.literal))
         return np.asarray(e / e.sum(axis=self.axis, keepdims=True))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -96,13 +111,13 @@ class Softmax(AlongAxis):
 
 
 @record(repr=False)
-class LogSoftmax(AlongAxis):
-    """x - log(sum(exp(x))) along `axis`; NaN where all elements are -inf, and at inf, beside which all else is -inf."""
+class LogSoftmax(Normalizing):
+    """x - top - log(sum(exp(x - top))) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "log_softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        z = x - _finite_top(x, self.axis)
+        z = x - _top(x, self.axis, finite=self.literal)
         return np.asarray(z - np.log(np.exp(z).sum(axis=self.axis, keepdims=True)))
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
@@ -123,7 +138,7 @@ class LogSumExp(AlongAxis):
         return (x.type.with_shape(x.type.shape[: self.axis] + x.type.shape[self.axis + 1 :]),)
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
-        top = _finite_top(x, self.axis)
+        top = _top(x, self.axis, finite=True)
         return np.asarray(np.log(np.exp(x - top).sum(axis=self.axis)) + np.squeeze(top, self.axis))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -148,12 +163,18 @@ def _as_float(x: Any) -> TensorVariable:
 
 
 def softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
-    """exp(x) / sum(exp(x)) along `axis` (several, or all for None): positive numbers whose sum is 1."""
+    """exp(x) / sum(exp(x)) along `axis` (several, or all for None): positive numbers whose sum is 1.
+
+    NaN where an element of the row is NaN or inf, and where all are -inf (so is a row that a mask hides whole).
+    """
     return _along("softmax", Softmax, _as_float(x), axis)
 
 
 def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
-    """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision."""
+    """The logarithm of `softmax(x, axis)`, exact also where the softmax is 0 to working precision.
+
+    NaN where the softmax is.
+    """
     return _along("log_softmax", LogSoftmax, _as_float(x), axis)
 
 
@@ -169,7 +190,10 @@ def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariabl
 
 
 def logsumexp(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> TensorVariable:
-    """log(sum(exp(x))) along `axis` (several, or all for None), without overflow."""
+    """log(sum(exp(x))) along `axis` (several, or all for None), without overflow.
+
+    NaN where an element of the row is NaN, else inf where one is inf, and -inf where all are -inf or there are none.
+    """
     require_keepdims(keepdims, "logsumexp")
     x = _as_float(x)
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, "logsumexp")))

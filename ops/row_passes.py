@@ -23,7 +23,7 @@ from ..record import record
 from ..targets.current import current
 from .costs import work
 from .elementwise import Pointwise, add, cast, exp, log, maximum, minimum, mul, reciprocal, sub
-from .nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
+from .nn import AlongAxis, LogSoftmax, LogSumExp, Normalizing
 from .reduce import Reduce
 from .shape import DimShuffle
 from .tensor import TensorVariable, constant
@@ -102,22 +102,29 @@ def _each_once(graph: FunctionGraph, known: dict[Variable, Variable]) -> dict[Va
     return images
 
 
-def terms_of(x: Variable, axis: int) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
-    """(top, moved, terms) of a softmax: the maximum along the axis, x - top, which is never positive, and exp of that.
+def terms_of(x: Variable, op: AlongAxis) -> tuple[TensorVariable, TensorVariable, TensorVariable]:
+    """(top, moved, terms) of an op of the softmax family: the maximum along its axis, x - top, and exp of that.
 
-    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.  An
-    infinite maximum is cut to the largest number: beside inf all else is 0, or -inf, as it is in exp(x) / sum(exp(x)).
+    log_softmax is moved - log(sum(terms)), softmax is terms / sum(terms), logsumexp is log(sum(terms)) + top.  Where
+    `has_finite_top`, an infinite maximum is cut to the largest number.
     """
-    largest = float(np.finfo(x.dtype).max)
-    top = minimum(maximum(Top(axis)(x), constant(-largest, x.dtype)), constant(largest, x.dtype))
+    axis, top = op.axis, Top(op.axis)(x)
+    if has_finite_top(op):
+        largest = float(np.finfo(x.dtype).max)
+        top = minimum(maximum(top, constant(-largest, x.dtype)), constant(largest, x.dtype))
     moved = sub(x, DimShuffle(tuple("x" if a == axis else a - (a > axis) for a in range(x.ndim)))(top))
     return top, moved, exp(moved)
+
+
+def has_finite_top(op: Op) -> bool:
+    """Whether the value of a row with inf is not NaN in each element, so that inf - inf is to be avoided."""
+    return not isinstance(op, Normalizing) or op.literal
 
 
 def _composition(op: AlongAxis, given: Any) -> TensorVariable:
     x = cast(given, "float32") if given.dtype == "float16" else given
     keep = DimShuffle(tuple("x" if a == op.axis else a - (a > op.axis) for a in range(x.ndim)))
-    top, moved, terms = terms_of(x, op.axis)
+    top, moved, terms = terms_of(x, op)
     total = Reduce(add, (op.axis,))(terms)
     if isinstance(op, LogSumExp):
         return cast(add(log(total), top), given.dtype)
@@ -265,5 +272,5 @@ def with_waiting(graph: FunctionGraph) -> FunctionGraph:
         return graph
     values = [node.out for node in graph.order if images.get(node.out, node.out) in waiting]
     if len(values) < len(waiting):
-        values += [n.out for n in graph.order if isinstance(n.op, (Softmax, LogSoftmax)) and n.out not in values]
+        values += [n.out for n in graph.order if isinstance(n.op, Normalizing) and n.out not in values]
     return FunctionGraph(graph.inputs, [*graph.outputs, *(v for v in values if v not in graph.outputs)])

@@ -2,7 +2,7 @@
 
     softmax(x)  -->  e / sum(e),  e = exp(x - top),  top = max(x)
 
-Each reduction is a stage.  `top` is clipped to finite numbers, as in the meaning of the ops.
+Each reduction is a stage.  `top` is clipped to finite numbers where the meaning of the op does so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Apply, Variable
 from ..ops.nn import AlongAxis, LogSoftmax, Softmax
+from ..ops.row_passes import has_finite_top
 from .rules import along_axis
 from .states import State, is_split
 
@@ -26,8 +27,10 @@ def is_stable_sum(node: Apply, states: Mapping[Variable, State]) -> bool:
 def as_sums(node: Apply) -> Variable:
     """Return the output of the node by a maximum and a sum."""
     (x,), axis = node.inputs, along_axis(node)
-    largest = np.finfo(x.dtype).max
-    top = T.clip(T.max(x, axis=axis, keepdims=True), -largest, largest)
+    top = T.max(x, axis=axis, keepdims=True)
+    if has_finite_top(node.op):
+        largest = np.finfo(x.dtype).max
+        top = T.clip(top, -largest, largest)
     z = T.sub(x, top)
     e = T.exp(z)
     total = T.sum(e, axis=axis, keepdims=True)

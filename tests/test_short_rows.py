@@ -68,7 +68,6 @@ def test_what_is_no_number_in_short_rows():
     rows[9] = -0.0
     with np.errstate(invalid="ignore"):
         wanted = [rows.max(1), rows.min(1), rows.sum(1), softmax(rows)]
-    wanted[3][3] = 0, 0, 0, 0, np.nan  # beside inf all else is 0, as exp(x) / sum(exp(x)) has it
     for found, want in zip(f(rows), wanted, strict=False):
         np.testing.assert_allclose(found, want, rtol=1e-5)
     assert f(rows)[4][7] == -np.inf and f(rows)[4][3] == np.inf and np.isnan(f(rows)[4][1])

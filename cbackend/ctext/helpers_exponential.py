@@ -35,20 +35,23 @@ _LOGARITHM = {
 
 
 def horner(
-    name: str, variable: str, coefficients: Mapping[str, Sequence[str]], squares: bool = True
+    name: str, variable: str, coefficients: Mapping[str, Sequence[str]], squares: bool = True, last: int = 0
 ) -> dict[str, str]:
     """Return C that declares `name`, the polynomial in `variable`, for each dtype."""
-    return {dtype: steps(name, variable, dtype, numbers, squares) for dtype, numbers in coefficients.items()}
+    return {dtype: steps(name, variable, dtype, numbers, squares, last) for dtype, numbers in coefficients.items()}
 
 
-def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str], squares: bool = True) -> str:
+def steps(
+    name: str, variable: str, dtype: str, coefficients: Sequence[str], squares: bool = True, last: int = 0
+) -> str:
     """Return C that declares `name`, the polynomial in `variable`; the coefficient of the lowest power comes first.
 
     A long one is summed in two or four chains: a chain waits four cycles for each of its steps, and the processor looks
     ahead over no more than three elements of a chain of twenty.  `squares`: whether to declare the powers of the
-    variable that this takes.
+    variable that this takes.  `last`: coefficients that are added one by one behind the chains: sums of chains are
+    rounded once more each, at the size of the polynomial.
     """
-    numbers, c_type = [number + suffix(dtype) for number in coefficients], C_TYPES[dtype]
+    numbers, c_type = [number + suffix(dtype) for number in coefficients[last:]], C_TYPES[dtype]
     chains = 1 if len(numbers) < LONG else 2 if len(numbers) < 2 * LONG else 4
     powers = [variable, f"{variable}2", f"{variable}4"][: chains.bit_length()]
     lines = [f"const {c_type} {y} = {x} * {x};" for x, y in pairwise(powers) if squares]
@@ -58,6 +61,8 @@ def steps(name: str, variable: str, dtype: str, coefficients: Sequence[str], squ
         for first in range(1 << level):
             even, odd = _name(name, first), _name(name, first + (1 << level))
             lines.append(f"{even} = ag_fma_{c_type}({odd}, {power}, {even});")
+    for number in reversed(coefficients[:last]):
+        lines.append(f"{name} = ag_fma_{c_type}({name}, {variable}, {number}{suffix(dtype)});")
     return "\n    ".join(lines)
 
 
@@ -207,19 +212,29 @@ _EXP2 = Helper(
 """,
 )
 
-_EXPM1 = Helper(
-    "ag_expm1_{T}",
+_EXPM1_OF = Helper(
+    "ag_expm1_of_{T}",
     """\
-/* 2^k * (exp(r) - 1) + (2^k - 1), where 2^k may overflow and half of it does not */
-{inline} {T} ag_expm1_{T}({T} x)
+/* exp(x) - 1, where y is x cut to {least_of_expm1} and {most}: 2^k * (exp(r) - 1) + (2^k - 1), where 2^k may
+   overflow and half of it does not */
+{inline} {T} ag_expm1_of_{T}({T} x, {T} y)
 {
-    {T} y = x < {least_of_expm1} ? {least_of_expm1} : x;
-    y = y > {most} ? {most} : y;
     const {T} shifted = ag_fma_{T}(y, {per_log2}, {magic}), k = shifted - {magic};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
     const {T} half = ag_from_bits_{T}((ag_bits_{T}(shifted) - {magic_bits}u + ({bias}u - 1)) << {mantissa});
-    y = 2 * ag_fma_{T}(ag_small_expm1_{T}(r), half, half - ({T})0.5);
-    return fabs{f}(x) < {tiny} ? x : y;
+    const {T} result = 2 * ag_fma_{T}(ag_small_expm1_{T}(r), half, half - ({T})0.5);
+    return fabs{f}(x) < {tiny} ? x : result;
+}
+""",
+)
+
+_EXPM1 = Helper(
+    "ag_expm1_{T}",
+    """\
+{inline} {T} ag_expm1_{T}({T} x)
+{
+    const {T} y = x < {least_of_expm1} ? {least_of_expm1} : x;
+    return ag_expm1_of_{T}(x, y > {most} ? {most} : y);
 }
 """,
 )
@@ -262,16 +277,17 @@ _SINH = Helper(
 _TANH = Helper(
     "ag_tanh_{T}",
     """\
-/* e / (e + 2) where e = exp(2|x|) - 1 = 2^k * (exp(r) - 1) + (2^k - 1) */
+/* -e / (2 + e) where e = exp(-2|x|) - 1 = 2^k * (exp(r) - 1) + (2^k - 1): where |x| grows, the numerator never falls
+   and the denominator never grows */
 {inline} {T} ag_tanh_{T}({T} x)
 {
-    {T} y = 2 * fabs{f}(x);
-    y = y > {one_for_tanh} ? {one_for_tanh} : y;
+    {T} y = -2 * fabs{f}(x);
+    y = y < -{one_for_tanh} ? -{one_for_tanh} : y;
     const {T} shifted = ag_fma_{T}(y, {per_log2}, {biased}), k = shifted - {biased};
     const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
     const {T} power = ag_from_bits_{T}(ag_bits_{T}(shifted) << {mantissa});
     const {T} e = ag_fma_{T}(ag_small_expm1_{T}(r), power, power - 1);
-    return copysign{f}(e / (e + 2), x);
+    return copysign{f}(e / (2 + e), x);
 }
 """,
 )
@@ -322,8 +338,8 @@ _LOGADDEXP = Helper(
 )
 
 _PATTERNS = (
-    _FMA, _BITS, _FROM_BITS, _SMALL_EXPM1, _EXP_BELOW, _EXP, _EXP2, _EXPM1, _COSH, _SINH, _TANH, _SIGMOID, _LOG1P_EXP,
-    _SOFTPLUS, _LOGADDEXP,
+    _FMA, _BITS, _FROM_BITS, _SMALL_EXPM1, _EXP_BELOW, _EXP, _EXP2, _EXPM1_OF, _EXPM1, _COSH, _SINH, _TANH, _SIGMOID,
+    _LOG1P_EXP, _SOFTPLUS, _LOGADDEXP,
 )  # fmt: skip
 
 EXPONENTIAL = [h for pattern in _PATTERNS for h in instances(pattern, FLOATS, **WORDS)]

@@ -149,18 +149,29 @@ _LOG10_NEAR = {
 """,
 }
 
-_LOG_PLUS = Helper(
-    "ag_log_plus_{T}",
+_LOG_OF_SUM = Helper(
+    "ag_log_of_sum_{T}",
     """\
-/* log(x + more), where more is 0 or 1, and the sum is not subnormal: 2^-k is added, so that nothing is lost */
-{inline} {T} ag_log_plus_{T}({T} x, {T} more)
+/* log(x + more) + ({unbiased} - unbiased) log(2), where more is 0 or 1, and the sum is at least twice the smallest
+   normal number: 2^-k is added, so that nothing is lost */
+{inline} {T} ag_log_of_sum_{T}({T} x, {T} more, {T} unbiased)
 {
     const {T} sum = x + more;
     const {U} u = ag_bits_{T}(sum), e = (u + {offset}) >> {mantissa};
-    const {T} k = ag_from_bits_{T}(e | {ulp_of_one}) - {unbiased};
+    const {T} k = ag_from_bits_{T}(e | {ulp_of_one}) - unbiased;
     const {T} scale = ag_from_bits_{T}((2 * {bias}u + 2 - e) << {mantissa}); /* 4 / 2^k, which is never subnormal */
     const {T} f = ag_fma_{T}(({T})0.25 * x, scale, ag_fma_{T}(({T})0.25 * more, scale, -1));
     return ag_log_special_{T}(sum, ag_log_near_{T}(f, k));
+}
+""",
+)
+
+_LOG_PLUS = Helper(
+    "ag_log_plus_{T}",
+    """\
+{inline} {T} ag_log_plus_{T}({T} x, {T} more)
+{
+    return ag_log_of_sum_{T}(x, more, {unbiased});
 }
 """,
 )
@@ -182,8 +193,10 @@ _LOG1MEXP = Helper(
     """\
 {inline} {T} ag_log1mexp_{T}({T} x)
 {
-    const {T} low = -ag_exp_below_{T}(x), high = -ag_expm1_{T}(x); /* both: a choice would be a branch */
-    const {T} y = ag_log_plus_{T}(x < -{ln2} ? low : high, x < -{ln2} ? 1 : 0);
+    const b8 is_low = x < -{ln2};
+    const {T} low = -ag_exp_below_{T}(x); /* both: a choice would be a branch */
+    const {T} high = ag_expm1_of_{T}(x, x > {most} ? {most} : x) * -{larger};
+    const {T} y = ag_log_of_sum_{T}(is_low ? low : high, is_low ? 1 : 0, is_low ? {unbiased} : {unbiased_larger});
     return (x < 0) & (-low < {tiny}) ? low : y;
 }
 """,
@@ -275,7 +288,7 @@ _PATTERNS: tuple[Helper | dict[str, Helper], ...] = (
     _near("log2", _LOG2_NEAR),
     _near("log10", _LOG10_NEAR),
     *(Helper(f"ag_{name}_{{T}}", _of_scaled(name)) for name in ("log", "log2", "log10")),
-    *(_LOG_PLUS, _LOG1P, _LOG1MEXP, _ATANH_NEAR, _ASINH, _ACOSH, _ATANH_OF),
+    *(_LOG_OF_SUM, _LOG_PLUS, _LOG1P, _LOG1MEXP, _ATANH_NEAR, _ASINH, _ACOSH, _ATANH_OF),
 )
 
 LOGARITHM = [helper for pattern in _PATTERNS for helper in _each(pattern)]

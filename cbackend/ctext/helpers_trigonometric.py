@@ -1,8 +1,8 @@
 """sin, cos and tan of float32 and float64: equal bits in a vector, in a remainder loop or alone.
 
-A number near 0 is reduced by parts of pi (W. J. Cody, W. Waite), one far away by the bits of 1 / pi that matter for it
-(M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", 1983); which of both is decided by the number
-itself.  Neither way has branches, but the second takes several times as long.  gcc on x86-64 vectorizes calls of
+A number near 0 is reduced by parts of pi / 2 (W. J. Cody, W. Waite), one far away by the bits of 1 / pi that matter for
+it (M. H. Payne, R. N. Hanek, "Radian reduction for trigonometric functions", 1983); which of both is decided by the
+number itself.  Neither way has branches, but the second takes several times as long.  gcc on x86-64 vectorizes calls of
 functions that have vector forms: those check whether any of their lanes is far, and only then take the second way.
 Other compilers get both ways and a choice, which they vectorize.  Polynomials are minimax in the relative error of the
 function (Remez).
@@ -13,22 +13,16 @@ from __future__ import annotations
 from .helper import C_TYPES, Helper, instances, suffix
 from .helpers_exponential import FLOATS, INLINE, WORDS, horner
 
-# (sin(r) - r) / r^3 for |r| <= pi / 2 and a little more: to 2^-27 and 2^-61; for float64 also for |r| <= pi / 4
+# (sin(r) - r) / r^3 for |r| <= pi / 4: sin to 2^-27 and 2^-61
 _SINE = {
-    "float32": ("-0x1.55554cp-3", "0x1.110ed8p-7", "-0x1.9f704ap-13", "0x1.5dbcbap-19"),
-    "float64": (
-        "-0x1.5555555555555p-3", "0x1.11111111110c8p-7", "-0x1.a01a01a014d94p-13", "0x1.71de3a52a2b2p-19",
-        "-0x1.ae6454d5c8e55p-26", "0x1.6123cd73a29aap-33", "-0x1.ae43a5b7dddabp-41", "0x1.88369eada83bcp-49",
-    ),
-}  # fmt: skip
-_SHORT_SINE = {
+    "float32": ("-0x1.555546p-3", "0x1.1106bap-7", "-0x1.9906a6p-13"),
     "float64": (
         "-0x1.5555555555548p-3", "0x1.111111110f73p-7", "-0x1.a01a019be9264p-13", "0x1.71de355531428p-19",
         "-0x1.ae5e4b89998b7p-26", "0x1.5d8b5776f708cp-33",
     ),
 }  # fmt: skip
 # (cos(r) - 1 + r^2 / 2) / r^4 for |r| <= pi / 4: cos to 2^-63
-_SHORT_COSINE = {
+_COSINE = {
     "float64": (
         "0x1.555555555554bp-5", "-0x1.6c16c16c15015p-10", "0x1.a01a019c8f2dcp-16", "-0x1.27e4f7f199a48p-22",
         "0x1.1ee9dbd5e0714p-29", "-0x1.8fa6889cce32fp-37",
@@ -45,40 +39,41 @@ _TANGENT = {
 _WORDS = {
     **WORDS,
     "sine": horner("p", "s", _SINE),
-    "short_sine": horner("p", "s", _SHORT_SINE),
-    "cosine": horner("q", "s", _SHORT_COSINE, squares=False),
+    "cosine": horner("q", "s", _COSINE, squares=False),
     "tangent": horner("p", "s", _TANGENT),
     "top": {"float32": "31", "float64": "63"},
-    "per_pi": {"float32": "0x1.45f306p-2f", "float64": "0x1.45f306dc9c883p-2"},
+    # see `magic`: a whole number near this one is one more than the number that was added to it
+    "magic_and_one": {"float32": "0x1.800002p23f", "float64": "0x1.8000000000001p52"},
     "per_right": {"float32": "0x1.45f306p-1f", "float64": "0x1.45f306dc9c883p-1"},
 }
 
 FAR = {"float32": "0x1p15f", "float64": "0x1p30"}
 """Argument from which on the reduction of Payne and Hanek is used."""
 
-_MINUS_PI = {
+_MINUS_RIGHT = {
     "float32": """\
-/* x - k pi, where k has at most 15 bits */
-{inline} f32 ag_minus_pi_f32(f32 x, f32 k)
+/* x - k pi / 2, where k has at most 15 bits */
+{inline} f32 ag_minus_right_f32(f32 x, f32 k)
 {
 #if defined(__FP_FAST_FMAF) || defined(__FMA__) || defined(__aarch64__)
-    const f32 r = ag_fma_f32(k, 0x1.777a5cp-24f, ag_fma_f32(k, -0x1.921fb6p+1f, x));
-    return ag_fma_f32(k, 0x1.ee59dap-49f, r);
+    const f32 r = ag_fma_f32(k, 0x1.777a5cp-25f, ag_fma_f32(k, -0x1.921fb6p+0f, x));
+    return ag_fma_f32(k, 0x1.ee59dap-50f, r);
 #else
-    return (f32)(x - k * 0x1.921fb544p+1 - k * 0x1.0b4611a626331p-33);
+    return (f32)(x - k * 0x1.921fb544p+0 - k * 0x1.0b4611a626331p-34);
 #endif
 }
 """,
     "float64": """\
-/* x - k pi, where k has at most 29 bits and a half; only the last difference and that which cancels most are rounded */
-{inline} f64 ag_minus_pi_f64(f64 x, f64 k)
+/* x - k pi / 2, where k has at most 29 bits and a half; only the last difference and that which cancels most are
+   rounded */
+{inline} f64 ag_minus_right_f64(f64 x, f64 k)
 {
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
-    const f64 r = ag_fma_f64(k, -0x1.1a62633145c07p-53, ag_fma_f64(k, -0x1.921fb54442d18p+1, x));
-    return ag_fma_f64(k, 0x1.f1976b7ed8fbcp-109, r);
+    const f64 r = ag_fma_f64(k, -0x1.1a62633145c07p-54, ag_fma_f64(k, -0x1.921fb54442d18p+0, x));
+    return ag_fma_f64(k, 0x1.f1976b7ed8fbcp-110, r);
 #else
-    const f64 r = x - k * 0x1.921fb4p+1 - k * 0x1.4442dp-23 - k * 0x1.846988p-47 - k * 0x1.8cc516p-71;
-    return r - k * 0x1.01b839a25204ap-95;
+    const f64 r = x - k * 0x1.921fb4p+0 - k * 0x1.4442dp-24 - k * 0x1.846988p-48 - k * 0x1.8cc516p-72;
+    return r - k * 0x1.01b839a25204ap-96;
 #endif
 }
 """,
@@ -146,12 +141,15 @@ _SHARED = [
 _SINE_OF = Helper(
     "ag_sine_of_{T}",
     """\
-/* sin(r) for |r| <= pi / 2, its sign changed if the lowest bit of `odd` is set */
-{inline} {T} ag_sine_of_{T}({T} r, {U} odd)
+/* sin(r + quarter pi / 2) for |r| <= pi / 4: for an odd quarter +-cos(r) = 1 - 2 sin(r / 2)^2, which is never above 1.
+   Bit {top} of `sign` changes the sign; its others are 0. */
+{inline} {T} ag_sine_of_{T}({T} r, {U} quarter, {U} sign)
 {
-    const {T} s = r * r;
+    const b8 even = quarter << {top} == 0; /* takes no constant in a vector */
+    const {T} v = even ? r : ({T})0.5 * r, s = v * v;
     {sine}
-    return ag_from_bits_{T}(ag_bits_{T}(ag_fma_{T}(r * s, p, r)) ^ odd << {top});
+    const {T} sine = ag_fma_{T}(v * s, p, v), y = even ? sine : ag_fma_{T}(sine + sine, -sine, 1);
+    return ag_from_bits_{T}(ag_bits_{T}(y) ^ (quarter >> 1 << {top} ^ sign));
 }
 """,
 )
@@ -161,9 +159,9 @@ _SIN_NEAR = Helper(
     """\
 {inline} {T} ag_sin_near_{T}({T} x)
 {
-    const {T} a = fabs{f}(x), shifted = ag_fma_{T}(a, {per_pi}, {magic});
-    const {U} odd = ag_bits_{T}(shifted) ^ ag_bits_{T}(x) >> {top};
-    return ag_sine_of_{T}(ag_minus_pi_{T}(a, shifted - {magic}), odd);
+    const {T} a = fabs{f}(x), shifted = ag_fma_{T}(a, {per_right}, {magic});
+    const {U} sign = ag_bits_{T}(x) ^ ag_bits_{T}(a);
+    return ag_sine_of_{T}(ag_minus_right_{T}(a, shifted - {magic}), ag_bits_{T}(shifted), sign);
 }
 """,
 )
@@ -171,11 +169,11 @@ _SIN_NEAR = Helper(
 _COS_NEAR = Helper(
     "ag_cos_near_{T}",
     """\
-/* cos(r + (n + 1/2) pi) = -sin(r + n pi) */
+/* cos(x) = sin(x + pi / 2) */
 {inline} {T} ag_cos_near_{T}({T} x)
 {
-    const {T} shifted = ag_fma_{T}(fabs{f}(x), {per_pi}, -({T})0.5) + {magic};
-    return ag_sine_of_{T}(ag_minus_pi_{T}(fabs{f}(x), shifted - {magic} + ({T})0.5), ~ag_bits_{T}(shifted));
+    const {T} a = fabs{f}(x), shifted = ag_fma_{T}(a, {per_right}, {magic_and_one});
+    return ag_sine_of_{T}(ag_minus_right_{T}(a, shifted - {magic_and_one}), ag_bits_{T}(shifted), 0);
 }
 """,
 )
@@ -196,9 +194,9 @@ _TANGENT_OF = {
 {inline} f64 ag_tangent_of_f64(f64 r, b8 odd)
 {
     const f64 s = r * r;
-    {short_sine}
+    {sine}
     {cosine}
-    const f64 sine = ag_fma_f64(r * s, p, r), cosine = ag_fma_f64(s2, q, ag_fma_f64(s, -0.5, 1));
+    const f64 sine = ag_fma_f64(r * s, p, r), cosine = ag_fma_f64(s, ag_fma_f64(s, q, -0.5), 1);
     return (odd ? -cosine : sine) / (odd ? sine : cosine);
 }
 """,
@@ -210,7 +208,7 @@ _TAN_NEAR = Helper(
 {inline} {T} ag_tan_near_{T}({T} x)
 {
     const {T} a = fabs{f}(x), shifted = ag_fma_{T}(a, {per_right}, {magic}), k = shifted - {magic};
-    const {T} y = ag_tangent_of_{T}(ag_minus_pi_{T}(a, ({T})0.5 * k), (ag_bits_{T}(shifted) & 1) != 0);
+    const {T} y = ag_tangent_of_{T}(ag_minus_right_{T}(a, k), (ag_bits_{T}(shifted) & 1) != 0);
     return ag_from_bits_{T}(ag_bits_{T}(y) ^ ag_bits_{T}(x) >> {top} << {top});
 }
 """,
@@ -218,21 +216,19 @@ _TAN_NEAR = Helper(
 
 _FAR_OF = {
     "sin": f"""\
-/* sin(r + pi / 2) = sin(pi / 2 - |r|) */
 {INLINE} f64 ag_sin_far_f64(f64 x)
 {{
     u64 quarter;
     const f64 r = ag_far_f64(x, &quarter);
-    return ag_sine_of_f64(quarter & 1 ? 0x1.921fb54442d18p+0 - fabs(r) : r, quarter >> 1 ^ ag_bits_f64(x) >> 63);
+    return ag_sine_of_f64(r, quarter, ag_bits_f64(x) >> 63 << 63);
 }}
 """,
     "cos": f"""\
-/* cos(x) = sin(x + pi / 2) */
 {INLINE} f64 ag_cos_far_f64(f64 x)
 {{
     u64 quarter;
     const f64 r = ag_far_f64(x, &quarter);
-    return ag_sine_of_f64(quarter & 1 ? r : 0x1.921fb54442d18p+0 - fabs(r), (quarter + 1) >> 1);
+    return ag_sine_of_f64(r, quarter + 1, 0);
 }}
 """,
     "tan": f"""\
@@ -259,14 +255,14 @@ def _forms(name: str, dtype: str) -> str:
     """Return C of the function on one number and, for gcc on x86-64, on vectors of each instruction set."""
     t, f, far = C_TYPES[dtype], suffix(dtype), FAR[dtype]
     whole = f"ag_{name}_{t}"
-    size = 4 if t == "f32" else 8
+    size, p = (4, "ps") if t == "f32" else (8, "pd")
     vectors = "".join(
-        f"#if{guard}\n{_vector(name, t, f, far, letter, width // size)}#endif\n"
-        for letter, width, guard in (
-            ("b", 16, " 1"),
-            ("c", 32, " defined(__AVX__)"),
-            ("d", 32, " defined(__AVX2__)"),
-            ("e", 64, "def __AVX512F__"),
+        f"#if{guard}\n{_vector(name, t, f, far, letter, width // size, any_far)}#endif\n"
+        for letter, width, guard, any_far in (
+            ("b", 16, " 1", f"__builtin_ia32_movmsk{p}(IS_FAR)"),
+            ("c", 32, " defined(__AVX__)", f"__builtin_ia32_movmsk{p}256(IS_FAR)"),
+            ("d", 32, " defined(__AVX2__)", f"__builtin_ia32_movmsk{p}256(IS_FAR)"),
+            ("e", 64, "def __AVX512F__", f"__builtin_ia32_cmp{p}512_mask(size.v, LEAST, 29, -1, 4)"),
         )
     )
     return f"""\
@@ -295,10 +291,13 @@ static __attribute__((noinline)) {t} ag_{name}_rare_{t}({t} x) {{ return ag_{nam
 """
 
 
-def _vector(name: str, t: str, f: str, far: str, letter: str, lanes: int) -> str:
-    """Return C of the function on several lanes, under the name by which gcc knows it (x86-64 vector function ABI)."""
+def _vector(name: str, t: str, f: str, far: str, letter: str, lanes: int, any_far: str) -> str:
+    """Return C of the function on several lanes, under the name by which gcc knows it (x86-64 vector function ABI).
+
+    `any_far`: C of the lanes whose `size` is at least LEAST, as bits; a loop would join them by a tree of shuffles.
+    """
     function, vector = f"_ZGV{letter}N{lanes}v_ag_{name}_{t}", f"ag_{name}_{letter}_{t}"
-    integer = "i32" if t == "f32" else "i64"
+    any_far = any_far.replace("IS_FAR", f"({vector})(size.v >= {far})").replace("LEAST", f"{far} - ({vector}){{0}}")
     return f"""\
 typedef {t} {vector} __attribute__((vector_size({lanes} * sizeof({t}))));
 static __attribute__((noinline, cold)) {vector} ag_{name}_far_{letter}_{t}({vector} x)
@@ -310,14 +309,15 @@ static __attribute__((noinline, cold)) {vector} ag_{name}_far_{letter}_{t}({vect
 static __attribute__((used)) {vector} ag_{name}_near_{letter}_{t}({vector} x) __asm__("{function}");
 static {vector} ag_{name}_near_{letter}_{t}({vector} x)
 {{
-    union {{ {vector} v; {t} lane[{lanes}]; }} in = {{x}}, out;
-    {integer} any = 0;
+    union {{ {vector} v; {t} lane[{lanes}]; }} in = {{x}}, size, near;
     #pragma omp simd simdlen({lanes})
     for (i32 k = 0; k < {lanes}; k++) {{
-        out.lane[k] = ag_{name}_near_{t}(in.lane[k]);
-        any |= fabs{f}(in.lane[k]) >= {far};
+        near.lane[k] = ag_{name}_near_{t}(in.lane[k]);
+        size.lane[k] = fabs{f}(in.lane[k]);
     }}
-    return __builtin_expect(any != 0, 0) ? ag_{name}_far_{letter}_{t}(x) : out.v;
+    const {vector} y = near.v; /* read here it never leaves its register */
+    const i32 far = {any_far};
+    return __builtin_expect(far != 0, 0) ? ag_{name}_far_{letter}_{t}(x) : y;
 }}
 """
 
@@ -341,7 +341,7 @@ _NAMES = ("sin", "cos", "tan")
 
 TRIGONOMETRIC = [
     *_SHARED,
-    *_each("ag_minus_pi_{T}", _MINUS_PI),
+    *_each("ag_minus_right_{T}", _MINUS_RIGHT),
     *_of_both(_SINE_OF),
     *_each("ag_tangent_of_{T}", _TANGENT_OF),
     *_of_both(_SIN_NEAR, _COS_NEAR, _TAN_NEAR),

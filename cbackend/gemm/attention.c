@@ -102,12 +102,11 @@ INLINE void multiply_numbers(i64 count, REAL *y, REAL factor)
 /* Replace rows of `width` scores, whole vectors, by exponentials; update top and total of each row. */
 static void weigh(i64 rows, i64 width, REAL *scores, REAL *top, REAL *total, REAL *y, i64 e)
 {
-    const REAL largest = sizeof(REAL) == 4 ? (REAL)__FLT_MAX__ : (REAL)__DBL_MAX__;
     for (i64 i = 0; i < rows; i++, scores += width, y += e) {
         vector found = *(const vector *)scores, sums = {0};
         for (i64 j = LANES; j < width; j += LANES) found = greater(*(const vector *)(scores + j), found);
         REAL above = folded(1, found);
-        above = above > top[i] ? above : top[i], above = above < largest ? above : largest;
+        above = above > top[i] ? above : top[i]; /* inf makes the row NaN, by inf - inf */
         const vector from = above - (vector){0};
         for (i64 j = 0; j < width; j += LANES) {
             const vector x = exponential(*(const vector *)(scores + j) - from);

@@ -1,6 +1,6 @@
 """Kernels of the softmax family along an axis other than the last: tiles of columns, read two or three times.
 
-    top = max(column), cut to finite numbers
+    top = max(column), cut to finite numbers in logsumexp and where a softmax is `literal`
     total = sum(exp(column - top))
     result = exp(column - top) / total   or   column - top - log(total)   or   log(total) + top
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...graph import Apply
 from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
+from ...ops.row_passes import has_finite_top
 from ...targets.current import current
 from ..ir.loops import (
     Body,
@@ -101,8 +102,9 @@ def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
         tiles.declared("total", "float64"),
         along_tile(tiles.set("top", Const(x.dtype, -largest)), tiles.set("total", Const("float64", 0))),
         along_rows(tiles.set("top", choose("gt", x.dtype)(top, x))),
-        along_tile(tiles.set("top", choose("lt", x.dtype)(top, Const(x.dtype, largest)))),
     )
+    if has_finite_top(node.op):
+        body = (*body, along_tile(tiles.set("top", choose("lt", x.dtype)(top, Const(x.dtype, largest)))))
     if isinstance(node.op, LogSumExp):
         finish = cast(_logsumexp(total, top), node.out.dtype)
         body = (*body, along_rows(*adding), along_tile(nest.store(0, finish)))

@@ -56,7 +56,7 @@ def exp_over_sum(node: Node) -> Value | None:
         return None
     below, axis = producer(found[0], exp), found[1]
     same = below is not None and below.inputs[0] is above.inputs[0]
-    return Softmax(axis)(cast(above.inputs[0], node.out.dtype)) if same else None
+    return Softmax(axis, literal=True)(cast(above.inputs[0], node.out.dtype)) if same else None
 
 
 def log_of_sum_of_exp(node: Node) -> Value | None:
@@ -76,9 +76,11 @@ def _is_below_top(x: Variable) -> bool:
     """Whether x is y - top(y), whose exponentials are summed directly; see `terms_of`."""
     difference = producer(x, sub)
     keep = None if difference is None else producer(difference.inputs[1], DimShuffle)
-    cut = None if keep is None else producer(keep.inputs[0], minimum)
-    above = None if cut is None else producer(cut.inputs[0], maximum)
-    return above is not None and producer(above.inputs[0], Top) is not None
+    top = None if keep is None else keep.inputs[0]
+    for bound in (minimum, maximum):
+        cut = None if top is None else producer(top, bound)
+        top = top if cut is None else cut.inputs[0]
+    return top is not None and producer(top, Top) is not None
 
 
 def log_softmax_of_difference(node: Node) -> Value | None:
@@ -88,10 +90,15 @@ def log_softmax_of_difference(node: Node) -> Value | None:
     if keep is None or total is None or total.inputs[0] is not x:
         return None
     axis = total.op.axis
-    return LogSoftmax(axis)(x) if keeps_axis(keep.op.order, axis, x.ndim) else None
+    return LogSoftmax(axis, literal=True)(x) if keeps_axis(keep.op.order, axis, x.ndim) else None
 
 
 # --- logarithms of a softmax
+
+
+def log_of(op: Softmax) -> LogSoftmax:
+    """Return the logarithm of a softmax as one op."""
+    return LogSoftmax(op.axis, op.literal)
 
 
 def log_of_picked(node: Node) -> Value | None:
@@ -100,18 +107,20 @@ def log_of_picked(node: Node) -> Value | None:
     probabilities = None if picked is None else producer(picked.inputs[0], Softmax)
     if picked is None or probabilities is None:
         return None
-    return picked.op(LogSoftmax(probabilities.op.axis)(*probabilities.inputs), *picked.inputs[1:])
+    return picked.op(log_of(probabilities.op)(*probabilities.inputs), *picked.inputs[1:])
 
 
 def softmax_of_log(node: Node, users: Users) -> Value | None:
     """Rewrite exp(log_softmax(x)), if the logarithm has no other reader, to a softmax."""
     logs = producer(node.inputs[0], LogSoftmax)
-    return Softmax(logs.op.axis)(*logs.inputs) if logs is not None and len(users(logs.out)) == 1 else None
+    if logs is None or len(users(logs.out)) > 1:
+        return None
+    return Softmax(logs.op.axis, logs.op.literal)(*logs.inputs)
 
 
 def softmax_beside_log(node: Node, users: Users) -> Value | None:
     """Rewrite a softmax to the exponential of a log_softmax of the same value: no second pass over the rows."""
-    logs = LogSoftmax(node.op.axis)
+    logs = log_of(node.op)
     known = (reader.out for reader, _ in users(node.inputs[0]) if reader is not None and reader.op == logs)
     return next((exp(v) for v in known), None)
 
@@ -125,7 +134,7 @@ def picked_from_logarithms(node: Node, users: Users) -> Value | None:
     if len(readers) < len(users(logs.out)) or not all(map(_picks_or_undoes, readers)) or not _picks(node):
         return None
     (x,), (_, *within) = logs.inputs, node.inputs
-    top, _, terms = terms_of(x, logs.op.axis)
+    top, _, terms = terms_of(x, logs.op)
     total = log(Reduce(add, (logs.op.axis,))(terms))
     of_rows = [_broadcast_against(i, within) for i in within[:-1]]
     return sub(sub(node.op(x, *within), _rows(top, of_rows)), _rows(total, of_rows))
@@ -219,7 +228,7 @@ RECOGNIZED: list[Rule] = [
 ]  # fmt: skip
 
 LOGARITHMS: list[Rule] = [
-    rule("local_logsoftmax", log(softmax(x)), lambda x, s: LogSoftmax(s.axis)(x), contract=stabilizes,
+    rule("local_logsoftmax", log(softmax(x)), lambda x, s: log_of(s)(x), contract=stabilizes,
          formula="log(softmax(x)) -> log_softmax(x)"),
     node_rule("local_advanced_indexing_crossentropy_onehot", log, log_of_picked, having=(Subtensor, AdvancedSubtensor),
               contract=stabilizes, formula="log(softmax(x)[i, y]) -> log_softmax(x)[i, y]"),

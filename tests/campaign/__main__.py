@@ -18,6 +18,7 @@ EXPERIMENTS = (
     "quantized",
     "packed_floats",
     "special_points",
+    "exact_points",
     "keywords",
     "refusals",
 )  # fmt: skip

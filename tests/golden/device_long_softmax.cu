@@ -52,20 +52,8 @@ static __device__ inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
     return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
 }
 
-static __device__ inline f32 ag_maximum_f32(f32 a, f32 b)
-{
-    const f32 m = a >= b ? a : b;
-    return a == a ? m : a;
-}
-
-static __device__ inline f32 ag_minimum_f32(f32 a, f32 b)
-{
-    const f32 m = a <= b ? a : b;
-    return a == a ? m : a;
-}
-
-/* y0 = (exp(x0 - dimshuffle(minimum(maximum(top{axis=1}(x0), float32(-3.4028234663852886e+38)), float32(3.4028234663852886e+38)), [0, 'x'])) * dimshuffle(reciprocal(sum{axis=(1,)}(exp(x0 - dimshuffle... */
-extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0, i64 n1, f32 *y0, i64 y0_start, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1)
+/* y0 = exp(x0 - dimshuffle(top{axis=1}(x0), [0, 'x'])) * dimshuffle(reciprocal(sum{axis=(1,)}(exp(x0 - dimshuffle(top{axis=1}(x0), [0, 'x'])))), [0, 'x']) */
+extern "C" __global__ void __launch_bounds__(1024, 1) k_940ea82378a1c0c1(i64 n0, i64 n1, f32 *y0, i64 y0_start, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1)
 {
     y0 += y0_start;
     x0 += x0_start;
@@ -117,8 +105,6 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     }
     __syncthreads();
     const f32 result0 = tree0[0];
-    const f32 v2 = ag_maximum_f32(result0, -0x1.fffffep+127f);
-    const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
     f32 total1 = 0.0f;
     at = lane;
     for (; at < end - 3072; at += 4096) {
@@ -126,9 +112,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
         for (int k = 0; k < 4; k++) {
             const i32 i1 = at + k * 1024;
             const f32 v1 = x0_0[i1 * x0_s1];
-            const f32 v4 = v1 - v3;
-            const f32 v5 = ag_exp_f32(v4);
-            total1 = total1 + v5;
+            const f32 v2 = v1 - result0;
+            const f32 v3 = ag_exp_f32(v2);
+            total1 = total1 + v3;
         }
     }
     if (at < end) {
@@ -138,9 +124,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
             const bool is_in = near < end;
             const i32 i1 = near;
             const f32 v1 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
-            const f32 v4 = v1 - v3;
-            const f32 v5 = ag_exp_f32(v4);
-            const f32 total1_new = total1 + v5;
+            const f32 v2 = v1 - result0;
+            const f32 v3 = ag_exp_f32(v2);
+            const f32 total1_new = total1 + v3;
             total1 = is_in ? total1_new : total1;
         }
     }
@@ -162,20 +148,18 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
     }
     __syncthreads();
     const f32 result1 = tree1[0];
-    const f32 v7 = ag_maximum_f32(result0, -0x1.fffffep+127f);
-    const f32 v8 = ag_minimum_f32(v7, 0x1.fffffep+127f);
-    const f32 v11 = 1 / result1;
+    const f32 v7 = 1 / result1;
     f32 *y0_0 = y0 + i0 * y0_s0;
     at = lane;
     for (; at < end - 3072; at += 4096) {
     #pragma unroll
         for (int k = 0; k < 4; k++) {
             const i32 i1 = at + k * 1024;
-            const f32 v6 = x0_0[i1 * x0_s1];
-            const f32 v9 = v6 - v8;
-            const f32 v10 = ag_exp_f32(v9);
-            const f32 v12 = v10 * v11;
-            y0_0[i1 * y0_s1] = v12;
+            const f32 v4 = x0_0[i1 * x0_s1];
+            const f32 v5 = v4 - result0;
+            const f32 v6 = ag_exp_f32(v5);
+            const f32 v8 = v6 * v7;
+            y0_0[i1 * y0_s1] = v8;
         }
     }
     if (at < end) {
@@ -184,12 +168,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1) k_ed8a92c80f49cbba(i64 n0,
             const i32 near = at + k * 1024;
             const bool is_in = near < end;
             const i32 i1 = near;
-            const f32 v6 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
-            const f32 v9 = v6 - v8;
-            const f32 v10 = ag_exp_f32(v9);
-            const f32 v12 = v10 * v11;
+            const f32 v4 = is_in ? x0_0[i1 * x0_s1] : 0.0f;
+            const f32 v5 = v4 - result0;
+            const f32 v6 = ag_exp_f32(v5);
+            const f32 v8 = v6 * v7;
             if (is_in) {
-                y0_0[i1 * y0_s1] = v12;
+                y0_0[i1 * y0_s1] = v8;
             }
         }
     }

@@ -52,20 +52,8 @@ static __device__ inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
     return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
 }
 
-static __device__ inline f32 ag_maximum_f32(f32 a, f32 b)
-{
-    const f32 m = a >= b ? a : b;
-    return a == a ? m : a;
-}
-
-static __device__ inline f32 ag_minimum_f32(f32 a, f32 b)
-{
-    const f32 m = a <= b ? a : b;
-    return a == a ? m : a;
-}
-
-/* y0 = (exp(x0 - dimshuffle(minimum(maximum(top{axis=1}(x0), float32(-3.4028234663852886e+38)), float32(3.4028234663852886e+38)), [0, 'x'])) * dimshuffle(reciprocal(sum{axis=(1,)}(exp(x0 - dimshuffle... */
-extern "C" __global__ void __launch_bounds__(256, 4) k_f979c128fb6d66ae(i64 n0, i64 n1, f32 *y0, i64 y0_start, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1)
+/* y0 = exp(x0 - dimshuffle(top{axis=1}(x0), [0, 'x'])) * dimshuffle(reciprocal(sum{axis=(1,)}(exp(x0 - dimshuffle(top{axis=1}(x0), [0, 'x'])))), [0, 'x']) */
+extern "C" __global__ void __launch_bounds__(256, 4) k_d05274098c10b77b(i64 n0, i64 n1, f32 *y0, i64 y0_start, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_start, i64 x0_s0, i64 x0_s1)
 {
     y0 += y0_start;
     x0 += x0_start;
@@ -110,8 +98,6 @@ extern "C" __global__ void __launch_bounds__(256, 4) k_f979c128fb6d66ae(i64 n0, 
     }
     __syncthreads();
     const f32 result0 = tree0[own * 64];
-    const f32 v2 = ag_maximum_f32(result0, -0x1.fffffep+127f);
-    const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
     f32 total1 = 0.0f;
     #pragma unroll
     for (int k = 0; k < 16; k++) {
@@ -119,11 +105,11 @@ extern "C" __global__ void __launch_bounds__(256, 4) k_f979c128fb6d66ae(i64 n0, 
         const bool is_in = k < 12 || near < end;
         const i32 i1 = near;
         const f32 v1 = held0[k];
-        const f32 v4 = v1 - v3;
-        const f32 v5 = ag_exp_f32(v4);
-        const f32 total1_new = total1 + v5;
+        const f32 v2 = v1 - result0;
+        const f32 v3 = ag_exp_f32(v2);
+        const f32 total1_new = total1 + v3;
         total1 = is_in ? total1_new : total1;
-        waiting0[k] = v5;
+        waiting0[k] = v3;
     }
     tree1[item] = total1;
     __syncthreads();
@@ -143,17 +129,17 @@ extern "C" __global__ void __launch_bounds__(256, 4) k_f979c128fb6d66ae(i64 n0, 
     }
     __syncthreads();
     const f32 result1 = tree1[own * 64];
-    const f32 v7 = 1 / result1;
+    const f32 v5 = 1 / result1;
     f32 *y0_0 = y0 + i0 * y0_s0;
     #pragma unroll
     for (int k = 0; k < 16; k++) {
         const i32 near = lane + k * 64;
         const bool is_in = k < 12 || near < end;
         const i32 i1 = near;
-        const f32 v6 = waiting0[k];
-        const f32 v8 = v6 * v7;
+        const f32 v4 = waiting0[k];
+        const f32 v6 = v4 * v5;
         if (is_in && is_output) {
-            y0_0[i1 * y0_s1] = v8;
+            y0_0[i1 * y0_s1] = v6;
         }
     }
 }

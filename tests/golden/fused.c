@@ -117,48 +117,49 @@ static inline __attribute__((always_inline)) f64 ag_far_f64(f64 x, u64 *quarter)
     return is_below ? -(angle + lost) : angle + lost;
 }
 
-/* x - k pi, where k has at most 29 bits and a half; only the last difference and that which cancels most are rounded */
-static inline __attribute__((always_inline)) f64 ag_minus_pi_f64(f64 x, f64 k)
+/* x - k pi / 2, where k has at most 29 bits and a half; only the last difference and that which cancels most are
+   rounded */
+static inline __attribute__((always_inline)) f64 ag_minus_right_f64(f64 x, f64 k)
 {
 #if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
-    const f64 r = ag_fma_f64(k, -0x1.1a62633145c07p-53, ag_fma_f64(k, -0x1.921fb54442d18p+1, x));
-    return ag_fma_f64(k, 0x1.f1976b7ed8fbcp-109, r);
+    const f64 r = ag_fma_f64(k, -0x1.1a62633145c07p-54, ag_fma_f64(k, -0x1.921fb54442d18p+0, x));
+    return ag_fma_f64(k, 0x1.f1976b7ed8fbcp-110, r);
 #else
-    const f64 r = x - k * 0x1.921fb4p+1 - k * 0x1.4442dp-23 - k * 0x1.846988p-47 - k * 0x1.8cc516p-71;
-    return r - k * 0x1.01b839a25204ap-95;
+    const f64 r = x - k * 0x1.921fb4p+0 - k * 0x1.4442dp-24 - k * 0x1.846988p-48 - k * 0x1.8cc516p-72;
+    return r - k * 0x1.01b839a25204ap-96;
 #endif
 }
 
-/* sin(r) for |r| <= pi / 2, its sign changed if the lowest bit of `odd` is set */
-static inline __attribute__((always_inline)) f64 ag_sine_of_f64(f64 r, u64 odd)
+/* sin(r + quarter pi / 2) for |r| <= pi / 4: for an odd quarter +-cos(r) = 1 - 2 sin(r / 2)^2, which is never above 1.
+   Bit 63 of `sign` changes the sign; its others are 0. */
+static inline __attribute__((always_inline)) f64 ag_sine_of_f64(f64 r, u64 quarter, u64 sign)
 {
-    const f64 s = r * r;
+    const b8 even = quarter << 63 == 0; /* takes no constant in a vector */
+    const f64 v = even ? r : (f64)0.5 * r, s = v * v;
     const f64 s2 = s * s;
-    f64 p_1 = 0x1.88369eada83bcp-49;
-    p_1 = ag_fma_f64(p_1, s2, 0x1.6123cd73a29aap-33);
-    p_1 = ag_fma_f64(p_1, s2, 0x1.71de3a52a2b2p-19);
-    p_1 = ag_fma_f64(p_1, s2, 0x1.11111111110c8p-7);
-    f64 p = -0x1.ae43a5b7dddabp-41;
-    p = ag_fma_f64(p, s2, -0x1.ae6454d5c8e55p-26);
-    p = ag_fma_f64(p, s2, -0x1.a01a01a014d94p-13);
-    p = ag_fma_f64(p, s2, -0x1.5555555555555p-3);
+    f64 p_1 = 0x1.5d8b5776f708cp-33;
+    p_1 = ag_fma_f64(p_1, s2, 0x1.71de355531428p-19);
+    p_1 = ag_fma_f64(p_1, s2, 0x1.111111110f73p-7);
+    f64 p = -0x1.ae5e4b89998b7p-26;
+    p = ag_fma_f64(p, s2, -0x1.a01a019be9264p-13);
+    p = ag_fma_f64(p, s2, -0x1.5555555555548p-3);
     p = ag_fma_f64(p_1, s, p);
-    return ag_from_bits_f64(ag_bits_f64(ag_fma_f64(r * s, p, r)) ^ odd << 63);
+    const f64 sine = ag_fma_f64(v * s, p, v), y = even ? sine : ag_fma_f64(sine + sine, -sine, 1);
+    return ag_from_bits_f64(ag_bits_f64(y) ^ (quarter >> 1 << 63 ^ sign));
 }
 
 static inline __attribute__((always_inline)) f64 ag_sin_near_f64(f64 x)
 {
-    const f64 a = fabs(x), shifted = ag_fma_f64(a, 0x1.45f306dc9c883p-2, 0x1.8p52);
-    const u64 odd = ag_bits_f64(shifted) ^ ag_bits_f64(x) >> 63;
-    return ag_sine_of_f64(ag_minus_pi_f64(a, shifted - 0x1.8p52), odd);
+    const f64 a = fabs(x), shifted = ag_fma_f64(a, 0x1.45f306dc9c883p-1, 0x1.8p52);
+    const u64 sign = ag_bits_f64(x) ^ ag_bits_f64(a);
+    return ag_sine_of_f64(ag_minus_right_f64(a, shifted - 0x1.8p52), ag_bits_f64(shifted), sign);
 }
 
-/* sin(r + pi / 2) = sin(pi / 2 - |r|) */
 static inline __attribute__((always_inline)) f64 ag_sin_far_f64(f64 x)
 {
     u64 quarter;
     const f64 r = ag_far_f64(x, &quarter);
-    return ag_sine_of_f64(quarter & 1 ? 0x1.921fb54442d18p+0 - fabs(r) : r, quarter >> 1 ^ ag_bits_f64(x) >> 63);
+    return ag_sine_of_f64(r, quarter, ag_bits_f64(x) >> 63 << 63);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -180,14 +181,15 @@ static __attribute__((noinline, cold)) ag_sin_b_f64 ag_sin_far_b_f64(ag_sin_b_f6
 static __attribute__((used)) ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x) __asm__("_ZGVbN2v_ag_sin_f64");
 static ag_sin_b_f64 ag_sin_near_b_f64(ag_sin_b_f64 x)
 {
-    union { ag_sin_b_f64 v; f64 lane[2]; } in = {x}, out;
-    i64 any = 0;
+    union { ag_sin_b_f64 v; f64 lane[2]; } in = {x}, size, near;
     #pragma omp simd simdlen(2)
     for (i32 k = 0; k < 2; k++) {
-        out.lane[k] = ag_sin_near_f64(in.lane[k]);
-        any |= fabs(in.lane[k]) >= 0x1p30;
+        near.lane[k] = ag_sin_near_f64(in.lane[k]);
+        size.lane[k] = fabs(in.lane[k]);
     }
-    return __builtin_expect(any != 0, 0) ? ag_sin_far_b_f64(x) : out.v;
+    const ag_sin_b_f64 y = near.v; /* read here it never leaves its register */
+    const i32 far = __builtin_ia32_movmskpd((ag_sin_b_f64)(size.v >= 0x1p30));
+    return __builtin_expect(far != 0, 0) ? ag_sin_far_b_f64(x) : y;
 }
 #endif
 #if defined(__AVX__)
@@ -201,14 +203,15 @@ static __attribute__((noinline, cold)) ag_sin_c_f64 ag_sin_far_c_f64(ag_sin_c_f6
 static __attribute__((used)) ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x) __asm__("_ZGVcN4v_ag_sin_f64");
 static ag_sin_c_f64 ag_sin_near_c_f64(ag_sin_c_f64 x)
 {
-    union { ag_sin_c_f64 v; f64 lane[4]; } in = {x}, out;
-    i64 any = 0;
+    union { ag_sin_c_f64 v; f64 lane[4]; } in = {x}, size, near;
     #pragma omp simd simdlen(4)
     for (i32 k = 0; k < 4; k++) {
-        out.lane[k] = ag_sin_near_f64(in.lane[k]);
-        any |= fabs(in.lane[k]) >= 0x1p30;
+        near.lane[k] = ag_sin_near_f64(in.lane[k]);
+        size.lane[k] = fabs(in.lane[k]);
     }
-    return __builtin_expect(any != 0, 0) ? ag_sin_far_c_f64(x) : out.v;
+    const ag_sin_c_f64 y = near.v; /* read here it never leaves its register */
+    const i32 far = __builtin_ia32_movmskpd256((ag_sin_c_f64)(size.v >= 0x1p30));
+    return __builtin_expect(far != 0, 0) ? ag_sin_far_c_f64(x) : y;
 }
 #endif
 #if defined(__AVX2__)
@@ -222,14 +225,15 @@ static __attribute__((noinline, cold)) ag_sin_d_f64 ag_sin_far_d_f64(ag_sin_d_f6
 static __attribute__((used)) ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x) __asm__("_ZGVdN4v_ag_sin_f64");
 static ag_sin_d_f64 ag_sin_near_d_f64(ag_sin_d_f64 x)
 {
-    union { ag_sin_d_f64 v; f64 lane[4]; } in = {x}, out;
-    i64 any = 0;
+    union { ag_sin_d_f64 v; f64 lane[4]; } in = {x}, size, near;
     #pragma omp simd simdlen(4)
     for (i32 k = 0; k < 4; k++) {
-        out.lane[k] = ag_sin_near_f64(in.lane[k]);
-        any |= fabs(in.lane[k]) >= 0x1p30;
+        near.lane[k] = ag_sin_near_f64(in.lane[k]);
+        size.lane[k] = fabs(in.lane[k]);
     }
-    return __builtin_expect(any != 0, 0) ? ag_sin_far_d_f64(x) : out.v;
+    const ag_sin_d_f64 y = near.v; /* read here it never leaves its register */
+    const i32 far = __builtin_ia32_movmskpd256((ag_sin_d_f64)(size.v >= 0x1p30));
+    return __builtin_expect(far != 0, 0) ? ag_sin_far_d_f64(x) : y;
 }
 #endif
 #ifdef __AVX512F__
@@ -243,14 +247,15 @@ static __attribute__((noinline, cold)) ag_sin_e_f64 ag_sin_far_e_f64(ag_sin_e_f6
 static __attribute__((used)) ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x) __asm__("_ZGVeN8v_ag_sin_f64");
 static ag_sin_e_f64 ag_sin_near_e_f64(ag_sin_e_f64 x)
 {
-    union { ag_sin_e_f64 v; f64 lane[8]; } in = {x}, out;
-    i64 any = 0;
+    union { ag_sin_e_f64 v; f64 lane[8]; } in = {x}, size, near;
     #pragma omp simd simdlen(8)
     for (i32 k = 0; k < 8; k++) {
-        out.lane[k] = ag_sin_near_f64(in.lane[k]);
-        any |= fabs(in.lane[k]) >= 0x1p30;
+        near.lane[k] = ag_sin_near_f64(in.lane[k]);
+        size.lane[k] = fabs(in.lane[k]);
     }
-    return __builtin_expect(any != 0, 0) ? ag_sin_far_e_f64(x) : out.v;
+    const ag_sin_e_f64 y = near.v; /* read here it never leaves its register */
+    const i32 far = __builtin_ia32_cmppd512_mask(size.v, 0x1p30 - (ag_sin_e_f64){0}, 29, -1, 4);
+    return __builtin_expect(far != 0, 0) ? ag_sin_far_e_f64(x) : y;
 }
 #endif
 #elif defined(__wasm__) /* two lanes are slower by both ways than one by its own */

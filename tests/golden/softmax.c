@@ -67,18 +67,6 @@ static inline __attribute__((always_inline)) f32 ag_exp_f32(f32 x)
     return ag_exp_below_f32(x > 89.0f ? 89.0f : x);
 }
 
-static inline f32 ag_maximum_f32(f32 a, f32 b)
-{
-    const f32 m = a >= b ? a : b;
-    return a == a ? m : a;
-}
-
-static inline f32 ag_minimum_f32(f32 a, f32 b)
-{
-    const f32 m = a <= b ? a : b;
-    return a == a ? m : a;
-}
-
 /* Where elements of y from `at` on are computed: in their place if each row has stride 1, else in `copy`. */
 static inline f32 *ag_tile_out_f32(f32 *y, i64 at, i64 along, f32 *copy)
 {
@@ -106,7 +94,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_11235a8af096a017_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_b725e807ed228d17_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
@@ -134,14 +122,6 @@ static void k_11235a8af096a017_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
                 total0[i0] = v0 > total0[i0] ? v0 : total0[i0];
             }
         }
-        f32 s0[128];
-        #pragma omp simd
-        for (i64 i0 = 0; i0 < 128; i0++) {
-            const f32 v1 = total0[i0];
-            const f32 v2 = ag_maximum_f32(v1, -0x1.fffffep+127f);
-            const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
-            s0[i0] = v3;
-        }
         f64 total1[128];
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
@@ -152,29 +132,29 @@ static void k_11235a8af096a017_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
             f32 *y0_tile_1 = y0_tile + i1 * 128;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                const f32 v5 = s0[i0];
-                const f32 v6 = x0_tile_1[i0];
-                const f32 v7 = v6 - v5;
-                const f32 v8 = ag_exp_f32(v7);
-                total1[i0] = total1[i0] + (f64)v8;
-                y0_tile_1[i0] = v8;
+                const f32 v1 = total0[i0];
+                const f32 v2 = x0_tile_1[i0];
+                const f32 v3 = v2 - v1;
+                const f32 v4 = ag_exp_f32(v3);
+                total1[i0] = total1[i0] + (f64)v4;
+                y0_tile_1[i0] = v4;
             }
         }
-        f32 s1[128];
+        f32 s0[128];
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
-            const f32 v11 = (f32)total1[i0];
-            const f32 v12 = 1 / v11;
-            s1[i0] = v12;
+            const f32 v6 = (f32)total1[i0];
+            const f32 v7 = 1 / v6;
+            s0[i0] = v7;
         }
         for (i64 i1 = 0; i1 < n1; i1++) {
             f32 *y0_tile_1 = y0_tile + i1 * 128;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                const f32 v16 = s1[i0];
-                const f32 v17 = y0_tile_1[i0];
-                const f32 v18 = v17 * v16;
-                y0_tile_1[i0] = v18;
+                const f32 v10 = s0[i0];
+                const f32 v11 = y0_tile_1[i0];
+                const f32 v12 = v11 * v10;
+                y0_tile_1[i0] = v12;
             }
         }
         for (i64 i1 = 0; i1 < n1; i1++) {
@@ -187,10 +167,10 @@ static void k_11235a8af096a017_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_11235a8af096a017(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_b725e807ed228d17(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_11235a8af096a017_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_b725e807ed228d17_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -219,8 +199,6 @@ static void k_11235a8af096a017(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 }
             }
             const f32 r0 = total0;
-            const f32 v2 = ag_maximum_f32(r0, -0x1.fffffep+127f);
-            const f32 v3 = ag_minimum_f32(v2, 0x1.fffffep+127f);
             f32 *y0_0 = y0 + i0 * y0_s0;
             f64 total1 = 0.0;
             for (i64 block = 0; block < n1; block += 128) {
@@ -233,10 +211,10 @@ static void k_11235a8af096a017(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 #pragma omp simd simdlen(16) reduction(+:part1)
                 for (i64 i1 = block; i1 < block_end; i1++) {
                     const f32 v1 = v1_at[i1 - block];
-                    const f32 v4 = v1 - v3;
-                    const f32 v5 = ag_exp_f32(v4);
-                    part1 = part1 + v5;
-                    y0_0_at[i1 - block] = v5;
+                    const f32 v2 = v1 - r0;
+                    const f32 v3 = ag_exp_f32(v2);
+                    part1 = part1 + v3;
+                    y0_0_at[i1 - block] = v3;
                 }
                 if (y0_s1 != 1) {
                     ag_run_back_f32(y0_0, block * y0_s1, y0_s1, block_end - block, y0_0_run);
@@ -244,19 +222,19 @@ static void k_11235a8af096a017(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 total1 = total1 + (f64)part1;
             }
             const f32 r1 = (f32)total1;
-            const f32 v7 = 1 / r1;
+            const f32 v5 = 1 / r1;
             if (y0_s1 == 1) {
                 #pragma omp simd
                 for (i64 i1 = 0; i1 < n1; i1++) {
-                    const f32 v6 = y0_0[i1];
-                    const f32 v8 = v6 * v7;
-                    y0_0[i1] = v8;
+                    const f32 v4 = y0_0[i1];
+                    const f32 v6 = v4 * v5;
+                    y0_0[i1] = v6;
                 }
             } else {
                 for (i64 i1 = 0; i1 < n1; i1++) {
-                    const f32 v6 = y0_0[i1 * y0_s1];
-                    const f32 v8 = v6 * v7;
-                    y0_0[i1 * y0_s1] = v8;
+                    const f32 v4 = y0_0[i1 * y0_s1];
+                    const f32 v6 = v4 * v5;
+                    y0_0[i1 * y0_s1] = v6;
                 }
             }
         }
