@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 from ckernel import SHARED_FOLDER
 from isolation import ProcessState
+from wide_target import WIDE
 
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
@@ -134,6 +135,13 @@ def golden(request: pytest.FixtureRequest) -> Iterator[Callable[[str, str], None
 
     with using(replace(host(), vector=64)):
         yield compare
+
+
+@pytest.fixture
+def on_wide_target() -> Iterator[None]:
+    """The target of the tables of rules."""
+    with using(WIDE):
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from wide_target import WIDE
 
 from arignote import ops as T
 from arignote.ops.blocked import FromBlocks, ToBlocks
@@ -14,10 +15,9 @@ from arignote.ops.nibbles import NibbleProduct
 from arignote.ops.pooling import MaxPool
 from arignote.ops.quantized import Dequantize
 from arignote.ops.quantized_blocks import QuantizeInBlocks
-from arignote.targets.current import current
 
-SIZE = current().vector // 4
-PANEL = current().registers // current().limits.panel_registers
+SIZE = WIDE.vector // 4
+PANEL = WIDE.registers // WIDE.limits.panel_registers
 NONE, AROUND = ((0, 0), (0, 0)), ((1, 2), (0, 1))
 OUTPUTS = 3
 

@@ -1,6 +1,7 @@
-"""Rows of the rules on layouts, in blocks as wide as this machine's vectors: (name, before, after)."""
+"""Rows of the rules on layouts, in blocks as wide as the vectors of one target: (name, before, after)."""
 
 import numpy as np
+from wide_target import WIDE
 
 from arignote import ops as T
 from arignote.ops.attention import Attention
@@ -23,10 +24,10 @@ from arignote.ops.special import to_bfloat16
 from arignote.ops.two_of_four import TwoOfFour
 from arignote.ops.weights import pack, pack_panels, pack_tiles, shuffled
 from arignote.optdb.rules.panels import lanes_of
-from arignote.targets.current import current
+from arignote.targets.current import using
 
-SIZE = current().vector // 8
-PANEL = current().registers // current().limits.panel_registers
+SIZE = WIDE.vector // 8
+PANEL = WIDE.registers // WIDE.limits.panel_registers
 NONE = ((0, 0), (0, 0))
 N = 2 * SIZE
 
@@ -54,16 +55,18 @@ rows = T.matrix("rows", shape=(None, 500))
 heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
 turned = T.transpose(heads, (0, 2, 1))
 few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
-SPARSE = SparseDot(500, 20, current().vector // 8)
+SPARSE = SparseDot(500, 20, WIDE.vector // 8)
 two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 < 2)[:, None]).astype("float32"))
 full, turning = T.constant(np.arange(500.0 * 20).reshape(500, 20).astype("float32")), T.fmatrix("turning")
 stored = T.matrix("stored", "uint16")
-BITS = PackedBfloatDot(500, 20, current().vector // 4, PANEL)
+BITS = PackedBfloatDot(500, 20, WIDE.vector // 4, PANEL)
 columns = np.arange(1000 * 24.0).reshape(1000, 24) * (np.arange(1000)[:, None] // 16 % 4 == np.arange(24) % 4)
 columns = T.constant(columns.astype("float32"))
-COLUMNS, longer = SparseColumns(1000, 24, current().vector // 4), T.tensor("longer", "float32", (None, 1000))
-TWO, singles = TwoOfFour(500, 80, current().vector // 4), T.tensor("singles", "float32", (None, 500))
-weights, LANES = T.constant(np.arange(500.0 * 20).reshape(500, 20)), lanes_of("float64") or 1
+COLUMNS, longer = SparseColumns(1000, 24, WIDE.vector // 4), T.tensor("longer", "float32", (None, 1000))
+TWO, singles = TwoOfFour(500, 80, WIDE.vector // 4), T.tensor("singles", "float32", (None, 500))
+weights = T.constant(np.arange(500.0 * 20).reshape(500, 20))
+with using(WIDE):
+    LANES = lanes_of("float64")
 
 
 def blocked(padding=NONE, stride=(1, 1), **fields):

@@ -20,6 +20,8 @@ from arignote.ops.creation import Alloc
 from arignote.optdb import MergeOptimizer, Query, Rule
 from arignote.optdb.rules import QUERIES, default_db, is_default
 
+pytestmark = pytest.mark.usefixtures("on_wide_target")
+
 DB = default_db()
 RULES = {e.name: e.object for e in DB.entries() if isinstance(e.object, Rule)}
 ELSEWHERE = {name for name, *_ in rule_rows_linalg.ROWS}

@@ -24,6 +24,8 @@ from truths import true_array
 from arignote import ops as T
 from arignote.optdb import node_rule, relaxes, stabilizes
 
+pytestmark = pytest.mark.usefixtures("on_wide_target")
+
 FIRINGS = 50
 X, Y = T.matrix("X"), T.vector("Y")
 

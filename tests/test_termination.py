@@ -5,6 +5,8 @@ import termination as by
 from rewriting import graph_of, normalized, rewritten
 from rule_trials import EXAMPLES, ON_NUMBERS, RULES
 
+pytestmark = pytest.mark.usefixtures("on_wide_target")
+
 GONE, INWARDS, OUTWARDS = (
     {rule: op for op, rules in table.items() for rule in rules} for table in (by.GONE, by.INWARDS, by.OUTWARDS)
 )
