@@ -46,21 +46,27 @@ class GraphOp(TensorOp):
         return tuple(interpret(self.graph, values))
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return self.lengths(node.inputs, inputs, node.outputs)
+
+    def lengths(
+        self, operands: Sequence[Variable], inputs: Sequence[tuple[Dim, ...]], results: Sequence[Variable]
+    ) -> tuple[tuple[Dim, ...], ...]:
+        """The lengths of the results of the group on operands of the lengths `inputs`."""
         known = dict(zip(self.graph.inputs, inputs, strict=True))
         for inner in self.graph.order:
-            results = inner.op.dims(inner, [known[i] if i in known else opaque_dims(i) for i in inner.inputs])
-            for output, lengths in zip(inner.outputs, results, strict=True):
-                known[output] = tuple(d if n is None else n for d, n in zip(lengths, output.type.shape, strict=True))
+            lengths = inner.op.dims(inner, [known[i] if i in known else opaque_dims(i) for i in inner.inputs])
+            for output, row in zip(inner.outputs, lengths, strict=True):
+                known[output] = tuple(d if n is None else n for d, n in zip(row, output.type.shape, strict=True))
         inside = {o for inner in self.graph.order for o in inner.outputs}.union(self.graph.inputs)
         rows = [known.get(o) or opaque_dims(o) for o in self.graph.outputs]
         found: list[tuple[Dim | None, ...]] = [
             tuple(None if any(a.args[0] in inside for a in atoms(dim)) else dim for dim in row) for row in rows
         ]
         if any(None in row for row in found):
-            found = outer_lengths(self.graph, node.inputs, inputs)
+            found = outer_lengths(self.graph, operands, inputs)
         return tuple(
             tuple(mine if dim is None else dim for dim, mine in zip(row, opaque_dims(result), strict=True))
-            for row, result in zip(found, node.outputs, strict=True)
+            for row, result in zip(found, results, strict=True)
         )
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

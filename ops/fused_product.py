@@ -60,7 +60,8 @@ class FusedProduct(TensorOp):
         product, others = self.split(node.inputs)
         assert product.owner is not None
         (lengths,) = self.product.dims(product.owner, inputs[: len(inputs) - len(others)])
-        return self.group.dims(node, (lengths, *inputs[len(inputs) - len(others) :]))
+        given = (lengths, *inputs[len(inputs) - len(others) :])
+        return self.group.lengths((product, *others), given, node.outputs)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)

@@ -30,7 +30,7 @@ LEVELS = {"": (), "-v2": _V2, "-v3": _V3, "-v4": _V4}
 _FLAGS = {
     "pni": "sse3", "sse4_1": "sse4.1", "sse4_2": "sse4.2", "abm": "lzcnt", "lahf_lm": "sahf", "bmi1": "bmi",
     "sha_ni": "sha", "rdrand": "rdrnd", "3dnowprefetch": "prfchw", "amx_tile": "amx-tile", "amx_int8": "amx-int8",
-    "amx_bf16": "amx-bf16", "amx_fp16": "amx-fp16",
+    "amx_bf16": "amx-bf16", "amx_fp16": "amx-fp16", "pclmulqdq": "pclmul",
 }  # fmt: skip
 """Compilers' names of extensions, where they differ by more than an underscore."""
 

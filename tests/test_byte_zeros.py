@@ -9,6 +9,7 @@ import pytest
 import arignote as ag
 from arignote import ops as T
 from arignote.ops.byte_sums import ByteConvolution, ByteProduct
+from arignote.targets.named import host
 
 onnx = pytest.importorskip("onnx")
 F, U8, I8, I32 = 1, 2, 3, 6
@@ -96,6 +97,8 @@ def test_results_are_those_of_integers_and_of_onnx_runtime(case):
     values = [filled(*i[1:]) for i in inputs]
     exact = ag.from_onnx(model).function(mode="fast_compile")(*values)
     np.testing.assert_array_equal(f(*values), exact, strict=True)
+    if not any("vnni" in feature for feature in host().features):
+        return  # ONNX Runtime sums in 16 bits then, which saturate
     session = pytest.importorskip("onnxruntime").InferenceSession(model.SerializeToString())
     Path(tempfile.gettempdir(), ".ses").unlink(missing_ok=True)  # it leaves one
     (theirs,) = session.run(None, dict(zip([i[0] for i in inputs], values, strict=True)))

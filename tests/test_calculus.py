@@ -171,7 +171,7 @@ def test_what_is_not_differentiable():
     x, n = T.vector("x"), T.lvector("n")
     with pytest.raises(TypeError, match=r"hvp: wrt: n \(int64\[\?\]\) is not differentiable"):
         hvp(T.sum(x * n), n, n)
-    with pytest.raises(TypeError, match="wrt must be a variable or a list of them, got 3"):
+    with pytest.raises(TypeError, match="wrt must be a variable, or a list, tuple or dict of them, got 3"):
         grad(T.sum(x), [x, 3])
     c = T.constant([1.0, 2.0], name="c")
     with pytest.raises(TypeError, match=r"c \(float64\[2\]\) is a constant; make it an input"):

@@ -69,9 +69,9 @@ def test_the_function_stays_and_weights_shrink(name):
         y = conv(T.relu(conv(X, kernels(), 1) + ZERO_BIAS), numbers(8, 8, 3, 3), 1)
     whole, small = ag.freeze(y), ag.freeze(y, remove_channels=True)
     np.testing.assert_allclose(small(value), whole(value), rtol=2e-4, atol=2e-4)
-    largest = [max(c.data.size for c in f.graph.constants) for f in (whole, small)]
-    total = [sum(c.data.size for c in f.graph.constants) for f in (whole, small)]
-    assert largest[1] < largest[0] and total[1] < 0.85 * total[0]
+    plain = ag.Mode("fast_run -layout", backend="numpy")  # blocks of channels are filled up with zeros
+    sizes = [[c.data.size for c in ag.freeze(y, remove_channels=r, mode=plain).graph.constants] for r in (False, True)]
+    assert max(sizes[1]) < max(sizes[0]) and sum(sizes[1]) < 0.85 * sum(sizes[0])
     assert whole.graph.outputs[0].type == small.graph.outputs[0].type
 
 
