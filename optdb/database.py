@@ -102,8 +102,8 @@ class Database:
             role=role_of(label, name, final, cleanup),
             origin=caller(),
             by_database=use_db_name_as_tag,
-            provides=names_of("provides", provides),
-            requires=names_of("requires", requires),
+            provides=names_of("provides", provides) if provides else frozenset(),
+            requires=names_of("requires", requires) if requires else frozenset(),
         )
         refuse_known(label, member, self._members)
         refuse_clash(label, member, self._members, self._tags)
@@ -355,7 +355,9 @@ class Database:
     def _place(self, name: str, position: float | None) -> float | None:
         if position is None and self.has_positions:
             return max([m.position for m in self._members.values() if m.position is not None], default=-1.0) + 1
-        found: float | None = checked_position(self._label(), name, position, self.has_positions)
+        if position is None:
+            return None
+        found: float = checked_position(self._label(), name, position, self.has_positions)
         return found
 
     def _default_position(self, name: str, obj: Any) -> float | None:

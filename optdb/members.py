@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..record import record
 from .applier import OptimizerWarning
 from .contract import Contract
@@ -50,15 +52,15 @@ def role_of(label: str, name: str, final: bool, cleanup: bool) -> str:
 
 def checked_position(label: str, name: str, position: Any, has_positions: bool) -> Any:
     """Check the position.  Raises TypeError or ValueError unless it is a number in a database with positions."""
-    if position is None:
-        return None
     if not has_positions:
         raise ValueError(f"{label}: {name!r} has a position, but this database is ordered by registration")
-    if isinstance(position, bool) or not isinstance(position, numbers.Real):  # NumPy's numbers too
-        raise TypeError(f"{label}: the position of {name!r} is {position!r}; expected a number")
+    if type(position) not in (int, float):  # NumPy's numbers, and fractions
+        if isinstance(position, (bool, np.bool_)) or not isinstance(position, numbers.Real):
+            raise TypeError(f"{label}: the position of {name!r} is {position!r}; expected a number")
+        position = int(position) if isinstance(position, numbers.Integral) else float(position)
     if math.isnan(position):
         raise ValueError(f"{label}: the position of {name!r} is nan; expected a number")
-    return int(position) if isinstance(position, numbers.Integral) else float(position)
+    return position
 
 
 def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None:
@@ -89,7 +91,7 @@ def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: s
     """
     if not can_be_asked_for(new.name):
         raise ValueError(f"{label}: {new.name!r} cannot be a name, since no query can contain it")
-    for tag in sorted(new.tags, key=str):
+    for tag in new.tags - tags:  # the others have been looked at
         if not isinstance(tag, str) or not can_be_asked_for(tag):
             raise ValueError(f"{label}: {tag!r} cannot be a tag of {new.name!r}, since no query can contain it")
     tagged = members.values() if new.name in tags else ()  # seldom: not all pairs are compared

@@ -6,6 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 from random_graphs import random_graph
+from test_trees import forest
 
 import arignote as ag
 from arignote import ops as T
@@ -18,7 +19,9 @@ N = 3
 F, I, M = "float64", "int64", "positive definite"
 """Kinds of arguments: numbers, indices, matrices A @ A.T + I."""
 
+TREES = list(map(T.constant, forest(np.random.default_rng(0), 4, 3, 2, 2, 2, "float64")))
 CASES = {
+    "trees": (lambda x: T.TreeFold("add", 2)(x, *TREES), [(F, (4, 2))]),
     "scan": (lambda x, s: ag.scan(lambda x, s: s * x, x, s)[0], [(F, (4,)), (F, ())]),
     "cond": (lambda x, s: ag.cond(s > 0, lambda: x * s, lambda: x - s), [(F, (4,)), (F, ())]),
     "elementwise": (lambda x, y: T.exp(x) * y - T.maximum(x, y), [(F, (2, 4)), (F, (4,))]),

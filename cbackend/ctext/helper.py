@@ -52,5 +52,7 @@ def suffix(dtype: str) -> str:
 def _filled(text: str, words: Mapping[str, str]) -> str:
     """Return `text` with `{word}` replaced for each of `words`; other braces belong to C."""
     for word, value in words.items():
-        text = text.replace("{" + word + "}", value)
+        field = "{" + word + "}"
+        if field in text:
+            text = text.replace(field, value)
     return text
