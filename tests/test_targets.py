@@ -50,6 +50,9 @@ BOUNDS = {
     "optdb/rules/structure.py": {"_LARGEST_CONSTANT"},
     "ops/conditions.py": {"_SMALL"},
     "ops/derivatives.py": {"_LAYERS"},
+    "ops/distinct.py": {"_VIEWS"},
+    "ops/laziness.py": {"MOST_NESTED"},
+    "ops/tracing.py": {"_LONGEST"},
     "ops/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
     "ops/pointwise.py": {"MOST_NUMBERS"},
     "ops/lengths.py": {"_DEPTH"},
@@ -59,6 +62,7 @@ BOUNDS = {
     "cbackend/program/buffers.py": {"MOST_PLACES"},
     "cbackend/program/planner.py": {"_PARTS"},
     # A number of mathematics, of a type or of an algorithm.
+    "optdb/rules/slicing.py": {"_BEYOND", "_LARGEST_STEP"},
     "optdb/rules/scan_products.py": {"_TURNED"},
     "optdb/rules/byte_endings.py": {"MOST_SCALE"},
     "optdb/rules/byte_sums.py": {"MOST"},
