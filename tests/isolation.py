@@ -239,7 +239,7 @@ class _Remains(NamedTuple):
     @classmethod
     def now(cls) -> _Remains:
         folder = tempfile.gettempdir()
-        return cls(set(threading.enumerate()), _children(), folder, set(os.listdir(folder)))
+        return cls(set(threading.enumerate()), child_processes(), folder, set(os.listdir(folder)))
 
     def end_new(self) -> list[str]:
         """Wait for new threads and processes to end, and kill processes that do not; a line for each thing left.
@@ -252,13 +252,13 @@ class _Remains(NamedTuple):
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
                 said.append(f"thread {thread.name!r} still runs")
-        while (new := _children() - self.children) and time.monotonic() < deadline and not said:
+        while (new := child_processes() - self.children) and time.monotonic() < deadline and not said:
             time.sleep(0.01)
         said += [_end(child) for child in sorted(new)]
         return said + [f"temporary file {name!r} is left" for name in sorted(set(os.listdir(self.folder)) - self.files)]
 
 
-def _children() -> set[int]:
+def child_processes() -> set[int]:
     """The child processes of all threads, those included that have ended and were not waited for."""
     children: set[int] = set()
     for task in Path("/proc/self/task").glob("*"):

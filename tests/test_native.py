@@ -17,10 +17,10 @@ from hypothesis.extra import numpy as arrays
 
 import arignote as ag
 from arignote import ops as T
-from arignote.arignote.compiled import NATIVE_AFTER
 from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.calls import native
 from arignote.cbackend.calls.outputs import LARGE
+from arignote.compiled import NATIVE_AFTER
 
 pytestmark = pytest.mark.skipif(not native.layouts_hold(), reason="objects of this Python lie in memory otherwise")
 

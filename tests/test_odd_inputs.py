@@ -9,8 +9,8 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.arignote.compiled import NATIVE_AFTER
 from arignote.cbackend.calls import native
+from arignote.compiled import NATIVE_AFTER
 from arignote.function import find_toolchain
 
 
