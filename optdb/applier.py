@@ -255,10 +255,10 @@ class Applier:
         dtype, how = before.type.dtype, self.conform
         if after.owner is None or after.owner in self.known:
             return after
-        narrower = how.computed_narrower(after, dtype, self.known) if how is not None else None
+        narrower = how.computed_narrower(after, before, self.known) if how is not None else None
         if how is not None and narrower is not None:
             wider = rule.in_dtype(node, users, lambda v: v if v.type.dtype == dtype else how.cast(v, dtype))
-            if wider is not None and how.computed_narrower(wider, dtype, self.known) is None:
+            if wider is not None and how.computed_narrower(wider, before, self.known) is None:
                 return wider
             fix = f"cast the operands to {dtype} in the rule, or define the rule with lossy=True, if that is meant"
             raise ReplacementRefused(f"{narrower!r} is computed as {narrower.type} for {before.type}; {fix}")

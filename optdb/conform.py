@@ -32,8 +32,11 @@ class Conform(Protocol):
     def wraps(self, value: Variable, dtype: str) -> bool:
         """Whether the value is arithmetic of integers that hold fewer digits than `dtype`."""
 
-    def computed_narrower(self, after: Variable, dtype: str, known: Collection[Apply]) -> Variable | None:
-        """The first value of new arithmetic in `after` whose dtype holds fewer digits than `dtype`; None if none is."""
+    def computed_narrower(self, after: Variable, before: Variable, known: Collection[Apply]) -> Variable | None:
+        """The first value of new arithmetic in `after` whose dtype holds fewer digits than that of `before`.
+
+        None if there is none, or if `before` is computed from arithmetic of that dtype as well.
+        """
 
     def fill(self, like: Variable, value: Variable) -> Variable:
         """The value, in its own dtype, broadcast against `like`, whose elements are not read."""

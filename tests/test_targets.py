@@ -38,6 +38,7 @@ BOUNDS = {
     "optdb/rules/views.py": {"DEEPEST"},
     "optdb/rules/attention.py": {"LITTLE"},
     "optdb/rules/panels.py": {"LITTLE"},
+    "optdb/rules/conforming.py": {"_LOOKED_AT"},
     "optdb/rules/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/fills.py": {"MOST_STEPS"},
     "optdb/rules/fusion_rows.py": {"OPEN"},

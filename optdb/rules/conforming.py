@@ -20,6 +20,23 @@ _ROUNDING = frozenset({
 """Arithmetic whose result may need more digits than its operands have."""
 
 
+_LOOKED_AT = 256
+"""Most values above a replaced one that are looked at."""
+
+
+def _computes_in(value: Variable, dtype: str) -> bool:
+    """Return whether arithmetic above a value is of this dtype: a rule that moves it loses nothing."""
+    stack, met = [value], {value}
+    while stack and len(met) < _LOOKED_AT:
+        node = stack.pop().owner
+        if node is not None:
+            if node.op in _ROUNDING and node.outputs[0].type.dtype == dtype:
+                return True
+            stack += [i for i in node.inputs if i not in met]
+            met.update(node.inputs)
+    return bool(stack)
+
+
 def _is_narrower(dtype: np.dtype[Any], than: np.dtype[Any]) -> bool:
     """Return whether a value of `than` may have digits that `dtype` does not hold."""
     if dtype.kind == "b":
@@ -47,16 +64,16 @@ class TensorConform:
         rounds = value.owner is not None and value.owner.op in _ROUNDING
         return rounds and kind.kind in "biu" and _is_narrower(kind, np.dtype(dtype))
 
-    def computed_narrower(self, after: Variable, dtype: str, known: Collection[Apply]) -> Variable | None:
+    def computed_narrower(self, after: Variable, before: Variable, known: Collection[Apply]) -> Variable | None:
         """Follow operands of elementwise ops, which carry values; lengths, indices and conditions are no digits."""
-        wanted, stack, met = np.dtype(dtype), [after], {after}
+        wanted, stack, met = np.dtype(before.dtype), [after], {after}
         while stack:
             value = stack.pop()
             node = value.owner
             if node is None or node in known or not isinstance(node.op, (Elementwise, DimShuffle)):
                 continue
             if node.op in _ROUNDING and _is_narrower(np.dtype(value.dtype), wanted):
-                return value
+                return None if _computes_in(before, value.dtype) else value
             carried = node.inputs[1:] if node.op in (elementwise.switch, elementwise.fill) else node.inputs
             if not (value.dtype == "bool" and wanted.kind != "b"):  # of a comparison
                 stack += [i for i in carried if i not in met]
