@@ -9,6 +9,9 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 from rule_trials import ON_NUMBERS, POSITIONS, RULES, Violation, fire
+from wide_target import WIDE
+
+from arignote.targets.current import using
 
 from .scorecard import Row, Trials
 
@@ -23,7 +26,8 @@ ATTEMPTS = 60
 def firings_of(name: str, count: int, seed: int) -> tuple[int, int, str]:
     """(firings, comparisons, what went wrong) of one rule."""
     try:
-        return (*fire(RULES[name], count, ATTEMPTS * count, seed), "")
+        with using(WIDE):
+            return (*fire(RULES[name], count, ATTEMPTS * count, seed), "")
     except Violation as error:
         return 0, 0, str(error)
 
