@@ -63,14 +63,24 @@ class _Branch:
 
     def inner(self, values: Sequence[Variable], outside: dict[Variable, Variable]) -> list[Variable]:
         """Return the values over leaves; `outside` maps each leaf to the variable it replaces."""
-        everything = toposort(values)
-        own = {o for node in everything if self.marks.made(node.origin) for o in node.outputs}
-        foreign = {i for node in everything for i in node.inputs}.union(values).difference(own)
+        foreign = self._foreign(values)
         read = [i for node in toposort(values, stop_at=foreign) for i in node.inputs]
         given = [v for v in dict.fromkeys([*read, *values]) if v in foreign and not isinstance(v, Constant)]
         for v in given:
             outside.setdefault(v, TensorVariable(v.type, name=v.name))
         return rebuild(values, {v: outside[v] for v in given})
+
+    def _foreign(self, values: Sequence[Variable]) -> set[Variable]:
+        """Return the variables that were not built for the branch and that it reads or gives."""
+        foreign, met, stack = set(), set(values), list(values)
+        while stack:
+            v = stack.pop()
+            if v.owner is None or not self.marks.made(v.owner.origin):
+                foreign.add(v)
+            else:
+                stack += [i for i in v.owner.inputs if i not in met]
+                met.update(v.owner.inputs)
+        return foreign
 
 
 def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
