@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import FunctionType
 from typing import Any, Union
@@ -112,28 +112,30 @@ class PatternRule(Rule):
     def may_match(self, op: Op, heads: Sequence[Head]) -> bool:
         return self.pattern.fits(op) and self.pattern.may_match(op, heads)
 
-    def propose(self, node: Apply, users: Users) -> Proposal | None:
+    def _matches(self, node: Apply, users: Users) -> Iterator[Bound]:
+        """The bound values of each match that satisfies the condition; one dict, which the next match changes."""
         bound: Bound = {}
         for _ in self.pattern.match(node.outputs[0], bound, users):
             if self.when is None or self.when(*[node if n == "node" else bound[n] for n in self._when_names]):
-                result = self._build(node, bound)
-                if result is not None:
-                    outputs = result if isinstance(result, tuple) else (result,)
-                    leaves = [v for p, v in bound.items() if not isinstance(p, Applied) and _gives_shape(v)]
-                    inner = [v for p, v in bound.items() if isinstance(p, Applied) and p is not self.pattern]
-                    return Proposal(outputs, tuple(leaves), tuple(inner))
+                yield bound
+
+    def propose(self, node: Apply, users: Users) -> Proposal | None:
+        for bound in self._matches(node, users):
+            result = self._build(node, bound)
+            if result is not None:
+                outputs = result if isinstance(result, tuple) else (result,)
+                leaves = [v for p, v in bound.items() if not isinstance(p, Applied) and _gives_shape(v)]
+                inner = [v for p, v in bound.items() if isinstance(p, Applied) and p is not self.pattern]
+                return Proposal(outputs, tuple(leaves), tuple(inner))
         return None
 
     def in_dtype(self, node: Apply, users: Users, cast: Callable[[Variable], Variable]) -> Variable | None:
-        bound: Bound = {}
         if not isinstance(self.right, Pattern):
             return None
-        for _ in self.pattern.match(node.outputs[0], bound, users):
-            if self.when is None or self.when(*[node if n == "node" else bound[n] for n in self._when_names]):
-                wild = {n: cast(v) if isinstance(v, Variable) else v for n, v in bound.items() if isinstance(n, str)}
-                with inheriting(_lines_of(bound)):
-                    made = instantiate(self.right, {**bound, **wild})
-                return made if isinstance(made, Variable) else None
+        for bound in self._matches(node, users):
+            wild = {n: cast(v) if isinstance(v, Variable) else v for n, v in bound.items() if isinstance(n, str)}
+            made = self._build(node, {**bound, **wild})
+            return made if isinstance(made, Variable) else None
         return None
 
     def _build(self, node: Apply, bound: Bound) -> Any:
