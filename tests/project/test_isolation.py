@@ -63,7 +63,7 @@ CHANGES = {
     "arignote.function.mode.MODES: PLANTED was absent": lambda: MODES.update(PLANTED=MODES["FAST_RUN"]),
     "arignote.ops.reductions.reduce.Reduce: infer was": lambda: setattr(Reduce, "infer", None),
     "arignote.ops: planted was absent": lambda: setattr(T, "planted", 1),
-    "sys.modules['arignote.mode']": lambda: sys.modules.pop("arignote.mode"),
+    "sys.modules['arignote.function.mode']": lambda: sys.modules.pop("arignote.function.mode"),
     "thread 'planted' still runs": lambda: threading.Thread(target=HELD.wait, name="planted").start(),
     "sleep 1000' still runs": lambda: subprocess.Popen(["sleep", "1000"]),
 }
