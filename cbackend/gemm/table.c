@@ -1,3 +1,7 @@
+#pragma once
+#include "batch.c"
+#include "attention.c"
+
 #ifndef CONVOLVE
 #define CONVOLVE 0
 #define KERNEL_GRADIENT 0

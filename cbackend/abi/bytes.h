@@ -1,8 +1,6 @@
-"""The structs of products of few bits, of sparse weights and of bfloat16, as C text: a part of declarations.py."""
+#pragma once
+#include "products.h"
 
-from __future__ import annotations
-
-BYTE_DECLARATIONS = """\
 enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED };
 enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };
 
@@ -107,6 +105,3 @@ typedef struct ag_byte_table {
     void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
                   const float *scale, const void *zero, void *y);
 } ag_byte_table;
-
-"""
-"""The structs of one unit of the runtime: gemm/bytes.c and the files that are read with it."""
