@@ -35,7 +35,8 @@ def complaints(command, files):
     """What a compiler says of each file that it does not take as it is."""
 
     def said(entry):
-        run = subprocess.run([*command, "-fsyntax-only", *entry], check=False, capture_output=True, text=True, timeout=99)
+        command_line = [*command, "-fsyntax-only", *entry]
+        run = subprocess.run(command_line, check=False, capture_output=True, text=True, timeout=100)
         return f"{entry[-1]}: {run.stderr}" if run.returncode or run.stderr.strip() else None
 
     with ThreadPoolExecutor(2) as pool:
