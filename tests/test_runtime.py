@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from arignote.cbackend.abi import declarations as abi
 from arignote.cbackend.abi import generate as generate_abi
 from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
@@ -21,7 +21,7 @@ from arignote.cbackend.kernels.headers import headers
 from arignote.cbackend.runtime.runtime import Runtime, build_program, load_runtime
 from arignote.cbackend.runtime.sources import core_source, product_source
 
-PROGRAM = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+PROGRAM = declarations()
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-# Written by generate.py from declarations.py: do not edit.
+# Written by generate.py from library.h: do not edit.
 # ruff: noqa
 # mypy: ignore-errors
 import _cffi_backend

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
-from importlib import reload
 from pathlib import Path
-from types import ModuleType
 
 from cffi import FFI
 
 from ..kernels.headers import headers
-from . import declarations
+from .declarations import declarations
 
-HEADER = "# Written by generate.py from declarations.py: do not edit.\n# ruff: noqa\n# mypy: ignore-errors\n"
+HEADER = "# Written by generate.py from library.h: do not edit.\n# ruff: noqa\n# mypy: ignore-errors\n"
 
 
-def module_text(abi: ModuleType = declarations) -> str:
-    """The text of `_abi.py`."""
+def module_text() -> str:
+    """Return the text of `_abi.py`."""
     ffi = FFI()
     ffi.cdef("typedef int32_t i32;\ntypedef int64_t i64;\n")
-    ffi.cdef(abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + abi.NATIVE_DECLARATIONS + abi.LIBRARY_DECLARATIONS)
+    ffi.cdef(re.sub(r"(?m)^#.*\n", "", declarations("library.h", types=False)))
     ffi.set_source("arignote.cbackend.abi._abi", None)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "_abi.py")
@@ -27,12 +26,7 @@ def module_text(abi: ModuleType = declarations) -> str:
         return HEADER + target.read_text().partition("\n")[2]
 
 
-def write() -> None:
-    """Write the headers, then `_abi.py`, which is made from them."""
+if __name__ == "__main__":
     for path, text in headers().items():
         path.write_text(text)
-    Path(__file__).with_name("_abi.py").write_text(module_text(reload(declarations)))
-
-
-if __name__ == "__main__":
-    write()
+    Path(__file__).with_name("_abi.py").write_text(module_text())

@@ -1,4 +1,12 @@
 /* The entries of the unit: products of bytes, of 4-bit weights and of sparse matrices, and byte tables. */
+#pragma once
+#include "byte_sums.c"
+#include "byte_products.c"
+#include "byte_blocks.c"
+#include "sparse_columns.c"
+#include "two_of_four.c"
+#include "bfloats.c"
+#include "../kernels/slots.h"
 
 /* y[rows, outputs] = x[rows, depth] @ w for a sparse w of stored vectors.  Return 0, or MEMORY (2). */
 static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)

@@ -1,3 +1,8 @@
+#pragma once
+#include "batch.c"
+#include "../kernels/attention/attention.c"
+#include "../kernels/slots.h"
+
 #ifndef CONVOLVE
 #define CONVOLVE 0
 #define KERNEL_GRADIENT 0

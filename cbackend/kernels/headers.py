@@ -28,7 +28,7 @@ from . import (
     specs,
 )
 
-NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n"
+NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n#pragma once\n"
 WIDTH = 118
 
 
@@ -88,11 +88,16 @@ def headers() -> Mapping[Path, str]:
         family = str(module.__name__).split(".")[-2]
         structs = {spec.c_struct: spec for spec in module.SPECS if spec.fields}
         families.append(family)
-        found[FOLDER / family / f"{family}.h"] = "\n".join([NOTE, *map(struct_text, structs.values())])
-    includes = "".join(f'#include "{family}/{family}.h"\n' for family in families)
-    found[FOLDER / "tables.h"] = "\n".join([NOTE, includes, *map(_table, TABLES)])
+        found[FOLDER / family / f"{family}.h"] = "\n".join([_including("../../abi/forward.h"), *map(struct_text, structs.values())])
+    paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h", "../abi/bytes.h"]
+    found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
     found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
     return found
+
+
+def _including(*paths: str) -> str:
+    """Return the head of a header."""
+    return NOTE + "".join(f'#include "{path}"\n' for path in paths)
 
 
 def struct_text(spec: KernelSpec) -> str:

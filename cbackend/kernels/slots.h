@@ -1,4 +1,5 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
+#pragma once
 
 #if !COMPLEX
 #define ATTENTION_SLOT .attention = attend,

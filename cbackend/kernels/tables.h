@@ -1,6 +1,8 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
-
+#pragma once
 #include "attention/attention.h"
+#include "../abi/products.h"
+#include "../abi/bytes.h"
 
 /* Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m,
    n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading

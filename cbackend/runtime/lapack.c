@@ -1,10 +1,13 @@
 /* Factorizations and systems of equations of one dtype: by the LAPACK of the process, or by our own loops.
 
-   runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1).  Matrices
-   are stored by columns.  LAPACK's integers have 64 or 32 bits, which only `integer`, `pivot` and `set_pivot` know.
+   A unit for each dtype (element.h).  Matrices are stored by columns.  LAPACK's integers have 64 or
+   32 bits, which only `integer`, `pivot` and `set_pivot` know.
 
    Own loops: Golub and Van Loan, Matrix Computations, algorithms 3.4.1 (LU with partial pivoting), 4.2.1 (Cholesky) and
    3.1.1 (substitution). */
+#include "prebuilt.h"
+#include "../abi/runtime.h"
+#include "element.h"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")

@@ -1,4 +1,6 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
+#pragma once
+#include "../../abi/forward.h"
 
 /* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
    batch.  Strides are those of all axes, 0 along those that are broadcast. */

@@ -1,8 +1,6 @@
-"""The structs of products of few bits, of sparse weights and of bfloat16, as C text: a part of declarations.py."""
+#pragma once
+#include "forward.h"
 
-from __future__ import annotations
-
-BYTE_DECLARATIONS = """\
 enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED };
 enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };
 
@@ -92,6 +90,3 @@ typedef struct ag_byte_softmax {
     const float *exponents;                             /* of 256 distances from the largest number */
     void *y;                                            /* contiguous */
 } ag_byte_softmax;
-
-"""
-"""The structs of one unit of the runtime: gemm/bytes.c and the files that are read with it."""

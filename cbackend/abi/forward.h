@@ -1,0 +1,17 @@
+/* What the calls of kernels share. */
+#pragma once
+#include "types.h"
+
+struct ag_runtime;
+
+struct ag_call;
+
+struct ag_nest;
+
+/* An epilogue: a nest that reads the results of a call, with what a launch takes.  nest: NULL if there is none. */
+typedef struct ag_after {
+    const struct ag_nest *nest;
+    const i64 *lengths;
+    void *const *data;
+    const i64 *strides;
+} ag_after;
