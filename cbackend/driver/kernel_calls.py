@@ -23,12 +23,8 @@ def kernel_call(text: StepText, step: Call, spec: KernelSpec) -> Iterator[str]:
     """Yield the lines of the call of a kernel of the runtime, and of the checks behind it."""
     struct = f"&(const {spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
     table = f"rt->{'solve_' * (spec.table == SOLVERS)}{MEMBERS[step.dtype]}"
-    if spec.through:
-        call = f"{text.helper(spec.through)}(rt, &{table}, {struct})"
-    else:
-        call = f"{table}.{spec.name}(rt, {struct})"
     result = "f->outcome = " * step.fallible
-    yield from wrap(f"{result}{call};", WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    yield from wrap(f"{result}{table}.{spec.name}(rt, {struct});", WIDTH, subsequent_indent="    ", break_on_hyphens=False)
     if step.fallible:
         yield f"if (f->outcome) {text.failed('f->outcome', step.site)}"
     if spec.stops:

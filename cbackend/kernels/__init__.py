@@ -80,8 +80,6 @@ class KernelSpec:
         fields: The members of the struct, in order.
         table: The table of the runtime that has the slot; empty for a function of the driver.
         function: The C function in the slot.
-        through: A function of the driver, in the family's `driver.h`, which is called instead of the slot: it takes
-            the runtime, the table and the struct.  Empty for a call of the slot itself.
         fails: Names of the outcomes that the call may return.
         work: The operations of a call, of an object that has the values of its fields.
         only: The condition of the preprocessor under which the slot is filled; empty if it always is.
@@ -94,7 +92,6 @@ class KernelSpec:
     fields: tuple[Field, ...]
     table: str = ""
     function: str = ""
-    through: str = ""
     fails: tuple[str, ...] = ()
     work: Callable[[Any], tuple[Work, ...]] | None = None
     only: str = ""

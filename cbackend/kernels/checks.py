@@ -24,9 +24,8 @@ def unused_fields() -> list[str]:
 
 
 def _of_spec(spec: KernelSpec, given: set[str], code: str) -> Iterator[str]:
-    function = spec.through or spec.function
-    if not re.search(rf"\b{function}\(", code):
-        yield f"{spec.name}: no C file of the folder defines {function}"
+    if not re.search(rf"\b{spec.function}\(", code):
+        yield f"{spec.name}: no C file of the folder defines {spec.function}"
     for field in spec.fields:
         if field.name not in given:
             yield f"{spec.name}: no planner sets {field.name}"
