@@ -141,7 +141,7 @@ class Bundle:
             declarations(),
             "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
             *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
-            *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
+            *_declared("solvers", interface.solvers, "ag_solvers *entries, void *const *found, i32 wide"),
             _installing(interface),
             *self._tables(),
             self._filled("bundle.c"),

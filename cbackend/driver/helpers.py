@@ -2,8 +2,8 @@
 
 Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  What
 runs once a call is not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step
-takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over
-elements, stand before that, with the kernels.
+takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  What goes over elements
+stands before that, with the kernels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from ..ctext.helper import Helper
 from .body_calls import RUNNER
 from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
-from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
@@ -133,10 +132,6 @@ static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
 LOOPS = (Helper("ag_looped", RUNNER),)
 
 _WORD = re.compile(r"ag_\w+(?=\()")
-_HOME = {
-    "ag_is_empty": "ag_next",
-}
-"""Helpers whose text is part of another helper's."""
 
 
 def driver_helpers(names: Iterable[str]) -> str:
@@ -145,10 +140,10 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     wanted, ahead = _with_dependencies(names), driver_functions()
-    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
-    solvers += [_EFFORT] if "ag_looped" in wanted else []
+    windows = [h.text for h in (*WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
+    windows += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted]
-    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *solvers, _NO_EFFORT, *others])
+    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *windows, _NO_EFFORT, *others])
 
 
 def _ahead(pieces: Sequence[Piece]) -> str:
@@ -175,11 +170,10 @@ def _home(name: str) -> tuple[str, str]:
     piece = driver_functions().get(name)
     if piece is not None:
         return piece.name, piece.text
-    name = _HOME.get(name, name)
     return name, BY_NAME[name].text if name in BY_NAME else ""
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *BYTES, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *WINDOWS, *BYTES, *LOOPS)}
 
 
 @cache

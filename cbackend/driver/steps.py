@@ -43,7 +43,6 @@ from ..program.program import (
     Restore,
     Said,
     Select,
-    Solvers,
     Stage,
     Stages,
     Step,
@@ -146,8 +145,6 @@ class StepText(StepAccounts):
             return self.vector(argument.values)
         if isinstance(argument, Table):
             return f"rt, &rt->{MEMBERS[argument.dtype]}"
-        if isinstance(argument, Solvers):
-            return f"rt, &rt->solve_{MEMBERS[argument.dtype]}"
         if isinstance(argument, Number):
             return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
         if isinstance(argument, After):

@@ -20,6 +20,7 @@ from . import (
     NUMBER,
     PRODUCTS,
     QUANTITIES,
+    SOLVERS,
     VECTOR,
     WRITE,
     Field,
@@ -77,6 +78,7 @@ TABLES = (
                   const float *scale, const void *zero, void *y);
 """,
     ),
+    Table(SOLVERS, "ag_solvers", "Systems of equations and factorizations of one dtype."),
 )  # fmt: skip
 """The tables that have slots for kernels."""
 
@@ -157,4 +159,5 @@ def _slots(table: Table) -> str:
         slot = f"{spec.name.upper()}_SLOT"
         given = f"#define {slot} .{spec.name} = {spec.function},\n"
         lines.append(f"#if {spec.only}\n{given}#else\n#define {slot}\n#endif\n" if spec.only else given)
-    return "".join(lines) + f"#define {name} {' '.join(f'{spec.name.upper()}_SLOT' for spec in _of_table(table))}\n"
+    names = " ".join([f"#define {name}", *(f"{spec.name.upper()}_SLOT" for spec in _of_table(table))])
+    return "".join(lines) + f"{names}\n"

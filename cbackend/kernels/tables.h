@@ -1,6 +1,7 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
 #pragma once
 #include "attention/attention.h"
+#include "linear_algebra/linear_algebra.h"
 #include "../abi/products.h"
 #include "../abi/bytes.h"
 
@@ -34,3 +35,11 @@ typedef struct ag_byte_table {
     void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
                   const float *scale, const void *zero, void *y);
 } ag_byte_table;
+
+/* Systems of equations and factorizations of one dtype. */
+typedef struct ag_solvers {
+    i32 (*solve)(const struct ag_runtime *rt, const ag_solve *of);
+    i32 (*solve_triangular)(const struct ag_runtime *rt, const ag_solve_triangular *of);
+    i32 (*cholesky)(const struct ag_runtime *rt, const ag_cholesky *of);
+    i32 (*slogdet)(const struct ag_runtime *rt, const ag_slogdet *of);
+} ag_solvers;

@@ -9,7 +9,7 @@ plan_blas, plan_epilogue, plan_windows       products, what follows them, convol
 plan_trees                                   decision trees
 plan_blocks, plan_block_pools, plan_block_layout    convolutions, pools and copies on channels in blocks
 plan_bytes                                   convolutions and products of bytes
-plan_matrices, plan_solvers                  diagonals, factorizations
+plan_matrices                                diagonals, triangles
 plan_loops, plan_pipeline                    loops and branches, pipelines of stencils
 buffers, late, accounts                      lifetimes of buffers, checks before updates, counts for profiles
 """

@@ -34,9 +34,7 @@ from ...ops.convolution_pair import ConvolutionPair
 from ...ops.costs import additions
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
-from ...ops.determinants import Det, SlogDet
 from ...ops.elementwise import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
-from ...ops.factorizations import Cholesky
 from ...ops.fused import GraphOp, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
 from ...ops.indexing import IncSubtensor
@@ -46,7 +44,6 @@ from ...ops.packed_dot import PackedDot
 from ...ops.pipeline import Pipeline
 from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
-from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
 from ..kernels import Work
 from .calls import spec_of, values
@@ -76,10 +73,6 @@ Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
 """Ops that multiply matrices."""
-THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
-"""Operations on a matrix of n rows, in thirds of n^3."""
-SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
-"""Operations per right side, in n^2."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
@@ -145,10 +138,6 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
     each = sum(cost(inner) for inner in op.graph.order)
     rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
     return [product, (each, (*rows, *columns), 1)]
-
-
-def _of_system(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _solving(type(unmarked(site.node.op)), site.operands)
 
 
 def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -305,15 +294,6 @@ def _of_row(kind: type[Op], dtype: str) -> int:
     return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
 
 
-def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
-    a = operands[0].lengths
-    found: list[Term] = [(THIRDS[kind], (*a, a[-1]), 3)] if THIRDS[kind] else []
-    if kind in SIDES:
-        batch = max((x.lengths[:-2] for x in operands), key=len)
-        found.append((SIDES[kind], (*batch, a[-1], *operands[1].lengths[-2:]), 1))
-    return found
-
-
 # --- memory
 
 
@@ -343,7 +323,6 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
-    **dict.fromkeys(THIRDS, _of_system),
     **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
     **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
     SumPool: _of_sums,

@@ -30,7 +30,6 @@
     multiply_columns(products, ..., result)                            the same for blocks along the sum
     multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
     multiply_bfloats(products, ..., a, [s, s], b, [s, s], result)      a product of bfloat16, summed in float32
-    solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
     pipeline({stages})                                                 kernels, some rows of each at a time
 
 Arrays among the arguments are numbered in their order, those in an epilogue left out.
@@ -44,7 +43,7 @@ from ...record import record
 from ..ir.kernel import Kernel
 from ..kernels import specs
 from . import calls
-from .program import After, Array, Call, Number, Said, Solvers, Stages, Table, Vector
+from .program import After, Array, Call, Number, Said, Stages, Table, Vector
 
 
 @record
@@ -57,10 +56,10 @@ class Intrinsic:
 
 
 KINDS: dict[type[object], str] = {
-    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", Solvers: "l", After: "f", Stages: "p",
+    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", After: "f", Stages: "p",
     Said: "s",
 }  # fmt: skip
-"""The letters of signatures: quantity, array, vector, number, products, solvers, epilogue, stages, message."""
+"""The letters of signatures: quantity, array, vector, number, products, epilogue, stages, message."""
 
 INTRINSICS: dict[str, Intrinsic] = {
     found.name: found
@@ -94,10 +93,6 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("multiply_columns", "t q q q a a a a a"),
         Intrinsic("multiply_two", "t q q q a a a a"),
         Intrinsic("multiply_bfloats", "t q q q q q q a v a v a"),
-        Intrinsic("solve", "l q q v q q a v aq v n a"),
-        Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
-        Intrinsic("cholesky", "l q q v q a v a"),
-        Intrinsic("slogdet", "l q q q v q a v a a", (-2, -1)),
         Intrinsic("pipeline", "p", ()),
     )
 }

@@ -25,7 +25,6 @@ from .program import (
     Quantity,
     Rows,
     Said,
-    Solvers,
     Stage,
     Stages,
     Table,
@@ -187,10 +186,9 @@ class OperandParser:
             return Number(self.dtype(), value) if self.r.accept(":") else value
         if self.r.sees("["):
             return Vector(self.quantities())
-        for word, table in (("products", Table), ("solvers", Solvers)):
-            if self.r.accept(word):
-                self.r.expect(":")
-                return table(self.dtype())
+        if self.r.accept("products"):
+            self.r.expect(":")
+            return Table(self.dtype())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):

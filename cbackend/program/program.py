@@ -76,13 +76,6 @@ class Table:
 
 
 @record(slots=True)
-class Solvers:
-    """The runtime and its LAPACK of one dtype, as arguments."""
-
-    dtype: str
-
-
-@record(slots=True)
 class Number:
     """An argument of a call: the address of a constant number of a dtype."""
 
@@ -142,7 +135,7 @@ class Said:
     """The array for the numbers of a message, as an argument."""
 
 
-Argument = Quantity | float | Array | Vector | Table | Solvers | Number | After | Stages | Said | Inner | None
+Argument = Quantity | float | Array | Vector | Table | Number | After | Stages | Said | Inner | None
 """None stands for a field without a value."""
 
 

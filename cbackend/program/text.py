@@ -29,7 +29,7 @@
     results   ::= "into" arrays "made" "[" INT, ... "]" "kept" "[" length, ... "]" ...
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: intrinsics.py
-    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | ("products" | "solvers") ":" dtype
+    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | "products" ":" dtype
                 | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
@@ -84,7 +84,6 @@ from .program import (
     Rows,
     Said,
     Select,
-    Solvers,
     Stage,
     Stages,
     Step,
@@ -205,8 +204,8 @@ class Printer:
             return self.array(argument)
         if isinstance(argument, Vector):
             return f"[{_list(argument.values)}]"
-        if isinstance(argument, (Table, Solvers)):
-            return f"{'products' if isinstance(argument, Table) else 'solvers'}:{argument.dtype}"
+        if isinstance(argument, Table):
+            return f"products:{argument.dtype}"
         if isinstance(argument, Number):
             return f"{argument.value}:{argument.dtype}"
         if isinstance(argument, After):
