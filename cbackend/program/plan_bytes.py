@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...graph import Apply
-from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.nibbles import NibbleProduct
-from ...ops.sparse_columns import SparseColumns
-from ...ops.sparse_dot import SparseDot
-from ...ops.two_of_four import TwoOfFour
+from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ...ops.lowered.nibbles import NibbleProduct
+from ...ops.lowered.sparse_columns import SparseColumns
+from ...ops.lowered.sparse_dot import SparseDot
+from ...ops.lowered.two_of_four import TwoOfFour
 from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED

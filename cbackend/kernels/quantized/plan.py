@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....graph import Apply
-from ....ops.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
-from ....ops.byte_tables import ENTRIES, ByteSoftmax, LookUp
-from ....ops.quantized_blocks import QuantizeInBlocks
+from ....ops.lowered.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
+from ....ops.lowered.byte_tables import ENTRIES, ByteSoftmax, LookUp
+from ....ops.lowered.quantized_blocks import QuantizeInBlocks
 from ...program.outcome import Outcome
 from ...program.plan_blas import SUMMED, batch_of, batch_strides
 from ...program.plan_block_layout import with_dense_lanes

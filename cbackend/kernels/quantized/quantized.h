@@ -68,7 +68,7 @@ typedef struct ag_look_up {
     void *y;
 } ag_look_up;
 
-/* Softmax of rows of bytes, in bytes; see ops/byte_tables.py. */
+/* Softmax of rows of bytes, in bytes; see ops/lowered/byte_tables.py. */
 typedef struct ag_byte_softmax {
     i64 rows;
     i64 length;

@@ -74,7 +74,7 @@ SPECS = (
     ),
     BYTE_SOFTMAX := KernelSpec(
         "byte_softmax",
-        "Softmax of rows of bytes, in bytes; see ops/byte_tables.py.",
+        "Softmax of rows of bytes, in bytes; see ops/lowered/byte_tables.py.",
         (
             length("rows"),
             length("length"),
