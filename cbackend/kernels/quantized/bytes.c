@@ -1,5 +1,5 @@
-/* Sums of products of bytes, in 32 bits and without error: convolutions in blocks of channels.  byte_products.c has products
-   of matrices.
+/* Sums of products of bytes, in 32 bits and without error: convolutions in blocks of channels.  products.c has those of
+   matrices.
 
    Four channels of x, side by side, are one word; it is multiplied by four weights of each output and their sum is added
    to that of the output, which is one instruction where the processor has it (VNNI, or the dot products of Armv8.6).
@@ -12,6 +12,12 @@
        y          images, blocks of LANES outputs or a multiple, positions, outputs; or as y_strides say
 
    Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
+#pragma once
+#define BYTES 1
+#include "../../gemm/arithmetic.c"
+
+enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED }; /* kinds of results of ag_byte_sums */
+enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };           /* kinds of what is added to them */
 
 typedef signed char byte;
 #if defined(__AVX512F__)
@@ -402,13 +408,12 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
 }
 
 /* AG_SUMS: sums in 32 bits. */
-static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums,
-                       const i32 *shifts)
+static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
 {
     const i64 step = work->of->y_strides[2];
     i32 *y = (i32 *)work->of->y + of->place + at * step;
     for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
-        const vector sum = *sums + of->start + (shifts ? shifts[p] : 0);
+        const vector sum = *sums + of->start;
         STORE(unaligned, y, sum, of->count)
     }
 }

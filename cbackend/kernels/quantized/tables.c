@@ -3,6 +3,8 @@
    Four registers hold a table with VBMI.  With AVX2 each 16 entries are one shuffle: entries are kept as differences (in
    bits) from those 16 places before, shuffles give 0 for negative places, and places fall by 16 from one to the next, so
    the differences up to the place remain.  Elsewhere bytes are read one by one. */
+#pragma once
+#include "bytes.c"
 
 typedef unsigned char octet;
 enum { ENTRIES = 256, SHARE = 1 << 17 }; /* SHARE: bytes of a task */
@@ -102,13 +104,12 @@ static i32 run_tasks(const ag_runtime *rt, i64 tasks, i32 is_long, void (*task)(
     return is_long;
 }
 
-/* y[count] = table[x], for bytes. */
-static void look_up(const ag_runtime *rt, i64 count, const void *x, const void *table, void *y)
+static void look_up(const ag_runtime *rt, const ag_look_up *of)
 {
-    lookup_work work = {.x = x, .y = y, .count = count};
-    __builtin_memcpy(work.table.entry, table, ENTRIES);
+    lookup_work work = {.x = of->x, .y = of->y, .count = of->count};
+    __builtin_memcpy(work.table.entry, of->table, ENTRIES);
     lay_table(&work.table);
-    run_tasks(rt, parts(count, SHARE), count > 1 << 30, lookup_task, &work);
+    run_tasks(rt, parts(of->count, SHARE), of->count > 1 << 30, lookup_task, &work);
 }
 
 /* --- softmax */

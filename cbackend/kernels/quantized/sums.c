@@ -1,17 +1,17 @@
 /* Calls of sums of bytes: the work is cut into tasks, a task computes rows of tiles. */
+#pragma once
+#include "registers.c"
 
 /* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
-typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 at, i64 columns, i64 vectors, const vector *);
+typedef void byte_finish(const byte_work *, const byte_column *, i64 at, i64 columns, i64 vectors, const vector *);
 #define FINISH(name, call) \
-    static __attribute__((noinline)) void name(const byte_work *work, const byte_column *of, i64 image, i64 at, i64 columns, \
+    static __attribute__((noinline)) void name(const byte_work *work, const byte_column *of, i64 at, i64 columns, \
                                                i64 vectors, const vector *sums) \
     { \
-        (void)image; \
         call; \
     }
 #define EACH for (i64 v = 0; v < vectors; v++)
-#define SHIFTS work->of->shifts ? work->of->shifts + image * work->total + at : 0
-FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
+FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_bytes, store_bytes(work, of, at, columns, vectors, sums, ADDS_NOTHING))
@@ -79,7 +79,7 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
             kernels[columns - 1](work, &at, sums + waiting * vectors);
             column += columns, waiting += columns;
             if (tile + 1 < tiles && (waiting + most) * vectors <= TILE_COLUMNS * TILE_VECTORS) continue;
-            finish(work, outputs, image, row * work->columns + column - waiting, waiting, vectors, sums);
+            finish(work, outputs, row * work->columns + column - waiting, waiting, vectors, sums);
             waiting = 0;
         }
     }

@@ -1,5 +1,8 @@
 /* Images of floats as bytes in blocks of four channels: rint(x / scale) + zero, between the least and the largest byte.  NaN
    becomes zero. */
+#pragma once
+#include "sums.c"
+#include "tables.c"
 
 enum { WORDS_SHARE = 1 << 13 }; /* positions of a task */
 
@@ -45,15 +48,15 @@ static void words_task(void *context, i64 index)
     __builtin_memcpy(y + 4 * p, &words, (unsigned long)(end - p) * 4);
 }
 
-/* y[images, blocks, positions, 4] from contiguous x[images, channels, positions]; zero is that of y. */
-static void quantize_words(const ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
-                           const float *scale, const void *zero, void *y)
+static void quantize_words(const ag_runtime *rt, const ag_quantize_words *of)
 {
-    if (images <= 0 || channels <= 0 || positions <= 0) return;
-    const i32 from = is_signed ? *(const byte *)zero : *(const unsigned char *)zero, least = is_signed ? -128 : 0;
-    word_work work = {.x = x, .y = y, .channels = channels, .blocks = parts(channels, 4), .positions = positions};
-    work.shares = parts(positions, WORDS_SHARE), work.scale = *scale - (floats){0}, work.zero = from - (vector){0};
+    if (of->images <= 0 || of->channels <= 0 || of->positions <= 0) return;
+    const i32 from = of->is_signed ? *(const byte *)of->zero : *(const unsigned char *)of->zero;
+    const i32 least = of->is_signed ? -128 : 0;
+    const i64 blocks = parts(of->channels, 4), shares = parts(of->positions, WORDS_SHARE);
+    word_work work = {.x = of->x, .y = of->y, .channels = of->channels, .blocks = blocks, .positions = of->positions};
+    work.shares = shares, work.scale = *of->scale - (floats){0}, work.zero = from - (vector){0};
     work.low = (float)(least - from) - (floats){0}, work.high = (float)(least + 255 - from) - (floats){0};
-    run_tasks(rt, images * work.blocks * work.shares, (double)images * (double)channels * (double)positions > 1e8,
-              words_task, &work);
+    const double all = (double)of->images * (double)of->channels * (double)of->positions;
+    run_tasks(rt, of->images * blocks * shares, all > 1e8, words_task, &work);
 }
