@@ -11,6 +11,7 @@ Files, by subject:
     function, signature, mode, options     from an expression to a function: the data path, its inputs, modes, options
     optimization, rewriting, database      optimizers of a mode, optimizing without compiling, `ag.optdb`
     executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
+    compilation                            the arguments of `function` as a value, which a function keeps
     compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
     placement, regions, partition          engines of one function, its compiled regions, the text of the division
     jitted, traces, arguments, nested      the decorator form of `function`, its traces, arguments, nested values

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         dividing,
         explain,
         export,
+        function,
         narration,
         partition,
         placement,
@@ -33,8 +34,9 @@ if TYPE_CHECKING:
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "block_graph", "chunked", "debug", "dividing", "explain", "export", "narration", "partition",
-    "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning", "vectorizing", "why",
+    "bind", "bisect", "block_graph", "chunked", "debug", "dividing", "explain", "export", "function", "narration",
+    "partition", "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning",
+    "vectorizing", "why",
 ]  # fmt: skip
 
 

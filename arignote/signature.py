@@ -41,6 +41,17 @@ class Signature:
     def n_inputs(self) -> int:
         return len(self.names)
 
+    @property
+    def containers(self) -> tuple[Any, ...]:
+        """The container of each input of the graph; None for those that a call gives."""
+        return (*[None] * self.n_inputs, *(s.container for s in self.shared))
+
+    def formed(self, results: Sequence[Any]) -> Any:
+        """Return the results of a call, without those of updates, in the form in which the function returns them."""
+        if self.form == "dict":
+            return dict(zip(self.keys, results, strict=True))
+        return results[0] if self.form == "one" else list(results) if self.form == "list" else None
+
 
 def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
     """The signature of `function`'s arguments.  Raises TypeError or ValueError that names the argument at fault."""
