@@ -13,7 +13,7 @@ Files, by subject:
     executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
     compilation                            the arguments of `function` as a value, which a function keeps
     compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
-    placement, regions, partition          engines of one function, its compiled regions, the text of the division
+    regions, partition                     compiled regions of other engines, the text of the division
     jitted, traces, arguments, nested      the decorator form of `function`, its traces, arguments, nested values
     scopes, views                          globals and attributes that a jitted function reads at each call
     export, sources                        C without Python; graphs for other formats
@@ -29,14 +29,13 @@ Files, by subject:
     report, recording, recorder            HTML reports, functions as plain data, recording of a whole process
     debug, bisect, bisect_command          values of one call; the first wrong rewrite, also from the command line
     tune, tuning, progress                 faster schedules by measuring; progress of loops
-    dividing, engine_times                 engines measured, the graph divided again; measured times of nodes
+    dividing                               engines measured, the graph divided again
     narration, compile_progress, notices   ARIGNOTE_DEBUG, progress of compilations, warnings
     tracebacks, completion                 errors and completion in notebooks
     demo, demo_cnn, demo_web, doctor, cache_command, opt_command, __main__    the command line
 """
 
 import gc as _gc
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -62,6 +61,7 @@ try:
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
     from .progress import progress
+    from .record import lazy as _lazy
     from .rewriting import rewrite
     from .scan import scan, while_loop
     from .targets.target import Target
@@ -92,14 +92,7 @@ if _TYPE_CHECKING:
     from .quantizing import quantize
     from .serving import batched
 else:
-
-    def __getattr__(name: str) -> object:
-        if name in _LATER:
-            return getattr(_import_module(_LATER[name], __name__), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *_LATER})
+    __getattr__, __dir__ = _lazy.names_of(__name__, _LATER)
 
 
 __all__ = [

@@ -5,8 +5,9 @@ Hardly any program asks, and `import arignote` would take 6 ms longer.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .record import lazy
 
 if TYPE_CHECKING:
     from . import (
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         function,
         narration,
         partition,
-        placement,
         recording,
         regions,
         remarks,
@@ -31,16 +31,17 @@ if TYPE_CHECKING:
         tuning,
         vectorizing,
         why,
+    )
+    from .engines.division import divide, placement
+else:
+    __getattr__, __dir__ = lazy.modules_of(
+        __name__, ".bind", ".bisect", ".block_graph", ".chunked", ".debug", ".dividing", ".explain", ".export",
+        ".function", ".narration", ".partition", ".recording", ".regions", ".remarks", ".report", ".schedules",
+        ".trace", ".tuning", ".vectorizing", ".why", ".engines.division.divide", ".engines.division.placement",
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "block_graph", "chunked", "debug", "dividing", "explain", "export", "function", "narration",
-    "partition", "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning",
+    "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export", "function",
+    "narration", "partition", "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning",
     "vectorizing", "why",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __package__)

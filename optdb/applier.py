@@ -23,13 +23,14 @@ from ..graph import (
     Variable,
 )
 from ..profiling import Failure, RuleProfile
-from ..record import later
+from ..record import lazy
 from ..record.clock import ProcessorClock, processor_clock
 from .conform import Conform, conformed
 from .index import Places, RuleIndex, rule_index
 from .patterns import Users
 from .rule import PatternRule, Proposal, Rule
 
+traceback = lazy.module("traceback")
 Outputs = tuple[Union[Variable, None], ...]
 """Replacements of the outputs of a node; None keeps the output."""
 
@@ -87,7 +88,7 @@ class Failures:
         if known is not None:
             self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
             return
-        text = "".join(later.traceback.format_exception(error))
+        text = "".join(traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
         said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
         warnings.warn(said, OptimizerWarning, stacklevel=2)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import CheckedExecutable, Engine, EngineError
+from arignote.engines.division import assignment
+from arignote.engines.division.assignment import FORBIDDEN, HOST, Problem, Value, assigned
+from arignote.engines.division.min_cut import Network
+from arignote.engines.division.regions import groups_of, levels_of, with_regions
 from arignote.graph import FunctionGraph
 from arignote.ops.interpret import interpret
 from arignote.ops.region import Region, regions_of
-from arignote.optdb import assignment
-from arignote.optdb.assignment import FORBIDDEN, HOST, Problem, Value, assigned
-from arignote.optdb.min_cut import Network
-from arignote.optdb.rules.division import PartitionError
-from arignote.optdb.rules.regions import groups_of, levels_of, with_regions
+from arignote.optdb.rules.partition import PartitionError
 
 x, m = T.vector("x"), T.fmatrix("m")
 ARRAY = np.array([0.5, -1.0, 2.0])

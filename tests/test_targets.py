@@ -109,9 +109,9 @@ BOUNDS = {
     "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
     "cbackend/program/plan_windows.py": {"MOST_LOOPS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.
-    "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
-    "optdb/rules/division.py": {"_SHARED_LAUNCHES"},
-    "optdb/rules/partition.py": {"_NAMED"},
+    "engines/division/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
+    "engines/division/problem.py": {"_SHARED_LAUNCHES"},
+    "engines/division/divide.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
     "ops/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},

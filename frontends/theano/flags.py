@@ -6,8 +6,9 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
-from difflib import get_close_matches
 from typing import Any
+
+from ...record.spelling import meant
 
 MAPPED = {
     "floatX": ("float64", ("float64", "float32", "float16")),
@@ -100,8 +101,7 @@ class Flags:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, [*MAPPED, *ACCEPTED], 1)
-    return f"theano.config has no flag {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"theano.config has no flag {name!r}{meant(name, (*MAPPED, *ACCEPTED))}"
 
 
 def _checked(name: str, value: Any) -> Any:

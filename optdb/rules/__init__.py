@@ -40,7 +40,7 @@ Passes over whole graphs:
     growing                                     joins of which each continues another one
     inplace, destroy                            in-place work and its alias analysis
     scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
-    partition, division, regions                a graph divided among engines: pass, prices, convex regions
+    partition                                   a graph divided among engines
 
 For all: facts (questions about variables), lifting (views moved over elementwise ops), conforming (fitting results),
 names and absent (names of Theano), pattern_operators (operators between patterns).
