@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from .ops.shared import SharedVariable
 from .ops.specify import anchored, as_promised, conflict
 from .ops.tensor import as_tensor, constant
 from .record import record
+from .record.frames import warn
 from .scanned import require_unpacked
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
@@ -281,7 +281,7 @@ def _check_leaves(
         message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
         if on_unused_input == "raise":
             raise ValueError(message)
-        warnings.warn(message, stacklevel=4)
+        warn(message)
 
 
 def _unused(variables: list[Variable], used: set[Variable]) -> list[str]:

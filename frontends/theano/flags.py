@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 from typing import Any
 
+from ...record.frames import warn
 from ...record.spelling import meant
 
 MAPPED = {
@@ -62,7 +62,7 @@ def warn_once(name: str, message: str) -> None:
     """Warn of something that has no effect, once for each name."""
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(message, stacklevel=4)
+        warn(message)
 
 
 class Flags:
