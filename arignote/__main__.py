@@ -10,11 +10,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
+from . import __version__
+from .cli import bisect_command, cache_command, doctor, opt_command
+from .demo import digits as demo
+from .explain import report
+from .function.stages import STAGES
 from .options import process_options
 from .record import lazy
 from .record.spelling import nearest
-from .stages import STAGES
 
 onnx_command = lazy.module(".frontends.onnx.command", __package__)
 theano_command = lazy.module(".frontends.theano.command", __package__)

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from .cbackend.ir.schedule import Schedule
-from .mode import Mode
+from .function.mode import Mode
+from .function.signature import Signature
 from .record import record
-from .signature import Signature
 from .targets.target import Target
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from .signature import Pairs
+    from .function.signature import Pairs
 
 
 class FunctionOptions(TypedDict, total=False):

@@ -10,29 +10,15 @@ from typing import TYPE_CHECKING
 from .record import lazy
 
 if TYPE_CHECKING:
-    from . import (
-        bind,
-        bisect,
-        block_graph,
-        chunked,
-        debug,
-        dividing,
-        explain,
-        export,
-        function,
-        narration,
-        partition,
-        recording,
-        regions,
-        remarks,
-        report,
-        schedules,
-        trace,
-        tuning,
-        vectorizing,
-        why,
-    )
+    from .calculus import vectorizing
+    from .chunked import chunked
+    from .chunked import graph as block_graph
     from .engines.division import divide, placement
+    from .explain import bisect, debug, explain, recording, remarks, report, trace, why
+    from .export import export
+    from .function import bind, function, narration
+    from .tuning import dividing, partition, regions, schedules
+    from .tuning import measuring as tuning
 else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".bind", ".bisect", ".block_graph", ".chunked", ".debug", ".dividing", ".explain", ".export",

@@ -5,7 +5,7 @@
     __getattr__, __dir__ = lazy.names_of(__name__, {"jit": ".jitted"})       # names that other modules define
 
 Hardly any program needs these modules, and importing all takes several times as long.  Type checkers read the same
-names from imports under `if TYPE_CHECKING:`; `tests/test_layering.py` compares both.
+names from imports under `if TYPE_CHECKING:`; `tests/project/test_layering.py` compares both.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...graph import Constant, FunctionGraph
-from ...ops.costs import bytes_of
+from ...ops.elementwise.costs import bytes_of
 from ...record import record
 from .assignment import FORBIDDEN, HOST, Problem, Value, assigned
 from .prices import Prices

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from ...graph import Apply, Constant, FunctionGraph, Variable, rebuild
 from ...graph.provenance import inheriting, union
-from ...ops.region import Region
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.lowered.region import Region
 
 
 def levels_of(graph: FunctionGraph, labels: Sequence[str], host: str) -> list[int]:

@@ -17,7 +17,7 @@ from ...cbackend.cache import machine
 from ...cbackend.cache.entry import Kind
 from ...graph import Apply, Constant, FunctionGraph, Variable
 from ...graph.digest import Unnamed, digest
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
 from ..compiler import process_cache
 from ..engine import Engine
 
