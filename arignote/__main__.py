@@ -21,7 +21,7 @@ from .record.spelling import nearest
 
 onnx_command = lazy.module(".frontends.onnx.command", __package__)
 theano_command = lazy.module(".frontends.theano.command", __package__)
-demo_cnn, demo_web = lazy.module(".demo_cnn", __package__), lazy.module(".demo_web", __package__)
+demo_cnn, demo_web = lazy.module(".demo.cnn", __package__), lazy.module(".demo.web", __package__)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -11,23 +11,24 @@ from .record import lazy
 
 if TYPE_CHECKING:
     from .calculus import vectorizing
-    from .chunked import chunked
+    from .chunked import chunked as chunked
     from .chunked import graph as block_graph
     from .engines.division import divide, placement
     from .explain import bisect, debug, explain, recording, remarks, report, trace, why
-    from .export import export
+    from .export import export as export
     from .function import bind, function, narration
-    from .tuning import dividing, partition, regions, schedules
-    from .tuning import measuring as tuning
+    from .tuning import dividing, measuring, partition, regions, schedules
 else:
     __getattr__, __dir__ = lazy.modules_of(
-        __name__, ".bind", ".bisect", ".block_graph", ".chunked", ".debug", ".dividing", ".explain", ".export",
-        ".function", ".narration", ".partition", ".recording", ".regions", ".remarks", ".report", ".schedules",
-        ".trace", ".tuning", ".vectorizing", ".why", ".engines.division.divide", ".engines.division.placement",
+        __name__, ".calculus.vectorizing", ".chunked.chunked", ".engines.division.divide",
+        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain", ".explain.recording",
+        ".explain.remarks", ".explain.report", ".explain.trace", ".explain.why", ".export.export", ".function.bind",
+        ".function.function", ".function.narration", ".tuning.dividing", ".tuning.measuring", ".tuning.partition",
+        ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
     "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export", "function",
-    "narration", "partition", "placement", "recording", "regions", "remarks", "report", "schedules", "trace", "tuning",
-    "vectorizing", "why",
+    "measuring", "narration", "partition", "placement", "recording", "regions", "remarks", "report", "schedules",
+    "trace", "vectorizing", "why",
 ]  # fmt: skip

@@ -11,15 +11,16 @@ from types import FrameType
 
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 """The folder of the package as its modules name it: frames have the same spelling, links included."""
+_DEMO = os.path.join(PACKAGE, "demo", "")
 _BETWEEN = (contextlib.__file__, functools.__file__)
 """Modules whose frames stand between ours: of `with` blocks and of decorators."""
 
 
 class _Own(dict[str, bool]):
-    """Whether a file is part of this library, by its name in frames; the demo counts as a user's program."""
+    """Whether a file is part of this library, by its name in frames; demonstrations count as programs of users."""
 
     def __missing__(self, file: str) -> bool:
-        own = file in _BETWEEN or (file.startswith(PACKAGE) and os.path.basename(file) != "demo.py")
+        own = file in _BETWEEN or (file.startswith(PACKAGE) and not file.startswith(_DEMO))
         self[file] = own
         return own
 

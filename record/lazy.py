@@ -39,12 +39,12 @@ def module(name: str, package: str | None = None) -> Any:
     return Module(name, package)
 
 
-def modules_of(owner: str, *paths: str) -> Hooks:
+def modules_of(owner: str, *paths: str, **renamed: str) -> Hooks:
     """Return the hooks of the module `owner` that import these modules, each under the last part of its path.
 
-    `paths` are relative to the package of `owner`, such as ".report".
+    `paths` are relative to the package of `owner`, such as ".report"; `renamed` gives other names to modules.
     """
-    return _hooks(owner, {path.rpartition(".")[2]: path for path in paths}, lambda found, name: found)
+    return _hooks(owner, {path.rpartition(".")[2]: path for path in paths} | renamed, lambda found, name: found)
 
 
 def names_of(owner: str, where: Mapping[str, str]) -> Hooks:

@@ -21,8 +21,8 @@ from .. import later
 from ..cbackend.calls.caller import parameters
 from ..cbackend.calls.checks import Parameter
 from ..cbackend.calls.update_locks import update_locks
-from ..compilation import FunctionOptions
 from ..export.sources import function_of
+from ..function.compilation import FunctionOptions
 from ..function.compiled import Function
 from ..function.function import function
 from ..function.rewriting import rewrite

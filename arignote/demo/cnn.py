@@ -23,7 +23,7 @@ from ..record import lazy
 from . import digits as demo
 from .digits import BATCH, CLASSES, DTYPE, MOMENTUM, TEST_IMAGES, Digits, Model, Trained, parameter
 
-onnxruntime, onnx_front_end = lazy.module("onnxruntime"), lazy.module(".frontends.onnx", __package__)
+onnxruntime, onnx_front_end = lazy.module("onnxruntime"), lazy.module("..frontends.onnx", __package__)
 EPOCHS, LEARNING_RATE = 80, 0.07
 ENOUGH = 0.97
 """The accuracy that the network must reach."""

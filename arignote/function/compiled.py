@@ -19,7 +19,6 @@ from ..cbackend.calls.caller import bound, parameters
 from ..cbackend.calls.checks import ChunkedArgument
 from ..cbackend.driver.listing import commented
 from ..cbackend.driver.page import CFile
-from ..compilation import Compilation
 from ..database import optdb
 from ..explain.tracebacks import tell
 from ..graph import FunctionGraph, Replacement, Variable
@@ -34,6 +33,7 @@ from ..targets.current import using
 from ..targets.named import host
 from ..targets.target import Target
 from .call_path import CallPath
+from .compilation import Compilation
 from .mode import Mode
 from .optimization import Optimization
 

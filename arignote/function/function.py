@@ -10,7 +10,6 @@ import numpy as np
 
 from .. import later
 from ..cbackend.ir.schedule import Schedule, as_schedules
-from ..compilation import Compilation
 from ..database import optdb
 from ..engines import Request
 from ..engines import engine as engine_of
@@ -29,6 +28,7 @@ from ..record.quoting import one_line
 from ..targets.target import Target
 from ..targets.text import as_target
 from .checked import CheckedFunction, GuardedFunction
+from .compilation import Compilation
 from .compile_progress import Progress, Silence, progress
 from .compiled import Function
 from .executable_cache import key_of

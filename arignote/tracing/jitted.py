@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..compilation import FunctionOptions
+from ..function.compilation import FunctionOptions
 from ..graph.provenance import SourceLine
 from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside

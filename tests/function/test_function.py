@@ -10,7 +10,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.compilation import FunctionOptions
+from arignote.function.compilation import FunctionOptions
 
 MODES = [
     "FAST_RUN", "FAST_COMPILE", "DEBUG", "NUMPY", "fast_run -inplace", "fast_run -fusion",

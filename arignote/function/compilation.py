@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from .cbackend.ir.schedule import Schedule
-from .function.mode import Mode
-from .function.signature import Signature
-from .record import record
-from .targets.target import Target
+from ..cbackend.ir.schedule import Schedule
+from ..record import record
+from ..targets.target import Target
+from .mode import Mode
+from .signature import Signature
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from typing_extensions import Unpack
 
-    from .function.signature import Pairs
+    from .signature import Pairs
 
 
 class FunctionOptions(TypedDict, total=False):
