@@ -6,7 +6,6 @@ kept for each such match key, of which a graph has few.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, Union
 
@@ -23,13 +22,15 @@ from ..graph import (
     Variable,
 )
 from ..profiling import Failure, RuleProfile
-from ..record import later
+from ..record import lazy
 from ..record.clock import ProcessorClock, processor_clock
+from ..record.frames import warn
 from .conform import Conform, conformed
 from .index import Places, RuleIndex, rule_index
 from .patterns import Users
 from .rule import PatternRule, Proposal, Rule
 
+traceback = lazy.module("traceback")
 Outputs = tuple[Union[Variable, None], ...]
 """Replacements of the outputs of a node; None keeps the output."""
 
@@ -87,15 +88,15 @@ class Failures:
         if known is not None:
             self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
             return
-        text = "".join(later.traceback.format_exception(error))
+        text = "".join(traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
         said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
-        warnings.warn(said, OptimizerWarning, stacklevel=2)
+        warn(said, OptimizerWarning)
 
     def limit(self, optimizer: str, reason: str | None) -> None:
         """Warn that the optimizer stopped at a limit, if it did."""
         if reason is not None:
-            warnings.warn(f"{optimizer} stopped early: {reason}", OptimizerWarning, stacklevel=2)
+            warn(f"{optimizer} stopped early: {reason}", OptimizerWarning)
 
     def all(self) -> tuple[Failure, ...]:
         return tuple(self._found.values())

@@ -4,6 +4,7 @@ None stands inside a function unless it is an optional dependency; no file or fu
 """
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
@@ -49,10 +50,11 @@ WIDE_FOLDERS = {
 LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
+MAY_IMPORT["engines.division"] = BELOW | {"cbackend.cache", "engines"}
 MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
 MAY_IMPORT["engines.cuda"] = MAY_IMPORT["engines.opencl"] | {"engines.opencl"}
 MAY_IMPORT["scaleout"] = BELOW
-MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules", "scaleout"}
+MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "engines.division", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
 MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
@@ -162,6 +164,21 @@ def test_no_import_hides_in_a_function(folder):
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
                 hidden = [n for n in names if n.split(".")[0] not in OPTIONAL]
                 assert not hidden, f"{path.relative_to(ROOT)}:{node.lineno} imports {hidden} inside {function.name}"
+
+
+@pytest.mark.parametrize("name", ["arignote", "arignote.later", "arignote.engines", "arignote.pages"])
+def test_type_checkers_see_the_names_that_are_loaded_later(name):
+    module = importlib.import_module(name)
+    listed = set(module.__dir__())
+    body = ast.parse(Path(module.__file__).read_text()).body
+    (checked,) = [node.body for node in body if isinstance(node, ast.If) and ast.unparse(node.test).endswith("CHECKING")
+                  and any(isinstance(each, ast.ImportFrom) for each in node.body)]  # fmt: skip
+    typed = {alias.asname or alias.name for node in checked for alias in node.names}
+    assert listed - set(vars(module)) <= typed <= listed
+    for each in typed:
+        assert getattr(module, each).__name__.rpartition(".")[2] == each
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nowhere'"):
+        _ = module.nowhere
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

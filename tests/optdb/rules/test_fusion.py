@@ -18,7 +18,7 @@ from arignote.ops.lowered.row_passes import is_row_graph, opened, row_plan
 from arignote.ops.reductions.reduce import Reduce
 from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb.rules.fusion.elementwise import FlattenOptimizer, FusionOptimizer
-from arignote.targets.limits import Limits
+from arignote.targets.limits import Fusion
 
 FUSE = FusionOptimizer(name="composite_elemwise_fusion")
 FLATTEN = FlattenOptimizer(name="local_add_mul_fusion")
@@ -205,7 +205,7 @@ def test_a_long_chain_falls_into_equal_groups_in_linear_time():
         graph = None
     finally:
         sys.setrecursionlimit(limit)
-    assert sum(ops.values()) == -(-20_000 // Limits().nodes)
+    assert sum(ops.values()) == -(-20_000 // Fusion().nodes)
     assert len(ops) == 2  # the full ones, and what is left
 
 
@@ -216,7 +216,7 @@ def test_a_group_reads_no_more_arrays_than_it_may():
         total = total * 2.0 + x
     graph = optimized(xs, [total])
     assert len(groups(graph)) > 1
-    assert all(len(g.inputs) <= Limits().inputs for g in groups(graph))
+    assert all(len(g.inputs) <= Fusion().inputs for g in groups(graph))
     values = [np.full(3, float(n % 7)) for n in range(200)]
     expected = interpret(FunctionGraph(xs, [total]), values)[0]
     assert interpret(graph, values)[0].tobytes() == expected.tobytes()

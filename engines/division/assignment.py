@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..record import record
+from ...record import record
 from .min_cut import Network
 
 EXACT = 1500

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from ..cbackend.cache import machine
-from ..cbackend.cache.entry import Kind
-from ..engines.compiler import process_cache
-from ..engines.engine import Engine
-from ..graph import Apply, Constant, FunctionGraph, Variable
-from ..graph.digest import Unnamed, digest
-from ..ops.core.tensor import TensorVariable
+from ...cbackend.cache import machine
+from ...cbackend.cache.entry import Kind
+from ...graph import Apply, Constant, FunctionGraph, Variable
+from ...graph.digest import Unnamed, digest
+from ...ops.core.tensor import TensorVariable
+from ..compiler import process_cache
+from ..engine import Engine
 
 _KEPT = 16
 """Most elements of a constant whose values are part of a signature; longer ones count by type."""

@@ -1,6 +1,6 @@
 """Division of a graph among engines: the assignment problem of its nodes, and costs of assignments with regions.
 
-    division = Division.of(graph, engines)
+    division = Division.of(graph, prices)
     division.cheapest()        the name of an engine for each node
     division.estimate(labels)  picoseconds: nodes, launches of regions, and values that cross their borders
 """
@@ -11,12 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ....graph import Constant, FunctionGraph
-from ....ops.elementwise.costs import bytes_of
-from ....record import record
-from ...applier import RuleError
-from ...assignment import FORBIDDEN, HOST, Problem, Value, assigned
-from ...placing import Placing
+from ...graph import Constant, FunctionGraph
+from ...ops.elementwise.costs import bytes_of
+from ...record import record
+from .assignment import FORBIDDEN, HOST, Problem, Value, assigned
+from .prices import Prices
 from .regions import levels_of
 
 _SHARED_LAUNCHES = (1, 8)
@@ -25,36 +24,34 @@ Place = tuple[str, int]
 """An engine and the level of one of its regions; the host is on level 0."""
 
 
-class PartitionError(RuleError, ValueError):
-    """No engine of the function runs a node; the text names it."""
-
-
 @record(eq=False)
 class Division:
     """The problem of dividing `graph`; labels of `problem` are positions in `names`."""
 
     graph: FunctionGraph
-    engines: Placing
+    prices: Prices
     names: tuple[str, ...]
     supported: Sequence[tuple[str, ...]]
     problem: Problem
 
     @classmethod
-    def of(cls, graph: FunctionGraph, engines: Placing) -> Division:
-        """Raises PartitionError if no engine runs a node."""
-        names = tuple(dict.fromkeys((*engines.engines, engines.host)))
-        supported = supports(graph, engines)
+    def of(cls, graph: FunctionGraph, prices: Prices) -> Division | str:
+        """Return the problem; text that names a node which no engine runs."""
+        names = tuple(dict.fromkeys((*prices.engines, prices.host)))
+        supported = supports(graph, prices)
+        if isinstance(supported, str):
+            return supported
         costs = [
-            [engines.cost(name, n) if name in s else FORBIDDEN for n, s in zip(graph.order, supported, strict=True)]
+            [prices.cost(name, n) if name in s else FORBIDDEN for n, s in zip(graph.order, supported, strict=True)]
             for name in names
         ]
-        problem = Problem(costs, values_of(graph), copies(engines, names, 1), names.index(engines.host))
-        return cls(graph, engines, names, supported, problem)
+        problem = Problem(costs, values_of(graph), copies(prices, names, 1), names.index(prices.host))
+        return cls(graph, prices, names, supported, problem)
 
     def cheapest(self) -> list[str]:
         """Return the cheapest by `estimate` of some assignments: minimum cuts, and each engine alone."""
-        cuts = [replace(self.problem, copy=copies(self.engines, self.names, n)) for n in _SHARED_LAUNCHES]
-        found = [self.alone(name) for name in (self.engines.host, *self.engines.engines) if name in self.names]
+        cuts = [replace(self.problem, copy=copies(self.prices, self.names, n)) for n in _SHARED_LAUNCHES]
+        found = [self.alone(name) for name in (self.prices.host, *self.prices.engines) if name in self.names]
         found += [[self.names[label] for label in assigned(cut)] for cut in cuts]
         return min(found, key=self.estimate)
 
@@ -73,13 +70,13 @@ class Division:
     def estimate(self, labels: Sequence[str]) -> int:
         """Return the cost of an assignment."""
         place = self._places(labels)
-        launched = sum(self.engines.launch(name) for name, _ in set(place) if name != self.engines.host)
-        crossed = sum(self.engines.copy(name, count) for (name, _), count in self.copied(labels).items())
+        launched = sum(self.prices.launch(name) for name, _ in set(place) if name != self.prices.host)
+        crossed = sum(self.prices.copy(name, count) for (name, _), count in self.copied(labels).items())
         return sum(self.price(name, k) for k, name in enumerate(labels)) + launched + crossed
 
     def copied(self, labels: Sequence[str]) -> Counter[Place]:
         """Return the bytes of arguments and results of each region."""
-        place, outside = self._places(labels), (self.engines.host, 0)
+        place, outside = self._places(labels), (self.prices.host, 0)
         found: Counter[Place] = Counter()
         for value in self.problem.values:
             at = outside if value.producer == HOST else place[value.producer]
@@ -89,34 +86,34 @@ class Division:
         return found
 
     def _places(self, labels: Sequence[str]) -> list[Place]:
-        host = self.engines.host
+        host = self.prices.host
         levels = levels_of(self.graph, labels, host)
         return [(name, level if name != host else 0) for name, level in zip(labels, levels, strict=True)]
 
 
-def supports(graph: FunctionGraph, engines: Placing) -> list[tuple[str, ...]]:
-    """Return for each node the engines that run it.  Raises PartitionError for a node that none runs."""
+def supports(graph: FunctionGraph, prices: Prices) -> list[tuple[str, ...]] | str:
+    """Return for each node the engines that run it; text that names a node which none runs."""
     found = []
     for node in graph.order:
-        refusals = {name: engines.refusal(name, node) for name in engines.engines}
+        refusals = {name: prices.refusal(name, node) for name in prices.engines}
         mine = tuple(name for name, refusal in refusals.items() if not refusal)
         if not mine:
             where = f"\n  at {node.origin[0]}" if node.origin else ""
             said = "; ".join(f"{name}: {refusal}" for name, refusal in refusals.items())
-            raise PartitionError(f"none of the engines runs {node.op.name}: {said}; add 'c' to them{where}")
+            return f"none of the engines runs {node.op.name}: {said}; add 'c' to them{where}"
         found.append(mine)
     return found
 
 
-def copies(engines: Placing, names: Sequence[str], share: int) -> Callable[[int, int, int], int]:
+def copies(prices: Prices, names: Sequence[str], share: int) -> Callable[[int, int, int], int]:
     """Return the costs of copies, which go through the host: at each end a part of half a launch, and the bytes."""
-    launch = [0 if name == engines.host else engines.launch(name) // (2 * share) for name in names]
+    launch = [0 if name == prices.host else prices.launch(name) // (2 * share) for name in names]
 
     def copy(at: int, to: int, count: int) -> int:
         if at == to:
             return 0
-        ends = [e for e in (at, to) if names[e] != engines.host]
-        return sum(launch[e] + engines.copy(names[e], count) for e in ends)
+        ends = [e for e in (at, to) if names[e] != prices.host]
+        return sum(launch[e] + prices.copy(names[e], count) for e in ends)
 
     return copy
 

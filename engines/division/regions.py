@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....graph import Apply, Constant, FunctionGraph, Variable, rebuild
-from ....graph.provenance import inheriting, union
-from ....ops.core.tensor import TensorVariable
-from ....ops.lowered.region import Region
+from ...graph import Apply, Constant, FunctionGraph, Variable, rebuild
+from ...graph.provenance import inheriting, union
+from ...ops.core.tensor import TensorVariable
+from ...ops.lowered.region import Region
 
 
 def levels_of(graph: FunctionGraph, labels: Sequence[str], host: str) -> list[int]:

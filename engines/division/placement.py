@@ -1,26 +1,25 @@
-"""The engines of one function for the pass `partition`: supported nodes, costs of nodes and copies.
+"""The engines of one function for its division: supported nodes, costs of nodes and copies.
 
-Prices are estimates (engines/estimates.py) until a node with the same op and types was measured here
-(engine_times.py).
+Prices are estimates (engines/estimates.py) until a node with the same op and types was measured here (times.py).
 """
 
 from __future__ import annotations
 
-from ..engines.engine import Engine
-from ..engines.registry import engine as engine_of
-from ..engines.registry import ready
-from ..function.mode import Mode
-from ..graph import Apply
-from .engine_times import EngineTimes
+from collections.abc import Sequence
+
+from ...graph import Apply
+from .. import registry
+from ..engine import Engine
+from .times import EngineTimes
 
 
 class Placement:
-    """Implements `optdb.placing.Placing` for the engines of a mode."""
+    """Implements `Prices` for the engines that are named, by default the `host` and all that are ready here."""
 
-    def __init__(self, mode: Mode, threads: int | None) -> None:
-        names = mode.engines or tuple(dict.fromkeys((mode.backend, *ready())))
-        self.engines, self.host, self.threads = names, mode.backend, threads
-        self._engines: dict[str, Engine] = {name: engine_of(name) for name in (*names, mode.backend)}
+    def __init__(self, named: Sequence[str], host: str, threads: int | None) -> None:
+        names = tuple(named) or tuple(dict.fromkeys((host, *registry.ready())))
+        self.engines, self.host, self.threads = names, host, threads
+        self._engines: dict[str, Engine] = {name: registry.engine(name) for name in (*names, host)}
         self._times = EngineTimes(threads)
 
     def refusal(self, engine: str, node: Apply) -> str:
