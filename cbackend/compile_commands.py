@@ -20,7 +20,9 @@ from .runtime.sources import units
 
 FOLDER = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unknown-pragmas")
-PART_OF_A_UNIT = ("-Wno-unused", "-Wno-pragma-once-outside-header", "-Wno-undefined-internal")
+PART_OF_A_UNIT = (
+    "-Wno-unused", "-Wno-pragma-once-outside-header", "-Wno-undefined-internal", "-Wno-shift-count-overflow",
+)  # fmt: skip
 """Warnings that mean nothing in a file of which other files of the unit use the functions."""
 
 
@@ -39,6 +41,7 @@ def entries() -> Iterator[Entry]:
         yield Entry(unit.path, _flags(unit.macros), True)
         for part in included(unit.path, unit.macros):
             macros.setdefault(part, unit.macros)
+    macros |= {path: {} for path in sorted((FOLDER / "ctext" / "functions").glob("*.h"))}
     yield from (Entry(part, (*_flags(found), *PART_OF_A_UNIT), False) for part, found in macros.items())
 
 

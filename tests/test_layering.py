@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
     "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
-    "cbackend.ctext": BELOW | {"cbackend.ir"},
+    "cbackend.ctext": BELOW | {"cbackend.abi", "cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},
     "cbackend.program": BELOW | {"cbackend.ir", "cbackend.lowering"},
     "cbackend.driver": BELOW

@@ -12,8 +12,7 @@ from itertools import starmap
 
 from ...ops.c_forms import Form, call
 from ...ops.pointwise import ElementwiseRecord
-from .helper import C_TYPES, Helper, suffix
-from .helpers_exponential import INLINE
+from .helper import C_TYPES, INLINE, Helper, suffix
 from .preamble import add_helper
 
 _HEAD = """\
