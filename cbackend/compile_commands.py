@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .abi.amalgamation import included
-from .abi.declarations import HEADERS
 from .build.probe import REQUIRED
 from .runtime.sources import units
 
@@ -36,12 +35,13 @@ class Entry(NamedTuple):
 
 def entries() -> Iterator[Entry]:
     """Yield the entries, units first."""
-    macros: dict[Path, Mapping[str, str]] = {HEADERS / "library.h": {}}  # which Python alone reads
+    macros: dict[Path, Mapping[str, str]] = {}
     for unit in units():
         yield Entry(unit.path, _flags(unit.macros), True)
         for part in included(unit.path, unit.macros):
             macros.setdefault(part, unit.macros)
-    macros |= {path: {} for path in sorted((FOLDER / "ctext" / "functions").glob("*.h"))}
+    for header in sorted(FOLDER.rglob("*.h")):  # those that Python alone reads
+        macros.setdefault(header, {})
     yield from (Entry(part, (*_flags(found), *PART_OF_A_UNIT), False) for part, found in macros.items())
 
 
