@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
-from ..program.outcome import Outcome
 from ..program.program import Array, Choice, Length, Loop, Program
 
 Quote = Callable[[int | str], str]

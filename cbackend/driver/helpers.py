@@ -1,9 +1,10 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
 Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  The others stand
-in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step
-takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over
-elements, stand before that, with the kernels.
+in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is
+not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the
+time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over elements, stand before that,
+with the kernels.
 """
 
 from __future__ import annotations
