@@ -74,9 +74,10 @@ finally:
 
 
 _LATER = {
-    "batched": ".serving", "elementwise_op": ".ops.user_ops", "freeze": ".freezing", "from_nnef": ".frontends.nnef",
-    "from_onnx": ".frontends.onnx", "jit": ".jitted", "on_dask": ".chunked", "prune": ".pruning",
-    "quantize": ".quantizing", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
+    "batched": ".function.serving", "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
+    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
+    "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 

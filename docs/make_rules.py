@@ -17,12 +17,12 @@ HEAD = """# Rule catalogue
 
 Written by `python docs/make_rules.py`. A rule runs where its database does. A rule with the tag `unsafe` runs only if a
 query selects it. The column of tags omits the names of databases and the contract. An example is the first row of
-`tests/rule_rows*.py` for the rule; a long result is cut.
+`tests/lib/rules/rule_rows*.py` for the rule; a long result is cut.
 
 | rule | formula | example | position and database | tags | contract |
 |---|---|---|---|---|---|
 """
-TESTS = PAGE.parent.parent / "tests"
+TESTS = PAGE.parent.parent / "tests" / "lib" / "rules"
 LONGEST = 140
 
 
