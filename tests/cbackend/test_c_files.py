@@ -9,6 +9,7 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from product_files import ROOT
 
 from arignote.cbackend.abi.amalgamation import self_contained
 from arignote.cbackend.abi.pieces import named
@@ -17,7 +18,7 @@ from arignote.cbackend.program.outcome import Outcome
 from arignote.cbackend.runtime.sources import units
 from arignote.targets.costs import Costs
 
-CBACKEND = Path(__file__).resolve().parent.parent / "cbackend"
+CBACKEND = ROOT / "cbackend"
 ZIG = find_spec("ziglang")
 
 
