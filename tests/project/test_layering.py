@@ -171,10 +171,10 @@ def test_type_checkers_see_the_names_that_are_loaded_later(name):
     body = ast.parse(Path(module.__file__).read_text()).body
     (checked,) = [node.body for node in body if isinstance(node, ast.If) and ast.unparse(node.test).endswith("CHECKING")
                   and any(isinstance(each, ast.ImportFrom) for each in node.body)]  # fmt: skip
-    typed = {alias.asname or alias.name for node in checked for alias in node.names}
-    assert listed - set(vars(module)) <= typed <= listed
-    for each in typed:
-        assert getattr(module, each).__name__.rpartition(".")[2] == each
+    typed = {alias.asname or alias.name: alias.name for node in checked for alias in node.names}
+    assert listed - set(vars(module)) <= typed.keys() <= listed
+    for each, name_there in typed.items():
+        assert getattr(module, each).__name__.rpartition(".")[2] == name_there
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nowhere'"):
         _ = module.nowhere
 
