@@ -82,29 +82,31 @@ def steps(draw, pool):
     return value.T, shape[::-1]
 
 
-def check(case, mode):
-    inputs, arrays, outputs = case
+def check(cases, mode):
+    """Compare one function of several cases with the NumPy meaning of the graph; a second call gives equal bits."""
+    inputs, arrays, outputs = ([v for case in cases for v in case[k]] for k in range(3))
     expected = interpret(FunctionGraph(inputs, outputs), arrays)
     function = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")
     got = function(*arrays)
-    eps = float(np.finfo(arrays[0].dtype).eps)
     for mine, again in zip(got, function(*arrays), strict=True):
         assert mine.tobytes() == again.tobytes() and mine.strides == again.strides
-    for mine, reference in zip(got, expected, strict=True):
+    dtypes = [given[0].dtype for _, given, results in cases for _ in results]
+    for mine, reference, dtype in zip(got, expected, dtypes, strict=True):
+        eps = float(np.finfo(dtype).eps)
         assert mine.dtype == reference.dtype and mine.shape == reference.shape
         np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
 
 
-@settings(max_examples=60)
-@given(expressions())
-def test_optimized_c_means_what_numpy_means(case):
-    check(case, "FAST_RUN")
+@settings(max_examples=15)
+@given(st.lists(expressions(), min_size=4, max_size=4))
+def test_optimized_c_means_what_numpy_means(cases):
+    check(cases, "FAST_RUN")
 
 
 @settings(max_examples=150)
 @given(expressions())
 def test_optimizers_keep_the_meaning(case):
-    check(case, ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
+    check([case], ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
 
 
 @pytest.mark.parametrize(
