@@ -223,7 +223,7 @@ _COMPILE_ALONE = """
 import json, time
 start = time.perf_counter()
 import numpy
-from arignote import demo
+from arignote.demo import digits as demo
 imported = time.perf_counter()
 digits, model = demo.load_digits(), demo.perceptron()
 built = time.perf_counter()
