@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from arignote.cbackend.abi._abi import ffi
-from arignote.cbackend.program.plan_bytes import KINDS, MORE
+from arignote.cbackend.kernels.quantized.plan import KINDS, MORE
 from arignote.cbackend.runtime.sources import BYTES as UNIT
 from arignote.cbackend.runtime.sources import product_source
 from arignote.ops.lowered.blocked import in_blocks

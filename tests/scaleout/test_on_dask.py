@@ -319,7 +319,7 @@ import dask, numpy as np
 import dask.array as da
 from distributed import Client, LocalCluster
 import arignote as ag
-from arignote import block_tasks
+from arignote.chunked import tasks as block_tasks
 from arignote import ops as T
 
 def main():

@@ -41,7 +41,10 @@ print(answer(library), library.from_cache, flush=True)
 
 def _builder(cache: Cache, number: int) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _BUILD_ONE, str(Path(small_programs.__file__).parent), str(cache.folder.root), str(number)],
+        [
+            *(sys.executable, "-c", _BUILD_ONE, str(Path(small_programs.__file__).parent)),
+            *(str(cache.folder.root), str(number)),
+        ],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stdout.readline() == "ready\n"
