@@ -4,6 +4,8 @@ Without a C compiler the installation works all the same: see cbackend/runtime/p
 """
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -29,6 +31,8 @@ class BuildRuntime(Command):
     def run(self) -> None:
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
+            if not self.editable_mode:
+                write_digest(package)
             said = prebuild(package / "cbackend" / "prebuilt")
         except Exception as error:  # an installation never fails for this
             said = f"nothing was built ahead: {type(error).__name__}: {error}"
@@ -38,8 +42,9 @@ class BuildRuntime(Command):
         return []
 
     def get_outputs(self) -> list[str]:
-        built = Path(self.build_lib or "", "arignote", "cbackend", "prebuilt")
-        return [] if self.editable_mode else sorted(map(str, built.glob("*")))
+        package = Path(self.build_lib or "", "arignote")
+        built = [*package.glob("cbackend/prebuilt/*"), *package.glob("*.sha256")]
+        return [] if self.editable_mode else sorted(map(str, built))
 
     def get_output_mapping(self) -> dict[str, str]:
         return {}
@@ -56,19 +61,34 @@ class ForThisMachine(Distribution):
         return True
 
 
-def prebuild(folder: Path) -> str:
-    """Run `arignote.cbackend.runtime.prebuilt` without importing the packages around it, which need NumPy."""
+@contextmanager
+def importable() -> Iterator[None]:
+    """A block that imports modules of the package without the packages around them, which need NumPy."""
     for name, place in (("arignote", PACKAGE), ("arignote.cbackend", PACKAGE / "cbackend")):
         package = ModuleType(name)
         package.__path__ = [str(place)]
         sys.modules[name] = package
     try:
-        from arignote.cbackend.runtime import prebuilt
-
-        return prebuilt.prebuild(folder)
+        yield
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "arignote"]:
             del sys.modules[name]
+
+
+def prebuild(folder: Path) -> str:
+    """Compile the parts of the runtime into `folder`; return a line that says what was done."""
+    with importable():
+        from arignote.cbackend.runtime import prebuilt
+
+        return prebuilt.prebuild(folder)
+
+
+def write_digest(folder: Path) -> None:
+    """Write the digest of the package's files beside them: starts of programs read it, and not the files."""
+    with importable():
+        from arignote.record import package
+
+        (folder / package.DIGEST).write_text(package.digest_of(str(folder)))
 
 
 if not (PACKAGE / "graph").is_dir():
