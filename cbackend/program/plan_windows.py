@@ -17,7 +17,7 @@ from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import Cast, add, maximum, mul
 from ...ops.lowered.fused import Fused
 from ...ops.networks.convolution import Convolution, KernelGradient
-from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
 from ...ops.reductions.reduce import Reduce
 from ...ops.shapes.indexing import Subtensor
 from ...ops.shapes.joining import Join
@@ -323,3 +323,13 @@ def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> N
     p.plan_all([joined])
     lengths = (p.arrays[joined].lengths[0], 1, *kernel)
     p.put(node.out, p.view(p.arrays[joined], lengths, p.strides(lengths), dense=True))
+
+
+PLANNERS = {
+    Convolution: plan_convolution,
+    KernelGradient: plan_kernel_gradient,
+    MaxPool: plan_pool,
+    MaxPoolGradient: plan_pool_gradient,
+    SumPool: plan_pool,
+}
+CONDITIONS = {KernelGradient: lambda node: node.out.type.kind not in "iu"}

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from product_files import FILES, ROOT, module_of, package_of
 
+from arignote.cbackend.kernels import families
+
 BELOW = {"record", "targets", "pages", "graph", "profiling", "ops"}
 MAY_IMPORT = {
     "record": set(),
@@ -21,23 +23,28 @@ MAY_IMPORT = {
     "ops": {"record", "targets", "pages", "graph"},
     "optdb": {"record", "targets", "pages", "graph", "profiling"},
     "optdb.rules": {*BELOW, "optdb"},
-    "cbackend.abi": set(),
+    "cbackend.kernels": {"record"},
+    "cbackend.abi": {"cbackend.kernels"},
     "cbackend.cache": {"record", "targets"},
     "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
     "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
-    "cbackend.ctext": BELOW | {"cbackend.ir"},
+    "cbackend.ctext": BELOW | {"cbackend.abi", "cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},
-    "cbackend.program": BELOW | {"cbackend.ir", "cbackend.lowering"},
+    "cbackend.program": BELOW | {"cbackend.ir", "cbackend.kernels", "cbackend.kernels.memory", "cbackend.lowering"},
     "cbackend.driver": BELOW
-    | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.lowering", "cbackend.program"},
+    | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.kernels", "cbackend.lowering", "cbackend.program"},
 }
+SPEC_IMPORTS = {"cbackend.kernels"}
+"""A spec is loaded when the package is built, without NumPy."""
+for _family in families():
+    MAY_IMPORT[f"cbackend.kernels.{_family}"] = MAY_IMPORT["cbackend.program"] | {"cbackend.program"}
 MAY_IMPORT["cbackend.calls"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend.bundle"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MODULES = {module_of(path): path for path in FILES}
 TESTS = {str(path.parent) for path in (ROOT / "tests").rglob("*.py")}
-WIDE_FOLDERS = {"cbackend/program", "cbackend/lowering", "cbackend/ctext", "frontends/onnx", "frontends/theano", "tests/campaign"}
+WIDE_FOLDERS = {"cbackend/program", "cbackend/lowering", "frontends/onnx", "frontends/theano", "tests/campaign"}
 LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
@@ -102,6 +109,14 @@ def test_imports_run_one_way(folder):
             assert allowed, f"{where} imports {module}; {folder} may import {MAY_IMPORT[folder]}"
 
 
+@pytest.mark.parametrize("family", families())
+def test_specs_import_no_more_than_the_engine(family):
+    folder = f"cbackend.kernels.{family}"
+    assert {room(module) for _, module in imported(ROOT / folder.replace(".", "/") / "spec.py")} <= {
+        None, *SPEC_IMPORTS,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("leaf", sorted(LEAVES))
 def test_leaves_import_little(leaf):
     modules = [module for _, module in imported(ROOT / "arignote" / f"{leaf}.py")]
@@ -156,10 +171,10 @@ def test_type_checkers_see_the_names_that_are_loaded_later(name):
     body = ast.parse(Path(module.__file__).read_text()).body
     (checked,) = [node.body for node in body if isinstance(node, ast.If) and ast.unparse(node.test).endswith("CHECKING")
                   and any(isinstance(each, ast.ImportFrom) for each in node.body)]  # fmt: skip
-    typed = {alias.asname or alias.name for node in checked for alias in node.names}
-    assert listed - set(vars(module)) <= typed <= listed
-    for each in typed:
-        assert getattr(module, each) is not None
+    typed = {alias.asname or alias.name: alias.name for node in checked for alias in node.names}
+    assert listed - set(vars(module)) <= typed.keys() <= listed
+    for each, name_there in typed.items():
+        assert getattr(module, each).__name__.rpartition(".")[2] == name_there
     with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'nowhere'"):
         _ = module.nowhere
 

@@ -313,7 +313,7 @@ def work(graph):
 
 @GRAPHS
 @pytest.mark.parametrize("steps", [POINTWISE, EVERYTHING], ids=["pointwise", "everything"])
-@given(random=st.randoms(use_true_random=False))
+@given(random=st.randoms(use_true_random=True))
 def test_random_graphs_keep_their_values_and_their_work(random, steps):
     graph, arrays = random_graph(random, steps=steps)
     fused, _ = FUSE(graph)
@@ -327,7 +327,7 @@ def test_random_graphs_keep_their_values_and_their_work(random, steps):
 
 
 @GRAPHS
-@given(st.randoms(use_true_random=False))
+@given(st.randoms(use_true_random=True))
 def test_fusing_again_changes_nothing_but_leftovers(random):
     graph, arrays = random_graph(random)
     once, _ = FUSE(graph)
@@ -382,7 +382,7 @@ def test_flatten_is_linear_and_bounded():
 
 
 @GRAPHS
-@given(st.randoms(use_true_random=False))
+@given(st.randoms(use_true_random=True))
 def test_flattened_random_graphs_have_the_same_bits(random):
     graph, arrays = random_graph(random)
     flat, _ = FLATTEN(graph)
