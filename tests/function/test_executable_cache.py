@@ -21,6 +21,7 @@ from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.calls.measured import Measured
 from arignote.cbackend.ir.schedule import Schedule
 from arignote.cli import cache_command
+from arignote.function import executable_cache
 from arignote.function.executable_cache import key_of
 from arignote.function.function import find_toolchain, process_cache
 from arignote.function.mode import as_mode
@@ -227,7 +228,7 @@ def test_ops_and_rules_of_the_users_have_no_key(monkeypatch):
     assert key([x], T.exp(x), as_mode("FAST_RUN").register((mine, 1.5))) is None
     before = ag.function([x], T.exp(x) + 1.5)
     edited = ag.optdb.copy().register("mine", mine, "fast_run", position=1.5)
-    monkeypatch.setattr("arignote.function.executable_cache.optdb", edited)
+    monkeypatch.setattr(executable_cache, "optdb", edited)
     assert key([x], T.exp(x)) is None
     assert before(np.zeros(1)) == 2.5
 
