@@ -35,6 +35,8 @@ class BuildRuntime(Command):
             sys.exit("\n".join(["arignote: unused fields of kernels.  Fix: set and read them, or remove", *unused]))
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
+            if not self.editable_mode:
+                ours("record.package", lambda files: (package / files.DIGEST).write_text(files.digest_of(str(package))))
             said = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
         except Exception as error:  # an installation never fails for this
             said = f"nothing was built ahead: {type(error).__name__}: {error}"
@@ -44,8 +46,9 @@ class BuildRuntime(Command):
         return []
 
     def get_outputs(self) -> list[str]:
-        built = Path(self.build_lib or "", "arignote", "cbackend", "prebuilt")
-        return [] if self.editable_mode else sorted(map(str, built.glob("*")))
+        package = Path(self.build_lib or "", "arignote")
+        built = [*package.glob("cbackend/prebuilt/*"), *package.glob("*.sha256")]
+        return [] if self.editable_mode else sorted(map(str, built))
 
     def get_output_mapping(self) -> dict[str, str]:
         return {}

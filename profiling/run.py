@@ -21,11 +21,30 @@ from .advice import advice
 from .copies import Copies
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
-from .roofline import Roofline as Roofline
 from .run_text import run_lines, summary_lines
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
+
+
+@record
+class Roofline:
+    """The peaks of the machine, on so many threads at once: GB/s of memory, GFLOP/s of arithmetic."""
+
+    threads: int
+    bandwidth: float
+    float32: float
+    float64: float
+
+    def peak(self, dtype: str) -> float:
+        """GFLOP/s for a dtype; float64's for all dtypes but float32."""
+        return self.float32 if dtype in ("float32", "complex64", "float16") else self.float64
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain data."""
+        return {
+            "threads": self.threads, "bandwidth": self.bandwidth, "float32": self.float32, "float64": self.float64,
+        }  # fmt: skip
 
 
 @record

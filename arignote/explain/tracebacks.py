@@ -17,11 +17,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import pages
 from ..graph.pointing import NOWHERE, Pointed
 from ..graph.provenance import SourceLine
+from ..record import record
 from ..record.frames import OWN
 
 MOST = 6
@@ -31,7 +32,8 @@ RED, PLAIN = "\x1b[31m", "\x1b[0m"
 _SHELLS = ("IPython", "ipykernel")
 
 
-class Told(NamedTuple):
+@record
+class Told:
     """The displayed form of one error.  It refers neither to a frame nor to the error, so it keeps no array alive."""
 
     kind: str

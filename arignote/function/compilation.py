@@ -6,23 +6,17 @@ Pickles, copies, other schedules, another division, and the functions of a batch
 this value.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from ..cbackend.ir.schedule import Schedule
 from ..record import record
 from ..targets.target import Target
 from .mode import Mode
-from .signature import Signature
+from .signature import Pairs, Signature
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from typing_extensions import Unpack
-
-    from .signature import Pairs
 
 
 class FunctionOptions(TypedDict, total=False):
@@ -66,7 +60,7 @@ class Compilation:
     on_dask: bool = False
     """Whether calls run on Dask: the functions of blocks are compiled, the whole is not."""
 
-    def options(self, **changed: Unpack[FunctionOptions]) -> FunctionOptions:
+    def options(self, **changed: "Unpack[FunctionOptions]") -> FunctionOptions:
         """Return the keywords of `ag.function` for another function that is compiled as this one, but for these."""
         return {
             "mode": self.mode, "profile": self.profile, "allow_input_downcast": self.downcast, "threads": self.threads,

@@ -9,10 +9,7 @@ edited database, the user's rules or ops, or a division among engines by measure
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 
@@ -20,12 +17,9 @@ from ..database import PRISTINE, optdb
 from ..graph import FunctionGraph
 from ..graph.digest import Unnamed, digest
 from ..optdb import Query
+from ..record import package
 from ..targets.target import Target
 from .mode import Mode
-
-_OTHERS = frozenset(["__pycache__", "cli", "demo", "frontends", "pages", "profiling", "scaleout"])
-"""Folders whose files have no part in the C of a function."""
-_CODE = (".py", ".c", ".h")
 
 
 def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None = None) -> bytes | None:
@@ -33,36 +27,14 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None 
 
     `engine`: the name of the engine and everything else that its executables depend on.
     """
-    query, package = mode.optimizer, _package()
+    query, files = mode.optimizer, package.identity()
     own = isinstance(query, Query) and query.extra
-    if package is None or own or mode.divides or optdb.state() != PRISTINE:
+    if files is None or own or mode.divides or optdb.state() != PRISTINE:
         return None
     asked = f"{query} {mode.max_changes}"
     try:
         machine = str(target.code) if target is not None else ""  # this one, whose extensions the engine names
-        parts = (digest(graph).hex(), asked, machine, engine, package, np.__version__, sys.version)
+        parts = (digest(graph).hex(), asked, machine, engine, files, np.__version__, sys.version)
     except Unnamed:
         return None
     return hashlib.sha256("\0".join(parts).encode()).digest()
-
-
-@lru_cache(maxsize=1)
-def _package() -> str | None:
-    """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
-    try:
-        package = os.path.dirname(os.path.dirname(__file__))
-        lines = [*_files(os.path.realpath(package))]  # a checkout may be imported by several paths
-    except OSError:
-        return None
-    return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
-
-
-def _files(folder: str) -> Iterator[str]:
-    """A line for each file of code in a folder and those inside it."""
-    with os.scandir(folder) as items:
-        for item in items:
-            if item.name.endswith(_CODE):
-                status = item.stat()
-                yield f"{item.path} {status.st_size} {status.st_mtime_ns}\n"
-            elif "." not in item.name and item.name not in _OTHERS and item.is_dir():
-                yield from _files(item.path)

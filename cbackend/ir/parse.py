@@ -8,27 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from . import loops as ir
 from .kernel import Kernel
-from .loops import (
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Outlined,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-)
 from .operands import Argument, Bits, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, parameter
 from .operands import arguments as usual_arguments
 from .reader import Reader
@@ -207,20 +188,20 @@ class _Reader(Reader):
 
     # --- statements
 
-    def _block(self) -> Body:
+    def _block(self) -> ir.Body:
         self.expect("{")
         self.end_of_line()
         return self._statements()
 
-    def _statements(self) -> Body:
+    def _statements(self) -> ir.Body:
         """The statements up to a closing brace, which is taken."""
-        found: list[Statement] = []
+        found: list[ir.Statement] = []
         while not self.accept("}"):
             found.append(self._statement())
             self.end_of_line()
         return tuple(found)
 
-    def _statement(self) -> Statement:
+    def _statement(self) -> ir.Statement:
         word = self.name()
         if word in _STATEMENTS and not self.sees("=") and not self.sees("["):
             return _STATEMENTS[word](self)
@@ -231,34 +212,34 @@ class _Reader(Reader):
             at = self._expr()
             self.expect("]")
             self.expect("=")
-            return Store(word, at, self._expr())
+            return ir.Store(word, at, self._expr())
         self.expect("=")
-        return Assign(word, self._expr())
+        return ir.Assign(word, self._expr())
 
-    def let(self) -> Statement:
-        return Let(*self._named_value())
+    def let(self) -> ir.Statement:
+        return ir.Let(*self._named_value())
 
-    def var(self) -> Statement:
-        return Var(*self._named_value())
+    def var(self) -> ir.Statement:
+        return ir.Var(*self._named_value())
 
-    def _named_value(self) -> tuple[str, Expr]:
+    def _named_value(self) -> tuple[str, ir.Expr]:
         name = self.name()
         self.expect("=")
         value = self._expr()
         self._dtypes[name] = value.dtype
         return name, value
 
-    def declare(self) -> Statement:
+    def declare(self) -> ir.Statement:
         name = self.name()
         self.expect(":")
         dtype = self._dtypes[name] = self._dtype()
         if not self.accept("["):
-            return Declare(name, dtype)
+            return ir.Declare(name, dtype)
         length = self.integer()
         self.expect("]")
-        return Declare(name, dtype, length)
+        return ir.Declare(name, dtype, length)
 
-    def point(self) -> Statement:
+    def point(self) -> ir.Statement:
         name = self.name()
         self.expect(":")
         const = self.accept("const")
@@ -268,43 +249,43 @@ class _Reader(Reader):
         self.expect("+")
         offset = self._expr()
         self._dtypes[name] = dtype
-        if not isinstance(array, (Local, ScalarOp)):
+        if not isinstance(array, (ir.Local, ir.ScalarOp)):
             self.fail("the name of an array, or a call, in front of the offset")
-        return ElementPointer(name, dtype, array if isinstance(array, ScalarOp) else array.name, offset, const)
+        return ir.ElementPointer(name, dtype, array if isinstance(array, ir.ScalarOp) else array.name, offset, const)
 
-    def do(self) -> Statement:
-        return Do(self._expr())
+    def do(self) -> ir.Statement:
+        return ir.Do(self._expr())
 
-    def returned(self) -> Statement:
-        return Return(self._expr())
+    def returned(self) -> ir.Statement:
+        return ir.Return(self._expr())
 
-    def outlined(self) -> Statement:
+    def outlined(self) -> ir.Statement:
         name = self.name()
         arguments = self.several(self._word, "(", ")")
-        return Outlined(name, arguments, self._block() if self.sees("{") else ())
+        return ir.Outlined(name, arguments, self._block() if self.sees("{") else ())
 
     def _word(self) -> str:
         return str(self.integer()) if self._tokens[self._at][0] == "number" else self.name()
 
-    def condition(self) -> Statement:
+    def condition(self) -> ir.Statement:
         condition, body = self._expr(), self._block()
-        return If(condition, body, self._block() if self.accept("else") else ())
+        return ir.If(condition, body, self._block() if self.accept("else") else ())
 
-    def loop(self) -> Statement:
+    def loop(self) -> ir.Statement:
         name = self.name()
         self.expect("in")
         start = self._expr()
         self.expect("..")
         stop = self._expr()
-        step: int | Expr = 1
+        step: int | ir.Expr = 1
         if self.accept("step"):
             found = self._expr()
-            step = int(found.value.real) if isinstance(found, Const) else found
+            step = int(found.value.real) if isinstance(found, ir.Const) else found
         simd = self.accept("simd")
         lanes = self.integer() if self.accept("lanes") else None
         reductions = self._reductions() if self.accept("reduce") else ()
         self._dtypes[name] = "int64"
-        return For(name, start, stop, self._block(), step, simd, reductions, lanes)
+        return ir.For(name, start, stop, self._block(), step, simd, reductions, lanes)
 
     def _reductions(self) -> tuple[tuple[str, str], ...]:
         found = []
@@ -316,20 +297,20 @@ class _Reader(Reader):
 
     # --- expressions
 
-    def _expr(self) -> Expr:
+    def _expr(self) -> ir.Expr:
         found = self._term()
         while self.sees("+") or self.sees("-"):
             sign = self.take("sign", "a sign")
-            found = ScalarOp(_OF_SIGN[sign], "int64", (found, self._term()))
+            found = ir.ScalarOp(_OF_SIGN[sign], "int64", (found, self._term()))
         return found
 
-    def _term(self) -> Expr:
+    def _term(self) -> ir.Expr:
         found = self._factor()
         while self.accept("*"):
-            found = ScalarOp("mul", "int64", (found, self._factor()))
+            found = ir.ScalarOp("mul", "int64", (found, self._factor()))
         return found
 
-    def _factor(self) -> Expr:
+    def _factor(self) -> ir.Expr:
         if self.accept("("):
             inside = self._expr()
             self.expect(")")
@@ -341,40 +322,40 @@ class _Reader(Reader):
             return self._complex()
         if self.accept(":"):
             dtype = self._dtype()
-            return ScalarOp(name, dtype, self.several(self._expr, "(", ")"))
+            return ir.ScalarOp(name, dtype, self.several(self._expr, "(", ")"))
         if name not in self._dtypes:
             self._at -= 1
             self.fail("a name that is declared above")
         if self.accept("["):
             at = self._expr()
             self.expect("]")
-            return Load(self._dtypes[name], name, at)
-        return Local(self._dtypes[name], name)
+            return ir.Load(self._dtypes[name], name, at)
+        return ir.Local(self._dtypes[name], name)
 
-    def _number(self) -> Expr:
+    def _number(self) -> ir.Expr:
         text = self.take("number", "a number")
         if not self.sees(":"):
             self._at -= 1
-            return Const("int64", self.integer())
+            return ir.Const("int64", self.integer())
         return self._typed(float(text) if not text.lstrip("-").isdigit() else int(text))
 
-    def _typed(self, value: float) -> Expr:
+    def _typed(self, value: float) -> ir.Expr:
         self.expect(":")
         dtype = self._dtype()
         kind = np.dtype(dtype).kind
         value = math.nan if math.isnan(value) else value  # one object, which is equal to itself
-        return Const(dtype, bool(value) if kind == "b" else float(value) if kind == "f" else value)
+        return ir.Const(dtype, bool(value) if kind == "b" else float(value) if kind == "f" else value)
 
-    def _complex(self) -> Expr:
+    def _complex(self) -> ir.Expr:
         real, imaginary = self.several(self._float, "(", ")")
         self.expect(":")
-        return Const(self._dtype(), complex(real, imaginary))
+        return ir.Const(self._dtype(), complex(real, imaginary))
 
     def _float(self) -> float:
         return float(self.take("number", "a number"))
 
 
-_STATEMENTS: Mapping[str, Callable[[_Reader], Statement]] = {
+_STATEMENTS: Mapping[str, Callable[[_Reader], ir.Statement]] = {
     "let": _Reader.let,
     "var": _Reader.var,
     "local": _Reader.declare,

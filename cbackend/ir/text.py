@@ -39,25 +39,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .loops import (
-    Assign,
-    Const,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Outlined,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-)
+from . import loops as ir
 from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Stride
 
 if TYPE_CHECKING:
@@ -73,7 +55,7 @@ def kernel_text(kernel: Kernel) -> str:
     return "\n".join(_kernel_lines(kernel)) + "\n"
 
 
-def body_text(body: Iterable[Statement]) -> str:
+def body_text(body: Iterable[ir.Statement]) -> str:
     """The text form of statements."""
     return "\n".join(_statements(body, ""))
 
@@ -134,26 +116,26 @@ def _argument(argument: Argument) -> str:
 # --- statements
 
 
-def _statements(body: Iterable[Statement], indent: str) -> Iterator[str]:
+def _statements(body: Iterable[ir.Statement], indent: str) -> Iterator[str]:
     for s in body:
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             yield from _block(f"{indent}for {_loop(s)}", s.body, indent)
-        elif isinstance(s, If):
+        elif isinstance(s, ir.If):
             yield from _choice(s, indent)
-        elif isinstance(s, Outlined):
+        elif isinstance(s, ir.Outlined):
             head = f"{indent}outlined {s.name}({', '.join(s.arguments)})"
             yield from _block(head, s.body, indent) if s.body else (head,)
         else:
             yield indent + _simple(s)
 
 
-def _block(head: str, body: Iterable[Statement], indent: str) -> Iterator[str]:
+def _block(head: str, body: Iterable[ir.Statement], indent: str) -> Iterator[str]:
     yield f"{head} {{"
     yield from _statements(body, indent + INDENT)
     yield f"{indent}}}"
 
 
-def _choice(s: If, indent: str) -> Iterator[str]:
+def _choice(s: ir.If, indent: str) -> Iterator[str]:
     yield f"{indent}if {expr_text(s.condition)} {{"
     yield from _statements(s.body, indent + INDENT)
     if s.orelse:
@@ -162,7 +144,7 @@ def _choice(s: If, indent: str) -> Iterator[str]:
     yield f"{indent}}}"
 
 
-def _loop(s: For) -> str:
+def _loop(s: ir.For) -> str:
     text = f"{s.index} in {expr_text(s.start)} .. {expr_text(s.stop)}"
     if s.step != 1:
         text += f" step {s.step if isinstance(s.step, int) else expr_text(s.step)}"
@@ -175,39 +157,39 @@ def _loop(s: For) -> str:
     return text
 
 
-def _simple(s: Statement) -> str:
-    if isinstance(s, (Let, Var)):
-        return f"{'let' if isinstance(s, Let) else 'var'} {s.name} = {expr_text(s.value)}"
-    if isinstance(s, Declare):
+def _simple(s: ir.Statement) -> str:
+    if isinstance(s, (ir.Let, ir.Var)):
+        return f"{'let' if isinstance(s, ir.Let) else 'var'} {s.name} = {expr_text(s.value)}"
+    if isinstance(s, ir.Declare):
         return f"local {s.name}: {s.dtype}" + ("" if s.length is None else f"[{s.length}]")
-    if isinstance(s, ElementPointer):
+    if isinstance(s, ir.ElementPointer):
         array = s.array if isinstance(s.array, str) else expr_text(s.array)
         return f"point {s.name}: {'const ' * s.const}{s.dtype} = {array} + {expr_text(s.offset)}"
-    if isinstance(s, Assign):
+    if isinstance(s, ir.Assign):
         return f"{s.name} = {expr_text(s.value)}"
-    if isinstance(s, Store):
+    if isinstance(s, ir.Store):
         return f"{s.array}[{expr_text(s.index)}] = {expr_text(s.value)}"
-    if isinstance(s, Do):
+    if isinstance(s, ir.Do):
         return f"do {expr_text(s.value)}"
-    assert isinstance(s, Return)
+    assert isinstance(s, ir.Return)
     return f"return {expr_text(s.value)}"
 
 
 # --- expressions
 
 
-def expr_text(expr: Expr) -> str:
+def expr_text(expr: ir.Expr) -> str:
     """The text form of an expression."""
     return _expr(expr, 0)
 
 
-def _expr(expr: Expr, level: int) -> str:
+def _expr(expr: ir.Expr, level: int) -> str:
     """Return the text of an expression; `level`: a sum needs parentheses from 1 on, a product from 2 on."""
-    if isinstance(expr, Local):
+    if isinstance(expr, ir.Local):
         return expr.name
-    if isinstance(expr, Const):
+    if isinstance(expr, ir.Const):
         return constant_text(expr)
-    if isinstance(expr, Load):
+    if isinstance(expr, ir.Load):
         return f"{expr.array}[{_expr(expr.index, 0)}]"
     if expr.dtype == "int64" and expr.name in INFIX and _is_integer_pair(expr):
         own = 1 if expr.name == "mul" else 0
@@ -217,11 +199,11 @@ def _expr(expr: Expr, level: int) -> str:
     return f"{expr.name}:{expr.dtype}({', '.join(_expr(a, 0) for a in expr.args)})"
 
 
-def _is_integer_pair(expr: ScalarOp) -> bool:
+def _is_integer_pair(expr: ir.ScalarOp) -> bool:
     return len(expr.args) == 2 and all(a.dtype == "int64" for a in expr.args)
 
 
-def constant_text(const: Const) -> str:
+def constant_text(const: ir.Const) -> str:
     """A number with its dtype; exact, so that it reads back."""
     if const.dtype == "int64":
         return str(int(const.value.real))

@@ -12,27 +12,8 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from ...record import record
+from . import loops as ir
 from .kernel import Kernel
-from .loops import (
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Outlined,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-)
 from .text import body_text, expr_text
 
 
@@ -60,7 +41,7 @@ def verify(kernel: Kernel) -> None:
 class _Verifier:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._statement: Statement | None = None
+        self._statement: ir.Statement | None = None
         parameters = {p.name: _Name(p.dtype, p.is_pointer, not (p.is_pointer and p.const)) for p in kernel.parameters}
         if len(parameters) < len(kernel.parameters):
             self._fail("two parameters have one name")
@@ -79,20 +60,20 @@ class _Verifier:
 
     # --- statements
 
-    def _body(self, body: Body, scope: _Scope, returns: bool) -> None:
+    def _body(self, body: ir.Body, scope: _Scope, returns: bool) -> None:
         """Check statements; `scope` learns the names that they declare."""
         for s in body:
             self._statement = s
-            if isinstance(s, For):
+            if isinstance(s, ir.For):
                 self._loop(s, scope, returns)
-            elif isinstance(s, If):
+            elif isinstance(s, ir.If):
                 self._value(s.condition, scope, "bool")
                 self._body(s.body, dict(scope), returns)
                 self._body(s.orelse, dict(scope), returns)
             else:
                 self._simple(s, scope, returns)
 
-    def _loop(self, s: For, scope: _Scope, returns: bool) -> None:
+    def _loop(self, s: ir.For, scope: _Scope, returns: bool) -> None:
         for bound in (s.start, s.stop, *(() if isinstance(s.step, int) else (s.step,))):
             self._value(bound, scope, "int64")
         if isinstance(s.step, int) and s.step < 1:
@@ -102,40 +83,40 @@ class _Verifier:
                 self._fail(f"the accumulator {name!r} cannot be assigned")
         self._body(s.body, {**scope, s.index: _Name("int64", False, False)}, returns)
 
-    def _simple(self, s: Statement, scope: _Scope, returns: bool) -> None:
-        if isinstance(s, (Let, Var)):
+    def _simple(self, s: ir.Statement, scope: _Scope, returns: bool) -> None:
+        if isinstance(s, (ir.Let, ir.Var)):
             self._value(s.value, scope, s.value.dtype)
-            scope[s.name] = _Name(s.value.dtype, False, isinstance(s, Var))
-        elif isinstance(s, Declare):
+            scope[s.name] = _Name(s.value.dtype, False, isinstance(s, ir.Var))
+        elif isinstance(s, ir.Declare):
             scope[s.name] = _Name(s.dtype, s.length is not None, True)
-        elif isinstance(s, ElementPointer):
+        elif isinstance(s, ir.ElementPointer):
             self._point(s, scope)
-        elif isinstance(s, Assign):
+        elif isinstance(s, ir.Assign):
             target = self._bound(s.name, scope)
             if target.is_array or not target.writable:
                 self._fail(f"{s.name!r} cannot be assigned")
             self._value(s.value, scope, target.dtype)
-        elif isinstance(s, Store):
+        elif isinstance(s, ir.Store):
             self._value(s.index, scope, "int64")
             self._value(s.value, scope, self._array(s.array, scope, written=True))
-        elif isinstance(s, Do):
+        elif isinstance(s, ir.Do):
             self._value(s.value, scope, s.value.dtype)
-        elif isinstance(s, Return):
+        elif isinstance(s, ir.Return):
             if not returns:
                 self._fail("a function that cannot fail returns a value")
             self._value(s.value, scope, "int32")
-        elif isinstance(s, Outlined):
+        elif isinstance(s, ir.Outlined):
             self._call(s, scope)
 
-    def _point(self, s: ElementPointer, scope: _Scope) -> None:
+    def _point(self, s: ir.ElementPointer, scope: _Scope) -> None:
         self._value(s.offset, scope, "int64")
-        if isinstance(s.array, ScalarOp):
+        if isinstance(s.array, ir.ScalarOp):
             self._value(s.array, scope, s.dtype)
         elif not _same(self._array(s.array, scope, written=not s.const), s.dtype):
             self._fail(f"{s.array!r} has other elements than {s.dtype}")
         scope[s.name] = _Name(s.dtype, True, not s.const)
 
-    def _call(self, s: Outlined, scope: _Scope) -> None:
+    def _call(self, s: ir.Outlined, scope: _Scope) -> None:
         if s.name not in self._kernel.bodies:
             self._fail(f"there is no outlined function {s.name!r}")
         if len(s.arguments) != len(self._kernel.parameters):
@@ -161,16 +142,16 @@ class _Verifier:
             self._fail(f"{name!r} may only be read")
         return found.dtype
 
-    def _value(self, expr: Expr, scope: _Scope, dtype: str) -> None:
+    def _value(self, expr: ir.Expr, scope: _Scope, dtype: str) -> None:
         """Check an expression of which `dtype` is expected."""
         if not _same(expr.dtype, dtype):
             self._fail(f"{expr_text(expr)} is {expr.dtype}; expected {dtype}")
-        if isinstance(expr, Const):
+        if isinstance(expr, ir.Const):
             return
-        if isinstance(expr, Local):
+        if isinstance(expr, ir.Local):
             if not _same(self._bound(expr.name, scope).dtype, expr.dtype):
                 self._fail(f"{expr.name!r} is {scope[expr.name].dtype}; it is read as {expr.dtype}")
-        elif isinstance(expr, Load):
+        elif isinstance(expr, ir.Load):
             self._value(expr.index, scope, "int64")
             if not _same(self._array(expr.array, scope), expr.dtype):
                 self._fail(f"{expr.array!r} has elements of {scope[expr.array].dtype}; read as {expr.dtype}")

@@ -12,26 +12,7 @@ from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ...record import record
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Do,
-    Expr,
-    For,
-    If,
-    Let,
-    Local,
-    ScalarOp,
-    Statement,
-    Var,
-    index,
-    number,
-    plus,
-    smaller,
-)
+from ..ir import loops as ir
 from .accumulate import Lane, cast
 from .multiple_accumulators import with_accumulators
 from .nest import specialized
@@ -50,7 +31,7 @@ class Slot:
     lane: Lane
     part: str
     total: str
-    fed: Expr
+    fed: ir.Expr
 
     @property
     def pairwise(self) -> bool:
@@ -67,28 +48,28 @@ def register(slot: Slot) -> str:
     return slot.part if slot.lane.blocked else slot.total
 
 
-def started(slot: Slot) -> Body:
+def started(slot: Slot) -> ir.Body:
     """Return the statements that initialize the total."""
     if slot.pairwise:
-        return (Declare(slot.total, "pairwise"), Do(_pairwise("start", slot)))
-    return (Var(slot.total, start(slot)),)
+        return (ir.Declare(slot.total, "pairwise"), ir.Do(_pairwise("start", slot)))
+    return (ir.Var(slot.total, start(slot)),)
 
 
-def start(slot: Slot) -> Const:
+def start(slot: Slot) -> ir.Const:
     """Return the initial total."""
-    return Const(slot.total_dtype, slot.lane.start.value)
+    return ir.Const(slot.total_dtype, slot.lane.start.value)
 
 
-def _pairwise(what: str, slot: Slot, *args: Expr) -> Expr:
-    return ScalarOp(f"pairwise_{what}", "float64", (Local("pairwise", slot.total), *args))
+def _pairwise(what: str, slot: Slot, *args: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp(f"pairwise_{what}", "float64", (ir.Local("pairwise", slot.total), *args))
 
 
-def total(slot: Slot) -> Expr:
+def total(slot: Slot) -> ir.Expr:
     """Return the total, of dtype `slot.total_dtype`."""
-    return _pairwise("total", slot) if slot.pairwise else Local(slot.total_dtype, slot.total)
+    return _pairwise("total", slot) if slot.pairwise else ir.Local(slot.total_dtype, slot.total)
 
 
-def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Body:
+def in_blocks(general: ir.For, slots: Sequence[Slot], elements: int = BLOCK) -> ir.Body:
     """Return the innermost loop, split into blocks of so many elements if it accumulates sums or products of floats.
 
     A block of strided operands is copied, so that it is added up in the order in which vectors add up one of stride 1.
@@ -97,23 +78,23 @@ def in_blocks(general: For, slots: Sequence[Slot], elements: int = BLOCK) -> Bod
     if not blocked and not any(_is_rounded(s.lane) for s in slots):
         return with_accumulators(general, [(s.lane, s.total, s.fed) for s in slots])
     elements = elements if blocked else PRODUCTS
-    block = replace(general, start=index("block"), stop=index("block_end"))
+    block = replace(general, start=ir.index("block"), stop=ir.index("block_end"))
     plain, copied = specialized(block), _block_loop(general, blocked, strip_of(block, elements), elements)
-    if not isinstance(plain, If) or is_costly(general):
+    if not isinstance(plain, ir.If) or is_costly(general):
         return (copied,)
     return (replace(plain, body=(_block_loop(general, blocked, plain.body, elements),), orelse=(copied,)),)
 
 
-def _block_loop(general: For, blocked: Sequence[Slot], inner: Body, elements: int) -> For:
+def _block_loop(general: ir.For, blocked: Sequence[Slot], inner: ir.Body, elements: int) -> ir.For:
     """Return the loop over blocks; `inner` accumulates one block."""
-    begin, end = index("block"), index("block_end")
+    begin, end = ir.index("block"), ir.index("block_end")
     body = (
-        Let(end.name, smaller(plus(begin, number(elements)), general.stop)),
-        *(Var(s.part, s.lane.start) for s in blocked),
+        ir.Let(end.name, ir.smaller(ir.plus(begin, ir.number(elements)), general.stop)),
+        *(ir.Var(s.part, s.lane.start) for s in blocked),
         *inner,
         *(_combined(s) for s in blocked),
     )
-    return For(begin.name, ZERO, general.stop, body, step=elements)
+    return ir.For(begin.name, ir.ZERO, general.stop, body, step=elements)
 
 
 def _is_rounded(lane: Lane) -> bool:
@@ -121,8 +102,8 @@ def _is_rounded(lane: Lane) -> bool:
     return lane.sign in ("+", "*") and numpy_dtype(lane.dtype).kind == "f"
 
 
-def _combined(slot: Slot) -> Statement:
-    part = Local(slot.lane.dtype, slot.part)
+def _combined(slot: Slot) -> ir.Statement:
+    part = ir.Local(slot.lane.dtype, slot.part)
     if slot.pairwise:
-        return Do(_pairwise("add", slot, part))
-    return Assign(slot.total, slot.lane.step(Local("float64", slot.total), cast(part, "float64")))
+        return ir.Do(_pairwise("add", slot, part))
+    return ir.Assign(slot.total, slot.lane.step(ir.Local("float64", slot.total), cast(part, "float64")))

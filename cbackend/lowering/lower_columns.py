@@ -16,17 +16,7 @@ from ...graph import Apply
 from ...ops.lowered.row_passes import has_finite_top
 from ...ops.networks.functions import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from ...targets.current import current
-from ..ir.loops import (
-    Body,
-    Const,
-    Expr,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Statement,
-    loop,
-)
+from ..ir import loops as ir
 from .accumulate import cast, choose
 from .column_tiles import ColumnTiles
 from .group import Group, group_along
@@ -42,7 +32,7 @@ def column_group(node: Apply) -> Group:
     return group_along(node, (axis, axis + 1), node.op.name, axes, node.inputs[0].dtype)
 
 
-def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], Body]:
+def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, frozenset[int], ir.Body]:
     """Return the nest of a softmax, the loop of its axis, and its statements."""
     assert isinstance(node.op, AlongAxis)
     nest, along, value = nest_along(group, node.op.axis, operands)
@@ -51,60 +41,60 @@ def column_nest(node: Apply, group: Group, operands: Operands) -> tuple[Nest, fr
     return nest, along, (*nest.at[0], *body)
 
 
-def _keeps_terms(node: Apply, x: Expr) -> bool:
+def _keeps_terms(node: Apply, x: ir.Expr) -> bool:
     """Whether the output holds the exponentials until the sum is known; in float16 they would be rounded twice."""
     return isinstance(node.op, Softmax) and node.out.dtype == x.dtype
 
 
-def _exponential(x: Expr, shift: Expr) -> Expr:
-    return ScalarOp("exp", x.dtype, (ScalarOp("sub", x.dtype, (x, shift)),))
+def _exponential(x: ir.Expr, shift: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp("exp", x.dtype, (ir.ScalarOp("sub", x.dtype, (x, shift)),))
 
 
-def _logsumexp(total: Expr, shift: Expr) -> Expr:
-    return ScalarOp("add", shift.dtype, (cast(ScalarOp("log", total.dtype, (total,)), shift.dtype), shift))
+def _logsumexp(total: ir.Expr, shift: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp("add", shift.dtype, (cast(ir.ScalarOp("log", total.dtype, (total,)), shift.dtype), shift))
 
 
-def _scale(node: Apply, total: Expr, dtype: str) -> Expr:
+def _scale(node: Apply, total: ir.Expr, dtype: str) -> ir.Expr:
     """Return the factor of every element of a row, or the value that is subtracted from it."""
-    return cast(ScalarOp("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
+    return cast(ir.ScalarOp("log" if isinstance(node.op, LogSoftmax) else "reciprocal", total.dtype, (total,)), dtype)
 
 
-def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -> Expr:
+def _scaled(node: Apply, x: ir.Expr, shift: ir.Expr, exponential: ir.Expr, scale: ir.Expr) -> ir.Expr:
     if isinstance(node.op, LogSoftmax):
-        return ScalarOp("sub", x.dtype, (ScalarOp("sub", x.dtype, (x, shift)), scale))
-    return ScalarOp("mul", x.dtype, (exponential, scale))
+        return ir.ScalarOp("sub", x.dtype, (ir.ScalarOp("sub", x.dtype, (x, shift)), scale))
+    return ir.ScalarOp("mul", x.dtype, (exponential, scale))
 
 
-def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
+def _columns(nest: Nest, node: Apply, x: ir.Expr) -> ir.Body:
     """Return the statements for all tiles; sums are float64."""
     row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.columns.elements)
     largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")
-    term = Local(x.dtype, "term")
+    term = ir.Local(x.dtype, "term")
     output = nest.store(0, term)
     exponential = _exponential(x, top)
 
-    def along_tile(*body: Statement) -> Statement:
+    def along_tile(*body: ir.Statement) -> ir.Statement:
         return specialized(tiles.along(*body))
 
-    def along_rows(*body: Statement) -> Statement:
-        return loop(row, (*nest.at[-2], along_tile(*nest.at[-1], *body)))
+    def along_rows(*body: ir.Statement) -> ir.Statement:
+        return ir.loop(row, (*nest.at[-2], along_tile(*nest.at[-1], *body)))
 
-    adding: Body = (
-        Let(term.name, exponential),
-        tiles.set("total", ScalarOp("add", "float64", (total, cast(term, "float64")))),
+    adding: ir.Body = (
+        ir.Let(term.name, exponential),
+        tiles.set("total", ir.ScalarOp("add", "float64", (total, cast(term, "float64")))),
     )
     if _keeps_terms(node, x):
         adding = (*adding, output)
-        exponential = Load(x.dtype, output.array, output.index)
-    body: Body = (
+        exponential = ir.Load(x.dtype, output.array, output.index)
+    body: ir.Body = (
         tiles.declared("top", x.dtype),
         tiles.declared("total", "float64"),
-        along_tile(tiles.set("top", Const(x.dtype, -largest)), tiles.set("total", Const("float64", 0))),
+        along_tile(tiles.set("top", ir.Const(x.dtype, -largest)), tiles.set("total", ir.Const("float64", 0))),
         along_rows(tiles.set("top", choose("gt", x.dtype)(top, x))),
     )
     if has_finite_top(node.op):
-        body = (*body, along_tile(tiles.set("top", choose("lt", x.dtype)(top, Const(x.dtype, largest)))))
+        body = (*body, along_tile(tiles.set("top", choose("lt", x.dtype)(top, ir.Const(x.dtype, largest)))))
     if isinstance(node.op, LogSumExp):
         finish = cast(_logsumexp(total, top), node.out.dtype)
         body = (*body, along_rows(*adding), along_tile(nest.store(0, finish)))

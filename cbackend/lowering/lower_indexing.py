@@ -16,28 +16,9 @@ from collections.abc import Iterator, Sequence
 from ...graph.types import numpy_dtype
 from ...record import record
 from ...targets.current import current
+from ..ir import loops as ir
 from ..ir.kernel import Kernel, Status
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    Expr,
-    If,
-    Load,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-    index,
-    less,
-    loop,
-    number,
-    plus,
-    some,
-    times,
-)
+from ..ir.loops import loop, number
 from ..ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, operand_name, stride_name
 from .nest import specialized
 
@@ -90,7 +71,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
         indexing.rank,
         (output,),
         (read, *arrays),
-        (*_nest(how, moved, indexing, other), Return(Const("int32", int(Status.OK)))),
+        (*_nest(how, moved, indexing, other), ir.Return(ir.Const("int32", int(Status.OK)))),
         fallible=True,
         shared=frozenset() if how == GATHER else frozenset((0,)),
         cutting=Cutting(output.loops, (), (None,), cost, sequential=how != GATHER),
@@ -103,9 +84,9 @@ def _along(operand: int, loops: Sequence[int]) -> Iterator[Argument]:
     yield from (Stride(operand, loop) for loop in loops)
 
 
-def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Body:
+def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Body:
     """Return the loops; each begins with the indices that are known there."""
-    inside: Body = (_access(how, dtype, indexing, other),)
+    inside: ir.Body = (_access(how, dtype, indexing, other),)
     last = indexing.rank - 1
     for l in reversed(range(indexing.rank)):
         general = loop(l, (*_positions(indexing, l), *inside))
@@ -114,48 +95,51 @@ def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> B
     return (*_positions(indexing, -1), *inside)
 
 
-def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Statement:
+def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Statement:
     """Return the statement of the innermost loop."""
     indexed, plain = ("x0", "y0") if how == GATHER else ("y0", "x0")
-    arrays = [times(index(f"j{k}"), index(f"{indexed}_m{k}")) for k in range(len(indexing.loops_of))]
+    arrays = [ir.times(ir.index(f"j{k}"), ir.index(f"{indexed}_m{k}")) for k in range(len(indexing.loops_of))]
     at = _sum([*arrays, *(_step(indexed, l) for l in indexing.sliced)])
     here = _sum([_step(plain, l) for l in other])
     if how == GATHER:
-        return Store(plain, here, Load(dtype, indexed, at))
-    value: Expr = Load(dtype, plain, here)
-    return Store(indexed, at, value if how == SET else _added(Load(dtype, indexed, at), value))
+        return ir.Store(plain, here, ir.Load(dtype, indexed, at))
+    value: ir.Expr = ir.Load(dtype, plain, here)
+    return ir.Store(indexed, at, value if how == SET else _added(ir.Load(dtype, indexed, at), value))
 
 
-def _added(a: Expr, b: Expr) -> Expr:
+def _added(a: ir.Expr, b: ir.Expr) -> ir.Expr:
     if a.dtype == "bool":
-        return ScalarOp("either", "bool", (a, b))
+        return ir.ScalarOp("either", "bool", (a, b))
     if a.dtype == "float16":
-        wide = ScalarOp("add", "float32", tuple(ScalarOp("cast", "float32", (e,)) for e in (a, b)))
-        return ScalarOp("cast", "float16", (wide,))
-    return ScalarOp("add", a.dtype, (a, b))
+        wide = ir.ScalarOp("add", "float32", tuple(ir.ScalarOp("cast", "float32", (e,)) for e in (a, b)))
+        return ir.ScalarOp("cast", "float16", (wide,))
+    return ir.ScalarOp("add", a.dtype, (a, b))
 
 
-def _sum(terms: Sequence[Expr]) -> Expr:
-    total: Expr = ZERO
+def _sum(terms: Sequence[ir.Expr]) -> ir.Expr:
+    total: ir.Expr = ir.ZERO
     for term in terms:
-        total = plus(total, term)
+        total = ir.plus(total, term)
     return total
 
 
-def _step(array: str, l: int) -> Expr:
-    return times(index(f"i{l}"), index(stride_name(array, l)))
+def _step(array: str, l: int) -> ir.Expr:
+    return ir.times(ir.index(f"i{l}"), ir.index(stride_name(array, l)))
 
 
-def _positions(indexing: Indexing, opened: int) -> Iterator[Statement]:
+def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
     """Yield the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
     for k, loops in enumerate(indexing.loops_of):
         if (loops[-1] if loops else -1) != opened:
             continue
-        array, position, length = operand_name(2 + k, 1), index(f"j{k}"), index(f"m{k}")
-        yield Var(position.name, Load("int64", array, _sum([_step(array, l) for l in loops])))
-        below = less(position, ScalarOp("neg", "int64", (length,)))
-        outside = some((below, ScalarOp("ge", "bool", (position, length))))
-        said: tuple[Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
-        told = (Store("said", number(at), value) for at, value in enumerate(said))
-        yield If(outside, (*told, Return(Const("int32", int(Status.INDEX)))))
-        yield Assign(position.name, plus(position, ScalarOp("switch", "int64", (less(position, ZERO), length, ZERO))))
+        array, position, length = operand_name(2 + k, 1), ir.index(f"j{k}"), ir.index(f"m{k}")
+        yield ir.Var(position.name, ir.Load("int64", array, _sum([_step(array, l) for l in loops])))
+        below = ir.less(position, ir.ScalarOp("neg", "int64", (length,)))
+        outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
+        said: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
+        told = (ir.Store("said", number(at), value) for at, value in enumerate(said))
+        yield ir.If(outside, (*told, ir.Return(ir.Const("int32", int(Status.INDEX)))))
+        yield ir.Assign(
+            position.name,
+            ir.plus(position, ir.ScalarOp("switch", "int64", (ir.less(position, ir.ZERO), length, ir.ZERO))),
+        )

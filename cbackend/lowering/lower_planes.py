@@ -16,24 +16,7 @@ from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ...targets.current import current
-from ..ir.loops import (
-    ZERO,
-    Body,
-    Declare,
-    Expr,
-    For,
-    Let,
-    Load,
-    Statement,
-    Store,
-    index,
-    loop,
-    minus,
-    number,
-    plus,
-    smaller,
-    times,
-)
+from ..ir import loops as ir
 from ..ir.schedule import Schedule, ScheduleError
 from .accumulate import cast
 from .arrange import in_tiles
@@ -61,69 +44,69 @@ class Planes:
             fit = limits.plane_bytes
             raise ScheduleError(f"tiles of {sizes} take {held} bytes of accumulators; {fit} fit the stack")
 
-    def place(self) -> Expr:
+    def place(self) -> ir.Expr:
         """Return the index of the current element's accumulator in the tile."""
-        found: Expr = ZERO
+        found: ir.Expr = ir.ZERO
         for l, size in self.tiles.items():
-            here = minus(index(f"i{l}"), index(f"tile{l}"))
-            found = here if found == ZERO else plus(times(found, number(size)), here)
+            here = ir.minus(ir.index(f"i{l}"), ir.index(f"tile{l}"))
+            found = here if found == ir.ZERO else ir.plus(ir.times(found, ir.number(size)), here)
         return found
 
-    def element(self, array: str, dtype: str) -> Load:
-        return Load(dtype, array, self.place())
+    def element(self, array: str, dtype: str) -> ir.Load:
+        return ir.Load(dtype, array, self.place())
 
-    def added(self, slot: Slot) -> Store:
+    def added(self, slot: Slot) -> ir.Store:
         """Return the statement that adds the current element to its accumulator."""
         array = register(slot)
-        return Store(array, self.place(), slot.lane.step(self.element(array, slot.lane.dtype), slot.fed))
+        return ir.Store(array, self.place(), slot.lane.step(self.element(array, slot.lane.dtype), slot.fed))
 
-    def body(self, stores: Sequence[Statement], finish: Nest, results: Sequence[Statement]) -> Body:
+    def body(self, stores: Sequence[ir.Statement], finish: Nest, results: Sequence[ir.Statement]) -> ir.Body:
         """Return the nest: `stores` in its innermost loop, then `results` in the nest `finish` of the kept loops."""
         nest, order = self.nest, self.nest.order
         size = math.prod(self.tiles.values())
         inner = specialized(nest.inner_loop((*map(self.added, self.slots), *stores)))
         depth = len(order) - len(self.inner)
-        row_loop = loop(order[depth - 1], (*nest.at[depth], *nest.looped((inner,), len(order) - 1, depth)))
+        row_loop = ir.loop(order[depth - 1], (*nest.at[depth], *nest.looped((inner,), len(order) - 1, depth)))
         sums = nest.looped((self._in_blocks(row_loop),), depth - 1, self.kept)
         last = specialized(finish.inner_loop(results))
-        whole: Body = (
+        whole: ir.Body = (
             *(d for s in self.slots for d in _declared(s, size)),
-            *self.along(tuple(Store(s.total, self.place(), start(s)) for s in self.slots)),
+            *self.along(tuple(ir.Store(s.total, self.place(), start(s)) for s in self.slots)),
             *sums,
             *finish.looped((last,), len(finish.order) - 1, self.kept),
         )
         for d in range(self.kept, -1, -1):
             whole = (*dict.fromkeys((*nest.at[d], *finish.at[d])), *whole)
-            whole = (loop(order[d - 1], whole),) if d else whole
+            whole = (ir.loop(order[d - 1], whole),) if d else whole
         return in_tiles(whole, self.tiles.items())
 
-    def along(self, body: Body) -> Body:
+    def along(self, body: ir.Body) -> ir.Body:
         """Return loops over the tile around `body`."""
         for l in reversed(self.inner):
-            body = (loop(l, body, simd=l == self.inner[-1]),)
+            body = (ir.loop(l, body, simd=l == self.inner[-1]),)
         return body
 
-    def _in_blocks(self, row_loop: For) -> Statement:
+    def _in_blocks(self, row_loop: ir.For) -> ir.Statement:
         """Return the innermost reduced loop; in blocks, if sums of floats are among the accumulators."""
         blocked = [s for s in self.slots if s.lane.blocked]
         if not blocked:
             return row_loop
-        begin, end = index("rows"), index("rows_end")
+        begin, end = ir.index("rows"), ir.index("rows_end")
         steps = self.schedule.block or ROWS
-        combined = tuple(Store(s.total, self.place(), self._combined(s)) for s in blocked)
+        combined = tuple(ir.Store(s.total, self.place(), self._combined(s)) for s in blocked)
         body = (
-            Let(end.name, smaller(plus(begin, number(steps)), row_loop.stop)),
-            *self.along(tuple(Store(s.part, self.place(), s.lane.start) for s in blocked)),
+            ir.Let(end.name, ir.smaller(ir.plus(begin, ir.number(steps)), row_loop.stop)),
+            *self.along(tuple(ir.Store(s.part, self.place(), s.lane.start) for s in blocked)),
             replace(row_loop, start=begin, stop=end),
             *self.along(combined),
         )
-        return For(begin.name, ZERO, row_loop.stop, body, step=steps)
+        return ir.For(begin.name, ir.ZERO, row_loop.stop, body, step=steps)
 
-    def _combined(self, slot: Slot) -> Expr:
+    def _combined(self, slot: Slot) -> ir.Expr:
         part = cast(self.element(slot.part, slot.lane.dtype), "float64")
         return slot.lane.step(self.element(slot.total, "float64"), part)
 
 
-def _declared(slot: Slot, size: int) -> Body:
-    part = (Declare(slot.part, slot.lane.dtype, size),) if slot.lane.blocked else ()
-    return (Declare(slot.total, slot.total_dtype, size), *part)
+def _declared(slot: Slot, size: int) -> ir.Body:
+    part = (ir.Declare(slot.part, slot.lane.dtype, size),) if slot.lane.blocked else ()
+    return (ir.Declare(slot.total, slot.total_dtype, size), *part)

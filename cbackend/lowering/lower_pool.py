@@ -20,28 +20,7 @@ from dataclasses import replace
 from ...graph import Apply
 from ...ops.networks.pooling import MaxPoolGradient, Pool, SumPool
 from ...targets.current import current
-from ..ir.loops import (
-    ONE,
-    Assign,
-    Body,
-    Const,
-    Expr,
-    If,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    Var,
-    equal,
-    every,
-    index,
-    loop,
-    number,
-    plus,
-    times,
-)
+from ..ir import loops as ir
 from ..ir.operands import Operand
 from ..ir.walk import substituted
 from .fold import folded_loops
@@ -65,19 +44,19 @@ class Windows(Operands):
         self.number = {(i, o.axes): 1 + k for k, (i, o) in enumerate(zip(node.inputs, self.inputs, strict=True))}
         self.steps = self._steps(op)
 
-    def _steps(self, op: Pool) -> dict[str, Expr]:
+    def _steps(self, op: Pool) -> dict[str, ir.Expr]:
         """Return the strides by which operands move along the last axis if they are contiguous there."""
         last, within = self.rank - 1, self.rank + len(op.kernel) - 1
-        found: dict[str, Expr] = {}
+        found: dict[str, ir.Expr] = {}
         for k in range(self.count):
             has_windows = within in self[k].loops
-            found[self.stride(k, last).name] = number(op.stride[-1]) if has_windows else ONE
+            found[self.stride(k, last).name] = ir.number(op.stride[-1]) if has_windows else ir.ONE
             if has_windows:
-                found[self.stride(k, within).name] = number(op.dilation[-1])
+                found[self.stride(k, within).name] = ir.number(op.dilation[-1])
         return found
 
 
-def pool_kernel(node: Apply) -> tuple[Body, Group, Windows, str, frozenset[int]]:
+def pool_kernel(node: Apply) -> tuple[ir.Body, Group, Windows, str, frozenset[int]]:
     """Statements, group, operands, comment and the loops that are never split, of a pooling op or its cotangent."""
     op, operands = node.op, Windows(node)
     assert isinstance(op, Pool)
@@ -99,15 +78,15 @@ def pool_kernel(node: Apply) -> tuple[Body, Group, Windows, str, frozenset[int]]
     return body, group, operands, f"{comment}({names})", along
 
 
-def _looped(nest: Nest, operands: Windows, stores: Sequence[Statement], lanes: int) -> Body:
+def _looped(nest: Nest, operands: Windows, stores: Sequence[ir.Statement], lanes: int) -> ir.Body:
     """Return the loops, with an alternative for contiguous operands that computes several windows together."""
     depth = len(nest.order)
     plain = nest.inner_loop(stores, simd=False)
     if lanes == 1:
         return nest.looped((plain,), depth - 1)
-    close = every([equal(index(name), step) for name, step in operands.steps.items()])
+    close = ir.every([ir.equal(ir.index(name), step) for name, step in operands.steps.items()])
     unit = substituted((replace(plain, simd=True, lanes=lanes),), operands.steps)
-    return nest.looped((If(close, unit, (plain,)),), depth - 1)
+    return nest.looped((ir.If(close, unit, (plain,)),), depth - 1)
 
 
 def _lanes(node: Apply) -> int:
@@ -117,7 +96,7 @@ def _lanes(node: Apply) -> int:
     return few if length is not None and length < 2 * more else more
 
 
-def _positions(nest: Nest, op: Pool, operand: int) -> list[tuple[str, Expr]]:
+def _positions(nest: Nest, op: Pool, operand: int) -> list[tuple[str, ir.Expr]]:
     """Return array and index of each position of the current window."""
     array, offset, _ = nest.address(operand)
     rank = len(nest.order)
@@ -126,30 +105,30 @@ def _positions(nest: Nest, op: Pool, operand: int) -> list[tuple[str, Expr]]:
         place = offset
         for axis, p in enumerate(position):
             if p:
-                place = plus(place, times(number(p), nest.operands.stride(operand, rank + axis)))
+                place = ir.plus(place, ir.times(ir.number(p), nest.operands.stride(operand, rank + axis)))
         found.append((array, place))
     return found
 
 
-def _read(nest: Nest, op: Pool, operand: int) -> list[Local]:
+def _read(nest: Nest, op: Pool, operand: int) -> list[ir.Local]:
     dtype = nest.operands[operand].dtype
-    return [nest.let_at(len(nest.order), Load(dtype, *place)) for place in _positions(nest, op, operand)]
+    return [nest.let_at(len(nest.order), ir.Load(dtype, *place)) for place in _positions(nest, op, operand)]
 
 
-def _folded(nest: Nest, op: Pool, dtype: str) -> list[Statement]:
+def _folded(nest: Nest, op: Pool, dtype: str) -> list[ir.Statement]:
     """Return the maximum or the sum of each window."""
     name = "add" if isinstance(op, SumPool) else "maximum"
     first, *rest = _read(nest, op, 1)
-    value: Expr = first
+    value: ir.Expr = first
     for each in rest:
         value = nest.op(name, dtype, value, each)
     return [nest.store(0, value)]
 
 
-def _shares(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
+def _shares(nest: Nest, op: Pool, adds: bool) -> list[ir.Statement]:
     """Return the statements that divide the cotangent equally among the positions of the maximum."""
     dtype = nest.operands[0].dtype
-    zero, one = Const(dtype, 0), Const(dtype, 1)
+    zero, one = ir.Const(dtype, 0), ir.Const(dtype, 1)
     taps, largest, share = _read(nest, op, 1), nest.load(2), nest.load(3)
     reached = [nest.op("eq", "bool", tap, largest) for tap in taps]
     if len(taps) > 1:
@@ -157,51 +136,51 @@ def _shares(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
         for each in rest:
             first = nest.op("add", dtype, first, each)
         share = nest.op("true_div", dtype, share, first)
-    stores: list[Statement] = []
+    stores: list[ir.Statement] = []
     for r, place in zip(reached, _positions(nest, op, 0), strict=True):
         value = nest.op("switch", dtype, r, share, zero)
         if adds:
-            before = nest.let_at(len(nest.order), Load(dtype, *place))
+            before = nest.let_at(len(nest.order), ir.Load(dtype, *place))
             value = nest.op("add", dtype, before, value)
-        stores.append(Store(*place, value))
+        stores.append(ir.Store(*place, value))
     return stores
 
 
-def _shares_in_loops(nest: Nest, op: Pool, adds: bool) -> list[Statement]:
+def _shares_in_loops(nest: Nest, op: Pool, adds: bool) -> list[ir.Statement]:
     """Return the same for large windows, by two loops over the positions: one counts the maxima, one writes."""
     dtype = nest.operands[0].dtype
     work = "float32" if dtype == "float16" else dtype
-    largest, share, count = _as(nest.load(2), work), _as(nest.load(3), work), Local(work, "count")
-    reached = ScalarOp("eq", "bool", (_as(Load(dtype, *_current(nest, op, 1)), work), largest))
-    flag = ScalarOp("switch", work, (reached, Const(work, 1), Const(work, 0)))
+    largest, share, count = _as(nest.load(2), work), _as(nest.load(3), work), ir.Local(work, "count")
+    reached = ir.ScalarOp("eq", "bool", (_as(ir.Load(dtype, *_current(nest, op, 1)), work), largest))
+    flag = ir.ScalarOp("switch", work, (reached, ir.Const(work, 1), ir.Const(work, 0)))
     array, offset = _current(nest, op, 0)
-    value: Expr = ScalarOp("switch", dtype, (reached, Local(dtype, "share"), Const(dtype, 0)))
+    value: ir.Expr = ir.ScalarOp("switch", dtype, (reached, ir.Local(dtype, "share"), ir.Const(dtype, 0)))
     if adds:
-        parts = (_as(Load(dtype, array, offset), work), _as(value, work))
-        value = _as(ScalarOp("add", work, parts), dtype)
+        parts = (_as(ir.Load(dtype, array, offset), work), _as(value, work))
+        value = _as(ir.ScalarOp("add", work, parts), dtype)
     return [
-        Var("count", Const(work, 0)),
-        *_within(nest, op, Assign("count", ScalarOp("add", work, (count, flag)))),
-        Let("share", _as(ScalarOp("true_div", work, (share, _as(_as(count, dtype), work))), dtype)),
-        *_within(nest, op, Store(array, offset, value)),
+        ir.Var("count", ir.Const(work, 0)),
+        *_within(nest, op, ir.Assign("count", ir.ScalarOp("add", work, (count, flag)))),
+        ir.Let("share", _as(ir.ScalarOp("true_div", work, (share, _as(_as(count, dtype), work))), dtype)),
+        *_within(nest, op, ir.Store(array, offset, value)),
     ]
 
 
-def _as(value: Expr, dtype: str) -> Expr:
-    return value if value.dtype == dtype else ScalarOp("cast", dtype, (value,))
+def _as(value: ir.Expr, dtype: str) -> ir.Expr:
+    return value if value.dtype == dtype else ir.ScalarOp("cast", dtype, (value,))
 
 
-def _current(nest: Nest, op: Pool, operand: int) -> tuple[str, Expr]:
+def _current(nest: Nest, op: Pool, operand: int) -> tuple[str, ir.Expr]:
     """Return array and index of the current position of the current window."""
     array, place, _ = nest.address(operand)
     for loop_number in range(len(nest.order), len(nest.order) + len(op.kernel)):
-        place = plus(place, times(index(f"i{loop_number}"), nest.operands.stride(operand, loop_number)))
+        place = ir.plus(place, ir.times(ir.index(f"i{loop_number}"), nest.operands.stride(operand, loop_number)))
     return array, place
 
 
-def _within(nest: Nest, op: Pool, inside: Statement) -> Body:
+def _within(nest: Nest, op: Pool, inside: ir.Statement) -> ir.Body:
     """Return a statement in loops over the positions of a window."""
-    body: Body = (inside,)
+    body: ir.Body = (inside,)
     for loop_number in reversed(range(len(nest.order), len(nest.order) + len(op.kernel))):
-        body = (loop(loop_number, body),)
+        body = (ir.loop(loop_number, body),)
     return body

@@ -26,23 +26,8 @@ from dataclasses import replace
 from ...graph.types import numpy_dtype
 from ...record import record
 from ...targets.current import current
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Expr,
-    For,
-    Let,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    index,
-    loop,
-    number,
-    plus,
-    smaller,
-)
+from ..ir import loops as ir
+from ..ir.loops import number
 from ..ir.schedule import DEFAULT, Schedule
 from .accumulate import Recipe, cast, recipe
 from .arrange import unrolled
@@ -67,7 +52,7 @@ class Reducing:
     slots: tuple[Slot, ...]
 
 
-def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule = DEFAULT) -> Body:
+def reduction_nest(nest: Nest, results: Sequence[tuple[int, Result]], schedule: Schedule = DEFAULT) -> ir.Body:
     """Return the statements of a nest for reduced and elementwise outputs (number, result) over its loops."""
     if any(r.fold in POSITIONS for _, r in results):
         return position_nest(nest, results)
@@ -90,7 +75,7 @@ def nest_order(loops: Sequence[int], reduced: frozenset[int]) -> tuple[int, ...]
     return (*(l for l in loops if l not in reduced and l not in inner), *(l for l in loops if l in reduced), *inner)
 
 
-def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, frozenset[int], Expr]:
+def nest_along(group: Group, axis: int, operands: Operands) -> tuple[Nest, frozenset[int], ir.Expr]:
     """Return the nest of a group along one axis of its operand, the loop of that axis, and the operand's element."""
     (result,) = group.results
     place = result.place[axis]
@@ -110,7 +95,7 @@ def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Itera
         if r.fold not in ("any", "all"):
             element = nest.cast(element, "float32" if r.dtype == "float16" else r.dtype)
         # Each has a name: where an operand of `?:` in a reduction has branches itself, gcc 12 -O3 makes wrong code.
-        feeds = [nest.let(f) if isinstance(f, ScalarOp) else f for f in how.feed(element)]
+        feeds = [nest.let(f) if isinstance(f, ir.ScalarOp) else f for f in how.feed(element)]
         numbers = [next(count) for _ in how.lanes]
         slots = tuple(Slot(l, f"part{n}", f"total{n}", f) for l, n, f in zip(how.lanes, numbers, feeds, strict=True))
         found.append(Reducing(k, how, slots))
@@ -121,11 +106,11 @@ def accumulators(nest: Nest, results: Sequence[tuple[int, Result]], count: Itera
 
 
 def _along_inner(
-    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, schedule: Schedule
-) -> Body:
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[ir.Statement], kept: int, schedule: Schedule
+) -> ir.Body:
     slots = [s for r in reducing for s in r.slots]
     finish = [nest.store(r.number, r.recipe.result(tuple(total(s) for s in r.slots))) for r in reducing]
-    updates = [Assign(register(s), s.lane.step(Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
+    updates = [ir.Assign(register(s), s.lane.step(ir.Local(s.lane.dtype, register(s)), s.fed)) for s in slots]
     signs = [(s.lane.sign, register(s)) for s in slots if s.lane.sign is not None]
     general = nest.inner_loop((*updates, *stores), signs, simd=len(signs) == len(slots))
     inner = in_blocks(general, slots, schedule.block or BLOCK)
@@ -137,8 +122,8 @@ def _along_inner(
 
 
 def _along_outer(
-    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, schedule: Schedule
-) -> Body:
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[ir.Statement], kept: int, schedule: Schedule
+) -> ir.Body:
     slots = [s for r in reducing for s in r.slots]
     size = min(schedule.tile(nest.order[-1]) or _tile_length(slots), _tile_length(slots))
     tiles = ColumnTiles(nest.order[-1], size)
@@ -148,7 +133,7 @@ def _along_outer(
     ]
     tiled = tiles.within(nest.inner_loop((*(_added(s, tiles) for s in slots), *stores), simd=True))
     blocked = [s for s in slots if s.lane.blocked]
-    rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
+    rows: ir.Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
     limits = current().limits.columns
     if not (schedule.rearranges or stores) and len(tiled.body) <= limits.unrolled_body and not is_costly(tiled):
         rows = unrolled(rows, f"i{nest.order[-2]}", limits.unrolled_rows)
@@ -162,8 +147,8 @@ def _along_outer(
 
 
 def _along_planes(
-    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[Statement], kept: int, inner: int, schedule: Schedule
-) -> Body:
+    nest: Nest, reducing: Sequence[Reducing], stores: Sequence[ir.Statement], kept: int, inner: int, schedule: Schedule
+) -> ir.Body:
     planes = Planes(nest, [s for r in reducing for s in r.slots], kept, inner, schedule)
     finish = Nest((*nest.order[:kept], *nest.order[-inner:]), nest.operands, (f"r{n}" for n in itertools.count()))
     results = [
@@ -173,12 +158,14 @@ def _along_planes(
     return planes.body(stores, finish, results)
 
 
-def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles: ColumnTiles, steps: int) -> Statement:
+def _in_row_blocks(
+    nest: Nest, tiled: ir.Statement, blocked: Sequence[Slot], tiles: ColumnTiles, steps: int
+) -> ir.Statement:
     """Return the innermost reduced loop around the tile; in blocks of rows for sums of floats."""
-    row_loop = loop(nest.order[-2], (*nest.at[-2], tiled))
+    row_loop = ir.loop(nest.order[-2], (*nest.at[-2], tiled))
     if not blocked:
         return row_loop
-    begin, end = index("rows"), index("rows_end")
+    begin, end = ir.index("rows"), ir.index("rows_end")
     combine = [
         tiles.set(
             s.total,
@@ -187,12 +174,12 @@ def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles:
         for s in blocked
     ]
     body = (
-        Let(end.name, smaller(plus(begin, number(steps)), row_loop.stop)),
+        ir.Let(end.name, ir.smaller(ir.plus(begin, number(steps)), row_loop.stop)),
         tiles.along(*(tiles.set(s.part, s.lane.start) for s in blocked)),
         replace(row_loop, start=begin, stop=end),
         tiles.along(*combine),
     )
-    return For(begin.name, ZERO, row_loop.stop, body, step=steps)
+    return ir.For(begin.name, ir.ZERO, row_loop.stop, body, step=steps)
 
 
 def _tile_length(slots: Sequence[Slot]) -> int:
@@ -202,11 +189,11 @@ def _tile_length(slots: Sequence[Slot]) -> int:
     return 1 << (current().limits.columns.accumulator_bytes // size).bit_length() - 1
 
 
-def _declared(slot: Slot, tiles: ColumnTiles) -> Body:
+def _declared(slot: Slot, tiles: ColumnTiles) -> ir.Body:
     part = (tiles.declared(slot.part, slot.lane.dtype),) if slot.lane.blocked else ()
     return (tiles.declared(slot.total, slot.total_dtype), *part)
 
 
-def _added(slot: Slot, tiles: ColumnTiles) -> Store:
+def _added(slot: Slot, tiles: ColumnTiles) -> ir.Store:
     array = register(slot)
     return tiles.set(array, slot.lane.step(tiles.element(array, slot.lane.dtype), slot.fed))

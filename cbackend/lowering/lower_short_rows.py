@@ -20,30 +20,8 @@ from ...graph import Variable
 from ...graph.types import numpy_dtype
 from ...ops.shapes.shape import DimShuffle
 from ...targets.current import current
-from ..ir.loops import (
-    ONE,
-    ZERO,
-    Body,
-    Const,
-    Declare,
-    ElementPointer,
-    Expr,
-    For,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    every,
-    index,
-    less,
-    loop,
-    minus,
-    number,
-    plus,
-    smaller,
-)
+from ..ir import loops as ir
+from ..ir.loops import loop, number
 from ..ir.operands import Operand
 from ..ir.walk import substitute, substituted
 from .accumulate import cast
@@ -62,7 +40,7 @@ BLOCK = 8
 """Elements per partial sum, in sums of float64."""
 
 
-def short_rows(rows: Rows, operands: Operands) -> Body | None:
+def short_rows(rows: Rows, operands: Operands) -> ir.Body | None:
     """Return the loops over tiles of short rows; None if rows are too long, or read too many arrays."""
     rank = rows.group.rank
     length = _length(rows.reductions)
@@ -73,7 +51,7 @@ def short_rows(rows: Rows, operands: Operands) -> Body | None:
     return _Passes(rows, operands, tiles).body() if tiles.is_worth_it else None
 
 
-def short_positions(group: Group, operands: Operands) -> Body | None:
+def short_positions(group: Group, operands: Operands) -> ir.Body | None:
     """Return the statements for argmax and argmin of short rows, and for the extrema; None if rows are longer."""
     length = _length(group.results)
     if group.rank < 2 or (group.results[0].value.type.shape[-1] or 0) >= length:
@@ -82,10 +60,15 @@ def short_positions(group: Group, operands: Operands) -> Body | None:
     return _Positions(group.results, operands, tiles).body() if tiles.is_worth_it else None
 
 
-def are_short(results: Sequence[Result], along: int) -> Expr:
+def are_short(results: Sequence[Result], along: int) -> ir.Expr:
     """Whether the rows along the last loop, which these outputs reduce, are short and many."""
     fewest = current().limits.short_rows.rows
-    return every((less(index(f"n{along}"), number(_length(results))), less(number(fewest - 1), index(f"n{along - 1}"))))
+    return ir.every(
+        (
+            ir.less(ir.index(f"n{along}"), number(_length(results))),
+            ir.less(number(fewest - 1), ir.index(f"n{along - 1}")),
+        )
+    )
 
 
 def _length(results: Sequence[Result]) -> int:
@@ -123,17 +106,17 @@ class _Tiles(Operands):
     def array(self, number: int) -> str:
         return f"{self._names[number]}_tile" if number in self.buffered else self._names[number]
 
-    def declared(self) -> Iterator[Declare]:
+    def declared(self) -> Iterator[ir.Declare]:
         for k in self.buffered:
             dtype = self[k].dtype
-            yield Declare(self.array(k), "uint8" if dtype == "bool" else dtype, self.size * self._elements(k))
+            yield ir.Declare(self.array(k), "uint8" if dtype == "bool" else dtype, self.size * self._elements(k))
 
-    def strides(self) -> dict[str, Expr]:
+    def strides(self) -> dict[str, ir.Expr]:
         """Return the strides of the buffers by name."""
-        found: dict[str, Expr] = {}
+        found: dict[str, ir.Expr] = {}
         for k in self.buffered:
             for moves in self[k].loops:
-                found[self.stride(k, moves).name] = number(self.size) if moves == self.along else ONE
+                found[self.stride(k, moves).name] = number(self.size) if moves == self.along else ir.ONE
         return found
 
 
@@ -147,13 +130,13 @@ class _Turned:
         self._names = (f"v{n}" for n in itertools.count())
         self._numbers = itertools.count()
         self._singles_made = itertools.count()
-        self._known: dict[Key, Expr] = {}
+        self._known: dict[Key, ir.Expr] = {}
         """Locals that hold values of each row of the tile: elements of arrays, and results of them."""
-        self._at: list[list[Statement]] = [[] for _ in range(len(self.outer) + 1)]
+        self._at: list[list[ir.Statement]] = [[] for _ in range(len(self.outer) + 1)]
         self._pointers: set[str] = set()
-        self._inside: list[Statement] = []
+        self._inside: list[ir.Statement] = []
 
-    def body(self) -> Body:
+    def body(self) -> ir.Body:
         """Return all statements of the kernel."""
         count = len(self.operands.outputs)
         for k in self.tiles.buffered:
@@ -162,11 +145,14 @@ class _Turned:
         self.compute()
         for k in range(count):
             self._copy(k, into_tile=False)
-        extent, tile, size = index(f"n{self.across}"), index("tile"), number(self.tiles.size)
+        extent, tile, size = ir.index(f"n{self.across}"), ir.index("tile"), number(self.tiles.size)
         inside = substituted(self._inside, self.tiles.strides())
-        rows = (Let("rows", smaller(minus(extent, tile), size)), Let("last", minus(index("rows"), ONE)))
+        rows = (
+            ir.Let("rows", ir.smaller(ir.minus(extent, tile), size)),
+            ir.Let("last", ir.minus(ir.index("rows"), ir.ONE)),
+        )
         body = (*rows, *self.tiles.declared(), *inside)
-        self._at[-1].append(For(tile.name, ZERO, extent, body, step=self.tiles.size))
+        self._at[-1].append(ir.For(tile.name, ir.ZERO, extent, body, step=self.tiles.size))
         for depth in reversed(self.outer):
             self._at[depth].append(loop(depth, self._at.pop()))
         return tuple(self._at[0])
@@ -177,7 +163,7 @@ class _Turned:
 
     # --- loops
 
-    def _over_rows(self, body: Iterable[Statement]) -> For:
+    def _over_rows(self, body: Iterable[ir.Statement]) -> ir.For:
         """Return a loop over all rows of a tile: its known length leaves no remainder for vectors."""
         return replace(loop(self.across, body, simd=True), stop=number(self.tiles.size))
 
@@ -185,18 +171,18 @@ class _Turned:
         """Add the statements of the nest outside the tile."""
         for depth in range(len(self.outer) + 1):
             for s in nest.at[depth]:
-                if not isinstance(s, ElementPointer) or s.name not in self._pointers:
+                if not isinstance(s, ir.ElementPointer) or s.name not in self._pointers:
                     self._at[depth].append(s)
-                if isinstance(s, ElementPointer):
+                if isinstance(s, ir.ElementPointer):
                     self._pointers.add(s.name)
 
     @property
-    def _row(self) -> Expr:
-        return index(f"i{self.across}")
+    def _row(self) -> ir.Expr:
+        return ir.index(f"i{self.across}")
 
-    def _element(self, array: str, dtype: str) -> Load:
+    def _element(self, array: str, dtype: str) -> ir.Load:
         """Return the element of an array for the current row."""
-        return Load(dtype, array, self._row)
+        return ir.Load(dtype, array, self._row)
 
     # --- copies
 
@@ -206,18 +192,18 @@ class _Turned:
         order = (*self.outer, *along, self.across)
         whole, tile = Nest(order, self.operands, self._names), Nest(order, self.tiles, self._names)
         array, offset, _ = whole.address(k)
-        row = smaller(self._row, index("last")) if into_tile else self._row
-        offset = substitute(offset, {f"i{self.across}": plus(index("tile"), row)})
+        row = ir.smaller(self._row, ir.index("last")) if into_tile else self._row
+        offset = substitute(offset, {f"i{self.across}": ir.plus(ir.index("tile"), row)})
         place, dtype = tile.address(k), self.operands[k].dtype
         if into_tile:
-            copied: Statement = Store(place[0], place[1], Load(dtype, array, offset))
+            copied: ir.Statement = ir.Store(place[0], place[1], ir.Load(dtype, array, offset))
         else:
-            copied = Store(array, offset, Load(dtype, place[0], place[1]))
+            copied = ir.Store(array, offset, ir.Load(dtype, place[0], place[1]))
         self._emit(whole)
-        stop = number(self.tiles.size) if into_tile else index("rows")
+        stop = number(self.tiles.size) if into_tile else ir.index("rows")
         inside = replace(loop(self.across, (copied,)), stop=stop)
         if along:
-            pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, ElementPointer))
+            pointers = (replace(s, const=not into_tile) for s in tile.at[-2] if isinstance(s, ir.ElementPointer))
             inside = loop(self.along, (*whole.at[-2], *pointers, inside))
         self._inside.append(inside)
 
@@ -262,7 +248,9 @@ class _Passes(_Turned):
             totals = tuple(self._element(s.total, s.total_dtype) for s in fold.slots)
             self._known[reduction, result.place[:-1]] = fold.recipe.result(totals)
 
-    def _accumulated(self, nest: Nest, folding: Sequence[Reducing], stores: Sequence[Statement]) -> Iterator[Statement]:
+    def _accumulated(
+        self, nest: Nest, folding: Sequence[Reducing], stores: Sequence[ir.Statement]
+    ) -> Iterator[ir.Statement]:
         """Yield the loops over the elements of the tile."""
         slots = [s for r in folding for s in r.slots]
         blocked = [s for s in slots if s.pairwise]
@@ -275,27 +263,27 @@ class _Passes(_Turned):
         if not blocked:
             yield elements
             return
-        begin, end = index("block"), index("block_end")
+        begin, end = ir.index("block"), ir.index("block_end")
         combined = [self._added(s, s.total, self._element(s.part, s.total_dtype)) for s in blocked]
         body = (
-            Let(end.name, smaller(plus(begin, number(BLOCK)), elements.stop)),
+            ir.Let(end.name, ir.smaller(ir.plus(begin, number(BLOCK)), elements.stop)),
             *self._started([(s.part, s) for s in blocked]),
             replace(elements, start=begin, stop=end),
             self._over_rows(combined),
         )
-        yield For(begin.name, ZERO, elements.stop, body, step=BLOCK)
+        yield ir.For(begin.name, ir.ZERO, elements.stop, body, step=BLOCK)
 
-    def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[Statement]:
+    def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[ir.Statement]:
         """Yield arrays of accumulators with their initial values."""
-        yield from (Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
+        yield from (ir.Declare(name, slot.total_dtype, self.tiles.size) for name, slot in arrays)
         if arrays:
-            starts = [Store(name, self._row, start(slot)) for name, slot in arrays]
+            starts = [ir.Store(name, self._row, start(slot)) for name, slot in arrays]
             yield self._over_rows(starts)
 
-    def _added(self, slot: Slot, array: str, value: Expr) -> Store:
+    def _added(self, slot: Slot, array: str, value: ir.Expr) -> ir.Store:
         """Return the accumulator of a row after one more value; sums of floats are float64."""
         element = self._element(array, slot.total_dtype)
-        return Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
+        return ir.Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
 
     # --- what has one element a row
 
@@ -307,8 +295,8 @@ class _Passes(_Turned):
             values = [nest.value(*key) for key in keys]
             names = [f"s{next(self._singles_made)}" for _ in keys]
             self._emit(nest)
-            self._inside.extend(Declare(n, v.dtype, self.tiles.size) for n, v in zip(names, values, strict=True))
-            stores = [Store(n, self._row, v) for n, v in zip(names, values, strict=True)]
+            self._inside.extend(ir.Declare(n, v.dtype, self.tiles.size) for n, v in zip(names, values, strict=True))
+            stores = [ir.Store(n, self._row, v) for n, v in zip(names, values, strict=True)]
             self._inside.append(self._over_rows((*nest.at[-1], *stores)))
             self._known.update((k, self._element(n, v.dtype)) for k, n, v in zip(keys, names, values, strict=True))
 
@@ -318,7 +306,7 @@ class _Passes(_Turned):
             key = stack.pop()
             variable, place = key
             known = self._known.get(key)
-            if key in seen or isinstance(known, Load) or key in self.operands.number or variable.owner is None:
+            if key in seen or isinstance(known, ir.Load) or key in self.operands.number or variable.owner is None:
                 continue
             seen.add(key)
             if known is None and (self.along in place or isinstance(variable.owner.op, DimShuffle)):
@@ -329,7 +317,7 @@ class _Passes(_Turned):
     def _finish(self) -> None:
         """Write the results with one element per row."""
         nest = self._nest()
-        stores: list[Store] = []
+        stores: list[ir.Store] = []
         outputs: Sequence[Variable] = self.rows.plan.graph.outputs
         for k, (output, result) in enumerate(zip(outputs, self.rows.group.results, strict=True)):
             if result.fold is not None:
@@ -357,18 +345,19 @@ class _Positions(_Turned):
         # As wide as the elements, so that both fill vectors alike.
         wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
         best, position = self._element("best", element.dtype), self._element("position", wide)
-        better = Local("bool", "better")
+        better = ir.Local("bool", "better")
         update = (
-            Let(better.name, is_better(element, best, name)),
-            Store("best", self._row, ScalarOp("switch", element.dtype, (better, element, best))),
-            Store(
-                "position", self._row,
-                ScalarOp("switch", wide, (better, cast(index(f"i{self.along}"), wide), position)),
+            ir.Let(better.name, is_better(element, best, name)),
+            ir.Store("best", self._row, ir.ScalarOp("switch", element.dtype, (better, element, best))),
+            ir.Store(
+                "position",
+                self._row,
+                ir.ScalarOp("switch", wide, (better, cast(ir.index(f"i{self.along}"), wide), position)),
             ),
         )
         beginning = (
-            Store("best", self._row, start_of(name, element.dtype)),
-            Store("position", self._row, Const(wide, 0)),
+            ir.Store("best", self._row, start_of(name, element.dtype)),
+            ir.Store("position", self._row, ir.Const(wide, 0)),
         )
         inner = self._over_rows((*nest.at[-1], *update))
         finish = self._nest()
@@ -378,8 +367,8 @@ class _Positions(_Turned):
         ]
         self._emit(nest)
         self._inside += (
-            Declare("best", element.dtype, self.tiles.size),
-            Declare("position", wide, self.tiles.size),
+            ir.Declare("best", element.dtype, self.tiles.size),
+            ir.Declare("position", wide, self.tiles.size),
             self._over_rows(beginning),
             loop(self.along, (*nest.at[len(self.outer) + 1], inner)),
             self._over_rows(stores),

@@ -22,93 +22,79 @@ from dataclasses import replace
 
 from ...graph.types import numpy_dtype
 from ...targets.current import current
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Expr,
-    For,
-    If,
-    Let,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    every,
-    index,
-    less,
-    minus,
-    number,
-    plus,
-    smaller,
-    times,
-)
+from ..ir import loops as ir
 from ..ir.walk import substitute
 from .accumulate import Lane
 from .arrange import side_by_side
 from .nest import specialized
 from .strips import is_costly
 
-Accumulator = tuple[Lane, str, Expr]
+Accumulator = tuple[Lane, str, ir.Expr]
 """A lane, the local that it accumulates in, and the expression that feeds it."""
 
 
-def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body:
+def with_accumulators(general: ir.For, accumulators: Sequence[Accumulator]) -> ir.Body:
     """Split a long loop over contiguous operands among several accumulators; keep any other loop as it is."""
     only = specialized(general)
     if not _may_use_several(general, accumulators):
         return (only,)
     least = current().limits.searches.bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
-    count = general.stop if general.start == ZERO else minus(general.stop, general.start)
-    long = less(number(least - 1), count)
-    if isinstance(only, If):
+    count = general.stop if general.start == ir.ZERO else ir.minus(general.stop, general.start)
+    long = ir.less(ir.number(least - 1), count)
+    if isinstance(only, ir.If):
         (unit,) = only.body
-        assert isinstance(unit, For)
+        assert isinstance(unit, ir.For)
         body = _accumulated(unit, accumulators, count, least)
-        return (replace(only, condition=every([only.condition, long]), body=body),)
+        return (replace(only, condition=ir.every([only.condition, long]), body=body),)
     plain = replace(general, simd=False, reductions=())
-    return (If(long, _accumulated(general, accumulators, count, least), (plain,)),)
+    return (ir.If(long, _accumulated(general, accumulators, count, least), (plain,)),)
 
 
-def _may_use_several(general: For, accumulators: Sequence[Accumulator]) -> bool:
+def _may_use_several(general: ir.For, accumulators: Sequence[Accumulator]) -> bool:
     """Return whether the loop finds extrema and does little else."""
     signs = {lane.sign for lane, _, _ in accumulators}
     most = current().limits.searches.body + len(accumulators)
     cheap = general.simd and len(general.body) <= most and not is_costly(general)
-    stores = any(isinstance(s, Store) for s in general.body)
+    stores = any(isinstance(s, ir.Store) for s in general.body)
     return cheap and not stores and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
 
 
-def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
-    length, last, segments = index("segment"), index("last"), current().limits.searches.accumulators
-    lengths = number(segments * least - 1), number(segments * least), number(least)
-    whole = ScalarOp("segment_length", "int64", (count, *lengths))
-    starts = [index(f"{length.name}_u{k}") for k in range(1, segments)]
-    steps: list[dict[str, Expr]] = [{}, *({general.index: plus(index(general.index), start)} for start in starts)]
+def _accumulated(general: ir.For, accumulators: Sequence[Accumulator], count: ir.Expr, least: int) -> ir.Body:
+    length, last, segments = ir.index("segment"), ir.index("last"), current().limits.searches.accumulators
+    lengths = ir.number(segments * least - 1), ir.number(segments * least), ir.number(least)
+    whole = ir.ScalarOp("segment_length", "int64", (count, *lengths))
+    starts = [ir.index(f"{length.name}_u{k}") for k in range(1, segments)]
+    steps: list[dict[str, ir.Expr]] = [
+        {},
+        *({general.index: ir.plus(ir.index(general.index), start)} for start in starts),
+    ]
     names = {name for _, name, _ in accumulators}
-    read = tuple(s for s in general.body if not (isinstance(s, Assign) and s.name in names))
+    read = tuple(s for s in general.body if not (isinstance(s, ir.Assign) and s.name in names))
     found = side_by_side(read, steps)
     joined = (s for accumulator in accumulators for s in _joined(accumulator, steps))
-    stop = plus(general.start, length)
+    stop = ir.plus(general.start, length)
     return (
-        Let(length.name, whole),
-        Let(last.name, minus(count, length)),
-        *(Let(start.name, smaller(times(number(k), length), last)) for k, start in enumerate(starts, start=1)),
+        ir.Let(length.name, whole),
+        ir.Let(last.name, ir.minus(count, length)),
+        *(
+            ir.Let(start.name, ir.smaller(ir.times(ir.number(k), length), last))
+            for k, start in enumerate(starts, start=1)
+        ),
         replace(general, stop=stop, body=(*found, *joined)),
     )
 
 
-def _joined(accumulator: Accumulator, steps: Sequence[dict[str, Expr]]) -> Iterator[Statement]:
+def _joined(accumulator: Accumulator, steps: Sequence[dict[str, ir.Expr]]) -> Iterator[ir.Statement]:
     """Combine the partial results of one accumulator pairwise."""
     lane, name, fed = accumulator
-    values: list[Expr] = [substitute(fed, step) for step in steps]
+    values: list[ir.Expr] = [substitute(fed, step) for step in steps]
     if lane.sign == "|":
-        yield from (Assign(name, lane.step(Local(lane.dtype, name), value)) for value in values)
+        yield from (ir.Assign(name, lane.step(ir.Local(lane.dtype, name), value)) for value in values)
         return
     numbers = iter(range(len(steps)))
     while len(values) > 1:
         better = [lane.step(a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
-        joined = [Local(lane.dtype, f"{name}_b{next(numbers)}") for _ in better]
-        yield from (Let(local.name, value) for local, value in zip(joined, better, strict=True))
+        joined = [ir.Local(lane.dtype, f"{name}_b{next(numbers)}") for _ in better]
+        yield from (ir.Let(local.name, value) for local, value in zip(joined, better, strict=True))
         values = list(joined)
-    yield Assign(name, lane.step(Local(lane.dtype, name), values[0]))
+    yield ir.Assign(name, lane.step(ir.Local(lane.dtype, name), values[0]))

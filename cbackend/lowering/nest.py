@@ -12,34 +12,14 @@ from dataclasses import replace
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.elementwise.records import Elementwise, Pointwise
-from ..ir.loops import (
-    ONE,
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    equal,
-    every,
-    index,
-    loop,
-    times,
-)
+from ..ir import loops as ir
+from ..ir.loops import loop
 from ..ir.operands import Operand, operand_name, stride_name
 from ..ir.walk import names_in, names_read, substituted
 from .group import Group, Place, is_literal, operands_at
 
 Key = tuple[Variable, Place]
-FAILED = Local("int32", "failed")
+FAILED = ir.Local("int32", "failed")
 """The local of a fallible kernel that records whether an element was refused."""
 
 
@@ -76,8 +56,8 @@ class Operands:
     def array(self, number: int) -> str:
         return operand_name(number, len(self.outputs))
 
-    def stride(self, number: int, loop: int) -> Local:
-        return index(stride_name(self.array(number), loop))
+    def stride(self, number: int, loop: int) -> ir.Local:
+        return ir.index(stride_name(self.array(number), loop))
 
 
 def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collection[Variable]) -> Iterator[Key]:
@@ -104,17 +84,17 @@ class Nest:
     def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
         self.order: tuple[int, ...] = tuple(order)
         self.operands = operands
-        self.at: list[list[Statement]] = [[] for _ in range(len(self.order) + 1)]
+        self.at: list[list[ir.Statement]] = [[] for _ in range(len(self.order) + 1)]
         self.fallible = False
         self._names = names
         self._depth: dict[str, int] = {}
-        self._known: dict[Expr, Local] = {}
+        self._known: dict[ir.Expr, ir.Local] = {}
         self._pointers: dict[tuple[int, int], str] = {}
-        self._values: dict[Key, Expr] = {}
+        self._values: dict[Key, ir.Expr] = {}
 
     # --- values of the graph
 
-    def value(self, variable: Variable, place: Place) -> Expr:
+    def value(self, variable: Variable, place: Place) -> ir.Expr:
         """Return the value of `variable` at the current indices."""
         stack = [(variable, place)]
         while stack:
@@ -135,7 +115,7 @@ class Nest:
                 self._values[key] = self._apply(node, [self._values[k] for k in needed])
         return self._values[variable, place]
 
-    def know(self, key: Key, value: Local, depth: int) -> None:
+    def know(self, key: Key, value: ir.Local, depth: int) -> None:
         """Record a value as computed inside `depth` loops."""
         self._values[key] = value
         self._depth[value.name] = depth
@@ -143,22 +123,22 @@ class Nest:
     def know_stored(self, key: Key, output: int) -> None:
         """Record a value as stored in the current element of an output."""
         array, offset, depth = self.address(output)
-        self._values[key] = self.let_at(depth, Load(self.operands[output].dtype, array, offset))
+        self._values[key] = self.let_at(depth, ir.Load(self.operands[output].dtype, array, offset))
 
-    def know_inside(self, key: Key, value: Expr) -> None:
+    def know_inside(self, key: Key, value: ir.Expr) -> None:
         """Record a value as known in the innermost loop."""
         self._values[key] = self.let_at(len(self.order), value)
 
-    def _leaf(self, key: Key) -> Expr | None:
+    def _leaf(self, key: Key) -> ir.Expr | None:
         number = self.operands.number.get(key)
         if number is not None:
             return self.load(number)
         variable = key[0]
         if variable.owner is None and isinstance(variable, Constant):
-            return Const(variable.dtype, variable.data.item())
+            return ir.Const(variable.dtype, variable.data.item())
         return None
 
-    def _apply(self, node: Apply, args: list[Expr]) -> Expr:
+    def _apply(self, node: Apply, args: list[ir.Expr]) -> ir.Expr:
         op = node.op
         if not isinstance(op, Pointwise):  # a dimshuffle: the same element
             return args[0]
@@ -166,7 +146,7 @@ class Nest:
             return args[op.same_as]
         dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
         if op.fixed is not None and numpy_dtype(dtypes[0]).kind in op.fixed[0]:
-            return Const(result, op.fixed[1])
+            return ir.Const(result, op.fixed[1])
         if op.of_truth:
             dtypes = ("bool",) * len(dtypes)
         args = [self.cast(a, d) for a, d in zip(args, dtypes, strict=True)]
@@ -180,36 +160,36 @@ class Nest:
             return self._folded(op.name, result, args)
         return self.op(op.symbol if isinstance(op, Elementwise) else op.name, result, *args)
 
-    def _folded(self, name: str, dtype: str, args: list[Expr]) -> Expr:
+    def _folded(self, name: str, dtype: str, args: list[ir.Expr]) -> ir.Expr:
         first, *rest = args
         for a in rest:
             first = self.op(name, dtype, first, a)
         return first
 
-    def _refuse_negative(self, exponent: Expr) -> None:
+    def _refuse_negative(self, exponent: ir.Expr) -> None:
         """Add the check of a power's exponent to the innermost loop, so that empty arrays are never refused."""
-        negative = ScalarOp("lt", "bool", (exponent, Const(exponent.dtype, 0)))
-        failed = ScalarOp("cast", "int32", (negative,))
-        self.at[-1].append(Assign(FAILED.name, ScalarOp("bitwise_or", "int32", (FAILED, failed))))
+        negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
+        failed = ir.ScalarOp("cast", "int32", (negative,))
+        self.at[-1].append(ir.Assign(FAILED.name, ir.ScalarOp("bitwise_or", "int32", (FAILED, failed))))
         self.fallible = True
 
     # --- scalar operations
 
-    def op(self, name: str, dtype: str, *args: Expr) -> Expr:
+    def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
         """Return a scalar operation on values; float16 is computed in float32 and rounded."""
         if name != "switch" and any(a.dtype == "float16" for a in args):
             wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
             return self.cast(wide, dtype)
-        return self.let(ScalarOp(name, dtype, args))
+        return self.let(ir.ScalarOp(name, dtype, args))
 
-    def cast(self, value: Expr, dtype: str) -> Expr:
+    def cast(self, value: ir.Expr, dtype: str) -> ir.Expr:
         """Return the value as `dtype`."""
-        return value if value.dtype == dtype else self.let(ScalarOp("cast", dtype, (value,)))
+        return value if value.dtype == dtype else self.let(ir.ScalarOp("cast", dtype, (value,)))
 
-    def _widened(self, value: Expr) -> Expr:
+    def _widened(self, value: ir.Expr) -> ir.Expr:
         return self.cast(value, "float32") if value.dtype == "float16" else value
 
-    def let(self, expr: Expr) -> Local:
+    def let(self, expr: ir.Expr) -> ir.Local:
         """Return the name of `expr`, computed at the shallowest depth where its operands are known."""
         known = self._known.get(expr)
         if known is not None:
@@ -217,33 +197,33 @@ class Nest:
         depth = max((self._depth.get(name, 0) for name in names_in(expr)), default=0)
         return self.let_at(depth, expr)
 
-    def let_at(self, depth: int, expr: Expr) -> Local:
+    def let_at(self, depth: int, expr: ir.Expr) -> ir.Local:
         """Return the name of `expr`, computed at this depth."""
-        local = Local(expr.dtype, next(self._names))
-        self.at[depth].append(Let(local.name, expr))
+        local = ir.Local(expr.dtype, next(self._names))
+        self.at[depth].append(ir.Let(local.name, expr))
         self._depth[local.name] = depth
         self._known[expr] = local
         return local
 
     # --- memory
 
-    def load(self, number: int) -> Expr:
+    def load(self, number: int) -> ir.Expr:
         """Return the current element of an operand, read at the depth of the innermost loop along which it moves."""
         array, offset, depth = self.address(number)
-        expr = Load(self.operands[number].dtype, array, offset)
+        expr = ir.Load(self.operands[number].dtype, array, offset)
         return self._known.get(expr) or self.let_at(depth, expr)
 
-    def store(self, number: int, value: Expr) -> Store:
+    def store(self, number: int, value: ir.Expr) -> ir.Store:
         """Return the statement that writes the current element of an output."""
         array, offset, _ = self.address(number)
-        return Store(array, offset, value)
+        return ir.Store(array, offset, value)
 
-    def address(self, number: int) -> tuple[str, Expr, int]:
+    def address(self, number: int) -> tuple[str, ir.Expr, int]:
         """Return (array, index, depth) of the current element: outer loops move a pointer, the last one is an index."""
         positions = sorted(self.order.index(l) for l in self.operands[number].loops if l in self.order)
         array = self.operands.array(number)
         if not positions:
-            return array, ZERO, 0
+            return array, ir.ZERO, 0
         for p in positions[:-1]:
             array = self._pointer(number, p, array)
         return array, self._offset(number, positions[-1]), positions[-1] + 1
@@ -256,9 +236,9 @@ class Nest:
                 array = self._pointer(number, position, array)
         return array
 
-    def _offset(self, number: int, position: int) -> Expr:
+    def _offset(self, number: int, position: int) -> ir.Expr:
         where = self.order[position]
-        return times(index(f"i{where}"), self.operands.stride(number, where))
+        return ir.times(ir.index(f"i{where}"), self.operands.stride(number, where))
 
     def _pointer(self, number: int, position: int, array: str) -> str:
         """Return the pointer to the part of an operand that the loop at `position` has reached."""
@@ -268,19 +248,19 @@ class Nest:
             operand = self.operands[number]
             const = number >= len(self.operands.outputs)
             offset = self._offset(number, position)
-            self.at[position + 1].append(ElementPointer(known, operand.dtype, array, offset, const))
+            self.at[position + 1].append(ir.ElementPointer(known, operand.dtype, array, offset, const))
             self._pointers[number, position] = known
         return known
 
     # --- loops
 
-    def inner_loop(self, body: Iterable[Statement], reductions: Reductions = (), simd: bool = True) -> For:
+    def inner_loop(self, body: Iterable[ir.Statement], reductions: Reductions = (), simd: bool = True) -> ir.For:
         """Return the innermost loop over `body` and the statements of its depth."""
         if self.fallible:
             reductions = (*reductions, ("|", FAILED.name))
         return loop(self.order[-1], (*self.at[-1], *body), simd=simd, reductions=tuple(reductions))
 
-    def looped(self, inside: Iterable[Statement], depth: int, outermost: int = 0) -> Body:
+    def looped(self, inside: Iterable[ir.Statement], depth: int, outermost: int = 0) -> ir.Body:
         """Return `inside` in loops from `depth` down to `outermost`, each with the statements of its depth."""
         body = tuple(inside)
         for d in range(depth, outermost, -1):
@@ -291,13 +271,13 @@ class Nest:
 Reductions = Sequence[tuple[str, str]]
 
 
-def strides_along(general: For) -> frozenset[str]:
+def strides_along(general: ir.For) -> frozenset[str]:
     """Return the names of the strides by which a loop moves along arrays."""
     ending = "_s" + general.index.removeprefix("i")
     return frozenset(name for s in general.body for name in names_read(s) if name.endswith(ending))
 
 
-def specialized(general: For) -> Statement:
+def specialized(general: ir.For) -> ir.Statement:
     """Return the loop with a vectorized alternative for operands of stride 1.
 
         for (i) y[i * s] = x[i * t];
@@ -309,6 +289,6 @@ def specialized(general: For) -> Statement:
     strides = strides_along(general)
     if not strides:
         return general
-    unit = substituted((general,), dict.fromkeys(strides, ONE))
+    unit = substituted((general,), dict.fromkeys(strides, ir.ONE))
     plain = replace(general, simd=False, reductions=())
-    return If(every([equal(index(s), ONE) for s in sorted(strides)]), unit, (plain,))
+    return ir.If(ir.every([ir.equal(ir.index(s), ir.ONE) for s in sorted(strides)]), unit, (plain,))

@@ -23,43 +23,21 @@ from ...graph.types import numpy_dtype
 from ...ops.elementwise.records import by_symbol
 from ...record import record
 from ...targets.current import current
-from ..ir.loops import (
-    ONE,
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Statement,
-    Store,
-    index,
-    minus,
-    number,
-    plus,
-    smaller,
-)
+from ..ir import loops as ir
+from ..ir.loops import index
 from ..ir.walk import names_in, substitute
 from .nest import specialized, strides_along
 
 
-def is_costly(loop: For) -> bool:
+def is_costly(loop: ir.For) -> bool:
     """Return whether the innermost loop computes a costly function of floats."""
     costs = current().costs
-    values = (s.value for s in loop.body if isinstance(s, Let) and isinstance(s.value, ScalarOp))
+    values = (s.value for s in loop.body if isinstance(s, ir.Let) and isinstance(s.value, ir.ScalarOp))
     floats = ((v, by_symbol(v.name)) for v in values if v.dtype.startswith("float"))
     return any(op is not None and costs.is_kept(v.name, op.cost, v.dtype) for v, op in floats)
 
 
-def costly_in_strips(general: For) -> Body:
+def costly_in_strips(general: ir.For) -> ir.Body:
     """Strip-mine the loop if it is costly or long and strided; otherwise specialize it for strides of 1."""
     strides, limits = strides_along(general), current().limits.tiles
     if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
@@ -67,24 +45,24 @@ def costly_in_strips(general: For) -> Body:
     return _strip_mined(general)
 
 
-def with_wide_bools(general: For) -> Body:
+def with_wide_bools(general: ir.For) -> ir.Body:
     """Strip-mine a costly loop that reads bools, which alone are copied: its strides are to become 1."""
     if not any(a.is_bool for a in _accesses(general).values()) or not is_costly(general):
         return (general,)
     return _strip_mined(general, bools_alone=True)
 
 
-def _strip_mined(general: For, bools_alone: bool = False) -> Body:
+def _strip_mined(general: ir.For, bools_alone: bool = False) -> ir.Body:
     copied = [a for a in _accesses(general).values() if a.is_bool or not bools_alone]
     sizes = [numpy_dtype(_wide(general) if a.is_bool else a.dtype).itemsize for a in copied]
     length = 1 << (current().limits.tiles.strip_bytes // sum(sizes)).bit_length() - 1
     begin, end = index("run"), index("run_end")
-    bound = Let(end.name, smaller(plus(begin, number(length)), general.stop))
+    bound = ir.Let(end.name, ir.smaller(ir.plus(begin, ir.number(length)), general.stop))
     body = (bound, *strip_of(replace(general, start=begin, stop=end), length, bools_alone))
-    return (For(begin.name, general.start, general.stop, body, step=length),)
+    return (ir.For(begin.name, general.start, general.stop, body, step=length),)
 
 
-def in_wide_vectors(loop: For) -> For:
+def in_wide_vectors(loop: ir.For) -> ir.For:
     """Return a costly loop in the target's vectors; gcc prefers half as long ones on Intel's processors.
 
     Of loops over float64 gcc makes a form for what is left over, in 5 % more time; they take 0.65 to 0.86 of theirs.
@@ -97,27 +75,27 @@ def in_wide_vectors(loop: For) -> For:
     return replace(loop, lanes=current().vector // max(sizes))
 
 
-def _sizes(loop: For) -> set[int]:
+def _sizes(loop: ir.For) -> set[int]:
     """Return the sizes of the values of a loop in bytes."""
-    return {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (Let, Store, Assign))}
+    return {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (ir.Let, ir.Store, ir.Assign))}
 
 
-def _wide(loop: For) -> str:
+def _wide(loop: ir.For) -> str:
     """Return the dtype of copies of bools: as wide as the numbers of a costly loop."""
     return f"uint{8 * min(max(_sizes(loop)), 8)}" if is_costly(loop) else "bool"
 
 
-def strip_of(general: For, length: int, bools_alone: bool = False) -> Body:
+def strip_of(general: ir.For, length: int, bools_alone: bool = False) -> ir.Body:
     """Return a loop of at most so many elements whose strided operands are copied to contiguous ones.
 
     `bools_alone`: everything else has stride 1.
     """
     accesses, wide = _accesses(general), _wide(general)
-    count = minus(general.stop, general.start)
-    here = minus(index(general.index), general.start)
-    opening: list[Statement] = []
-    body: list[Statement] = []
-    closing: list[Statement] = []
+    count = ir.minus(general.stop, general.start)
+    here = ir.minus(index(general.index), general.start)
+    opening: list[ir.Statement] = []
+    body: list[ir.Statement] = []
+    closing: list[ir.Statement] = []
     for k, s in enumerate(general.body):
         access = accesses.get(k)
         if access is None or (bools_alone and not access.is_bool):
@@ -125,20 +103,25 @@ def strip_of(general: For, length: int, bools_alone: bool = False) -> Body:
             continue
         dtype, at = wide if access.is_bool else access.dtype, f"{access.name}_at"
         first = substitute(access.index, {general.index: general.start})
-        place, copy = (Local(access.dtype, access.array), first, access.stride), Local(dtype, f"{access.name}_run")
-        opening.append(Declare(copy.name, dtype, length))
-        if isinstance(s, Let):
+        place, copy = (
+            (ir.Local(access.dtype, access.array), first, access.stride),
+            ir.Local(dtype, f"{access.name}_run"),
+        )
+        opening.append(ir.Declare(copy.name, dtype, length))
+        if isinstance(s, ir.Let):
             way = "run_in" if dtype == access.dtype else "widened_in"
-            opening.append(ElementPointer(at, dtype, ScalarOp(way, dtype, (*place, count, copy)), ZERO))
-            element = Load(dtype, at, here)
-            truth = ScalarOp("ne", "bool", (element, Const(dtype, 0)))
-            body.append(Let(s.name, element if dtype == access.dtype else truth))
+            opening.append(ir.ElementPointer(at, dtype, ir.ScalarOp(way, dtype, (*place, count, copy)), ir.ZERO))
+            element = ir.Load(dtype, at, here)
+            truth = ir.ScalarOp("ne", "bool", (element, ir.Const(dtype, 0)))
+            body.append(ir.Let(s.name, element if dtype == access.dtype else truth))
         else:
-            assert isinstance(s, Store)
-            opening.append(ElementPointer(at, dtype, ScalarOp("tile_out", dtype, (*place, copy)), ZERO, const=False))
+            assert isinstance(s, ir.Store)
+            opening.append(
+                ir.ElementPointer(at, dtype, ir.ScalarOp("tile_out", dtype, (*place, copy)), ir.ZERO, const=False)
+            )
             body.append(replace(s, array=at, index=here))
-            back = Do(ScalarOp("run_back", dtype, (*place, count, copy)))
-            closing.append(If(ScalarOp("ne", "bool", (access.stride, ONE)), (back,)))
+            back = ir.Do(ir.ScalarOp("run_back", dtype, (*place, count, copy)))
+            closing.append(ir.If(ir.ScalarOp("ne", "bool", (access.stride, ir.ONE)), (back,)))
     return (*opening, in_wide_vectors(replace(general, body=tuple(body))), *closing)
 
 
@@ -149,25 +132,25 @@ class _Access:
     name: str
     array: str
     dtype: str
-    index: Expr
-    stride: Local
+    index: ir.Expr
+    stride: ir.Local
     is_bool: bool
     """Whether it reads bools."""
 
 
-def _accesses(general: For) -> dict[int, _Access]:
+def _accesses(general: ir.For) -> dict[int, _Access]:
     """Return the statements of a loop, by position, that read or write by one of the strides along it."""
     strides = strides_along(general)
     found = {}
     for k, s in enumerate(general.body):
-        if isinstance(s, Let) and isinstance(s.value, Load):
+        if isinstance(s, ir.Let) and isinstance(s.value, ir.Load):
             name, array, where, dtype = s.name, s.value.array, s.value.index, s.value.dtype
-        elif isinstance(s, Store):
+        elif isinstance(s, ir.Store):
             name, array, where, dtype = s.array, s.array, s.index, s.value.dtype
         else:
             continue
         along = [n for n in names_in(where) if n in strides]
         if along:
             (stride,) = along
-            found[k] = _Access(name, array, dtype, where, index(stride), isinstance(s, Let) and dtype == "bool")
+            found[k] = _Access(name, array, dtype, where, index(stride), isinstance(s, ir.Let) and dtype == "bool")
     return found

@@ -20,32 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from ...graph.types import numpy_dtype
 from ...targets.current import current
-from ..ir.loops import (
-    ONE,
-    ZERO,
-    Body,
-    Declare,
-    Do,
-    ElementPointer,
-    Expr,
-    For,
-    If,
-    Let,
-    Local,
-    Outlined,
-    ScalarOp,
-    Statement,
-    equal,
-    every,
-    index,
-    loop,
-    minus,
-    number,
-    plus,
-    smaller,
-    some,
-    times,
-)
+from ..ir import loops as ir
 from ..ir.walk import arrays_in, pruned, renamed, substituted
 from .nest import Nest
 from .strips import with_wide_bools
@@ -54,33 +29,35 @@ ROWS_FUNCTION = "rows"
 """The name of the outlined loops over rows."""
 
 
-def tiled(nest: Nest, general: For, parameters: Sequence[str]) -> Body:
+def tiled(nest: Nest, general: ir.For, parameters: Sequence[str]) -> ir.Body:
     """Return a nest with the innermost loop `general`, over whole arrays or in tiles of its two innermost loops.
 
     `parameters`: the names of the kernel's.  A nest that may refuse an element has its loops where the tiles are.
     """
     outer, inner = nest.order[-2:]
     innermost = with_wide_bools(general)
-    body = pruned((loop(outer, (*nest.at[-2], *innermost)),))
+    body = pruned((ir.loop(outer, (*nest.at[-2], *innermost)),))
     reached = [k for k in range(nest.operands.count) if not {inner, outer}.isdisjoint(nest.operands[k].loops)]
     touched = set(arrays_in(body))
     tile = _Tile(nest, inner, outer, [k for k in reached if nest.array_before(k, 2) in touched])
-    lengths: dict[str, Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
+    lengths: dict[str, ir.Expr] = {f"n{inner}": tile.columns, f"n{outer}": tile.rows}
     inside = [s for k in tile.operands for s in tile.pointed(k, lengths)]
     if nest.fallible:
         arrays = {tile.base(k): f"{nest.operands.array(k)}_t" for k in tile.operands}
         inside += renamed(substituted(body, lengths), arrays)
     else:
-        inside.append(Outlined(ROWS_FUNCTION, tuple(tile.argument(name) for name in parameters), ()))
+        inside.append(ir.Outlined(ROWS_FUNCTION, tuple(tile.argument(name) for name in parameters), ()))
     inside += [tile.put_back(k) for k in tile.moving if k < len(nest.operands.outputs)]
     depth = len(nest.order) - 2
     if nest.fallible:
         return (*nest.at[0], *nest.looped((*tile.opening(), *tile.loops(tuple(inside))), depth))
-    unit = {nest.operands.stride(k, inner).name: ONE for k in tile.moving}
+    unit = {nest.operands.stride(k, inner).name: ir.ONE for k in tile.moving}
     rows = substituted((*nest.at[0], *nest.looped(innermost, depth + 1)), unit)
     whole, *opening = tile.opening()
     in_tiles = (*opening, *nest.at[0], *nest.looped(tile.loops(tuple(inside)), depth))
-    return whole, If(Local("bool", "whole"), (Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles)
+    return whole, ir.If(
+        ir.Local("bool", "whole"), (ir.Outlined(ROWS_FUNCTION, tuple(parameters), pruned(rows)),), in_tiles
+    )
 
 
 class _Tile:
@@ -93,8 +70,8 @@ class _Tile:
         elements = self.limits.bytes // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
         fewest, most = self.limits.elements
         self.elements = min(max(fewest, 1 << elements.bit_length() - 1), most)
-        self.rows = index("rows")
-        self.columns = index("columns")
+        self.rows = ir.index("rows")
+        self.columns = ir.index("columns")
 
         self._arguments = {f"n{l}": "1" for l in nest.order} | {f"n{outer}": "rows", f"n{inner}": "columns"}
         for k in range(nest.operands.count):
@@ -121,82 +98,85 @@ class _Tile:
         """Return the pointer to an operand where the loops of the tile begin."""
         return self.nest.array_before(k, 2)
 
-    def _stride(self, k: int, along: int) -> Expr:
-        return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ZERO
+    def _stride(self, k: int, along: int) -> ir.Expr:
+        return self.nest.operands.stride(k, along) if along in self.nest.operands[k].loops else ir.ZERO
 
-    def _offset(self, k: int) -> Expr:
-        terms = [times(index(f"t{l}"), s) for l in (self.outer, self.inner) if (s := self._stride(k, l)) != ZERO]
-        return plus(*terms) if len(terms) == 2 else terms[0]
+    def _offset(self, k: int) -> ir.Expr:
+        terms = [
+            ir.times(ir.index(f"t{l}"), s) for l in (self.outer, self.inner) if (s := self._stride(k, l)) != ir.ZERO
+        ]
+        return ir.plus(*terms) if len(terms) == 2 else terms[0]
 
-    def _part(self, k: int) -> tuple[Expr, ...]:
+    def _part(self, k: int) -> tuple[ir.Expr, ...]:
         """Return operand, offset, strides, lengths and copy, as the helpers take them."""
         dtype, name = self.nest.operands[k].dtype, self.nest.operands.array(k)
-        rows = self.rows if self.outer in self.nest.operands[k].loops else ONE
+        rows = self.rows if self.outer in self.nest.operands[k].loops else ir.ONE
         strides = self._stride(k, self.outer), self._stride(k, self.inner)
         return (
-            Local(dtype, self.base(k)), self._offset(k), *strides, rows, self.columns, Local(dtype, f"{name}_copy"),
+            ir.Local(dtype, self.base(k)), self._offset(k), *strides, rows, self.columns,
+            ir.Local(dtype, f"{name}_copy"),
         )  # fmt: skip
 
-    def opening(self) -> Iterator[Statement]:
+    def opening(self) -> Iterator[ir.Statement]:
         """Yield the statements before the loops: copies, and the size of a tile."""
-        operands, n = self.nest.operands, index(f"n{self.inner}")
-        yield Let("whole", every([equal(operands.stride(k, self.inner), ONE) for k in self.moving]))
+        operands, n = self.nest.operands, ir.index(f"n{self.inner}")
+        yield ir.Let("whole", ir.every([ir.equal(operands.stride(k, self.inner), ir.ONE) for k in self.moving]))
         for k in self.moving:
-            yield Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
+            yield ir.Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
         turned = [
-            ScalarOp("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
+            ir.ScalarOp("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
             if self.outer in operands[k].loops
         ]
-        size: Expr = number(self.elements)
+        size: ir.Expr = ir.number(self.elements)
         if turned:
-            yield Let("turned", some(turned))
-            long = number(self.elements // self.limits.rows)
-            size = ScalarOp("switch", "int64", (Local("bool", "turned"), long, size))
-        yield Let("wide", self._or_all(n, size))
-        size = ScalarOp("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
-        yield Let("tall", self._or_all(index(f"n{self.outer}"), size))
+            yield ir.Let("turned", ir.some(turned))
+            long = ir.number(self.elements // self.limits.rows)
+            size = ir.ScalarOp("switch", "int64", (ir.Local("bool", "turned"), long, size))
+        yield ir.Let("wide", self._or_all(n, size))
+        size = ir.ScalarOp("tile_rows", "int64", (ir.number(self.elements), ir.smaller(ir.index("wide"), n)))
+        yield ir.Let("tall", self._or_all(ir.index(f"n{self.outer}"), size))
 
-    def _or_all(self, extent: Expr, size: Expr) -> Expr:
+    def _or_all(self, extent: ir.Expr, size: ir.Expr) -> ir.Expr:
         """Return the size of a tile; of the whole array where nothing is copied."""
-        return ScalarOp("switch", "int64", (Local("bool", "whole"), extent, size)) if self.nest.fallible else size
+        return ir.ScalarOp("switch", "int64", (ir.Local("bool", "whole"), extent, size)) if self.nest.fallible else size
 
-    def loops(self, inside: Body) -> Body:
+    def loops(self, inside: ir.Body) -> ir.Body:
         """Return the loops over tiles."""
-        n, at = index(f"n{self.inner}"), index(f"t{self.inner}")
-        columns = Let("columns", smaller(index("wide"), minus(n, at)))
-        body: Body = (For(at.name, ZERO, n, (columns, *inside), step=index("wide")),)
-        n, at = index(f"n{self.outer}"), index(f"t{self.outer}")
-        rows = Let("rows", smaller(index("tall"), minus(n, at)))
-        return (For(at.name, ZERO, n, (rows, *body), step=index("tall")),)
+        n, at = ir.index(f"n{self.inner}"), ir.index(f"t{self.inner}")
+        columns = ir.Let("columns", ir.smaller(ir.index("wide"), ir.minus(n, at)))
+        body: ir.Body = (ir.For(at.name, ir.ZERO, n, (columns, *inside), step=ir.index("wide")),)
+        n, at = ir.index(f"n{self.outer}"), ir.index(f"t{self.outer}")
+        rows = ir.Let("rows", ir.smaller(ir.index("tall"), ir.minus(n, at)))
+        return (ir.For(at.name, ir.ZERO, n, (rows, *body), step=ir.index("tall")),)
 
     def _copy_in(self) -> str:
         """Return the copy of an operand's part; two matrices are copied together if many operands move."""
         return "tile_in_twos" if len(self.moving) >= self.limits.pairs else "tile_in"
 
-    def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
+    def pointed(self, k: int, strides: dict[str, ir.Expr]) -> Iterator[ir.Statement]:
         """Yield the pointer to an operand's part of a tile; add its strides to `strides`."""
         operand, name = self.nest.operands[k], self.nest.operands.array(k)
         is_output = k < len(self.nest.operands.outputs)
         if self.inner not in operand.loops:
-            yield ElementPointer(f"{name}_t", operand.dtype, self.base(k), self._offset(k), not is_output)
+            yield ir.ElementPointer(f"{name}_t", operand.dtype, self.base(k), self._offset(k), not is_output)
             return
         given = self._part(k)
         how = (
-            ScalarOp("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
+            ir.ScalarOp("tile_out", operand.dtype, (*given[:2], given[3], given[6]))
             if is_output
-            else ScalarOp(self._copy_in(), operand.dtype, given)
+            else ir.ScalarOp(self._copy_in(), operand.dtype, given)
         )
-        yield ElementPointer(f"{name}_t", operand.dtype, how, ZERO, not is_output)
+        yield ir.ElementPointer(f"{name}_t", operand.dtype, how, ir.ZERO, not is_output)
         unit = self.nest.operands.stride(k, self.inner)
-        strides[unit.name] = ONE
+        strides[unit.name] = ir.ONE
         if self.outer in operand.loops:
             along = self.nest.operands.stride(k, self.outer)
-            yield Let(f"{name}_ts", ScalarOp("switch", "int64", (equal(unit, ONE), along, self.columns)))
-            strides[along.name] = index(f"{name}_ts")
+            yield ir.Let(f"{name}_ts", ir.ScalarOp("switch", "int64", (ir.equal(unit, ir.ONE), along, self.columns)))
+            strides[along.name] = ir.index(f"{name}_ts")
 
-    def put_back(self, k: int) -> Statement:
+    def put_back(self, k: int) -> ir.Statement:
         """Write the copy of an output back to its array."""
         unit = self.nest.operands.stride(k, self.inner)
-        put = Do(ScalarOp("tile_back", self.nest.operands[k].dtype, self._part(k)))
-        return If(ScalarOp("ne", "bool", (unit, ONE)), (put,))
+        put = ir.Do(ir.ScalarOp("tile_back", self.nest.operands[k].dtype, self._part(k)))
+        return ir.If(ir.ScalarOp("ne", "bool", (unit, ir.ONE)), (put,))

@@ -17,23 +17,9 @@ from ...graph.types import numpy_dtype
 from ...ops.elementwise.records import user_op
 from ...ops.lowered.fused import Fused
 from ...ops.lowered.row_passes import Top, is_row_graph
+from ..ir import loops as ir
 from ..ir.kernel import Kernel
-from ..ir.loops import (
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    ElementPointer,
-    For,
-    If,
-    Let,
-    Local,
-    Return,
-    ScalarOp,
-    Statement,
-    Store,
-    number,
-)
+from ..ir.loops import number
 from ..ir.operands import Bits, Pointer
 from ..ir.walk import all_statements, operations_in, pruned
 from ..ir.work_items import Fold, Pass, WorkItems
@@ -77,10 +63,10 @@ def work_items(node: Apply) -> WorkItems:
         return WorkItems(kernel, kept)
     folds = tuple(fold_of(k, str(r.fold), r.dtype) for k, r in enumerate(group.results))
     last = Nest(kept, operands, (f"w{n}" for n in itertools.count()))
-    stores = [last.store(k, Local(fold.dtype, fold.result)) for k, fold in enumerate(folds)]
+    stores = [last.store(k, ir.Local(fold.dtype, fold.result)) for k, fold in enumerate(folds)]
     inside = (
         *itertools.chain(*nest.at[len(kept) + 1 :]),
-        *(Assign(f.value, f.with_value(v)) for f, v in zip(folds, values)),
+        *(ir.Assign(f.value, f.with_value(v)) for f, v in zip(folds, values)),
     )
     once = tuple(itertools.chain(*nest.at[: len(kept) + 1]))
     return grouped(group, operands, kept, reduced, [Pass(once, inside, folds)], (*itertools.chain(*last.at), *stores))
@@ -92,22 +78,22 @@ def grouped(
     kept: tuple[int, ...],
     reduced: tuple[int, ...],
     passes: Iterable[Pass],
-    ending: Iterable[Statement],
+    ending: Iterable[ir.Statement],
 ) -> WorkItems:
     """Return the kernel of passes over the reduced loops, without statements that nothing reads."""
     passes, ending = list(passes), tuple(ending)
     body = pruned(tuple(itertools.chain(*((*p.once, *p.body) for p in passes), ending)))
     require_known(body)
-    used = {s.name for s in body if isinstance(s, (Let, ElementPointer))}
+    used = {s.name for s in body if isinstance(s, (ir.Let, ir.ElementPointer))}
 
-    def left(part: Body) -> Body:
-        return tuple(s for s in part if not isinstance(s, (Let, ElementPointer)) or s.name in used)
+    def left(part: ir.Body) -> ir.Body:
+        return tuple(s for s in part if not isinstance(s, (ir.Let, ir.ElementPointer)) or s.name in used)
 
     found = tuple(Pass(left(p.once), left(p.body), p.folds) for p in passes)
     return WorkItems(_kernel(group, operands, body), kept, reduced, found, left(ending))
 
 
-def _kernel(group: Group, operands: Operands, body: Body) -> Kernel:
+def _kernel(group: Group, operands: Operands, body: ir.Body) -> Kernel:
     return Kernel(describe(group), group.rank, operands.outputs, operands.inputs, body)
 
 
@@ -115,9 +101,7 @@ def with_numbers(kernel: Kernel, node: Apply) -> Kernel:
     """Return a kernel that takes the constants without axes as numbers, instead of pointers to them."""
     first = len(kernel.outputs)
     constant = {
-        first + k
-        for k, i in enumerate(kernel.inputs)
-        if i.axes == () and isinstance(node.inputs[i.source], Constant)
+        first + k for k, i in enumerate(kernel.inputs) if i.axes == () and isinstance(node.inputs[i.source], Constant)
     }
     if not constant:
         return kernel
@@ -156,18 +140,18 @@ def _group(node: Apply) -> Group:
     return group_of(node)
 
 
-def require_known(body: Body) -> None:
+def require_known(body: ir.Body) -> None:
     """Raise TypeError for an operation that kernels on devices lack."""
     for expr in itertools.chain.from_iterable(map(operations_in, all_statements(body))):
         if expr.dtype not in DTYPES:
             raise TypeError(f"kernels on devices have no {expr.dtype}")
-        if isinstance(expr, ScalarOp) and user_op(expr.name) is not None:
+        if isinstance(expr, ir.ScalarOp) and user_op(expr.name) is not None:
             raise TypeError(f"{expr.name} has C of the user for this processor only")
 
 
 def fold_of(number: int, name: str, dtype: str) -> Fold:
     """Return reduction `number` of a kernel: sum, prod, max, min, any, all or top."""
-    start = Const(dtype, identity(name, dtype))
+    start = ir.Const(dtype, identity(name, dtype))
     return Fold(name, f"total{number}", f"result{number}", start, combining(name, dtype))
 
 
@@ -201,17 +185,17 @@ def gather_items(kernel: Kernel) -> WorkItems:
     return WorkItems(replace(kernel, body=body, fallible=False), tuple(range(kernel.rank)))
 
 
-def _opened(body: Body) -> Iterator[Statement]:
+def _opened(body: ir.Body) -> Iterator[ir.Statement]:
     """Yield the statements inside all loops, which are those of a work item."""
     for s in body:
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             yield from _opened(s.body)
-        elif isinstance(s, If) and any(isinstance(inner, Return) for inner in s.body):
-            told = next(inner for inner in s.body if isinstance(inner, Store))
-            position = next(e.value for e in s.body if isinstance(e, Store) and e.index == number(1))
-            assert isinstance(position, Local)
-            yield If(s.condition, (told, Assign(position.name, ZERO)))
-        elif isinstance(s, If):
+        elif isinstance(s, ir.If) and any(isinstance(inner, ir.Return) for inner in s.body):
+            told = next(inner for inner in s.body if isinstance(inner, ir.Store))
+            position = next(e.value for e in s.body if isinstance(e, ir.Store) and e.index == number(1))
+            assert isinstance(position, ir.Local)
+            yield ir.If(s.condition, (told, ir.Assign(position.name, ir.ZERO)))
+        elif isinstance(s, ir.If):
             yield from _opened(s.orelse)
-        elif not isinstance(s, Return):
+        elif not isinstance(s, ir.Return):
             yield s

@@ -17,7 +17,7 @@
     writing.py       nodes of ours as nodes of ONNX, one after the other; subgraphs
     write_*.py       the ONNX nodes of each op, a file a subject
 
-    runtime_engine.py, runtime_limits.py    the engine that runs graphs by ONNX Runtime; nodes that it refuses
+    runtime_engine.py                       the engine that runs graphs by ONNX Runtime, and nodes that it refuses
 
     loading, model, building, node, values       a file, the model, its nodes and values as expressions
     table, converters, convert_elementwise, convert_reductions, convert_shapes, convert_indexing, convert_products,

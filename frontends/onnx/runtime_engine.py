@@ -4,7 +4,7 @@
     ag.register_session_options(...)
 
 A node is supported if `to_onnx` writes it and a session takes the model of it alone, since the runtime lacks kernels
-for some dtypes.  Ops whose results differ from NumPy's are refused (`runtime_limits.py`).
+for some dtypes.  Ops whose results differ from NumPy's are refused (`differs`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ from ...engines.engine import Engine, EngineError, Request
 from ...engines.estimates import ONNXRUNTIME, work_of
 from ...engines.executable import CheckedExecutable
 from ...graph import Apply, Constant, FunctionGraph, Variable
+from ...graph.text import subgraphs
+from ...ops.control.scan_ops import Scan
 from ...ops.core.tensor import TensorVariable
+from ...ops.networks.functions import LogSoftmax, Softmax
+from ...ops.networks.pooling import MaxPool
+from ...ops.networks.quantized import Quantize
+from ...ops.reductions.sorting import ArgSort
 from ...record import lazy
 from ...targets.processors import processors
-from .runtime_limits import differs
 from .saving import model_of
 from .values import NUMBER_OF
 
@@ -34,6 +39,8 @@ _QUIET = 4
 """The severity of a log that says fatal errors alone."""
 TRIALS = 4096
 """Trials of nodes that are remembered."""
+_LESS_EXACT = ("sigmoid", "erfc", "logaddexp", "sin", "cos", "cbrt")
+"""Elementwise ops that are more than 4 units in the last place off there."""
 
 
 class OnnxRuntimeEngine(Engine):
@@ -141,3 +148,27 @@ def _trial(signature: _Signature) -> str:
     except Exception as error:  # of the writer or of the runtime, which has no common class of errors
         return " ".join(str(error).split())[:160] or type(error).__name__
     return ""
+
+
+def differs(node: Apply) -> str:
+    """Why the results or errors of a node are not NumPy's; empty if they are.
+
+    Found by comparing each op with NumPy on special values, on a dense sample of values, and on empty arrays
+    (tests/engines/test_partition_values.py).
+    """
+    op = node.op
+    if op.fallible and not isinstance(op, Scan):
+        return "its errors would not be NumPy's"
+    if isinstance(op, Scan) or op.name == "cumprod":
+        return "a loop of no steps loses the lengths of its results there"
+    if op.name in _LESS_EXACT:
+        return "it is less exact there"
+    half_sign = op.name == "sign" and node.outputs[0].dtype == "float16"
+    if half_sign or isinstance(op, (Softmax, LogSoftmax, MaxPool, Quantize)):
+        return "NaN and infinities give other results there"
+    if isinstance(op, ArgSort):
+        return "equal elements come in another order there"
+    if op.name in ("sum", "prod") and node.outputs[0].type.kind in "iu":
+        return "sums and products of large integers are not exact there"
+    inner = (differs(n) for graph in subgraphs(op).values() for n in graph.order)
+    return next((reason for reason in inner if reason), "")

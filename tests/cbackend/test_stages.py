@@ -21,6 +21,7 @@ from arignote.cbackend.program.parse import parse_program
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.text import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
+from arignote.function import stages
 from arignote.function.stages import emitted
 
 
@@ -69,7 +70,7 @@ def test_what_does_not_parse_or_verify_is_told(stage, graph):
 
 
 def test_assembly_needs_a_compiler(stage, graph, monkeypatch):
-    monkeypatch.setattr("arignote.function.stages.find_toolchain", lambda: None)
+    monkeypatch.setattr(stages, "find_toolchain", lambda: None)
     assert "no working C compiler; `python -m arignote doctor`" in stage(graph, "--emit", "asm", code=1)
 
 

@@ -24,6 +24,7 @@ from arignote import ops as T
 from arignote.explain.completion import load_ipython_extension, names_like
 from arignote.explain.recording import recorded
 from arignote.explain.tracebacks import Told
+from arignote.function import compile_progress
 from arignote.function.compile_progress import Progress, Silence, progress, shower
 from arignote.pages.mathml import mathml
 from arignote.pages.page import page
@@ -196,7 +197,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_shown_after_half_a_second_and_wiped(monkeypatch):
-    monkeypatch.setattr("arignote.function.compile_progress.PATIENCE", 0.02)
+    monkeypatch.setattr(compile_progress, "PATIENCE", 0.02)
     terminal = Terminal()
     shown = Progress("step", shower(terminal))
     deadline = time.monotonic() + 10
@@ -212,7 +213,7 @@ def test_progress_is_shown_after_half_a_second_and_wiped(monkeypatch):
 def test_a_short_compilation_says_nothing(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("arignote.function.compile_progress.PATIENCE", 3600)
+    monkeypatch.setattr(compile_progress, "PATIENCE", 3600)
     with progress("step") as shown:
         shown.stage = "making C"
         assert isinstance(shown, Progress)

@@ -11,6 +11,7 @@ from arignote import ops as T
 from arignote import pages
 from arignote import progress as progress_module
 from arignote.explain.progress import Bar, curve
+from arignote.function import compile_progress
 from arignote.function.compile_progress import Progress, shower
 
 
@@ -92,7 +93,7 @@ def test_the_picture_of_losses_leaves_out_what_a_logarithm_cannot_show():
 
 def test_a_compilation_says_which_stage_it_is_at(monkeypatch):
     told = []
-    monkeypatch.setattr("arignote.function.compile_progress.shower", lambda _: lambda line: None)
+    monkeypatch.setattr(compile_progress, "shower", lambda _: lambda line: None)
     monkeypatch.setattr(Progress, "__setattr__", lambda self, name, value: (
         told.append(value) if name == "stage" else None, object.__setattr__(self, name, value)
     ))  # fmt: skip

@@ -18,7 +18,7 @@ from arignote.record.frames import PACKAGE, warn
 FOLDERS = [
     os.path.relpath(folder, PACKAGE)
     for folder, _, files in os.walk(PACKAGE, followlinks=True)
-    if any(name.endswith(".py") for name in files)
+    if any(name.endswith(".py") for name in files) and not folder.endswith("demo")  # a program as users write them
 ]
 
 

@@ -21,7 +21,8 @@ from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.calls.measured import Measured
 from arignote.cbackend.ir.schedule import Schedule
 from arignote.cli import cache_command
-from arignote.function.executable_cache import _files, key_of
+from arignote.function import executable_cache
+from arignote.function.executable_cache import key_of
 from arignote.function.function import find_toolchain, process_cache
 from arignote.function.mode import as_mode
 from arignote.function.optimization import Optimization
@@ -29,6 +30,7 @@ from arignote.graph import TensorType
 from arignote.graph.digest import Unnamed, digest
 from arignote.ops.core.tensor import TensorOp
 from arignote.optdb import rule, wilds
+from arignote.record import package
 
 pytestmark = pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")
 ROOT = Path(__file__).resolve().parents[2]
@@ -226,7 +228,7 @@ def test_ops_and_rules_of_the_users_have_no_key(monkeypatch):
     assert key([x], T.exp(x), as_mode("FAST_RUN").register((mine, 1.5))) is None
     before = ag.function([x], T.exp(x) + 1.5)
     edited = ag.optdb.copy().register("mine", mine, "fast_run", position=1.5)
-    monkeypatch.setattr("arignote.function.executable_cache.optdb", edited)
+    monkeypatch.setattr(executable_cache, "optdb", edited)
     assert key([x], T.exp(x)) is None
     assert before(np.zeros(1)) == 2.5
 
@@ -256,10 +258,21 @@ def test_another_file_of_the_package_is_another_key(tmp_path):
     (tmp_path / "inner").mkdir()
     for name in ("a.py", "inner/b.c", "inner/notes.txt"):
         (tmp_path / name).write_text("1")
-    before = sorted(_files(str(tmp_path)))
-    assert len(before) == 2
+    before, digest = package.sizes_and_times(str(tmp_path)), package.digest_of(str(tmp_path))
+    assert [file[:2] for file in before] == [(str(tmp_path), "a.py"), (str(tmp_path / "inner"), "b.c")]
     (tmp_path / "inner" / "b.c").write_text("12")
-    assert sorted(_files(str(tmp_path))) != before
+    assert package.sizes_and_times(str(tmp_path)) != before and package.digest_of(str(tmp_path)) != digest
+
+
+def test_an_installed_package_is_known_by_its_digest(tmp_path, monkeypatch):
+    monkeypatch.setattr(package, "PACKAGE", f"{tmp_path}{os.sep}")
+    (tmp_path / "a.py").write_text("1")
+    read = package.identity.__wrapped__
+    before = read()
+    (tmp_path / package.DIGEST).write_text(package.digest_of(str(tmp_path)))
+    assert read() == package.digest_of(str(tmp_path)) != before
+    (tmp_path / package.DIGEST).write_bytes(b"\xff")
+    assert read() is None
 
 
 # --- what the cache does with it

@@ -57,7 +57,7 @@ def test_all_modules_lie_in_one_tree_and_lines_are_the_users(way, tmp_path):
 
 
 def test_both_ways_to_a_checkout_have_one_key_in_the_cache(tmp_path):
-    asked = "import arignote\nfrom arignote.function.executable_cache import _package\nprint(_package())"
+    asked = "import arignote\nfrom arignote.record.package import identity\nprint(identity())"
     told = {
         subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / way)},
                        capture_output=True, text=True, check=True, timeout=120).stdout
