@@ -10,7 +10,7 @@ import os
 
 import cuda_stand_in
 
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 from arignote.mode import MODES, Mode
 
 

@@ -10,8 +10,7 @@ import os
 
 from opencl_devices import device_of
 
-from arignote.engines.opencl import device as devices
-from arignote.engines.opencl import engine
+from arignote.engines.device.dialects import opencl as devices
 from arignote.mode import MODES, Mode
 
 
@@ -21,5 +20,5 @@ def pytest_configure(config):
     devices.device().small = 0
     way = os.environ.get("OPENCL_WAY")
     if way:
-        engine.device = lambda: device_of(way)
+        devices.device = lambda: device_of(way)
     MODES["FAST_RUN"] = Mode("fast_run", backend="opencl")

@@ -18,7 +18,7 @@ from test_softmax_of_infinity import reference, rows_of
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 from arignote.mode import Mode
 
 pytestmark = pytest.mark.long

@@ -37,8 +37,8 @@ MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith
 LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
-MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
-MAY_IMPORT["engines.cuda"] = MAY_IMPORT["engines.opencl"] | {"engines.opencl"}
+MAY_IMPORT["engines.device"] = MAY_IMPORT["engines"] | {"engines"}
+MAY_IMPORT["engines.device.dialects"] = MAY_IMPORT["engines.device"] | {"engines.device"}
 MAY_IMPORT["scaleout"] = BELOW
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
@@ -81,8 +81,9 @@ def room(module):
         return None
     if parts[1] in LEAVES:
         return parts[1]
-    if ".".join(parts[1:3]) in MAY_IMPORT:
-        return ".".join(parts[1:3])
+    for length in (3, 2):
+        if ".".join(parts[1 : 1 + length]) in MAY_IMPORT and len(parts) > length:
+            return ".".join(parts[1 : 1 + length])
     return parts[1] if parts[1] in OURS else "arignote"
 
 

@@ -6,9 +6,9 @@ from opencl_devices import WAYS, calls, device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.program import inner_steps
-from arignote.engines.opencl.tape import Tape
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.program import inner_steps
+from arignote.engines.device.tape import Tape
 
 RNG = np.random.default_rng(5)
 
@@ -18,7 +18,7 @@ def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of(request.param))
+    monkeypatch.setattr(devices, "device", lambda: device_of(request.param))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_copied_between_steps(opencl):
         f(*values)
         before = f._run.traffic.to_device
         results = f(*values)
-        shared = engine.device().shares
+        shared = devices.device().shares
         assert f._run.traffic.to_device - before == (0 if shared else sum(v.nbytes for v in values))
         assert f._run.traffic.to_host == (0 if shared else 2 * sum(r.nbytes for r in results))
 

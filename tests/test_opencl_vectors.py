@@ -6,9 +6,9 @@ from opencl_devices import device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.program import Launch
-from arignote.engines.opencl.vector_products import VectorProductKernel
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.program import Launch
+from arignote.engines.device.vector_products import VectorProductKernel
 
 RNG = np.random.default_rng(11)
 SHAPES = [((300, 70), (70,)), ((70,), (70, 300)), ((3, 1000), (1000,)), ((900,), (900,)), ((5, 1), (1,))]
@@ -19,7 +19,7 @@ def opencl(monkeypatch):
     """The mode of the engine, on a device that runs parts of loops."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of("parts"))
+    monkeypatch.setattr(devices, "device", lambda: device_of("parts"))
     return ag.Mode("fast_run", backend="opencl")
 
 

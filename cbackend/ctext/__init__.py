@@ -6,7 +6,7 @@ scalars.py          the table of scalar operations, and casts.py that of convers
 preamble.py         the head of a file: types, and the helpers that are used
 helper.py           a helper, instantiated for several dtypes
 user_forms.py       elementwise ops from outside the package
-device.py           kernels of work items in OpenCL C and CUDA C++
+device.py           kernels of work items in the language of a dialect
 device_groups.py    kernels whose groups of work items reduce, or pass over rows
 device_parts.py     kernels of the C backend, of which a work item runs a part
 device_lists.py     the function of a work item, and the kernel of a list of launches

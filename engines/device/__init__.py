@@ -1,7 +1,7 @@
-"""The OpenCL engine: kernels on a device, all other nodes on the host.
+"""Engines of devices: kernels on a device, all other nodes on the host.
 
-base.py      the interface of devices, which OpenCL and CUDA implement
-device.py    the OpenCL device: its queue, its compiled kernels, and errors with a fix
+dialects/    what a kind of device adds, such as OpenCL and CUDA: one file each
+base.py      the interface of devices, which a dialect implements
 memory.py    arrays in device buffers, or in host memory
 launches.py  kernels of elementwise nodes, reductions and rows
 products.py  matrix products and convolutions
@@ -17,7 +17,7 @@ tape.py      recorded launches, replayed over other arrays
 lists.py     small launches of a tape as one launch
 replay.py    repeated calls: replayed launches, or NumPy for all nodes
 buffer_replay.py  repeated calls on a device with memory of its own
-engine.py    the engine and its executable
+engine.py    the base of these engines, and the executable
 rows.py      the run profile of a function
 resident.py  shared variables whose values stay on the device
 """

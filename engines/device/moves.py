@@ -140,7 +140,7 @@ class IndexKernel(_Move):
     def _prepare(self, kernel: Kernel) -> None:
         self._kernel, self.name = kernel, kernel.name
         if self._device.in_parts:
-            item = parts_item(kernel)
+            item = parts_item(kernel, self._device.dialect)
             self.text = item_source(item)
             self._start = self._device.item_kernel(item, self.text)
         else:

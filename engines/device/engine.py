@@ -1,4 +1,4 @@
-"""The OpenCL engine: kernels on a device; NumPy runs nodes without a kernel as steps of the function."""
+"""Engines of devices: kernels on a device; NumPy runs nodes without a kernel as steps of the function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from ..executable import CheckedExecutable
 from .base import Device
 from .buffer_replay import BufferReplay, buffer_key_of
 from .call import Call, Launches, Recorder
-from .device import device, trouble
 from .memory import OnDevice, Traffic
 from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .replay import OnHost, Replay, key_of
@@ -56,29 +55,24 @@ _REPLAYS = 64
 """Most kinds of arguments (shapes and strides) whose calls a function keeps."""
 
 
-class OpenCLEngine(Engine):
-    """Compiles the kernels of a graph for the first OpenCL device."""
+class DeviceEngine(Engine):
+    """Compiles the kernels of a graph for a device; see dialects/."""
 
-    name = "opencl"
     unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
     hosts_refused = True
-    stage = "making OpenCL C"
 
-    def missing(self) -> str:
-        return trouble()
+    def device(self) -> Device:
+        """Return the device that functions are compiled for."""
+        raise NotImplementedError(f"engine {self.name!r} defines no device()")
 
     def refusal(self, node: Apply) -> str:
         return reason_for_host(node, self.device())
 
-    def compile(self, graph: FunctionGraph, request: Request) -> OpenCLExecutable:
-        return OpenCLExecutable(self, graph, request, self.device())
-
-    def device(self) -> Device:
-        """Return the device that functions are compiled for."""
-        return device()
+    def compile(self, graph: FunctionGraph, request: Request) -> DeviceExecutable:
+        return DeviceExecutable(self, graph, request, self.device())
 
 
-class OpenCLExecutable(CheckedExecutable):
+class DeviceExecutable(CheckedExecutable):
     """A graph on a device.  Values stay there between steps; `traffic` counts copies and launches."""
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:

@@ -74,8 +74,10 @@ class ProductKernel:
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
         self.name = f"product_{dtype}"
         if device.shares:
-            self.text = texts.packed_source(dtype)
-            self._pack, self._start = (device.item_kernel(item, self.text) for item in texts.packed_items(dtype))
+            self.text = texts.packed_source(dtype, device.dialect)
+            self._pack, self._start = (
+                device.item_kernel(item, self.text) for item in texts.packed_items(dtype, device.dialect)
+            )
         elif device.items < tiles(dtype)[-1].items:
             raise TypeError(f"products take groups of {tiles(dtype)[-1].items} work items")
         else:

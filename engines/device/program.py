@@ -195,7 +195,7 @@ def _step(node: Apply, device: Device) -> Step:
         kernel = _kernel(node, device)
     except (TypeError, ValueError, KeyError) as error:
         return Host(node, str(error))
-    if not device.has_float64 and needs_float64(kernel.text):
+    if not device.has_float64 and needs_float64(kernel.text, device.dialect):
         return Host(node, f"it takes float64, which the device {device.name} lacks")
     return Launch(node, kernel)
 
