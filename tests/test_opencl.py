@@ -166,7 +166,7 @@ def test_devices_without_float64_leave_it_to_the_host(opencl, monkeypatch):
     assert reasons and all("it takes float64, which the device" in reason for reason in reasons)
     assert "float64" in str(f.remarks.of("in Python"))
     hosted = {v.dtype for node, _ in f._run.hosted for v in node.inputs + node.outputs}
-    launched = {v.dtype for s in f._run.steps if hasattr(s, "kernel") for v in s.node.inputs + s.node.outputs}
+    launched = {v.dtype for p in f._run.placements if p.kernel for v in p.node.inputs + p.node.outputs}
     assert "float64" in hosted and launched == {"float32"}
     value = np.ones((3, 3), "float32")
     assert f(value, value.astype("float64") / 3)[2][0, 0] == 2 / 3

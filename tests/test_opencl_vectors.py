@@ -7,7 +7,6 @@ from opencl_devices import device_of, lacking
 import arignote as ag
 from arignote import ops as T
 from arignote.engines.device.dialects import opencl as devices
-from arignote.engines.device.program import Launch
 from arignote.engines.device.vector_products import VectorProductKernel
 
 RNG = np.random.default_rng(11)
@@ -28,8 +27,8 @@ def opencl(monkeypatch):
 def test_a_product_with_a_vector_is_a_sum(opencl, a, b, dtype):
     x, y = T.tensor("x", dtype=dtype, shape=(None,) * len(a)), T.tensor("y", dtype=dtype, shape=(None,) * len(b))
     f = ag.function([x, y], x @ y, mode=opencl)
-    (step,) = [s for s in f._run.steps if isinstance(s, Launch)]
-    assert isinstance(step.kernel, VectorProductKernel)
+    (placement,) = [p for p in f._run.placements if p.kernel is not None]
+    assert isinstance(placement.kernel, VectorProductKernel)
     p, q = RNG.standard_normal(a).astype(dtype), RNG.standard_normal(b).astype(dtype)
     expected, tolerance = p.astype("float64") @ q.astype("float64"), 1e-4 if dtype == "float32" else 1e-12
     for left in (p, np.asfortranarray(p), np.repeat(p, 2, 0)[::2]):

@@ -125,10 +125,11 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     nodes = execution_order(graph)
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
-    program = _planned(graph, nodes, mutable, choices)
+    program = _planned(graph, nodes, mutable, choices, plan_node)
     if mutable and not cannot_fail_late(program.steps, mutable):
         lasting = overwritten_for_good(program.steps, mutable)
-        program = _planned(graph, nodes, {i: o for i, o in mutable.items() if i not in lasting}, choices)
+        kept = {i: o for i, o in mutable.items() if i not in lasting}
+        program = _planned(graph, nodes, kept, choices, plan_node)
     choices.check()
     if strict:
         for kernel in program.kernels:
@@ -137,19 +138,31 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     return program
 
 
+def plan_by(graph: FunctionGraph, planner: Plan) -> Program:
+    """Return the program of an engine with kernels of its own: `planner(p, node)` plans each node.
+
+    Arrays of any strides enter and leave the program and its bodies, and no input is overwritten.
+    """
+    return _planned(graph, execution_order(graph), {}, Choices(), planner, strided=True)
+
+
 def _planned(
-    graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, is_body: bool = False
-) -> Program:
-    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays."""
-    dense = is_body or bool(mutable)
-    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, plan_node, choices)
+    graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, planner: Plan,
+    is_body: bool = False, strided: bool = False,
+) -> Program:  # fmt: skip
+    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays unless it is `strided`."""
+    dense = not strided and (is_body or bool(mutable))
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, planner, choices, strided)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     p.ordered = set() if is_body else _in_any_order(graph, p)
     for p.site, node in enumerate(nodes):
-        plan_node(p, node)
+        planner(p, node)
     p.site = len(nodes)
-    finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
+    if strided:
+        finished = [p.arrays[output] for output in graph.outputs]
+    else:
+        finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
     steps, slots = assign_slots(checks_first(p.steps, mutable))
@@ -162,7 +175,7 @@ def _planned(
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
     """Plan a graph as a body of the program under construction and return its number; equal graphs share a body."""
     if graph not in p.bodies:
-        body = _planned(graph, execution_order(graph), {}, p.choices, is_body=True)
+        body = _planned(graph, execution_order(graph), {}, p.choices, p.plan_node, is_body=True, strided=p.strided)
         p.bodies[graph] = body
         p.kernels.update((kernel.name, kernel) for kernel in body.kernels)
         p.products.update(dict.fromkeys(body.products))

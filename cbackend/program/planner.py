@@ -46,9 +46,11 @@ class Planner:
 
     def __init__(
         self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
-        plan_node: Callable[[Planner, Apply], None], choices: Choices,
+        plan_node: Callable[[Planner, Apply], None], choices: Choices, strided: bool = False,
     ) -> None:  # fmt: skip
         self.plan_node = plan_node
+        self.strided = strided
+        """Whether arrays of any strides enter and leave the program and its bodies, instead of copies."""
         self.choices = choices
         self.mutable = mutable
         """Inputs, by name, that may be overwritten, and the output that each becomes."""

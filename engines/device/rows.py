@@ -1,23 +1,23 @@
-"""The run profile of a function on a device: one row per step, with its engine and copies, and two for all copies.
+"""The run profile of a function on a device: one row per node, with its engine and copies, and two for all copies.
 
-A profiled function waits for each step, so that each time is that of one step.
+A profiled function waits for each node, so that each time is that of one node.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...cbackend.program.program import Call, Host, Loop
 from ...graph import FunctionGraph, Names
 from ...profiling import RunProfile, StepProfile
 from ...profiling.copies import Copies
 from ...profiling.run import COLUMNS
 from .memory import Traffic
-from .program import Body, Launch, Length, Loop, Results, Scalar, Step, View, inner_steps, reads
+from .schedule import LAUNCH, LOOP, SCALAR, VIEW, Schedule, Section
 from .values import Values
 
 _MEMORY = 5
@@ -26,13 +26,13 @@ DIRECTIONS = ("to device", "to host")
 
 
 class Rows:
-    """The counters of the steps of a function."""
+    """The counters of the nodes of a function."""
 
-    def __init__(self, profile: RunProfile, body: Body, engine: str, seconds: float) -> None:
+    def __init__(self, profile: RunProfile, schedule: Schedule, engine: str, seconds: float) -> None:
         """`seconds`: the time of the compilation."""
-        self._copies = [Copies() for _ in (*body.steps, *DIRECTIONS)]
-        steps = _rows_of_steps(body, engine, self._copies)
-        self._totals = self._copies[len(body.steps) :]
+        self._copies = [Copies() for _ in (*schedule.sections, *DIRECTIONS)]
+        steps = _rows_of_nodes(schedule, engine, self._copies)
+        self._totals = self._copies[len(schedule.sections) :]
         steps += [
             StepProfile(text, "copy", op="copies", engine=engine, copies=copies)
             for text, copies in zip(DIRECTIONS, self._totals)
@@ -43,14 +43,14 @@ class Rows:
         profile.begin(steps, seconds)
         profile.attach(counters)
 
-    def measure(self, number: int, step: Step, values: Values, run: Callable[[], None]) -> None:
-        """Run a step, wait for it, and add it to its row."""
+    def measure(self, number: int, section: Section, values: Values, run: Callable[[], None]) -> None:
+        """Run the steps of a node, wait for them, and add them to its row."""
         traffic = values.call.traffic
         before, start = traffic.now(), time.perf_counter()
         run()
         values.call.memory.finish()
         seconds = time.perf_counter() - start
-        moved = _bytes(step, values)
+        moved = _bytes(section, values)
         self._add(number, before, traffic, seconds, moved)
 
     def add_rest(self, before: Any, traffic: Traffic) -> None:
@@ -72,33 +72,35 @@ class Rows:
             self._copies[number].add(copied, spent)
 
 
-def _rows_of_steps(body: Body, engine: str, copies: list[Copies]) -> list[StepProfile]:
-    names = Names()
-    return [
-        StepProfile(
-            f"{step.node.op.name}({', '.join(names[i] for i in step.node.inputs)})", _kernel(step),
-            tuple(map(str, step.node.origin)), op=type(step.node.op).__name__, dtype=step.node.outputs[0].dtype,
-            reads=_inputs(step, body.graph, names), has_body=isinstance(step, Loop),
-            engine=engine if isinstance(step, (Launch, Loop, View)) else "numpy", copies=own,
-        )
-        for step, own in zip(body.steps, copies)
-    ]  # fmt: skip
+def _rows_of_nodes(schedule: Schedule, engine: str, copies: list[Copies]) -> list[StepProfile]:
+    names, found = Names(), []
+    for section, own in zip(schedule.sections, copies):
+        node, kind = section.placement.node, section.placement.kind
+        text = f"{node.op.name}({', '.join(names[i] for i in node.inputs)})"
+        found.append(StepProfile(
+            text, _kernel(section, schedule), tuple(map(str, node.origin)), op=type(node.op).__name__,
+            dtype=node.outputs[0].dtype, reads=_inputs(section, schedule.program.graph, names), has_body=kind == LOOP,
+            engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own,
+        ))  # fmt: skip
+    return found
 
 
-def _inputs(step: Step, graph: FunctionGraph, names: Names) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names[v] for v in reads(step) if v in graph.inputs))
+def _inputs(section: Section, graph: FunctionGraph, names: Names) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names[v] for v in section.placement.node.inputs if v in graph.inputs))
 
 
-def _kernel(step: Step) -> str:
-    """Return the kernels that run a step; for a loop those of its body."""
-    if isinstance(step, Loop):
-        return ", ".join(dict.fromkeys(_kernel(s) for s in inner_steps(step.body.steps) if isinstance(s, Launch)))
-    return step.kernel.name if isinstance(step, Launch) else type(step).__name__.lower()
+def _kernel(section: Section, schedule: Schedule) -> str:
+    """Return the kernels that run a node; for a loop those of its body."""
+    placement = section.placement
+    if placement.kind == LOOP:
+        bodies = [schedule.bodies[step.body] for step in section.steps if isinstance(step, Loop)]
+        kernels = (p.kernel.name for body in bodies for p in body.placements() if p.kernel is not None)
+        return ", ".join(dict.fromkeys(kernels))
+    return placement.kind if placement.kernel is None else placement.kernel.name
 
 
-def _bytes(step: Step, values: Values) -> int:
-    """Return the bytes that a step reads and writes, each array once; for a loop those of operands and results."""
-    if isinstance(step, (View, Length, Scalar, Results)):
+def _bytes(section: Section, values: Values) -> int:
+    """Return the bytes that a node reads and writes, each array once; for a loop those of operands and results."""
+    if section.placement.kind == SCALAR or not any(isinstance(step, (Call, Host, Loop)) for step in section.steps):
         return 0
-    arrays = [values.anywhere(v) for v in dict.fromkeys((*step.node.inputs, *step.node.outputs))]
-    return sum(math.prod(a.shape) * a.dtype.itemsize for a in arrays)
+    return sum(map(values.nbytes, dict.fromkeys((*section.operands, *section.results))))

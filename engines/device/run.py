@@ -1,88 +1,118 @@
-"""The interpreter of the steps of a graph."""
+"""The interpreter of the steps of a program on a device."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ...graph import Apply
-from ...ops.creation import Alloc
+from ...cbackend.program.arithmetic import computed, holds
+from ...cbackend.program.program import (
+    Array,
+    Call,
+    Compute,
+    Fill,
+    Guard,
+    Host,
+    Loop,
+    Offset,
+    Pack,
+    Read,
+    Select,
+)
 from ...ops.interpret import evaluate_node
-from ...ops.shape import Reshape
+from .copies import copied
 from .loops import run_loop
 from .moves import SumToKernel
-from .program import TO_PLACES, Body, Host, Launch, Length, Loop, Results, Scalar, Step, View
-from .values import Values
+from .schedule import TO_PLACES, Section
+from .values import Unplanned, Values
 
 
-def run_body(body: Body, values: Values, name: str) -> None:
-    """Run all steps; a value is dropped after its last use."""
+def run_steps(values: Values, name: str) -> None:
+    """Run all steps of a program; a value is dropped after its last use.
+
+    Raises Unplanned for lengths or indices that do not fit; NumPy names the error.
+    """
     rows, values.call.rows = values.call.rows, None  # the steps of a loop count as one row
-    for number, (step, unused) in enumerate(zip(body.steps, body.last)):
+    for number, section in enumerate(values.schedule.sections):
         if rows is None:
-            run_step(step, values, name)
+            _run_section(section, values, name)
         else:
-            rows.measure(number, step, values, partial(run_step, step, values, name))
-        for variable in unused:
-            values.drop(variable)
+            rows.measure(number, section, values, partial(_run_section, section, values, name))
+        for memory in section.unused:
+            values.drop(memory)
 
 
-def run_step(step: Step, values: Values, name: str) -> None:
-    """Run one step."""
-    node = step.node
-    if isinstance(step, Results):
-        for o, i in zip(node.outputs, step.inner):
-            values.share(o, i)
-    elif isinstance(step, View):
-        _view(node, values, name)
-    elif isinstance(step, Length):
-        length = values.anywhere(node.inputs[0]).shape[node.op.axis]  # type: ignore[attr-defined]
-        values.know(node.outputs, [np.array(length, np.int64)])
-        values.steady.update(node.outputs)
-    elif isinstance(step, Launch):
-        numbers = step.kernel.numbers
-        unread = step.kernel.unread if isinstance(step.kernel, SumToKernel) else ()
-        given = [
-            values.anywhere(v) if k in unread else values.on_host(v) if k in numbers else values.on_device(v)
-            for k, v in enumerate(node.inputs)
-        ]
-        is_small = values.call.leaves_to_host(step.kernel.work(given))
-        places = [values.places.get(o) for o in node.outputs] if values.places else None
-        if places is None or not isinstance(step.kernel, TO_PLACES):
-            results = None if is_small else step.kernel.run(given, values.call)
-        else:
-            results = None if is_small else step.kernel.run(given, values.call, places)
-        if results is None:  # a small node, an empty result, or an error that NumPy reports
-            _on_host(node, values, name)
-        else:
-            values.made(node.outputs, results)
-    elif not isinstance(step, Loop) or not run_loop(step, values, name, run_body):
-        _on_host(node, values, name)
-        if isinstance(step, (Host, Scalar)) and all(values.is_steady(i) for i in node.inputs):
-            values.steady.update(node.outputs)
+def _run_section(section: Section, values: Values, name: str) -> None:
+    for step in section.steps:
+        _RUN[type(step)](step, section, values, name)
 
 
-def _on_host(node: Apply, values: Values, name: str) -> None:
-    results = evaluate_node(node, [values.on_host(i) for i in node.inputs], name)
-    values.know(node.outputs, [np.asarray(r) for r in results])
+def _compute(step: Compute, section: Section, values: Values, name: str) -> None:
+    found = computed(step, values.numbers)
+    if found is None:
+        raise Unplanned
+    values.numbers[step.result] = found
 
 
-def _view(node: Apply, values: Values, name: str) -> None:
-    x, *others = node.inputs
-    numbers = [values.on_host(i) for i in others]
+def _guard(step: Guard, section: Section, values: Values, name: str) -> None:
+    if not holds(step, values.numbers):
+        raise Unplanned
 
-    def change(array: np.ndarray) -> Any:
-        if isinstance(node.op, Alloc):
-            return np.broadcast_to(array, tuple(map(int, numbers)))
-        return evaluate_node(node, [array, *numbers], name)[0]
 
-    try:
-        made = values.call.memory.view(values.on_device(x), change, isinstance(node.op, Reshape))
-    except ValueError:
-        made = None  # NumPy reports the error
-    if made is None:
-        _on_host(node, values, name)
-    else:
-        values.know_on_device(node.outputs, [made])
+def _read(step: Read, section: Section, values: Values, name: str) -> None:
+    values.numbers[step.result] = int(values.on_host(step.array))
+
+
+def _pack(step: Pack, section: Section, values: Values, name: str) -> None:
+    values.pack(step, partial(copied, call=values.call, kernels=values.schedule.copies))
+
+
+def _run_node(step: Call | Host, section: Section, values: Values, name: str) -> None:
+    """Run a node by its kernel; by NumPy if it has none, is small or empty, or NumPy must report an error."""
+    node, kernel = section.placement.node, section.placement.kernel
+    made = None if kernel is None else _launched(kernel, step.reads, section.results, values)
+    if made is not None:
+        for result, array in zip(section.results, made, strict=True):
+            values.made(result, array)
+        return
+    found = evaluate_node(node, [values.on_host(a) for a in step.reads], name)
+    for result, value in zip(section.results, found, strict=True):
+        values.know_result(result, value)
+    if kernel is None and all(map(values.is_steady, step.reads)):
+        values.steady.update(result.base for result in section.results)
+
+
+def _launched(kernel: Any, reads: tuple[Array, ...], results: tuple[Array, ...], values: Values) -> Any:
+    """Return the results of a kernel; None if NumPy must run the node."""
+    if values.call.small and values.call.leaves_to_host(kernel.work([_Shaped(values.shape(a)) for a in reads])):
+        return None
+    unread = kernel.unread if isinstance(kernel, SumToKernel) else ()
+    given = [
+        values.shape_only(a) if k in unread else values.on_host(a) if k in kernel.numbers else values.on_device(a)
+        for k, a in enumerate(reads)
+    ]
+    if not values.places or not isinstance(kernel, TO_PLACES):
+        return kernel.run(given, values.call)
+    return kernel.run(given, values.call, [values.places.get(r.base) for r in results])
+
+
+class _Shaped:
+    """An array of which only the shape is known yet."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.shape = shape
+
+
+_RUN: dict[type[Any], Any] = {
+    Compute: _compute,
+    Guard: _guard,
+    Read: _read,
+    Fill: lambda step, section, values, name: values.fill(step),
+    Offset: lambda step, section, values, name: values.point(step),
+    Select: lambda step, section, values, name: values.point(step),
+    Pack: _pack,
+    Call: _run_node,
+    Host: _run_node,
+    Loop: lambda step, section, values, name: run_loop(step, section.results, values, name, run_steps),
+}
+"""The action of each step.  Others have none here: see schedule.py."""

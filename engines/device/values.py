@@ -1,111 +1,212 @@
-"""The values of variables in one call: on the host, on the device, or on both."""
+"""The values of one call: integers by name, and memory on the host, on the device, or on both."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph import Constant, Variable
+from ...cbackend.program.arithmetic import value_of
+from ...cbackend.program.program import Array, Fill, Memory, Offset, Pack, Quantity, Select
 from .call import Call
-from .memory import OnDevice
+from .memory import OnDevice, is_dense, window
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 Sides = tuple[Any, Any]
 """A value on the host and on the device; None where it is missing."""
 
 
-class Values:
-    """The values of variables in one call, copied when the other side first reads them."""
+class Unplanned(Exception):
+    """Lengths or indices do not fit, or a loop leaves the plan: NumPy runs the function, or reports the error."""
 
-    def __init__(self, call: Call, constants: dict[Variable, Any], returned: frozenset[Variable]) -> None:
-        """`returned`: the variables whose arrays become outputs."""
-        self.call, self._memory = call, call.memory
-        self._constants, self._returned = constants, returned
-        self._host: dict[Variable, np.ndarray] = {}
-        self._device: dict[Variable, Any] = {}
-        self.places: dict[Variable, Any] = {}
-        """Arrays that kernels should write results to."""
-        self.steady: set[Variable] = set()
-        """Variables whose values are the same in all replays."""
+
+class Place:
+    """An array that is the whole of some memory, on the host and on the device, with the same strides on both.
+
+    `array`: its description in the program.  `is_constant`: it stays for all calls.
+    """
+
+    __slots__ = ("array", "copies", "device", "host", "is_constant", "views")
+
+    def __init__(self, array: Array, host: np.ndarray | None, device: Any = None, is_constant: bool = False) -> None:
+        self.array, self.host, self.device, self.is_constant = array, host, device, is_constant
+        self.views: dict[Array, Any] = {}
+        """Views of the array on the device."""
+        self.copies: dict[Array, np.ndarray] = {}
+        """Views that were copied to the host."""
+
+
+class Values:
+    """The values of a program in one call, copied when the other side first reads them."""
+
+    def __init__(self, call: Call, schedule: Schedule, is_body: bool = False) -> None:
+        """`is_body`: these are the values of a step of a loop."""
+        self.call, self.schedule = call, schedule
+        self.numbers: dict[str, int] = dict(schedule.fixed)
+        """The integers of the program."""
+        self.places: dict[Memory, Any] = {}
+        """Arrays on the device that kernels should write results to."""
+        self.steady: set[Memory] = set(schedule.constants)
+        """Memory whose values are the same in all replays."""
         self.own: list[Any] = []
         """Arrays that this call has made in host memory; they may become results without a copy."""
+        self._is_body, self._shares, self._device_memory = is_body, call.device.shares, call.memory
+        self._memory: dict[Memory, Place] = dict(schedule.constants)
+        self._pointers: dict[Memory, tuple[Memory, int]] = {}
+        """The memory that a pointer of the program goes to, and the elements before it."""
 
-    def know(self, variables: Sequence[Variable], arrays: Sequence[np.ndarray]) -> None:
-        """Add values on the host."""
-        self._host.update(zip(variables, arrays))
+    # --- integers
+    def number(self, quantity: Quantity) -> int:
+        return value_of(quantity, self.numbers)
 
-    def made(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        """Add the results of a kernel."""
-        self._device.update(zip(variables, arrays))
-        if self.call.device.shares:
-            self.own += [array for v, array in zip(variables, arrays) if v in self._returned]
+    def shape(self, array: Array) -> tuple[int, ...]:
+        numbers = self.numbers
+        return tuple([n if isinstance(n, int) else numbers[n] for n in array.lengths])
 
-    def is_steady(self, variable: Variable) -> bool:
-        """Whether a value is the same in all replays."""
-        return isinstance(variable, Constant) or variable in self.steady
+    def _strides(self, array: Array) -> tuple[int, ...]:
+        numbers = self.numbers
+        return tuple([s if isinstance(s, int) else numbers[s] for s in array.strides])
 
-    def know_on_device(self, variables: Sequence[Variable], arrays: Sequence[Any]) -> None:
-        self._device.update(zip(variables, arrays))
+    def nbytes(self, array: Array) -> int:
+        return math.prod(self.shape(array)) * np.dtype(array.dtype).itemsize
 
-    def on_host(self, variable: Variable) -> np.ndarray:
+    # --- new values
+    def give(self, array: Array, sides: Sides) -> None:
+        """Add the value of an input, with strides of its own."""
+        host, device = sides
+        strides = self._device_memory.strides(device) if host is None else [s // host.itemsize for s in host.strides]
+        for name, stride in zip(array.strides, strides, strict=True):
+            if isinstance(name, str):
+                self.numbers[name] = stride
+        self.know(array, sides)
+
+    def know(self, array: Array, sides: Sides) -> None:
+        """Add a value that is the whole of its memory.  Raises Unplanned unless it has the planned lengths."""
+        host, device = sides
+        for length, n in zip(array.lengths, (device if host is None else host).shape, strict=True):
+            if (length if isinstance(length, int) else self.numbers.setdefault(length, n)) != n:
+                raise Unplanned
+        self._memory[array.base] = Place(array, host, device)
+
+    def know_result(self, array: Array, host: np.ndarray) -> None:
+        """Add a result that NumPy computed."""
+        self.know(array, (np.asarray(host, order="C"), None))
+
+    def made(self, array: Array, device: Any) -> None:
+        """Add the result of a kernel."""
+        self.know(array, (None, device))
+        if self._shares and not self._is_body and array.base in self.schedule.returned:
+            self.own.append(device)
+
+    def fill(self, step: Fill) -> None:
+        """Add a vector of integers."""
+        vector = np.array([self.number(v) for v in step.values], np.int64)
+        array = Array(step.local, "int64", (len(step.values),), (1,), True, (step.local,))
+        self._memory[step.local] = Place(array, vector)
+        self.steady.add(step.local)
+
+    def point(self, step: Offset | Select) -> None:
+        """Add a pointer."""
+        if isinstance(step, Offset):
+            self._pointers[step.result] = step.array.base, self.number(step.offset)
+        else:
+            self._pointers[step.result] = (step.first if self.number(step.condition) else step.second).base, 0
+
+    def pack(self, step: Pack, copied: Callable[[Any], Any]) -> None:
+        """Add a pointer to an array, or to its copy by `copied(array on the device)` unless it is C-contiguous."""
+        array = self.on_device(step.array)
+        if is_dense(array):
+            self._pointers[step.result] = step.array.base, 0
+            return
+        made = copied(array)
+        host = self.on_host(step.array).copy(order="C") if made is None else None
+        self._memory[step.buffer] = Place(step.array, host, made)
+        self._pointers[step.result] = step.buffer, 0
+
+    # --- values
+    def on_host(self, array: Array) -> np.ndarray:
         """Return the value as a NumPy array."""
-        if isinstance(variable, Constant):
-            return variable.data
-        if self.call.recorder is not None and variable not in self.steady:
+        if array.base == "":
+            return self.shape_only(array)
+        memory, place, start = self._find(array)
+        if self.call.recorder is not None and memory not in self.steady:
             self.call.recorder.broken = True
-        if variable not in self._host:
-            there = self._device[variable]
-            self._host[variable] = self._memory.get(there, self.call.traffic)
-            if not self.call.device.shares and there.host is None:
-                self.own.append(self._host[variable])
-        elif self.call.device.shares:
-            self._memory.finish()
-        return self._host[variable]
+        if place.host is None:
+            return self._fetched(place, array)
+        if self._shares and not place.is_constant:
+            self._device_memory.finish()
+        return place.host if place.array is array else self._host_window(place.host, array, start)
 
-    def on_device(self, variable: Variable) -> Any:
+    def _fetched(self, place: Place, array: Array) -> np.ndarray:
+        """Return a value that is on the device alone."""
+        found = place.copies.get(array)
+        if found is None:
+            there = self.on_device(array)
+            found = place.copies[array] = self._device_memory.get(there, self.call.traffic)
+            if not self._shares and there.host is None:
+                self.own.append(found)
+        elif self._shares:
+            self._device_memory.finish()
+        return found
+
+    def on_device(self, array: Array) -> Any:
         """Return the value as a device array; constants stay there between calls."""
-        kept = self._constants if isinstance(variable, Constant) else self._device
-        if variable not in kept:
-            host = np.asarray(variable.data if isinstance(variable, Constant) else self._host[variable])
-            made = self._memory.put(host, self.call.traffic)
-            is_copy = isinstance(variable, Constant) and isinstance(made, OnDevice)
-            kept[variable] = replace(made, host=host) if is_copy else made  # type: ignore[type-var]
-            if self.call.recorder is not None:
-                self.call.recorder.given[variable] = kept[variable]
-        return kept[variable]
+        if array.base == "":
+            made = self._device_memory.empty(np.dtype(array.dtype), ())
+            return self._window(made, array, 0, (0,) * len(array.lengths))
+        memory, place, start = self._find(array)
+        if place.device is None:
+            self._put(memory, place)
+        if place.array is array:
+            return place.device
+        found = place.views.get(array)
+        if found is None:
+            found = place.views[array] = self._window(place.device, array, start, self._strides(array))
+        return found
 
-    def sides(self, variable: Variable) -> Sides:
+    def _put(self, memory: Memory, place: Place) -> None:
+        made = self._device_memory.put(place.host, self.call.traffic)
+        if place.is_constant and isinstance(made, OnDevice):
+            made = replace(made, host=place.host)
+        place.device = made
+        if self.call.recorder is not None and not self._is_body:
+            self.call.recorder.given[memory] = made
+
+    def sides(self, array: Array) -> Sides:
         """Return the value as (host, device); None where it is missing."""
-        host = variable.data if isinstance(variable, Constant) else self._host.get(variable)
-        return host, self._device.get(variable)
+        if array.base == "":
+            return self.shape_only(array), None
+        _, place, start = self._find(array)
+        host = place.copies.get(array) if place.host is None else self._host_window(place.host, array, start)
+        return host, None if place.device is None else self.on_device(array)
 
-    def take(self, variable: Variable, sides: Sides) -> None:
-        """Add a value on the sides where it exists."""
-        for known, value in zip((self._host, self._device), sides):
-            if value is not None:
-                known[variable] = value
+    def shape_only(self, array: Array) -> np.ndarray:
+        """Return a stand-in for an array whose elements are not read."""
+        return np.broadcast_to(np.zeros((), array.dtype), self.shape(array))
 
-    def anywhere(self, variable: Variable) -> Any:
-        """Return the value from the device if it is there, else from the host."""
-        if variable in self._device:
-            return self._device[variable]
-        return variable.data if isinstance(variable, Constant) else self._host[variable]
+    def is_steady(self, array: Array) -> bool:
+        """Whether a value is the same in all replays."""
+        return self._find(array)[0] in self.steady
 
-    def share(self, variable: Variable, other: Variable) -> None:
-        """Give a variable the value of another, on both sides."""
-        if isinstance(other, Constant):
-            self._host[variable] = other.data
-        for side in (self._host, self._device):
-            if other in side:
-                side[variable] = side[other]
-
-    def inside(self, constants: dict[Variable, Any]) -> Values:
-        """Return empty values for the inner graph of a node, with its constants."""
-        return Values(self.call, constants, frozenset())
-
-    def drop(self, variable: Variable) -> None:
+    def drop(self, memory: Memory) -> None:
         """Drop a value after its last use."""
-        self._host.pop(variable, None)
-        self._device.pop(variable, None)
+        self._memory.pop(memory, None)
+
+    def _host_window(self, host: np.ndarray, array: Array, start: int) -> np.ndarray:
+        return window(host, np.dtype(array.dtype), start, self.shape(array), self._strides(array))
+
+    def _window(self, whole: Any, array: Array, start: int, strides: tuple[int, ...]) -> Any:
+        return self._device_memory.window(whole, np.dtype(array.dtype), start, self.shape(array), strides)
+
+    def _find(self, array: Array) -> tuple[Memory, Place, int]:
+        """Return the memory that an array lies in, its contents, and the number of elements before the array."""
+        memory, start = array.base, 0
+        while memory in self._pointers:
+            memory, more = self._pointers[memory]
+            start += more
+        return memory, self._memory[memory], start
