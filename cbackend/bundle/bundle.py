@@ -25,7 +25,7 @@ import numpy as np
 from ...graph import TensorType
 from ...record import record
 from ...record.quoting import c_comment, c_string, page_json
-from ..abi import declarations as abi
+from ..abi.declarations import declarations
 from ..build.cross import Builder
 from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
@@ -133,16 +133,15 @@ class Bundle:
 
     def _wrapper(self) -> str:
         name, interface = self.name, self.interface
-        declarations = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
         return "\n".join([
             f"#define ag_entry {name}_entry",
             *(["#define AG_ALONE"] if self.builder.alone else []),
             *(f"#include <{header}.h>" for header in ("stdio", "stdlib", "string", "unistd")),
             f'\n#include "{name}.h"\n',
-            declarations,
+            declarations(),
             "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
             *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
-            *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
+            *_declared("solvers", interface.solvers, "ag_solvers *entries, void *const *found, i32 wide"),
             _installing(interface),
             *self._tables(),
             self._filled("bundle.c"),

@@ -1,9 +1,9 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
-Most are compiled with the runtime already (abi/driver_functions.py): a file has their text for other compilers.  What
+Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  What
 runs once a call is not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step
-takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over
-elements, stand before that, with the kernels.
+takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  What goes over elements
+stands before that, with the kernels.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from ..abi.driver_functions import DRIVER_FUNCTIONS, INTERNAL
+from ..abi.driver_functions import INTERNAL, driver_functions
+from ..abi.pieces import Piece
 from ..ctext.helper import Helper
 from .body_calls import RUNNER
 from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
-from .solver_helpers import SOLVERS
 from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
@@ -42,7 +42,6 @@ _AHEAD = """\
 """
 
 HELPERS = (
-    *(Helper(name, text) for name, text in DRIVER_FUNCTIONS.items()),
     Helper("ag_join", """\
 /* The joint length of two axes, -1 if they do not broadcast. */
 static inline i64 ag_join(i64 a, i64 b) { return a == b || b == 1 ? a : a == 1 ? b : -1; }
@@ -133,14 +132,6 @@ static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
 LOOPS = (Helper("ag_looped", RUNNER),)
 
 _WORD = re.compile(r"ag_\w+(?=\()")
-_HOME = {
-    "ag_copy_row": "ag_copy",
-    "ag_copy_of_part": "ag_copy_in_parts",
-    "ag_iota_of_piece": "ag_iota",
-    "ag_eye_of_piece": "ag_eye",
-    "ag_is_empty": "ag_next",
-}
-"""Helpers whose text is part of another helper's."""
 
 
 def driver_helpers(names: Iterable[str]) -> str:
@@ -148,18 +139,18 @@ def driver_helpers(names: Iterable[str]) -> str:
 
     Text behind them is compiled without effort.
     """
-    wanted = _with_dependencies(names)
-    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
-    solvers += [_EFFORT] if "ag_looped" in wanted else []
-    others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
-    return "\n".join([_ahead([name for name in DRIVER_FUNCTIONS if name in wanted]), *solvers, _NO_EFFORT, *others])
+    wanted, ahead = _with_dependencies(names), driver_functions()
+    windows = [h.text for h in (*WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
+    windows += [_EFFORT] if "ag_looped" in wanted else []
+    others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted]
+    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *windows, _NO_EFFORT, *others])
 
 
-def _ahead(names: Sequence[str]) -> str:
+def _ahead(pieces: Sequence[Piece]) -> str:
     """Return the functions that the runtime has, or macros that call them through its table."""
-    calls = [f"#define {name} rt->{name.removeprefix('ag_')}" for name in names if name not in INTERNAL]
-    functions = "\n".join(DRIVER_FUNCTIONS[name] for name in names)
-    return _AHEAD.format(calls="\n".join(calls), functions=functions) if names else ""
+    calls = [f"#define {p.name} rt->{p.name.removeprefix('ag_')}" for p in pieces if p.name not in INTERNAL]
+    functions = "\n".join(piece.text for piece in pieces)
+    return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
 
 def _with_dependencies(names: Iterable[str]) -> set[str]:
@@ -167,18 +158,25 @@ def _with_dependencies(names: Iterable[str]) -> set[str]:
     wanted: set[str] = set()
     stack = list(names)
     while stack:
-        name = _HOME.get(stack[-1], stack[-1])
-        stack.pop()
-        if name in BY_NAME and name not in wanted:
+        name, text = _home(stack.pop())
+        if text and name not in wanted:
             wanted.add(name)
-            stack.extend(_called_by(name))
+            stack.extend(_called_in(text))
     return wanted
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *BYTES, *LOOPS)}
+def _home(name: str) -> tuple[str, str]:
+    """Return the helper whose text defines `name`, and that text; empty if there is none."""
+    piece = driver_functions().get(name)
+    if piece is not None:
+        return piece.name, piece.text
+    return name, BY_NAME[name].text if name in BY_NAME else ""
+
+
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *WINDOWS, *BYTES, *LOOPS)}
 
 
 @cache
-def _called_by(name: str) -> tuple[str, ...]:
+def _called_in(text: str) -> tuple[str, ...]:
     """Return the functions that the hand-written text of a helper calls."""
-    return tuple(dict.fromkeys(_WORD.findall(BY_NAME[name].text)))
+    return tuple(dict.fromkeys(_WORD.findall(text)))

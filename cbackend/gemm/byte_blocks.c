@@ -1,5 +1,8 @@
 /* Images of floats as bytes in blocks of four channels: rint(x / scale) + zero, between the least and the largest byte.  NaN
    becomes zero. */
+#pragma once
+#include "byte_sums.c"
+#include "tables.c"
 
 enum { WORDS_SHARE = 1 << 13 }; /* positions of a task */
 

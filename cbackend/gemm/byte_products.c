@@ -13,6 +13,8 @@
    with one).  For others the sign bit is turned over: with a = a' + s and b = b' + t, where a' and b' are what is stored,
 
        sum a b = sum a' b' + s sum b' + t sum a */
+#pragma once
+#include "bytes.c"
 
 /* A product of two matrices, cut into tasks. */
 typedef struct product_work {

@@ -1,4 +1,6 @@
 /* Tiles of bytes.c whose sums become bytes in registers, for VNNI with vectors of 512 bits. */
+#pragma once
+#include "bytes.c"
 
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
 typedef short shorts __attribute__((vector_size(VECTOR_BYTES)));

@@ -1,4 +1,6 @@
 /* Calls of sums of bytes: the work is cut into tasks, a task computes rows of tiles. */
+#pragma once
+#include "byte_registers.c"
 
 /* Epilogue of the `columns` positions from number `at` on: from sums to results in memory. */
 typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 at, i64 columns, i64 vectors, const vector *);

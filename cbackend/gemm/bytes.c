@@ -12,6 +12,9 @@
        y          images, blocks of LANES outputs or a multiple, positions, outputs; or as y_strides say
 
    Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
+#pragma once
+#define BYTES 1
+#include "arithmetic.c"
 
 typedef signed char byte;
 #if defined(__AVX512F__)

@@ -3,6 +3,8 @@
    Four registers hold a table with VBMI.  With AVX2 each 16 entries are one shuffle: entries are kept as differences (in
    bits) from those 16 places before, shuffles give 0 for negative places, and places fall by 16 from one to the next, so
    the differences up to the place remain.  Elsewhere bytes are read one by one. */
+#pragma once
+#include "bytes.c"
 
 typedef unsigned char octet;
 enum { ENTRIES = 256, SHARE = 1 << 17 }; /* SHARE: bytes of a task */

@@ -11,6 +11,9 @@
 
    Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
    that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
+#pragma once
+#include "../../gemm/batch.c"
+#include "../../gemm/choices.c"
 
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
@@ -305,7 +308,4 @@ static i32 attend(const ag_runtime *rt, const ag_attention *of)
         for (i64 k = 0; k < count && !(all > LONG && rt->stopped()); k++) attend_task(&work, k);
     return work.failed ? 2 : 0;
 }
-#define ATTEND attend
-#else
-#define ATTEND 0
 #endif

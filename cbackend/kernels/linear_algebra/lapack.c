@@ -1,10 +1,14 @@
 /* Factorizations and systems of equations of one dtype: by the LAPACK of the process, or by our own loops.
 
-   runtime.py puts in front: the declarations, T (the dtype), REAL (the dtype of its parts), COMPLEX (0 or 1).  Matrices
-   are stored by columns.  LAPACK's integers have 64 or 32 bits, which only `integer`, `pivot` and `set_pivot` know.
+   Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes, which only these
+   functions understand.  What is returned is 0, or one more than the column where the matrix is singular or not positive
+   definite.  LAPACK's integers have 64 or 32 bits, which only `integer`, `pivot` and `set_pivot` know.
 
    Own loops: Golub and Van Loan, Matrix Computations, algorithms 3.4.1 (LU with partial pivoting), 4.2.1 (Cholesky) and
    3.1.1 (substitution). */
+#pragma once
+#include "../../abi/runtime.h"
+#include "../../runtime/element.h"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic")
@@ -112,7 +116,7 @@ static i64 own_cholesky(i64 n, T *a)
     return 0;
 }
 
-/* ---- The table -------------------------------------------------------------------------------------------- */
+/* ---- By LAPACK -------------------------------------------------------------------------------------------- */
 
 enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 us and 20 ms of one thread */
 
@@ -129,6 +133,7 @@ enum { SMALL_WORK = 1 << 15, LARGE_WORK = 1 << 28 }; /* multiplications: some 5 
         rt->leave_blas(&own); \
     } while (0)
 
+/* a = p l u in place. */
 static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
 {
     if (!symbols[0] || n == 0) return own_factor(n, a, pivots);
@@ -139,6 +144,7 @@ static i64 factor(const ag_runtime *rt, i64 n, void *a, void *pivots)
     return value_of(info);
 }
 
+/* b = inv(a) b for n by k sides. */
 static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void *pivots, void *b)
 {
     if (!symbols[1] || n == 0 || k == 0) {
@@ -152,6 +158,7 @@ static void solve(const ag_runtime *rt, i64 n, i64 k, const void *lu, const void
     THROUGH_GATE(n * n * k, getrs("N", &size, &sides, lu, &size, pivots, b, &size, &info, 1));
 }
 
+/* The upper triangle of a becomes the u of a = u^H u. */
 static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
 {
     if (!symbols[2] || n == 0) return own_cholesky(n, a);
@@ -162,6 +169,7 @@ static i64 cholesky(const ag_runtime *rt, i64 n, void *a)
     return value_of(info);
 }
 
+/* b = inv(op(a)) b for a triangle of a; trans: 0 as stored, 1 transposed. */
 static i64 triangular(const ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 n, i64 k, const void *a_, i64 ld,
                       void *b)
 {
@@ -181,6 +189,7 @@ static i64 triangular(const ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 
     return value_of(info);
 }
 
+/* The sign of a determinant and the logarithm of its modulus. */
 static void determinant(i64 n, const void *lu_, const void *pivots, void *sign_, void *logarithm_)
 {
     const T *lu = lu_;
@@ -194,11 +203,4 @@ static void determinant(i64 n, const void *lu_, const void *pivots, void *sign_,
         logarithm += (REAL)__builtin_log(size);
     }
     *(T *)sign_ = sign, *(REAL *)logarithm_ = logarithm;
-}
-
-EXPORT void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide)
-{
-    wide = takes_wide;
-    for (i32 i = 0; i < 4; i++) symbols[i] = found[0] && found[1] && found[2] && found[3] ? found[i] : 0;
-    *entries = (ag_lapack){factor, solve, cholesky, triangular, determinant};
 }
