@@ -14,7 +14,7 @@
 #include "nibbles.c"
 #include "sparse_numbers.h"
 
-enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/sparse_columns.py has the former too */
+enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/sparse_columns.py has the former too */
 #if defined(__AVX512F__) || defined(__aarch64__)
 enum { COLUMN_ROWS = 8 };     /* rows whose sums are in registers, two vectors each */
 #else

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph import TensorType
-from ...ops.elementwise import fill
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import fill
 from .call import Call
 from .moves import elementwise_kernel
 

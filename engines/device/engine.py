@@ -14,10 +14,10 @@ from ...cbackend.calls.caller import bound
 from ...cbackend.driver.page import CFile
 from ...cbackend.program.program import Array
 from ...graph import Apply, Constant, FunctionGraph, Names, Variable
-from ...ops.fused import Fused
-from ...ops.interpret import interpret
-from ...ops.laziness import made_lazy
-from ...ops.shared import Container
+from ...ops.control.laziness import made_lazy
+from ...ops.core.interpret import interpret
+from ...ops.core.shared import Container
+from ...ops.lowered.fused import Fused
 from ...record.quoting import c_comment
 from ...targets.current import current
 from ..engine import Engine, Request

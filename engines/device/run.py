@@ -19,7 +19,7 @@ from ...cbackend.program.program import (
     Read,
     Select,
 )
-from ...ops.interpret import evaluate_node
+from ...ops.core.interpret import evaluate_node
 from .copies import copied
 from .loops import run_loop
 from .moves import SumToKernel

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ....graph import Apply
-from ....ops.determinants import Det, SlogDet
-from ....ops.elementwise import Cast, exp, mul
-from ....ops.factorizations import Cholesky
-from ....ops.matrix_ops import adjoint
-from ....ops.solving import Inverse, Solve, SolveTriangular
+from ....ops.elementwise.records import Cast, exp, mul
+from ....ops.linalg.determinants import Det, SlogDet
+from ....ops.linalg.factorizations import Cholesky
+from ....ops.linalg.matrix_ops import adjoint
+from ....ops.linalg.solving import Inverse, Solve, SolveTriangular
 from ...program.outcome import Outcome
 from ...program.plan_blas import batch_of, batch_strides
 from ...program.planner import Planner
