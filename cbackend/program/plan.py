@@ -97,7 +97,7 @@ def _planned(
         finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
-    steps, slots = assign_slots(checks_first(p.steps, mutable))
+    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(checks_first(p.steps, mutable))
     return Program(
         graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
         tuple(p.products), tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),

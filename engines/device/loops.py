@@ -16,7 +16,6 @@ import numpy as np
 from ...cbackend.program.program import Array, Buffer, Loop
 from ..engine import EngineError
 from .call import Recorder
-from .copies import copy
 from .memory import is_dense
 from .tape import Tape
 from .values import Sides, Unplanned, Values
@@ -159,7 +158,7 @@ class _Run:
 
     def copy(self, into: Any, array: Any) -> None:
         """Copy an array on the device."""
-        copy(into, array, self._call, self._body.copies)
+        self._body.copies.copy(into, array, self._call)
 
     # --- many steps
     def _recorded(self, states: Sequence[Sides]) -> tuple[Tape | None, list[Sides], bool]:

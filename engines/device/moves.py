@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,24 +12,65 @@ import numpy as np
 from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_lists import item_source
 from ...cbackend.ctext.device_parts import parts_item
-from ...cbackend.ir.kernel import Kernel
-from ...cbackend.ir.operands import Extent, Extra, Pointer, Report, Stride
-from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
+from ...cbackend.ir.operands import Extent, Pointer, Report, Stride
+from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, indexing_kernel
 from ...cbackend.lowering.work_items import gather_items
+from ...cbackend.program.plan_creation import plan_join
+from ...cbackend.program.plan_indexing import access_of, called, fits, indexing_of
+from ...cbackend.program.plan_views import window
+from ...cbackend.program.planner import Planner
+from ...cbackend.program.program import Array, Call
 from ...graph import Apply, TensorType, Variable
 from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import add, fill, logical_or, maximum
 from ...ops.networks.pooling import MaxPool, SumPool
 from ...ops.reductions.reduce import Reduce
 from ...ops.reductions.unbroadcasting import SumTo
-from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.shapes.indexing import IncSubtensor, concrete, entries
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.shapes.indexing import IncSubtensor, entries
 from ...ops.shapes.joining import Join
 from .base import Device
-from .call import At, Call
+from .call import At
+from .call import Call as DeviceCall
 from .groups import GroupsKernel
-from .launches import ItemsKernel, PartsKernel, item_grid, steps_along
+from .launches import ItemsKernel, PartsKernel, item_grid
 from .segments import Segments
+from .values import Values
+
+
+class Copies:
+    """The kernels that copy on a device, made once for each dtype and rank."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._kernels: dict[tuple[str, int], PartsKernel | ItemsKernel] = {}
+
+    def kernel(self, dtype: str, rank: int) -> PartsKernel | ItemsKernel:
+        """Return the kernel of a dtype and rank.  Raises TypeError for a dtype that devices lack."""
+        if (dtype, rank) not in self._kernels:
+            leaf = TensorVariable(TensorType(dtype, (None,) * rank))
+            self._kernels[dtype, rank] = elementwise_kernel(fill, [leaf, leaf], self.device)
+        return self._kernels[dtype, rank]
+
+    def copy(self, into: Any, array: Any, call: DeviceCall) -> None:
+        """Copy an array, broadcast, to another one."""
+        if 0 in into.shape:
+            return
+        if array.shape != into.shape:
+            array = call.memory.view(array, lambda a: np.broadcast_to(a, into.shape))
+        self.kernel(into.dtype.name, len(into.shape)).run([into, array], call, [into])
+
+    def copied(self, array: Any, call: DeviceCall) -> Any:
+        """Return a C-contiguous copy of an array; None if NumPy must make it."""
+        try:
+            kernel = self.kernel(array.dtype.name, len(array.shape))
+        except TypeError:
+            return None
+        if call.leaves_to_host(kernel.work([array, array])):
+            return None
+        made = call.empty(array.dtype, tuple(array.shape))
+        self.copy(made, array, call)
+        return made
 
 
 def elementwise_kernel(op: Any, variables: Sequence[Variable], device: Device) -> PartsKernel | ItemsKernel:
@@ -52,174 +93,156 @@ class _Move:
         return 1000 * elements
 
 
-class JoinKernel(_Move):
+class Moving(_Move):
+    """Base of kernels that stand between copies: `plan` plans the copies, and the calls of the kernel.
+
+    `copy`: the kernel of the copies; None without them.
+    """
+
+    copy: Any
+
+    def plan(self, p: Planner, node: Apply) -> None:
+        """Plan a node."""
+        raise NotImplementedError
+
+    def call(self, step: Call, target: Any, values: Values) -> bool:
+        """Run a call of the kernel, which writes to `target`; return False if NumPy must run the node."""
+        raise NotImplementedError
+
+
+class JoinKernel(Moving):
     """Copies each piece to its place."""
 
-    def __init__(self, node: Apply, device: Device) -> None:
-        self._axis, self._dtype = node.op.axis, np.dtype(node.out.dtype)  # type: ignore[attr-defined]
-        self._copy = elementwise_kernel(fill, [node.out, node.out], device)
-        self.text, self.name = self._copy.text, self._copy.name
+    def __init__(self, node: Apply, copies: Copies) -> None:
+        self.copy = copies.kernel(node.out.dtype, node.out.ndim)
+        self.text, self.name = self.copy.text, self.copy.name
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
-        axis, first = self._axis, list(arrays[0].shape)
-        if any([*a.shape[:axis], *a.shape[axis + 1 :]] != [*first[:axis], *first[axis + 1 :]] for a in arrays):
-            return None
-        first[axis] = sum(a.shape[axis] for a in arrays)
-        made, at = call.empty(self._dtype, tuple(first)), 0
-        for a in arrays:
-            place = (*(slice(None),) * axis, slice(at, at + a.shape[axis]))
-            part = call.memory.view(made, operator.itemgetter(place))
-            self._copy.run([part, a], call, [part])
-            at += a.shape[axis]
-        return [made]
+    def plan(self, p: Planner, node: Apply) -> None:
+        plan_join(p, node)
 
 
-class WriteKernel(_Move):
+class WriteKernel(Moving):
     """Copies an array, then sets a slice of it or adds to the slice."""
 
-    def __init__(self, node: Apply, device: Device) -> None:
+    def __init__(self, node: Apply, copies: Copies) -> None:
         op: Any = node.op
         x, y, *_ = node.inputs
-        if x.dtype == "bool" and not op.set:
-            plus: Any = logical_or
-        else:
-            plus = fill if op.set else add
-        self.numbers = range(2, len(node.inputs))
-        self._spec, self._dtype = op.spec, np.dtype(x.dtype)
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
-        part = TensorVariable(TensorType(x.dtype, (None,) * rank))
-        self._copy = elementwise_kernel(fill, [x, x], device)
-        self._write = elementwise_kernel(plus, [part, y], device)
-        self.text, self.name = f"{self._copy.text}\n{self._write.text}", self._write.name
+        self.copy, self._write = copies.kernel(x.dtype, x.ndim), copies.kernel(x.dtype, rank)
+        if not op.set:
+            part = TensorVariable(TensorType(x.dtype, (None,) * rank))
+            plus = logical_or if x.dtype == "bool" else add
+            self._write = elementwise_kernel(plus, [part, y], copies.device)
+        self._sets = op.set
+        self.text, self.name = "\n".join(dict.fromkeys((self.copy.text, self._write.text))), self._write.name
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
-        x, y, *indices = arrays
-        place = (*map(concrete, entries(self._spec, indices)), ...)
-        made = call.empty(self._dtype, x.shape)
-        part = call.memory.view(made, operator.itemgetter(place))
-        try:
-            fits = np.broadcast_shapes(part.shape, y.shape) == part.shape
-        except ValueError:
-            fits = False
-        if not fits:
-            return None
-        self._copy.run([made, x], call, [made])
-        self._write.run([part, y], call, [part])
-        return [made]
+    def plan(self, p: Planner, node: Apply) -> None:
+        value = p.arrays[node.inputs[1]]
+        part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
+        fits(p, value, part.lengths)
+        if self._sets:
+            p.copy(part, value)
+        else:
+            p.call(self.name, (), (part,), (part, value))
+
+    def call(self, step: Call, target: Any, values: Values) -> bool:
+        value = values.on_device(step.reads[1])
+        return 0 in target.shape or self._write.run([target, value], values.call, [target]) is not None
 
 
-class IndexKernel(_Move):
+class IndexKernel(Moving):
     """Gathers by index arrays, or scatters: copies an array, then sets elements of the copy or adds to them."""
 
-    def __init__(self, node: Apply, device: Device) -> None:
+    def __init__(self, node: Apply, copies: Copies) -> None:
         op: Any = node.op
-        self._op, self._gathers = op, isinstance(op, AdvancedSubtensor)
-        how = GATHER if self._gathers else SET if op.set else ADD
-        spec, skipped = op.spec, 1 if self._gathers else 2
-        indices = list(node.inputs[skipped:])
-        found = entries(spec, range(skipped, skipped + len(indices)))
-        self._arrays = [k for entry, k in zip(spec, found) if entry == "a"]
-        self.numbers = [k for k in range(skipped, len(node.inputs)) if k not in self._arrays]
-        if node.outputs[0].dtype.startswith("complex"):
-            raise TypeError(f"kernels on devices have no {node.outputs[0].dtype}")
-        self._skipped, self._device, self._dtype = skipped, device, np.dtype(node.outputs[0].dtype)
-        self._indexing = _indexing(spec, node.inputs[0].ndim, [node.inputs[k].ndim for k in self._arrays])
+        self._gathers, self._device = isinstance(op, AdvancedSubtensor), copies.device
+        self._how = GATHER if self._gathers else SET if op.set else ADD
+        x, *rest = node.inputs
+        other = node.outputs[0] if self._gathers else rest.pop(0)
+        if x.dtype.startswith("complex"):
+            raise TypeError(f"kernels on devices have no {x.dtype}")
+        arrays = [rest[k] for entry, k in zip(op.spec, entries(op.spec, range(len(rest)))) if entry == "a"]
+        self._indexing = indexing_of(op.spec, x.ndim, [i.ndim for i in arrays])
         rank = self._indexing.rank
-        other = node.outputs[0] if self._gathers else node.inputs[1]
-        kernel = indexing_kernel(how, other.dtype, self._indexing, tuple(range(rank - other.ndim, rank)))
-        self._prepare(kernel)
-        self._copy = None if self._gathers else elementwise_kernel(fill, [node.inputs[0]] * 2, device)
-        if self._copy is not None:
-            self.text += "\n" + self._copy.text
+        self._kernel = indexing_kernel(self._how, other.dtype, self._indexing, tuple(range(rank - other.ndim, rank)))
+        self.name, texts = self._kernel.name, [self._prepared()]
+        self.copy = None if self._gathers else copies.kernel(x.dtype, x.ndim)
         self._segments: Segments | None = None
-        if not self._gathers and not device.in_parts:
-            own = [node.inputs[k] for k in self._arrays]
-            self._segments = Segments(other.dtype, how == ADD, own, device)
-            self.text += "\n" + self._segments.text
+        if not self._gathers:
+            texts.append(self.copy.text)
+            if not self._device.in_parts:
+                self._segments = Segments(other.dtype, self._how == ADD, arrays, self._device)
+                texts.append(self._segments.text)
+        self.text = "\n".join(texts)
 
-    def _prepare(self, kernel: Kernel) -> None:
-        self._kernel, self.name = kernel, kernel.name
-        if self._device.in_parts:
-            item = parts_item(kernel, self._device.dialect)
-            self.text = item_source(item)
-            self._start = self._device.item_kernel(item, self.text)
+    def _prepared(self) -> str:
+        """Compile the kernel; return its text."""
+        kernel, device = self._kernel, self._device
+        if device.in_parts:
+            item = parts_item(kernel, device.dialect)
+            text = item_source(item)
+            self._start = device.item_kernel(item, text)
+            return text
+        items = gather_items(kernel)
+        text = source(items, device.dialect)
+        both = ([True, False] if isinstance(a, (Pointer, Report)) else [False] for a in kernel.arguments)
+        self._start = device.kernel(text, items.kernel.name, [p for each in both for p in each])
+        return text
+
+    def plan(self, p: Planner, node: Apply) -> None:
+        if self._gathers:
+            access = access_of(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
+            other = p.result(node.out, access.extents)
         else:
-            items = gather_items(kernel)
-            self.text = source(items, self._device.dialect)
-            both = ([True, False] if isinstance(a, (Pointer, Report)) else [False] for a in kernel.arguments)
-            self._start = self._device.kernel(self.text, items.kernel.name, [p for each in both for p in each])
+            access = access_of(p, p.modifiable(node, 0), node, node.inputs[2:])
+            other = p.arrays[node.inputs[1]]
+            fits(p, other, access.extents)
+        _, arguments = called(p, access, self._how, other.dtype, other)
+        writes, reads = (other, access.x) if self._gathers else (access.x, other)
+        p.call(self.name, arguments, (writes,), (reads, *access.arrays))
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
-        memory, indexing = call.memory, self._indexing
-        found = entries(self._op.spec, arrays[self._skipped :])
-        window = tuple(slice(None) if e == "a" else concrete(f) for e, f in zip(self._op.spec, found))
-        pointers = [arrays[k] for k in self._arrays]
-        x = arrays[0]
-        try:
-            joint = np.broadcast_shapes(*(p.shape for p in pointers))
-        except ValueError:
-            return None
-        if not self._gathers:
-            assert self._copy is not None
-            x = call.empty(self._dtype, x.shape)
-        seen = memory.view(x, operator.itemgetter(window))
-        sliced = [n for n, (kind, _) in zip(seen.shape, indexing.follows) if kind == "loop"]
-        before = joint_position(self._op.spec) if joint or len(self._arrays) else 0
-        extents = (*sliced[:before], *joint, *sliced[before:])
-        if 0 in extents or 0 in seen.shape:
-            return None
-        other = call.empty(self._dtype, extents) if self._gathers else arrays[1]
-        if not self._gathers:
-            if not _fits(other.shape, extents):
-                return None
-            self._copy.run([x, arrays[0]], call, [x])  # type: ignore[union-attr]
-        given = [other, seen, *pointers] if self._gathers else [seen, other, *pointers]
-        if self._segments is None or self._segments.are_single(pointers, joint):
-            self._launch(given, extents, seen, call)
-            return [other] if self._gathers else [x]
-        strides = self._strides(given, extents, seen)
-        lengths = zip(indexing.follows, seen.shape, memory.strides(seen))
-        axes = [(n, stride) for (kind, _), n, stride in lengths if kind == "array"]
-        return [x] if self._segments.run(given, axes, (joint, before), (extents, strides), call) else None
-
-    def _strides(self, given: Sequence[Any], extents: Sequence[int], seen: Any) -> list[dict[int, int]]:
-        """Return the stride of each operand along its loops."""
-        looped = [k for k, (kind, _) in enumerate(self._indexing.follows) if kind == "loop"]
-        strides = []
-        for operand, array in zip(self._kernel.operands, given):
-            axes = looped if array is seen else range(len(array.shape))
-            own = self._device.memory.strides(array)
-            lengths = [array.shape[k] for k in axes]
-            strides.append(steps_along(operand, lengths, [own[k] for k in axes], extents))
-        return strides
-
-    def _launch(self, given: Sequence[Any], extents: Sequence[int], seen: Any, call: Call) -> None:
-        kernel, memory = self._kernel, call.memory
-        strides = self._strides(given, extents, seen)
-        follows = {k: axis for axis, (kind, k) in enumerate(self._indexing.follows) if kind == "array"}
-        steps = memory.strides(seen)
-        in_parts = self._device.in_parts
+    def call(self, step: Call, target: Any, values: Values) -> bool:
+        kernel, call, extents = self._kernel, values.call, list[int]()
+        own = {step.writes[0]: target}
+        given: dict[int, Any] = {}
+        strides: dict[int, dict[int, int]] = defaultdict(dict)
+        axes: list[int] = []
         arguments: list[Any] = []
-        for a in kernel.arguments:
-            if isinstance(a, Extent):
-                arguments.append(extents[a.loop])
-            elif isinstance(a, Stride):
-                arguments.append(strides[a.operand][a.loop])
-            elif isinstance(a, Extra):
-                axis = follows[a.number // 2]
-                arguments.append(steps[axis] if a.number % 2 else seen.shape[axis])
-            elif isinstance(a, Pointer):
-                arguments.append(given[a.operand] if in_parts else At(given[a.operand]))
-            elif not in_parts:
-                arguments.append(At(call.flag()))
-        if in_parts:
-            free = kernel.cutting.free if kernel.cutting is not None and extents else ()
-            cut = max(free, key=lambda l: extents[l], default=0)
-            parts = min(self._device.units * 4, extents[cut]) if free and self._gathers else 1
-            work = 1000 * math.prod(extents)
-            call.launch(self._start, (parts,), (1,), (*arguments, cut, 0, call.flag()), None, work)
-        else:
-            call.launch(self._start, *item_grid(extents, self._device), arguments)
+        for a, argument in zip(kernel.arguments, step.arguments, strict=True):
+            if isinstance(a, Pointer):
+                assert isinstance(argument, Array)
+                given[a.operand] = found = own[argument] if argument in own else values.on_device(argument)
+                arguments.append(found if self._device.in_parts else At(found))
+            elif not isinstance(a, Report):
+                arguments.append(number := values.number(argument))  # type: ignore[arg-type]
+                if isinstance(a, Extent):
+                    extents.append(number)
+                elif isinstance(a, Stride):
+                    strides[a.operand][a.loop] = number
+                else:
+                    axes.append(number)
+        if 0 in extents or 0 in axes[::2]:
+            return False
+        arrays = [given[k] for k in range(len(given))]
+        loops = self._indexing.joint
+        joint = tuple(extents[l] for l in loops)
+        if self._segments is not None and not self._segments.are_single(arrays[2:], joint):
+            where = list(zip(axes[::2], axes[1::2])), (joint, min(loops, default=0))
+            return self._segments.run(arrays, *where, (extents, [strides[k] for k in range(len(given))]), call)
+        self._launch(arguments, extents, call)
+        return True
+
+    def _launch(self, arguments: Sequence[Any], extents: Sequence[int], call: DeviceCall) -> None:
+        if not self._device.in_parts:
+            reports = [At(call.flag())] * any(isinstance(a, Report) for a in self._kernel.arguments)
+            call.launch(self._start, *item_grid(extents, self._device), [*arguments, *reports])
+            return
+        cutting = self._kernel.cutting
+        free = cutting.free if cutting is not None and extents else ()
+        cut = max(free, key=lambda l: extents[l], default=0)
+        parts = min(self._device.units * 4, extents[cut]) if free and self._gathers else 1
+        work = 1000 * math.prod(extents)
+        call.launch(self._start, (parts,), (1,), (*arguments, cut, 0, call.flag()), None, work)
 
 
 class SumToKernel(_Move):
@@ -237,7 +260,7 @@ class SumToKernel(_Move):
         if everything:
             self.text += "\n" + self._sum(everything).text
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+    def run(self, arrays: Sequence[Any], call: DeviceCall) -> list[Any] | None:
         x, like = arrays
         added, shape = self._added, tuple(like.shape)
         if 0 in x.shape or any(n not in (1, m) for n, m in zip(shape, x.shape[added:])):
@@ -275,7 +298,7 @@ class PoolKernel(_Move):
         self._reduce = PartsKernel(reduced, device) if device.in_parts else GroupsKernel(reduced, device)
         self.text, self.name = self._reduce.text, self._reduce.name
 
-    def run(self, arrays: Sequence[Any], call: Call) -> list[Any] | None:
+    def run(self, arrays: Sequence[Any], call: DeviceCall) -> list[Any] | None:
         (x,), op = arrays, self._op
         lengths = x.shape[len(x.shape) - len(op.kernel) :]
         spans = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilation)]
@@ -285,28 +308,14 @@ class PoolKernel(_Move):
         return self._reduce.run([windows], call)
 
 
-def _fits(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    added = len(wanted) - len(shape)
-    return added >= 0 and all(n in (1, m) for n, m in zip(shape, wanted[added:]))
-
-
-def _indexing(spec: tuple[str, ...], rank: int, ranks: Sequence[int]) -> Indexing:
-    """Return the loops of an indexing; see cbackend/program/plan_indexing.py."""
-    kept = [entry for entry in spec if entry != "i"] + ["s000"] * (rank - len(spec))
-    before, joint = joint_position(spec), max(ranks)
-    loops_in_all = sum(entry != "a" for entry in kept) + joint
-    numbers: Iterator[int] = iter(range(len(ranks)))
-    loops = iter([*range(before), *range(before + joint, loops_in_all)])
-    follows = tuple(("array", next(numbers)) if entry == "a" else ("loop", next(loops)) for entry in kept)
-    of = tuple(tuple(range(before + joint - n, before + joint)) for n in ranks)
-    return Indexing(loops_in_all, follows, of, tuple(k for k, entry in enumerate(spec) if entry == "a"))
-
-
-KINDS: dict[type[Any], Any] = {
+MOVING: dict[type[Any], Any] = {
     Join: JoinKernel,
     IncSubtensor: WriteKernel,
     AdvancedSubtensor: IndexKernel,
     AdvancedIncSubtensor: IndexKernel,
+}
+"""Ops whose copies are steps of the program."""
+KINDS: dict[type[Any], Any] = {
     MaxPool: PoolKernel,
     SumPool: PoolKernel,
     SumTo: SumToKernel,

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...cbackend.program.arithmetic import computed, holds
 from ...cbackend.program.program import (
+    Allocate,
     Array,
     Call,
     Compute,
@@ -20,11 +21,13 @@ from ...cbackend.program.program import (
     Select,
 )
 from ...ops.core.interpret import evaluate_node
-from .copies import copied
 from .loops import run_loop
-from .moves import SumToKernel
+from .moves import Moving, SumToKernel
 from .schedule import TO_PLACES, Section
 from .values import Unplanned, Values
+
+COPY = "copy"
+"""The function of calls that copy."""
 
 
 def run_steps(values: Values, name: str) -> None:
@@ -43,8 +46,30 @@ def run_steps(values: Values, name: str) -> None:
 
 
 def _run_section(section: Section, values: Values, name: str) -> None:
+    if isinstance(section.placement.kernel, Moving):
+        _run_moves(section.placement.kernel, section, values, name)
+        return
     for step in section.steps:
         _RUN[type(step)](step, section, values, name)
+
+
+def _run_moves(kernel: Moving, section: Section, values: Values, name: str) -> None:
+    """Run copies and the kernel between them; NumPy runs the node if it is small, or the kernel leaves it."""
+    call = values.call
+    is_hosted = False
+    for step in section.steps:
+        if not isinstance(step, Call):
+            _RUN[type(step)](step, section, values, name)
+        elif not is_hosted:
+            is_hosted = _is_small(kernel, section.operands, values)
+            if not is_hosted:
+                target = values.target(step.writes[0], section.results)
+                if step.function == COPY:
+                    values.schedule.copies.copy(target, values.on_device(step.reads[0]), call)
+                else:
+                    is_hosted = not kernel.call(step, target, values)
+            if is_hosted:
+                _run_by_numpy(section, section.operands, values, name)
 
 
 def _compute(step: Compute, section: Section, values: Values, name: str) -> None:
@@ -64,27 +89,37 @@ def _read(step: Read, section: Section, values: Values, name: str) -> None:
 
 
 def _pack(step: Pack, section: Section, values: Values, name: str) -> None:
-    values.pack(step, partial(copied, call=values.call, kernels=values.schedule.copies))
+    values.pack(step, partial(values.schedule.copies.copied, call=values.call))
 
 
 def _run_node(step: Call | Host, section: Section, values: Values, name: str) -> None:
     """Run a node by its kernel; by NumPy if it has none, is small or empty, or NumPy must report an error."""
-    node, kernel = section.placement.node, section.placement.kernel
+    kernel = section.placement.kernel
     made = None if kernel is None else _launched(kernel, step.reads, section.results, values)
     if made is not None:
         for result, array in zip(section.results, made, strict=True):
             values.made(result, array)
         return
-    found = evaluate_node(node, [values.on_host(a) for a in step.reads], name)
-    for result, value in zip(section.results, found, strict=True):
-        values.know_result(result, value)
+    _run_by_numpy(section, step.reads, values, name)
     if kernel is None and all(map(values.is_steady, step.reads)):
         values.steady.update(result.base for result in section.results)
 
 
+def _run_by_numpy(section: Section, operands: tuple[Array, ...], values: Values, name: str) -> None:
+    found = evaluate_node(section.placement.node, [values.on_host(a) for a in operands], name)
+    for result, value in zip(section.results, found, strict=True):
+        values.know_result(result, value)
+
+
+def _is_small(kernel: Any, operands: tuple[Array, ...], values: Values) -> bool:
+    """Whether NumPy runs a node, as all nodes so far are small."""
+    call = values.call
+    return bool(call.small) and call.leaves_to_host(kernel.work([_Shaped(values.shape(a)) for a in operands]))
+
+
 def _launched(kernel: Any, reads: tuple[Array, ...], results: tuple[Array, ...], values: Values) -> Any:
     """Return the results of a kernel; None if NumPy must run the node."""
-    if values.call.small and values.call.leaves_to_host(kernel.work([_Shaped(values.shape(a)) for a in reads])):
+    if _is_small(kernel, reads, values):
         return None
     unread = kernel.unread if isinstance(kernel, SumToKernel) else ()
     given = [
@@ -104,6 +139,7 @@ class _Shaped:
 
 
 _RUN: dict[type[Any], Any] = {
+    Allocate: lambda step, section, values, name: None,
     Compute: _compute,
     Guard: _guard,
     Read: _read,

@@ -57,19 +57,19 @@ from .base import Device
 from .groups import GroupsKernel, is_grouped
 from .launches import ItemsKernel, PartsKernel
 from .moves import KINDS as MOVES
-from .moves import IndexKernel, JoinKernel, PoolKernel, SumToKernel, WriteKernel
+from .moves import MOVING, Copies, Moving, PoolKernel, SumToKernel
 from .products import KINDS, ProductKernel
 from .values import Place
 from .vector_products import VectorProductKernel, is_with_vector
 
-Move = JoinKernel | WriteKernel | IndexKernel | PoolKernel | SumToKernel
+Move = Moving | PoolKernel | SumToKernel
 DeviceKernel = PartsKernel | ItemsKernel | GroupsKernel | ProductKernel | VectorProductKernel | Move
 
 TO_PLACES = (PartsKernel, ItemsKernel, GroupsKernel, ProductKernel, VectorProductKernel)
 """Kernels that can write their results to given arrays."""
 LAUNCH, VIEW, LENGTH, SCALAR, HOST, LOOP = "launch", "view", "length", "scalar", "host", "loop"
-_NOT_RUN = (Allocate, Finish, Release)
-"""Steps without an action here: a kernel allocates its results, and `Section.unused` ends their lives."""
+_NOT_RUN = (Finish, Release)
+"""Steps without an action here: `Section.unused` ends lives, and outputs may be views."""
 
 
 @record(eq=False)
@@ -102,7 +102,7 @@ class Schedule:
 
     `host`, `device`: the memory that is read on that side.  `constants`: their arrays, which stay on the device between
     calls, by name.  `fixed`: the lengths of these arrays.  `outputs`: the arrays that are returned;
-    `returned`: the memory that they may lie in.  `copies`: kernels that copy, by dtype and rank.
+    `returned`: the memory that they may lie in.  `copies`: the kernels that copy.
     """
 
     program: Program
@@ -114,7 +114,7 @@ class Schedule:
     fixed: dict[str, int]
     outputs: tuple[Array, ...]
     returned: frozenset[Memory]
-    copies: dict[Any, Any]
+    copies: Copies
 
     def placements(self) -> Iterator[Placement]:
         """Yield the placements of all nodes, with those of bodies behind their loops."""
@@ -127,30 +127,30 @@ class Schedule:
 
 def schedule_of(graph: FunctionGraph, device: Device) -> Schedule:
     """Return the schedule of a graph on a device."""
-    known: dict[Apply, Placement] = {}
-    program = plan_by(_placed(graph, device, known), partial(_plan, known))
-    return _scheduled(program, known, {})
+    known, copies = dict[Apply, Placement](), Copies(device)
+    program = plan_by(_placed(graph, copies, known), partial(_plan, known))
+    return _scheduled(program, known, copies)
 
 
 def reason_for_host(node: Apply, device: Device) -> str:
     """Return the reason why NumPy runs a node; empty if the device does."""
     known: dict[Apply, Placement] = {}
-    _placed(FunctionGraph(node.inputs, node.outputs), device, known)
+    _placed(FunctionGraph(node.inputs, node.outputs), Copies(device), known)
     return "; ".join(dict.fromkeys(p.reason for p in known.values() if p.kind == HOST))
 
 
 # --- where nodes run
 
 
-def _placed(graph: FunctionGraph, device: Device, known: dict[Apply, Placement]) -> FunctionGraph:
+def _placed(graph: FunctionGraph, copies: Copies, known: dict[Apply, Placement]) -> FunctionGraph:
     """Return a graph whose nodes have placements, which are added to `known`."""
 
     def visit(node: Apply) -> Sequence[Variable]:
         if isinstance(node.op, InPlace):
             node = node.with_op(node.op.op)
         elif isinstance(node.op, Scan):
-            node = node.with_op(replace(node.op, graph=_placed(node.op.graph, device, known)))
-        placement = _placement(node, device)
+            node = node.with_op(replace(node.op, graph=_placed(node.op.graph, copies, known)))
+        placement = _placement(node, copies)
         inner = _made_of(node) if placement.kind == HOST else ()
         if inner:
             return rebuild(inner, {i: i for i in node.inputs}, visit)
@@ -170,7 +170,8 @@ def _made_of(node: Apply) -> tuple[Variable, ...]:
     return (node.op.meaning(*node.inputs),) if isinstance(node.op, BlasOp) else ()
 
 
-def _placement(node: Apply, device: Device) -> Placement:
+def _placement(node: Apply, copies: Copies) -> Placement:
+    device = copies.device
     if isinstance(node.op, Scan):
         return Placement(node, LOOP)
     if _is_view(node):
@@ -180,7 +181,7 @@ def _placement(node: Apply, device: Device) -> Placement:
     if all(v.ndim == 0 and numpy_dtype(v.dtype).kind in "iub" for v in (*node.inputs, *node.outputs)):
         return Placement(node, SCALAR)
     try:
-        kernel = _kernel(node, device)
+        kernel: DeviceKernel = MOVING[type(node.op)](node, copies) if type(node.op) in MOVING else _kernel(node, device)
     except (TypeError, ValueError, KeyError) as error:
         return Placement(node, HOST, reason=str(error))
     if not device.has_float64 and needs_float64(kernel.text, device.dialect):
@@ -223,6 +224,8 @@ def _plan(known: dict[Apply, Placement], p: Planner, node: Apply) -> None:
         planner = plan_of(node)
         assert planner is not None
         planner(p, node)
+    elif isinstance(placement.kernel, Moving):
+        placement.kernel.plan(p, node)
     elif placement.kernel is None or not _plan_call(p, node, placement.kernel):
         plan_host(p, node)
 
@@ -242,7 +245,7 @@ def _plan_call(p: Planner, node: Apply, kernel: DeviceKernel) -> bool:
 # --- the schedule
 
 
-def _scheduled(program: Program, known: dict[Apply, Placement], copies: dict[Any, Any]) -> Schedule:
+def _scheduled(program: Program, known: dict[Apply, Placement], copies: Copies) -> Schedule:
     """Return the schedule of a program and its bodies."""
     bodies = tuple(_scheduled(body, known, copies) for body in program.bodies)
     outputs = tuple(step.array for step in program.steps if isinstance(step, Finish))
@@ -267,24 +270,37 @@ def _sections(program: Program, known: dict[Apply, Placement], returned: frozens
     for step in program.steps:
         if not isinstance(step, _NOT_RUN):
             steps[step.site].append(step)
-    flat = [step for own in steps for step in own]
+    steps = [_without_allocations(own, known[site.node]) for own, site in zip(steps, program.sites, strict=True)]
     owners = [number for number, own in enumerate(steps) for _ in own]
+    ends = {memory: owners[k] for memory, k in last_uses([s for own in steps for s in own]).items()}
+    for number, site in enumerate(program.sites):  # NumPy may run a node, whose numbers are known already
+        ends.update((m, max(number, ends.get(m, number))) for a in site.operands for m in a.memory)
     kept = returned.union(a.base for a in program.constants)
     unused: list[list[Memory]] = [[] for _ in steps]
-    for memory, last in last_uses(flat).items():
+    for memory, last in ends.items():
         if memory not in kept:
-            unused[owners[last]].append(memory)
+            unused[last].append(memory)
     read = {(a.base, a.lengths): a for step in program.steps for a in arrays_of(step) if a.dense}
     return tuple(
-        Section(known[site.node], site.operands, tuple(own), _results(own, site.node, read), tuple(ends))
-        for site, own, ends in zip(program.sites, steps, unused, strict=True)
+        Section(known[site.node], site.operands, tuple(own), _results(own, site.node, read), tuple(over))
+        for site, own, over in zip(program.sites, steps, unused, strict=True)
     )
 
 
 def _results(steps: Sequence[Step], node: Apply, read: dict[Any, Array]) -> tuple[Array, ...]:
     """Return the arrays that the steps of a node compute, as other steps read them."""
-    made = [array for step in steps for array in _made_by(step, node)]
+    allocated = [_allocated(step) for step in steps if isinstance(step, Allocate)]
+    made = allocated or [array for step in steps for array in _made_by(step, node)]
     return tuple(read.get((a.base, a.lengths), a) for a in made)
+
+
+def _without_allocations(steps: list[Step], placement: Placement) -> list[Step]:
+    """Return the steps of a node; a kernel that is called once for all results allocates them itself."""
+    return steps if isinstance(placement.kernel, Moving) else [s for s in steps if not isinstance(s, Allocate)]
+
+
+def _allocated(step: Allocate) -> Array:
+    return Array(step.buffer, step.dtype, step.lengths, (), True, (step.buffer,))
 
 
 def _made_by(step: Step, node: Apply) -> tuple[Array, ...]:

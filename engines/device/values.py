@@ -103,6 +103,16 @@ class Values:
         if self._shares and not self._is_body and array.base in self.schedule.returned:
             self.own.append(device)
 
+    def target(self, array: Array, results: tuple[Array, ...]) -> Any:
+        """Return an array on the device that steps write, part of one of the `results` of their node."""
+        memory = array.memory[0]
+        if memory not in self._memory:
+            whole = next((r for r in results if r.base == memory), array)
+            shape, place = self.shape(whole), self.places.get(memory)
+            fits = place is not None and place.shape == shape
+            self.made(whole, place if fits else self.call.empty(np.dtype(whole.dtype), shape))
+        return self.on_device(array)
+
     def fill(self, step: Fill) -> None:
         """Add a vector of integers."""
         vector = np.array([self.number(v) for v in step.values], np.int64)
