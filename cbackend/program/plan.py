@@ -166,7 +166,10 @@ def _sites(p: Planner, nodes: Sequence[Apply]) -> tuple[Site, ...]:
     for number, node in enumerate(nodes):
         many = len(node.outputs) > 1
         names.update((o, f"v{number}_{o.index}" if many else f"v{number}") for o in node.outputs)
-    return tuple(Site(node, tuple(p.inputs_of(node)), _expression(node, names)) for node in nodes)
+    return tuple(
+        Site(node, tuple(p.inputs_of(node)), _expression(node, names), tuple(p.arrays[o] for o in node.outputs))
+        for node in nodes
+    )
 
 
 def _expression(node: Apply, names: Mapping[Variable, Any]) -> str:

@@ -154,11 +154,11 @@ class DeviceExecutable(CheckedExecutable):
 
     def _again(self, key: Any, arrays: Sequence[Any]) -> list[Any] | None:
         """Return the results of a replayed call; None if there is no recording, or it no longer fits."""
-        known = self._replays.get(key)
-        if not known:
+        if not self._replays.get(key):
             return None
         with self._device.lock:
-            results: list[Any] | None = known.run(arrays, self.traffic)
+            known = self._replays.get(key)  # another thread may have ended the one before the lock
+            results: list[Any] | None = known.run(arrays, self.traffic) if known else None
         return results
 
     def _unchecked(self, away: Sequence[Any]) -> list[Any]:

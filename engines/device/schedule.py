@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -36,7 +35,6 @@ from ...cbackend.program.program import (
     Read,
     Release,
     Step,
-    arrays_of,
 )
 from ...graph import Apply, FunctionGraph, Variable
 from ...graph.dims import opaque_dims
@@ -87,7 +85,7 @@ class Placement:
 
 @record(eq=False)
 class Section:
-    """The steps of a node, the arrays that these compute, and the memory that no later section reads."""
+    """The steps of a node, its operands and results, and the memory that no later section reads."""
 
     placement: Placement
     operands: tuple[Array, ...]
@@ -280,39 +278,15 @@ def _sections(program: Program, known: dict[Apply, Placement], returned: frozens
     for memory, last in ends.items():
         if memory not in kept:
             unused[last].append(memory)
-    read = {(a.base, a.lengths): a for step in program.steps for a in arrays_of(step) if a.dense}
     return tuple(
-        Section(known[site.node], site.operands, tuple(own), _results(own, site.node, read), tuple(over))
+        Section(known[site.node], site.operands, tuple(own), site.results, tuple(over))
         for site, own, over in zip(program.sites, steps, unused, strict=True)
     )
-
-
-def _results(steps: Sequence[Step], node: Apply, read: dict[Any, Array]) -> tuple[Array, ...]:
-    """Return the arrays that the steps of a node compute, as other steps read them."""
-    allocated = [_allocated(step) for step in steps if isinstance(step, Allocate)]
-    made = allocated or [array for step in steps for array in _made_by(step, node)]
-    return tuple(read.get((a.base, a.lengths), a) for a in made)
 
 
 def _without_allocations(steps: list[Step], placement: Placement) -> list[Step]:
     """Return the steps of a node; a kernel that is called once for all results allocates them itself."""
     return steps if isinstance(placement.kernel, Moving) else [s for s in steps if not isinstance(s, Allocate)]
-
-
-def _allocated(step: Allocate) -> Array:
-    return Array(step.buffer, step.dtype, step.lengths, (), True, (step.buffer,))
-
-
-def _made_by(step: Step, node: Apply) -> tuple[Array, ...]:
-    if isinstance(step, (Call, Loop)):
-        return step.writes if isinstance(step, Call) else step.results
-    if not isinstance(step, Host):
-        return ()
-    lengths = iter(step.lengths)
-    return tuple(
-        Array(name, output.dtype, tuple(next(lengths) for _ in range(output.ndim)), (), True, (name,))
-        for name, output in zip(step.results, node.outputs, strict=True)
-    )
 
 
 def _read_by_host(step: Step, section: Section) -> Sequence[Array]:
