@@ -82,6 +82,8 @@ def elementwise_kernel(op: Any, variables: Sequence[Variable], device: Device) -
 class _Move:
     """Base of the kernels of this file."""
 
+    text: str
+    name: str
     numbers: Sequence[int] = ()
     """Indices of the inputs whose values the host reads."""
     unread: Sequence[int] = ()
@@ -94,12 +96,7 @@ class _Move:
 
 
 class Moving(_Move):
-    """Base of kernels that stand between copies: `plan` plans the copies, and the calls of the kernel.
-
-    `copy`: the kernel of the copies; None without them.
-    """
-
-    copy: Any
+    """Base of kernels that stand between copies: `plan` plans the copies, and the calls of the kernel."""
 
     def plan(self, p: Planner, node: Apply) -> None:
         """Plan a node."""
@@ -114,8 +111,8 @@ class JoinKernel(Moving):
     """Copies each piece to its place."""
 
     def __init__(self, node: Apply, copies: Copies) -> None:
-        self.copy = copies.kernel(node.out.dtype, node.out.ndim)
-        self.text, self.name = self.copy.text, self.copy.name
+        copy = copies.kernel(node.out.dtype, node.out.ndim)
+        self.text, self.name = copy.text, copy.name
 
     def plan(self, p: Planner, node: Apply) -> None:
         plan_join(p, node)
@@ -128,13 +125,13 @@ class WriteKernel(Moving):
         op: Any = node.op
         x, y, *_ = node.inputs
         rank = x.ndim - sum(entry == "i" for entry in op.spec)
-        self.copy, self._write = copies.kernel(x.dtype, x.ndim), copies.kernel(x.dtype, rank)
+        copy, self._write = copies.kernel(x.dtype, x.ndim), copies.kernel(x.dtype, rank)
         if not op.set:
             part = TensorVariable(TensorType(x.dtype, (None,) * rank))
             plus = logical_or if x.dtype == "bool" else add
             self._write = elementwise_kernel(plus, [part, y], copies.device)
         self._sets = op.set
-        self.text, self.name = "\n".join(dict.fromkeys((self.copy.text, self._write.text))), self._write.name
+        self.text, self.name = "\n".join(dict.fromkeys((copy.text, self._write.text))), self._write.name
 
     def plan(self, p: Planner, node: Apply) -> None:
         value = p.arrays[node.inputs[1]]
@@ -166,10 +163,9 @@ class IndexKernel(Moving):
         rank = self._indexing.rank
         self._kernel = indexing_kernel(self._how, other.dtype, self._indexing, tuple(range(rank - other.ndim, rank)))
         self.name, texts = self._kernel.name, [self._prepared()]
-        self.copy = None if self._gathers else copies.kernel(x.dtype, x.ndim)
         self._segments: Segments | None = None
         if not self._gathers:
-            texts.append(self.copy.text)
+            texts.append(copies.kernel(x.dtype, x.ndim).text)
             if not self._device.in_parts:
                 self._segments = Segments(other.dtype, self._how == ADD, arrays, self._device)
                 texts.append(self._segments.text)

@@ -180,7 +180,7 @@ class Values:
         return found
 
     def _put(self, memory: Memory, place: Place) -> None:
-        made = self._device_memory.put(place.host, self.call.traffic)
+        made: Any = self._device_memory.put(place.host, self.call.traffic)  # type: ignore[arg-type]
         if place.is_constant and isinstance(made, OnDevice):
             made = replace(made, host=place.host)
         place.device = made
