@@ -176,7 +176,9 @@ class Values:
             return place.device
         found = place.views.get(array)
         if found is None:
-            found = place.views[array] = self._window(place.device, array, start, self._strides(array))
+            found = self._window(place.device, array, start, self._strides(array))
+            if not place.is_constant:  # views of constants have other lengths in other calls
+                place.views[array] = found
         return found
 
     def _put(self, memory: Memory, place: Place) -> None:

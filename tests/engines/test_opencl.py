@@ -220,6 +220,14 @@ def test_one_kernel_serves_all_shapes_and_empty_ones(opencl):
             np.testing.assert_allclose(got, wanted, rtol=1e-12)
 
 
+def test_a_constant_is_broadcast_to_the_lengths_of_each_call(opencl):
+    x = T.vector("x")
+    f = ag.function([x], [T.set_subtensor(T.alloc(2.0, x.shape[0])[1:], x[1:]), T.exp(x).sum()], mode=opencl)
+    for n in (5, 5, 3, 7, 3):
+        found, _ = f(np.arange(n) + 3.0)
+        assert found.tolist() == [2.0, *(np.arange(1, n) + 3.0)]
+
+
 def test_copies_are_in_the_program_and_counted(opencl):
     x = T.matrix("x")
     f = ag.function([x], T.sort(T.exp(x)).sum(), mode=opencl)
