@@ -101,7 +101,7 @@ def _run_node(step: Call | Host, section: Section, values: Values, name: str) ->
             values.made(result, array)
         return
     _run_by_numpy(section, step.reads, values, name)
-    if kernel is None and all(map(values.is_steady, step.reads)):
+    if kernel is None and values.call.recorder is not None and all(map(values.is_steady, step.reads)):
         values.steady.update(result.base for result in section.results)
 
 

@@ -88,14 +88,16 @@ class Values:
     def know(self, array: Array, sides: Sides) -> None:
         """Add a value that is the whole of its memory.  Raises Unplanned unless it has the planned lengths."""
         host, device = sides
-        for length, n in zip(array.lengths, (device if host is None else host).shape, strict=True):
-            if (length if isinstance(length, int) else self.numbers.setdefault(length, n)) != n:
+        shape, numbers = (device if host is None else host).shape, self.numbers
+        for length, n in zip(array.lengths, shape, strict=True):
+            if (length if isinstance(length, int) else numbers.setdefault(length, n)) != n:
                 raise Unplanned
         self._memory[array.base] = Place(array, host, device)
 
-    def know_result(self, array: Array, host: np.ndarray) -> None:
+    def know_result(self, array: Array, host: Any) -> None:
         """Add a result that NumPy computed."""
-        self.know(array, (np.asarray(host, order="C"), None))
+        is_ready = type(host) is np.ndarray and host.flags.c_contiguous
+        self.know(array, (host if is_ready else np.asarray(host, order="C"), None))
 
     def made(self, array: Array, device: Any) -> None:
         """Add the result of a kernel."""
@@ -144,8 +146,9 @@ class Values:
         if array.base == "":
             return self.shape_only(array)
         memory, place, start = self._find(array)
-        if self.call.recorder is not None and memory not in self.steady:
-            self.call.recorder.broken = True
+        recorder = self.call.recorder
+        if recorder is not None and memory not in self.steady:
+            recorder.broken = True
         if place.host is None:
             return self._fetched(place, array)
         if self._shares and not place.is_constant:
@@ -218,6 +221,9 @@ class Values:
     def _find(self, array: Array) -> tuple[Memory, Place, int]:
         """Return the memory that an array lies in, its contents, and the number of elements before the array."""
         memory, start = array.base, 0
+        place = self._memory.get(memory)
+        if place is not None:
+            return memory, place, 0
         while memory in self._pointers:
             memory, more = self._pointers[memory]
             start += more
