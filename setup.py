@@ -32,7 +32,7 @@ class BuildRuntime(Command):
     def run(self) -> None:
         unused = ours("cbackend.kernels.checks", lambda checks: checks.unused_fields())
         if unused:
-            sys.exit("\n".join(["arignote: unused fields of kernels.  Fix: set and read them, or remove them", *unused]))
+            sys.exit("\n".join(["arignote: unused fields of kernels.  Fix: set and read them, or remove", *unused]))
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
             said = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))

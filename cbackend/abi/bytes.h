@@ -1,45 +1,6 @@
 #pragma once
 #include "forward.h"
 
-enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED };
-enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };
-
-/* Sums of products of bytes; see gemm/bytes.c.  x: images, `in_blocks`, rows, columns, `block` channels side by side, a
-   multiple of 4; y: `outputs` in blocks of `out_block`, a multiple of a vector.  Beyond the borders of x lies `around`.
-   y = start + the sums of windows of x times weights, and what `kind` makes of it. */
-typedef struct ag_byte_sums {
-    i64 images, in_blocks, block, blocks, out_block, outputs;
-    i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
-    i64 own;                                            /* each channel has a kernel of its own */
-    i64 is_signed, around;                              /* x has a sign; the number, as x has it */
-    i64 kind, zero, low, high;                          /* of bytes: the zero point; where y is cut off */
-    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
-    const void *x, *w;
-    const i32 *start, *totals, *shifts;                 /* totals: sums of weights; shifts: NULL, or one a position */
-    const float *scale, *bias;                          /* of each output; AG_FIXED: multipliers and shifts, i32 */
-    const void *more;                                   /* NULL, or numbers like y that are added to it ... */
-    i64 more_kind;                                      /* ... bytes without a sign or with one, or floats ... */
-    float more_scale;                                   /* ... times this */
-    float sum_scale;                                    /* 0, or sums become integers before, times this ... */
-    i64 more_zero, lower, upper;                        /* ... of bytes that are added; where those are cut off */
-    i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
-    i64 y_strides[3];                                   /* from an image, a block, a position to the next */
-    void *y;
-} ag_byte_sums;
-
-/* c[m, n] = a[m, k] @ b[k, n] in 32 bits for every matrix of a batch, of bytes with a sign or without. */
-typedef struct ag_byte_product {
-    i32 rank;
-    const i64 *batch;
-    i64 m, n, k;
-    i32 a_signed, b_signed;
-    const void *a;
-    const i64 *a_strides;
-    const void *b;
-    const i64 *b_strides;
-    i32 *c;                                             /* contiguous */
-} ag_byte_product;
-
 /* y[rows, outputs] = the sum over k of x[rows, k] * (w[outputs, k] - zero[outputs, k / block]) * scale[...].  w has
    4 bits; w, scale and zero (bytes, or NULL) are laid as gemm/nibbles.c says. */
 typedef struct ag_nibble_product {
@@ -81,12 +42,3 @@ typedef struct ag_bfloat_product {
     const i64 *b_strides;                               /* NULL in panels */
     float *y;                                           /* contiguous */
 } ag_bfloat_product;
-
-/* Softmax of rows of bytes, in bytes; see ops/lowered/byte_tables.py. */
-typedef struct ag_byte_softmax {
-    i64 rows, length, is_signed, zero, low, high;       /* is_signed: x; the others are those of y */
-    double scale;                                       /* of y */
-    const void *x;                                      /* contiguous */
-    const float *exponents;                             /* of 256 distances from the largest number */
-    void *y;                                            /* contiguous */
-} ag_byte_softmax;

@@ -59,9 +59,6 @@ from .undo import noted
 DETAIL = 64
 """The length of ag_call.detail."""
 
-IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
-"""Host steps that the runtime runs on several threads, with the C function of each, which may end early."""
-
 
 class StepText(StepAccounts):
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
@@ -153,7 +150,7 @@ class StepText(StepAccounts):
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
         if isinstance(argument, Stages):
             stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
-            return f"rt, {count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}, call->detail"
+            return f"{count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}"
         if isinstance(argument, Said):
             return "call->detail"
         assert isinstance(argument, (int, str)), argument
@@ -257,16 +254,7 @@ class StepText(StepAccounts):
         if kernel is not None:
             yield from self._launch(step, kernel, f"{step.function}({given})")
             return
-        if step.function in IN_PARTS:
-            yield f"if ({self.helper(IN_PARTS[step.function])}(rt, {given})) {self.interrupted(step.site)}"
-            return
         text = f"{step.function if step.kernel else self.helper(spelled(step))}({given})"
-        if step.function == "pipeline":
-            negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
-            status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
-            yield from f"f->outcome = {text};".split("\n")
-            yield f"if (f->outcome) {self.failed(status, step.site)}"
-            return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0
             yield f"f->outcome = {text};"

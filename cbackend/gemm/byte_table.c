@@ -1,8 +1,8 @@
 /* The entries of the unit: products of bytes, of 4-bit weights and of sparse matrices, and byte tables. */
 #pragma once
-#include "byte_sums.c"
-#include "byte_products.c"
-#include "byte_blocks.c"
+#include "../kernels/quantized/sums.c"
+#include "../kernels/quantized/products.c"
+#include "../kernels/quantized/words.c"
 #include "sparse_columns.c"
 #include "two_of_four.c"
 #include "bfloats.c"
@@ -33,8 +33,7 @@ EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 take
 {
     (void)found, (void)takes_wide, (void)alone;
     *entries = (ag_byte_table){
-        .sums = sum_bytes, .product = multiply_bytes, .nibbles = multiply_nibbles, .sparse = multiply_sparse,
-        .columns = multiply_columns, .two = multiply_two, .bfloats = multiply_bfloats, .look_up = look_up,
-        .softmax = softmax_of_bytes, .words = quantize_words, BYTES_SLOTS
+        .nibbles = multiply_nibbles, .sparse = multiply_sparse, .columns = multiply_columns, .two = multiply_two,
+        .bfloats = multiply_bfloats, BYTES_SLOTS
     };
 }

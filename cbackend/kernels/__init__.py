@@ -28,11 +28,12 @@ from ...record import record
 READ, WRITE = "read", "write"
 """Roles of arrays: a kernel may also read what it writes."""
 
-QUANTITY, QUANTITIES, VECTOR, ARRAY, NUMBER, REAL, AFTER, INNER = (
-    "quantity", "quantities", "vector", "array", "number", "real", "after", "inner"
+QUANTITY, QUANTITIES, VECTOR, ARRAY, NUMBER, REAL, AFTER, INNER, STAGES = (
+    "quantity", "quantities", "vector", "array", "number", "real", "after", "inner", "stages"
 )  # fmt: skip
 """Kinds of fields by the form of what a planner gives: an integer; some of them; the address of a list of them; the
-address of an array; that of a number or of an array of rank 0; a float; an epilogue; the call of another kernel."""
+address of an array; that of a number or of an array of rank 0; a float; an epilogue; the call of another kernel; the
+stages of a pipeline."""
 
 
 @record(slots=True)
@@ -66,6 +67,9 @@ class Work:
     functions: tuple[str, ...] = ()
 
 
+STOPS, LAUNCH = "stops", "launch"
+"""What a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
+
 PRODUCTS, BYTES, SOLVERS = "products", "bytes", "solvers"
 """Tables of the runtime: of one float dtype each, of bytes and weights of few bits, the LAPACK of one dtype."""
 
@@ -78,13 +82,16 @@ class KernelSpec:
         name: The word in a program's text, and the name of the slot.
         about: What the kernel computes, for the comment of the struct.
         fields: The members of the struct, in order.
-        table: The table of the runtime that has the slot; empty for a function of the driver.
-        function: The C function in the slot.
+        table: The table of the runtime that has the slot; empty for a function of the driver, whose parameters are the
+            fields.
+        function: The C function in the slot, or that of the driver.
         fails: Names of the outcomes that the call may return.
         work: The operations of a call, of an object that has the values of its fields.
         only: The condition of the preprocessor under which the slot is filled; empty if it always is.
         struct: The C type; by default `ag_` and the name.
-        stops: Whether a call may end early after Ctrl-C, so that the driver looks afterwards.
+        runtime: Whether a function of the driver takes the runtime first.
+        says: Whether a function of the driver takes the array for the numbers of a message last.
+        status: What a function of the driver returns: STOPS or LAUNCH; empty for an outcome, or nothing.
     """
 
     name: str
@@ -96,7 +103,9 @@ class KernelSpec:
     work: Callable[[Any], tuple[Work, ...]] | None = None
     only: str = ""
     struct: str = ""
-    stops: bool = True
+    runtime: bool = False
+    says: bool = False
+    status: str = ""
 
     @property
     def returns(self) -> str:
@@ -174,6 +183,11 @@ def strided(name: str, role: str, about: str = "", optional: bool = False, c: st
 def after(about: str = "the epilogue") -> Field:
     """Return the field of a kernel that reads the results, perhaps block by block."""
     return Field("after", AFTER, "ag_after", about, optional=True)
+
+
+def stages(name: str) -> Field:
+    """Return the field of the kernels of a pipeline: their number, themselves, and the number of line buffers."""
+    return Field(name, STAGES, "ag_stage")
 
 
 def inner(name: str, struct: str, about: str = "") -> Field:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import FOLDER, INNER, Field, KernelSpec, modules
+from . import FOLDER, KernelSpec, modules
+
+BACKEND = FOLDER.parent
 
 
 def unused_fields() -> list[str]:
@@ -15,27 +17,29 @@ def unused_fields() -> list[str]:
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
-        given = {name for path in folder.glob("plan*.py") for name in _keywords(path)}
-        code = "\n".join(path.read_text() for path in sorted(folder.glob("*.[ch]")) if path.stem != folder.name or
-                         path.suffix == ".c")  # fmt: skip
+        planners = [*folder.glob("plan*.py")] or [*BACKEND.glob("program/plan*.py")]
+        given = {name for path in planners for name in _keywords(path)}
         for spec in module.SPECS:
-            found += [f"{folder.name}/spec.py: {line}" for line in _of_spec(spec, given, code)]
+            code = folder.glob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
+            text = "\n".join(path.read_text() for path in sorted(code) if path.suffix in (".c", ".h", ".py"))
+            found += [f"{folder.name}/spec.py: {line}" for line in _of_spec(spec, given, text)]
     return found
 
 
 def _of_spec(spec: KernelSpec, given: set[str], code: str) -> Iterator[str]:
-    if not re.search(rf"\b{spec.function}\(", code):
-        yield f"{spec.name}: no C file of the folder defines {spec.function}"
-    for field in spec.fields:
-        if field.name not in given:
-            yield f"{spec.name}: no planner sets {field.name}"
-        for member in _members(field):
-            if not re.search(rf"(->|\.){member}\b", code):
-                yield f"{spec.name}: no C reads {member}"
-
-
-def _members(field: Field) -> list[str]:
-    return [field.name, *([field.counted] if field.counted and field.kind != INNER else [])]
+    yield from (f"{spec.name}: no planner sets {field.name}" for field in spec.fields if field.name not in given)
+    if spec.table:
+        if not re.search(rf"\b{spec.function}\(", code):
+            yield f"{spec.name}: no C file of the folder defines {spec.function}"
+        names = [name for field in spec.fields for name in (field.name, field.counted) if name]
+        yield from (f"{spec.name}: no C reads {name}" for name in names if not re.search(rf"(->|\.){name}\b", code))
+    elif "->" not in spec.function:
+        members = [name for field in spec.fields for name in (field.counted, field.name) if name]
+        expected = [*["rt"] * spec.runtime, *members, *["said"] * spec.says]
+        match = re.search(rf"\b{spec.function}\(((?:const |void|char|i32|i64|f64|ag_runtime)[^)]*)\)", code)
+        found = [re.split(r"[ *]", parameter)[-1] for parameter in match[1].split(",")] if match else []
+        if found != expected:
+            yield f"{spec.name}: {spec.function} takes {', '.join(found) or 'nothing'}; expected {', '.join(expected)}"
 
 
 def _keywords(path: Path) -> Iterator[str]:

@@ -65,17 +65,11 @@ TABLES = (
         BYTES, "ag_byte_table",
         "Products and tables of bytes, and of weights of few bits.",
         """\
-    void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
-    i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
     i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
     i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
-    void (*look_up)(const struct ag_runtime *rt, i64 count, const void *x, const void *table, void *y);
-    void (*softmax)(const struct ag_runtime *rt, const ag_byte_softmax *softmax);
-    void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
-                  const float *scale, const void *zero, void *y);
 """,
     ),
     Table(SOLVERS, "ag_solvers", "Systems of equations and factorizations of one dtype."),
@@ -88,9 +82,12 @@ def headers() -> Mapping[Path, str]:
     found, families = {}, []
     for module in modules("spec"):
         family = str(module.__name__).split(".")[-2]
-        structs = {spec.c_struct: spec for spec in module.SPECS if spec.fields}
+        structs = {spec.c_struct: spec for spec in module.SPECS if spec.table}
+        if not structs:
+            continue
         families.append(family)
-        found[FOLDER / family / f"{family}.h"] = "\n".join([_including("../../abi/forward.h"), *map(struct_text, structs.values())])
+        texts = [_including("../../abi/forward.h"), *map(struct_text, structs.values())]
+        found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
     paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h", "../abi/bytes.h"]
     found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
     found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])

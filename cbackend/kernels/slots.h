@@ -8,7 +8,12 @@
 #endif
 #define PRODUCTS_SLOTS ATTENTION_SLOT
 
-#define BYTES_SLOTS
+#define BYTE_SUMS_SLOT .byte_sums = sum_bytes,
+#define BYTE_PRODUCT_SLOT .byte_product = multiply_bytes,
+#define LOOK_UP_SLOT .look_up = look_up,
+#define BYTE_SOFTMAX_SLOT .byte_softmax = softmax_of_bytes,
+#define QUANTIZE_WORDS_SLOT .quantize_words = quantize_words,
+#define BYTES_SLOTS BYTE_SUMS_SLOT BYTE_PRODUCT_SLOT LOOK_UP_SLOT BYTE_SOFTMAX_SLOT QUANTIZE_WORDS_SLOT
 
 #define SOLVE_SLOT .solve = solve_batch,
 #define SOLVE_TRIANGULAR_SLOT .solve_triangular = solve_triangular_batch,

@@ -2,6 +2,7 @@
 #pragma once
 #include "attention/attention.h"
 #include "linear_algebra/linear_algebra.h"
+#include "quantized/quantized.h"
 #include "../abi/products.h"
 #include "../abi/bytes.h"
 
@@ -23,17 +24,16 @@ typedef struct ag_blas {
 
 /* Products and tables of bytes, and of weights of few bits. */
 typedef struct ag_byte_table {
-    void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
-    i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
     i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
     i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
     i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
     i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
-    void (*look_up)(const struct ag_runtime *rt, i64 count, const void *x, const void *table, void *y);
-    void (*softmax)(const struct ag_runtime *rt, const ag_byte_softmax *softmax);
-    void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
-                  const float *scale, const void *zero, void *y);
+    void (*byte_sums)(const struct ag_runtime *rt, const ag_byte_sums *of);
+    i32 (*byte_product)(const struct ag_runtime *rt, const ag_byte_product *of);
+    void (*look_up)(const struct ag_runtime *rt, const ag_look_up *of);
+    void (*byte_softmax)(const struct ag_runtime *rt, const ag_byte_softmax *of);
+    void (*quantize_words)(const struct ag_runtime *rt, const ag_quantize_words *of);
 } ag_byte_table;
 
 /* Systems of equations and factorizations of one dtype. */

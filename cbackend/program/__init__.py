@@ -8,7 +8,7 @@ plan_creation, plan_assembly, plan_indexing, plan_order    new arrays, joins, ga
 plan_blas, plan_epilogue, plan_windows       products, what follows them, convolutions and pooling
 plan_trees                                   decision trees
 plan_blocks, plan_block_pools, plan_block_layout    convolutions, pools and copies on channels in blocks
-plan_bytes                                   convolutions and products of bytes
+plan_bytes                                   products of weights of few bits
 plan_matrices                                diagonals, triangles
 plan_loops, plan_pipeline                    loops and branches, pipelines of stencils
 buffers, late, accounts                      lifetimes of buffers, checks before updates, counts for profiles

@@ -15,6 +15,7 @@ from ..kernels import (
     QUANTITIES,
     QUANTITY,
     REAL,
+    STAGES,
     VECTOR,
     WRITE,
     Field,
@@ -26,6 +27,7 @@ from .program import After, Argument, Array, Call, Inner, Number, Stages, Vector
 FORMS: Mapping[str, tuple[type, ...]] = {
     QUANTITY: (int, str), QUANTITIES: (Vector,), VECTOR: (Vector,), ARRAY: (Array,), NUMBER: (Number, Array),
     REAL: (float,), AFTER: (After,), INNER: (Inner,),
+    STAGES: (Stages,),
 }  # fmt: skip
 """The classes of the arguments that each kind of field takes."""
 
@@ -79,6 +81,8 @@ def effects(function: str, arguments: Sequence[Argument], kernels: Mapping[str, 
             more = ((argument,), ()) if field.role == WRITE else ((), (argument,))
         elif isinstance(argument, After):
             more = effects_of_kernel(argument.arguments, kernels[argument.kernel])
+        elif isinstance(argument, Stages):
+            more = effects_of_stages(argument, kernels)
         elif isinstance(argument, Inner):
             more = effects(argument.function, argument.arguments, kernels)
         writes += more[0]

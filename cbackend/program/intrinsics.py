@@ -1,10 +1,5 @@
 """Intrinsics: the calls of a program other than kernels, with the arrays that each writes.
 
-    copy(item, rank, [n, ...], target, [s, ...], source, [s, ...])     target[...] = source[...]
-    eye(item, n, m, k, target, one)                                    ones on a diagonal of zeros
-    iota(n, target)                                                    an arithmetic progression by its first two
-    span_count, range_count(..., count)                                the length of a range
-    in_bounds(steps, rank, [n, ...], indices, [s, ...], n, axis, said) fails with INDEX
     dot, gemv, ger, gemm, matmul(products, ..., result)                products of matrices
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
     panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
@@ -19,18 +14,11 @@
                                                                        two of them, of which the first one has `room`
     convolve_gradient(products, [...], x, [s, ...], g, room, result)
                                                                        the gradient of the kernels of a convolution
-    multiply_bytes(products, ..., result)                              products of bytes in 32 bits
-    sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
-                                                                       a convolution of bytes in blocks
-    look_up(products, count, x, table, result)                         table[x], for bytes
-    quantize_words(products, ..., x, scale, zero, result)              floats as bytes in blocks of four channels
-    byte_softmax_rows(products, [...], x, exponents, result)           softmax of rows of bytes
     multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
     multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
     multiply_columns(products, ..., result)                            the same for blocks along the sum
     multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
     multiply_bfloats(products, ..., a, [s, s], b, [s, s], result)      a product of bfloat16, summed in float32
-    pipeline({stages})                                                 kernels, some rows of each at a time
 
 Arrays among the arguments are numbered in their order, those in an epilogue left out.
 """
@@ -43,7 +31,7 @@ from ...record import record
 from ..ir.kernel import Kernel
 from ..kernels import specs
 from . import calls
-from .program import After, Array, Call, Number, Said, Stages, Table, Vector
+from .program import After, Array, Call, Number, Table, Vector
 
 
 @record
@@ -56,20 +44,13 @@ class Intrinsic:
 
 
 KINDS: dict[type[object], str] = {
-    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", After: "f", Stages: "p",
-    Said: "s",
+    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", After: "f",
 }  # fmt: skip
-"""The letters of signatures: quantity, array, vector, number, products, epilogue, stages, message."""
+"""The letters of signatures: quantity, array, vector, number, products, epilogue."""
 
 INTRINSICS: dict[str, Intrinsic] = {
     found.name: found
     for found in (
-        Intrinsic("copy", "q q v a v a v", (0,)),
-        Intrinsic("eye", "q q q q a n"),
-        Intrinsic("iota", "q a"),
-        Intrinsic("span_count", "a a"),
-        Intrinsic("range_count", "q q q q a"),
-        Intrinsic("in_bounds", "q q v a v q q s", ()),
         Intrinsic("dot", "t q q a q a q a"),
         Intrinsic("gemv", "t q q q na a q q a q na a"),
         Intrinsic("ger", "t q q q na a q a q a"),
@@ -83,17 +64,11 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("convolve_packing", "t v a v a v a qa qa a a f", (-2, -1)),
         Intrinsic("convolve_pair", "t v a v a a qa qa v a a qa qa a a f", (-2, -1)),
         Intrinsic("convolve_gradient", "t v a v a a a", (-2, -1)),
-        Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
-        Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
-        Intrinsic("look_up", "t q a a a"),
-        Intrinsic("quantize_words", "t q q q q a a a a"),
-        Intrinsic("byte_softmax_rows", "t v a a a"),
         Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
         Intrinsic("multiply_sparse", "t q q q q a a a a a"),
         Intrinsic("multiply_columns", "t q q q a a a a a"),
         Intrinsic("multiply_two", "t q q q a a a a"),
         Intrinsic("multiply_bfloats", "t q q q q q q a v a v a"),
-        Intrinsic("pipeline", "p", ()),
     )
 }
 """All intrinsics by name; the driver contains their C."""
@@ -125,8 +100,6 @@ def effects(step: Call, kernels: Mapping[str, Kernel]) -> calls.Effects:
         if isinstance(argument, After):
             more, others = calls.effects_of_kernel(argument.arguments, kernels[argument.kernel])
             writes, reads = [*more, *writes], [*reads, *others]
-        elif isinstance(argument, Stages):
-            return calls.effects_of_stages(argument, kernels)
     return tuple(writes), tuple(reads)
 
 

@@ -16,11 +16,12 @@ from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubten
 from ...ops.shapes.indexing import IncSubtensor
 from ...record import record
 from ..ir.kernel import Kernel
+from ..kernels.memory.spec import IN_BOUNDS
 from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner
-from .program import Allocate, Argument, Array, Lengths, Restore, Said, Vector
+from .program import Allocate, Argument, Array, Lengths, Restore, Said
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
@@ -137,9 +138,8 @@ def _checked_access(p: Planner, whole: Array, node: Apply, indices: Sequence[Var
     for array, axis in zip(arrays, axes, strict=True):
         missing = len(joint) - len(array.lengths)
         strides = tuple(p.along(n, m, s) for n, m, s in zip(array.lengths, joint[missing:], array.strides, strict=True))
-        shape = (joint_rank, Vector(joint), array, Vector((0,) * missing + strides))
-        arguments: list[Argument] = [others, *shape, whole.lengths[axis], axis, Said()]
-        p.call("in_bounds", arguments, (), (array,), fallible=True)
+        s, length = (0,) * missing + strides, whole.lengths[axis]
+        p.run(IN_BOUNDS, others=others, n=tuple(joint), indices=array, s=s, length=length, axis=axis)
     return access
 
 

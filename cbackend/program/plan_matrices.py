@@ -10,6 +10,7 @@ from ...ops.lowered.fused import Fused
 from ...ops.networks.phases import ByPhase
 from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.shapes.shape import DimShuffle
+from ..kernels.memory.spec import IOTA
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Quantity
@@ -64,7 +65,7 @@ def _counted(p: Planner, length: Quantity) -> Variable:
     """Return the vector 0, 1, 2, ... of a length."""
     (numbers,) = _positions(1)
     array = p.put(numbers, p.fresh("int64", (length,)))
-    p.call("iota", (length, array), (array,), ())
+    p.run(IOTA, n=length, y=array)
     return numbers
 
 

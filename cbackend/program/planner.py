@@ -13,6 +13,7 @@ from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
 from ..kernels import SOLVERS, KernelSpec
+from ..kernels.memory.spec import COPY
 from .calls import effects
 from .choices import Choices
 from .outcome import Outcome
@@ -370,9 +371,8 @@ class Planner:
             self.along(have, want, stride)
             for have, want, stride in zip(source.lengths, target.lengths[added:], source.strides, strict=True)
         )
-        rank = len(target.lengths)
-        shape = (Vector(target.lengths), target, Vector(target.strides), source, Vector(strides))
-        self.call("copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
+        item = numpy_dtype(target.dtype).itemsize
+        self.run(COPY, item=item, n=target.lengths, y=target, ys=target.strides, x=source, xs=strides)
 
     def copied(self, array: Array, output: int | None = None) -> Array:
         """Return a fresh C-contiguous copy of `array`."""

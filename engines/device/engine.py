@@ -88,7 +88,8 @@ class DeviceExecutable(CheckedExecutable):
         """Kinds of arguments for which the device runs all nodes, even small ones."""
         self._stays = [self._is_kept(k, o) for k, o in enumerate(self.graph.outputs)]
         self.placements = tuple(self.schedule.placements())
-        self._is_long = on.shares and sum(map(_operations, self.placements)) > current().limits.host_operations
+        most = current().limits.devices.host_operations
+        self._is_long = on.shares and sum(map(_operations, self.placements)) > most
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
         self._given = sum(c is None for c in self.containers)
         texts = dict.fromkeys(p.kernel.text for p in self.placements if p.kernel is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from ...cbackend.kernels.memory.spec import COPY
 from ...cbackend.program.arithmetic import computed, holds
 from ...cbackend.program.program import (
     Allocate,
@@ -25,9 +26,6 @@ from .loops import run_loop
 from .moves import Moving, SumToKernel
 from .schedule import TO_PLACES, Section
 from .values import Unplanned, Values
-
-COPY = "copy"
-"""The function of calls that copy."""
 
 
 def run_steps(values: Values, name: str) -> None:
@@ -64,7 +62,7 @@ def _run_moves(kernel: Moving, section: Section, values: Values, name: str) -> N
             is_hosted = _is_small(kernel, section.operands, values)
             if not is_hosted:
                 target = values.target(step.writes[0], section.results)
-                if step.function == COPY:
+                if step.function == COPY.name:
                     values.schedule.copies.copy(target, values.on_device(step.reads[0]), call)
                 else:
                     is_hosted = not kernel.call(step, target, values)

@@ -317,7 +317,8 @@ def test_factorizations_keep_to_one_thread_of_the_blas_until_they_are_large(n, t
     matrix = np.eye(n) * 4
     factor, strides = np.empty_like(matrix), ffi.new("i64[]", [n, 1])
     a, l = (ffi.cast("void *", x.ctypes.data) for x in (matrix, factor))
-    assert table.solve_f64.cholesky(table, ffi.new("ag_cholesky *", {"n": n, "a": a, "a_strides": strides, "l": l})) == 0
+    call = ffi.new("ag_cholesky *", {"n": n, "a": a, "a_strides": strides, "l": l})
+    assert table.solve_f64.cholesky(table, call) == 0
     np.testing.assert_array_equal(factor, np.eye(n) * 2)
     assert found == [threads]
 
