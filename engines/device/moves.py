@@ -199,7 +199,6 @@ class IndexKernel(Moving):
 
     def call(self, step: Call, target: Any, values: Values) -> bool:
         kernel, call, extents = self._kernel, values.call, list[int]()
-        own = {step.writes[0]: target}
         given: dict[int, Any] = {}
         strides: dict[int, dict[int, int]] = defaultdict(dict)
         axes: list[int] = []
@@ -207,7 +206,7 @@ class IndexKernel(Moving):
         for a, argument in zip(kernel.arguments, step.arguments, strict=True):
             if isinstance(a, Pointer):
                 assert isinstance(argument, Array)
-                given[a.operand] = found = own[argument] if argument in own else values.on_device(argument)
+                given[a.operand] = found = target if argument is step.writes[0] else values.on_device(argument)
                 arguments.append(found if self._device.in_parts else At(found))
             elif not isinstance(a, Report):
                 arguments.append(number := values.number(argument))  # type: ignore[arg-type]

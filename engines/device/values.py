@@ -35,9 +35,9 @@ class Place:
 
     def __init__(self, array: Array, host: np.ndarray | None, device: Any = None, is_constant: bool = False) -> None:
         self.array, self.host, self.device, self.is_constant = array, host, device, is_constant
-        self.views: dict[Array, Any] = {}
-        """Views of the array on the device."""
-        self.copies: dict[Array, np.ndarray] = {}
+        self.views: dict[int, Any] = {}
+        """Views of the array on the device, by the identity of their descriptions."""
+        self.copies: dict[int, np.ndarray] = {}
         """Views that were copied to the host."""
 
 
@@ -157,10 +157,10 @@ class Values:
 
     def _fetched(self, place: Place, array: Array) -> np.ndarray:
         """Return a value that is on the device alone."""
-        found = place.copies.get(array)
+        found = place.copies.get(id(array))
         if found is None:
             there = self.on_device(array)
-            found = place.copies[array] = self._device_memory.get(there, self.call.traffic)
+            found = place.copies[id(array)] = self._device_memory.get(there, self.call.traffic)
             if not self._shares and there.host is None:
                 self.own.append(found)
         elif self._shares:
@@ -177,11 +177,11 @@ class Values:
             self._put(memory, place)
         if place.array is array:
             return place.device
-        found = place.views.get(array)
+        found = place.views.get(id(array))
         if found is None:
             found = self._window(place.device, array, start, self._strides(array))
             if not place.is_constant:  # views of constants have other lengths in other calls
-                place.views[array] = found
+                place.views[id(array)] = found
         return found
 
     def _put(self, memory: Memory, place: Place) -> None:
@@ -197,7 +197,7 @@ class Values:
         if array.base == "":
             return self.shape_only(array), None
         _, place, start = self._find(array)
-        host = place.copies.get(array) if place.host is None else self._host_window(place.host, array, start)
+        host = place.copies.get(id(array)) if place.host is None else self._host_window(place.host, array, start)
         return host, None if place.device is None else self.on_device(array)
 
     def shape_only(self, array: Array) -> np.ndarray:
