@@ -154,7 +154,7 @@ ALL = {
 def ours(case: Case) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """The call without arguments, and the wait."""
     import arignote as ag
-    from arignote.engines.cuda.device import device
+    from arignote.engines.device.dialects.cuda import device
 
     from .peers.arignote import NAMES
 

@@ -21,7 +21,8 @@ GROUP = "arignote.engines"
 _BUILT_IN = {
     "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
     "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
-    "opencl": (".opencl.engine", "OpenCLEngine"), "cuda": (".cuda.engine", "CudaEngine"),
+    "opencl": (".device.dialects.opencl", "OpenCLEngine"),
+    "cuda": (".device.dialects.cuda", "CudaEngine"),
 }  # fmt: skip
 """Module and class of each built-in engine, loaded on first use."""
 _registered: dict[str, Engine] = {}

@@ -9,7 +9,7 @@ helpers.py          the helpers, read from functions/*.h: C that compiles as it 
 polynomials.py      the polynomials in them, spelled out
 vector_forms.py     vector forms of sin, cos and tan, made for each instruction set
 user_forms.py       elementwise ops from outside the package
-device.py           kernels of work items in OpenCL C and CUDA C++
+device.py           kernels of work items in the language of a dialect
 device_groups.py    kernels whose groups of work items reduce, or pass over rows
 device_parts.py     kernels of the C backend, of which a work item runs a part
 device_lists.py     the function of a work item, and the kernel of a list of launches

@@ -1,7 +1,7 @@
-"""Kernels for devices, in OpenCL C or CUDA C++, from loop IR: the same printer of expressions with another prelude.
+"""Kernels for devices, in the language of a dialect, from loop IR: the printer of expressions with another prelude.
 
-The helpers of ctext/ are C99 that both languages take.  A dialect spells the scalar types, the names of the C library,
-the qualifiers of functions and pointers, and how a work item finds its place.
+The helpers of ctext/ are C99 that all these languages take.  A dialect spells the scalar types, the names of the C
+library, the qualifiers of functions and pointers, and how a work item finds its place.
 """
 
 from __future__ import annotations
@@ -20,43 +20,8 @@ from .helper import C_TYPES, storage_type
 from .helpers import HELPERS, library
 from .preamble import in_order
 
-_LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
 _FLOAT64 = re.compile(r"\b(?:f64|double)\b|\b\d+\.\d+\b(?!f)|as_double|__builtin_(?:inf|nan)\(")
 _TYPES = {"i8": "char", "i16": "short", "i32": "int", "i64": "long"}
-_BUILT_IN = """\
-#define half half_
-#define __builtin_nan(said) as_double(0x7ff8000000000000UL)
-#define __builtin_nanf(said) as_float(0x7fc00000u)
-#define __builtin_inf() as_double(0x7ff0000000000000UL)
-#define __builtin_inff() as_float(0x7f800000u)
-#define __builtin_fma fma
-#define __builtin_fmaf fma
-#define __builtin_signbit signbit
-"""
-_CUDA_BUILT_IN = """\
-#define __builtin_nan(said) __longlong_as_double(0x7ff8000000000000LL)
-#define __builtin_nanf(said) __int_as_float(0x7fc00000)
-#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
-#define __builtin_inff() __int_as_float(0x7f800000)
-#define __builtin_fma fma
-#define __builtin_fmaf fmaf
-#define __builtin_signbit signbit
-#define __builtin_expect(value, wanted) (value)
-#define __FP_FAST_FMA 1
-#define __FP_FAST_FMAF 1
-extern "C" { __constant__ i64 ag_first[2]; }
-static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
-static __device__ inline f64 lgamma_r(f64 x, int *sign)
-{
-    *sign = x < 0 && fmod(floor(x), 2.0) != 0 ? -1 : 1;
-    return lgamma(x);
-}
-static __device__ inline f32 lgammaf_r(f32 x, int *sign)
-{
-    *sign = x < 0 && fmodf(floorf(x), 2.0f) != 0 ? -1 : 1;
-    return lgammaf(x);
-}
-"""
 
 
 @record
@@ -90,53 +55,12 @@ class Dialect:
     """Keywords in front of a helper, for `static inline`."""
 
 
-def _typedefs(long: str) -> str:
+def typedefs(long: str) -> str:
+    """Return the scalar types by their names in kernels.  `long`: a signed type of 64 bits."""
     signed = {**_TYPES, "i64": long, "i8": "signed char"}
     lines = [f"typedef {c} {t};" for t, c in signed.items()]
     lines += [f"typedef unsigned {c.removeprefix('signed ')} u{t[1:]};" for t, c in signed.items()]
     return "\n".join((*lines, "typedef bool b8;", "typedef u16 f16;", "typedef float f32;")) + "\n"
-
-
-OPENCL = Dialect(
-    name="opencl",
-    prelude="#pragma OPENCL FP_CONTRACT OFF\n"
-    + _typedefs("long")
-    + "#ifdef cl_khr_fp64\ntypedef double f64;\n#endif\n"
-    + _BUILT_IN
-    + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
-    kernel="__kernel void",
-    grouped="__kernel __attribute__((reqd_work_group_size({items}, 1, 1))) void",
-    resident=1024,
-    pointer="__global ",
-    shared="__local ",
-    barrier="barrier(CLK_LOCAL_MEM_FENCE);",
-    near_barrier=(1, ""),
-    high_product="mul_hi",
-    places=("get_global_id(0)", "get_global_id(1)", "get_global_id(2)"),
-    group=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
-    item="get_local_id(0)",
-    helper="static inline",
-)
-CUDA = Dialect(
-    name="cuda",
-    prelude=_typedefs("long long") + "typedef double f64;\n" + _CUDA_BUILT_IN,
-    kernel='extern "C" __global__ void',
-    grouped='extern "C" __global__ void __launch_bounds__({items}, {groups})',
-    resident=1024,
-    pointer="",
-    shared="__shared__ ",
-    barrier="__syncthreads();",
-    near_barrier=(32, "__syncwarp();"),
-    high_product="__umulhi",
-    places=(
-        "(i64)blockIdx.x * blockDim.x + threadIdx.x",
-        "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
-        "(ag_first[1] + blockIdx.z) * blockDim.z + threadIdx.z",
-    ),
-    group=("(i64)blockIdx.x", "(ag_first[0] + blockIdx.y)", "(ag_first[1] + blockIdx.z)"),
-    item="threadIdx.x",
-    helper="static __device__ inline",
-)
 
 
 def source(found: WorkItems, dialect: Dialect, dense: bool = False) -> str:
@@ -162,9 +86,9 @@ def opening(dialect: Dialect) -> str:
     return dialect.prelude
 
 
-def needs_float64(text: str) -> bool:
+def needs_float64(text: str, dialect: Dialect) -> bool:
     """Whether a kernel computes in float64 anywhere."""
-    return bool(_FLOAT64.search(text.removeprefix(OPENCL.prelude)))
+    return bool(_FLOAT64.search(text.removeprefix(dialect.prelude)))
 
 
 def helper_text(text: str, dialect: Dialect) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Parameter, Report, Stride
-from .device import OPENCL, helper_text
+from .device import Dialect, helper_text
 from .device_lists import Item
 from .emit import INDENT, functions, helpers
 from .helper import storage_type
@@ -36,10 +36,10 @@ _INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "
 """Functions of the C library for which processors have instructions; OpenCL's may be slower or less exact."""
 
 
-def parts_item(kernel: Kernel) -> Item:
+def parts_item(kernel: Kernel, dialect: Dialect) -> Item:
     """Return the function of a work item, which runs one chunk."""
     needed = set(helpers(kernel)) - library()
-    texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
+    texts = [dialect.prelude, _instructions(), *(helper_text(HELPERS[name].text, dialect) for name in in_order(needed))]
     is_narrow = any(numpy_dtype(o.dtype).itemsize < 4 for o in kernel.operands)
     texts += [_for_clang(function.text(), is_narrow) for function in functions(kernel)]
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .device import OPENCL
+from .device import Dialect
 from .device_lists import Item, kernels_source
 
 ROWS = 6
@@ -32,12 +32,12 @@ def columns(dtype: str) -> int:
     return 16 if dtype in ("int64", "uint64", "float64") else 32
 
 
-def packed_source(dtype: str) -> str:
+def packed_source(dtype: str, dialect: Dialect) -> str:
     """Return the text for processors: the kernels of `packed_items`."""
-    return kernels_source(packed_items(dtype))
+    return kernels_source(packed_items(dtype, dialect))
 
 
-def packed_items(dtype: str) -> tuple[Item, Item]:
+def packed_items(dtype: str, dialect: Dialect) -> tuple[Item, Item]:
     """Return the work items for processors: `product_<dtype>_pack` copies a panel of b, `product_<dtype>` a tile."""
     wide = columns(dtype)
     tile = _PACKED_TILE.replace("@TILE", "\n".join("    " + line for line in _registers()))
@@ -45,7 +45,7 @@ def packed_items(dtype: str) -> tuple[Item, Item]:
     for word, value in (("T", _WORDS[dtype]), ("WIDE", str(wide)), ("ROWS", str(ROWS)), ("L", str(wide // 2))):
         texts = [text.replace("{" + word + "}", value) for text in texts]
     pack, store, tile = texts
-    name, prelude = f"product_{dtype}", OPENCL.prelude
+    name, prelude = f"product_{dtype}", dialect.prelude
     given, made = (p.replace("{T}", _WORDS[dtype]).split(", ") for p in (_PACK_PARAMETERS, _TILE_PARAMETERS))
     return Item(f"{name}_pack", (prelude,), tuple(given), pack), Item(name, (prelude, store), tuple(made), tile)
 

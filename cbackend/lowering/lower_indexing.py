@@ -42,6 +42,11 @@ class Indexing:
     axes: tuple[int, ...]
 
     @property
+    def joint(self) -> tuple[int, ...]:
+        """The loops that index arrays follow."""
+        return tuple(sorted({loop for own in self.loops_of for loop in own}))
+
+    @property
     def sliced(self) -> tuple[int, ...]:
         """The loops that sliced axes of the indexed array follow."""
         return tuple(number for kind, number in self.follows if kind == "loop")

@@ -12,4 +12,5 @@ plan_bytes                                   products of weights of few bits
 plan_matrices                                diagonals, triangles
 plan_loops, plan_pipeline                    loops and branches, pipelines of stencils
 buffers, late, accounts                      lifetimes of buffers, checks before updates, counts for profiles
+arithmetic                                   integers of a program in Python, for engines that interpret it
 """

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ...graph.types import numpy_dtype
-from .program import Allocate, Buffer, Choice, Finish, Loop, Pack, Program, Release, Restore, Step, arrays_of
+from .program import Allocate, Buffer, Choice, Finish, Loop, Memory, Pack, Program, Release, Restore, Step, arrays_of
 
 Size = tuple[object, ...]
 MOST_PLACES = 2048
@@ -27,7 +27,7 @@ def assign_slots(steps: Sequence[Step]) -> tuple[tuple[Step, ...], dict[Buffer, 
     Allocate(b0) .. last use of b0 .. Allocate(b1)   -->   b1 takes over the slot of b0, or Release(slot of b0) after
     its last use
     """
-    last = _last_uses(steps)
+    last = _ends_of_buffers(steps)
     slots: dict[Buffer, int] = {}
     free: defaultdict[Size, list[tuple[int, int, int]]] = defaultdict(list)  # by size: (slot, its last use, slots then)
     begun = 0
@@ -80,18 +80,23 @@ def _touched(step: Loop | Choice | Pack) -> list[Buffer]:
     return [*_made_by(step), *(b for array in handed for b in array.buffers)]
 
 
-def _last_uses(steps: Sequence[Step]) -> list[list[Buffer]]:
-    """Return for each step the buffers that no later step uses."""
-    at: dict[Buffer, int] = {}
+def last_uses(steps: Sequence[Step]) -> dict[Memory, int]:
+    """Return the number of the last step that uses each memory."""
+    at: dict[Memory, int] = {}
     for k, step in enumerate(steps):
         at.update(dict.fromkeys(_made_by(step), k))
         for array in arrays_of(step):
-            at.update(dict.fromkeys(array.buffers, k))
+            at.update(dict.fromkeys(array.memory, k))
+    return at
+
+
+def _ends_of_buffers(steps: Sequence[Step]) -> list[list[Buffer]]:
+    """Return for each step the buffers that no later step uses."""
     handed_over = {step.array.base for step in steps if isinstance(step, Finish)}
     handed_over.update(step.kept.base for step in steps if isinstance(step, Restore))  # the end of the call frees it
     ends: list[list[Buffer]] = [[] for _ in steps]
-    for buffer, k in at.items():
-        if buffer.output is None and buffer not in handed_over:
+    for buffer, k in last_uses(steps).items():
+        if isinstance(buffer, Buffer) and buffer.output is None and buffer not in handed_over:
             ends[k].append(buffer)
     return ends
 

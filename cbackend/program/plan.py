@@ -57,10 +57,11 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     nodes = execution_order(graph)
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
-    program = _planned(graph, nodes, mutable, choices)
+    program = _planned(graph, nodes, mutable, choices, plan_node)
     if mutable and not cannot_fail_late(program.steps, mutable):
         lasting = overwritten_for_good(program.steps, mutable)
-        program = _planned(graph, nodes, {i: o for i, o in mutable.items() if i not in lasting}, choices)
+        kept = {i: o for i, o in mutable.items() if i not in lasting}
+        program = _planned(graph, nodes, kept, choices, plan_node)
     choices.check()
     if strict:
         for kernel in program.kernels:
@@ -69,22 +70,34 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     return program
 
 
+def plan_by(graph: FunctionGraph, planner: Plan) -> Program:
+    """Return the program of an engine with kernels of its own: `planner(p, node)` plans each node.
+
+    Arrays of any strides enter and leave the program and its bodies, and no input is overwritten.
+    """
+    return _planned(graph, execution_order(graph), {}, Choices(), planner, strided=True)
+
+
 def _planned(
-    graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, is_body: bool = False
-) -> Program:
-    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays."""
-    dense = is_body or bool(mutable)
-    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, (plan_node, plan_body), choices)
+    graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, planner: Plan,
+    is_body: bool = False, strided: bool = False,
+) -> Program:  # fmt: skip
+    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays unless it is `strided`."""
+    dense = not strided and (is_body or bool(mutable))
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, (planner, plan_body), choices, strided)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     p.ordered = set() if is_body else _in_any_order(graph, p)
     for p.site, node in enumerate(nodes):
-        plan_node(p, node)
+        planner(p, node)
     p.site = len(nodes)
-    finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
+    if strided:
+        finished = [p.arrays[output] for output in graph.outputs]
+    else:
+        finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
-    steps, slots = assign_slots(checks_first(p.steps, mutable))
+    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(checks_first(p.steps, mutable))
     return Program(
         graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
         tuple(p.products), tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
@@ -94,7 +107,7 @@ def _planned(
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
     """Plan a graph as a body of the program under construction and return its number; equal graphs share a body."""
     if graph not in p.bodies:
-        body = _planned(graph, execution_order(graph), {}, p.choices, is_body=True)
+        body = _planned(graph, execution_order(graph), {}, p.choices, p.plan_node, is_body=True, strided=p.strided)
         p.bodies[graph] = body
         p.kernels.update((kernel.name, kernel) for kernel in body.kernels)
         p.products.update(dict.fromkeys(body.products))
@@ -153,7 +166,10 @@ def _sites(p: Planner, nodes: Sequence[Apply]) -> tuple[Site, ...]:
     for number, node in enumerate(nodes):
         many = len(node.outputs) > 1
         names.update((o, f"v{number}_{o.index}" if many else f"v{number}") for o in node.outputs)
-    return tuple(Site(node, tuple(p.inputs_of(node)), _expression(node, names)) for node in nodes)
+    return tuple(
+        Site(node, tuple(p.inputs_of(node)), _expression(node, names), tuple(p.arrays[o] for o in node.outputs))
+        for node in nodes
+    )
 
 
 def _expression(node: Apply, names: Mapping[Variable, Any]) -> str:

@@ -21,7 +21,7 @@ from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kerne
 from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner
-from .program import Allocate, Argument, Array, Lengths, Quantity, Restore, Said
+from .program import Allocate, Argument, Array, Lengths, Restore, Said
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
@@ -61,7 +61,7 @@ def fits(p: Planner, value: Array, lengths: Lengths) -> None:
 
 
 def plan_gather(p: Planner, node: Apply) -> None:
-    access = _access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
+    access = _checked_access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
     result = p.result(node.out, access.extents)
     _launch(p, access, GATHER, result.dtype, result, writes=result, reads=access.x)
 
@@ -70,14 +70,14 @@ def gather_kernel(
     p: Planner, node: Apply, result: Callable[[Lengths], Array]
 ) -> tuple[Kernel, Lengths, Sequence[Argument]]:
     """Return the kernel of a gather into an array, made by `result` of its lengths, with extents and all arguments."""
-    access = _access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
-    kernel, arguments = _called(p, access, GATHER, node.out.dtype, result(access.extents))
+    access = _checked_access(p, p.arrays[node.inputs[0]], node, node.inputs[1:])
+    kernel, arguments = called(p, access, GATHER, node.out.dtype, result(access.extents))
     return kernel, access.extents, arguments
 
 
 def plan_scatter(p: Planner, node: Apply) -> None:
     value = p.arrays[node.inputs[1]]
-    access = _access(p, p.modifiable(node, 0), node, node.inputs[2:])
+    access = _checked_access(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, access.extents)
     how = SET if unmarked(node.op).set else ADD
     _launch(p, access, how, value.dtype, value, writes=access.x, reads=value)
@@ -87,7 +87,7 @@ def plan_scatter(p: Planner, node: Apply) -> None:
 
 
 @record
-class _Access:
+class Access:
     """Part of an array `x` in a nest of loops, with the index arrays and the extents of the loops."""
 
     x: Array
@@ -96,42 +96,51 @@ class _Access:
     indexing: Indexing
 
 
-def _access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) -> _Access:
+def access_of(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) -> Access:
+    """Plan the access of a gather or scatter to the array `whole`."""
     spec: tuple[str, ...] = unmarked(node.op).spec
     x = window(p, whole, node, indices)
     arrays = tuple(p.arrays[i] for i in _index_arrays(spec, indices))
-    axes = tuple(axis for axis, entry in enumerate(spec) if entry == "a")
+    indexing = indexing_of(spec, len(whole.lengths), [len(a.lengths) for a in arrays])
     joint_rank = max(len(a.lengths) for a in arrays)
     joint = tuple(
         p.join([a.lengths[k - joint_rank] for a in arrays if len(a.lengths) >= joint_rank - k], k, Outcome.INDICES)
         for k in range(joint_rank)
     )
-    kept = [entry for entry in spec if entry != "i"] + ["s000"] * (len(whole.lengths) - len(spec))
     before = joint_position(spec)
-    numbers = iter(range(len(arrays)))
-    sliced = [n for n, entry in zip(x.lengths, kept, strict=True) if entry != "a"]
-    extents = [*sliced[:before], *joint, *sliced[before:]]
-    _check_unread(p, arrays, axes, whole, joint, p.product(sliced[:before]))
-    loops = iter([*range(before), *range(before + joint_rank, len(extents))])
-    follows = [("array", next(numbers)) if entry == "a" else ("loop", next(loops)) for entry in kept]
-    array_loops = tuple(tuple(range(before + joint_rank - len(a.lengths), before + joint_rank)) for a in arrays)
-    return _Access(x, arrays, tuple(extents), Indexing(len(extents), tuple(follows), array_loops, axes))
+    sliced = [n for n, (kind, _) in zip(x.lengths, indexing.follows, strict=True) if kind == "loop"]
+    return Access(x, arrays, (*sliced[:before], *joint, *sliced[before:]), indexing)
 
 
-def _check_unread(
-    p: Planner, arrays: Sequence[Array], axes: Sequence[int], whole: Array, joint: Sequence[Quantity], others: Quantity
-) -> None:
-    """Plan the check of indices if loops outside theirs, `others` steps in all, may be empty: the kernel skips them.
+def indexing_of(spec: tuple[str, ...], rank: int, ranks: Sequence[int]) -> Indexing:
+    """Return the loops of an indexing of an array of this rank by index arrays of these ranks."""
+    kept = [entry for entry in spec if entry != "i"] + ["s000"] * (rank - len(spec))
+    before, joint = joint_position(spec), max(ranks)
+    loops_in_all = sum(entry != "a" for entry in kept) + joint
+    numbers = iter(range(len(ranks)))
+    loops = iter([*range(before), *range(before + joint, loops_in_all)])
+    follows = tuple(("array", next(numbers)) if entry == "a" else ("loop", next(loops)) for entry in kept)
+    of = tuple(tuple(range(before + joint - n, before + joint)) for n in ranks)
+    return Indexing(loops_in_all, follows, of, tuple(k for k, entry in enumerate(spec) if entry == "a"))
+
+
+def _checked_access(p: Planner, whole: Array, node: Apply, indices: Sequence[Variable]) -> Access:
+    """Plan an access, and the check of indices if loops outside theirs may be empty: the kernel skips them then.
 
     As in NumPy, index arrays that broadcast to no element are not checked.
     """
+    access = access_of(p, whole, node, indices)
+    arrays, axes = access.arrays, access.indexing.axes
+    before, joint_rank = joint_position(unmarked(node.op).spec), max(len(a.lengths) for a in arrays)
+    joint, others = access.extents[before : before + joint_rank], p.product(access.extents[:before])
     if isinstance(others, int) and others != 0:
-        return
+        return access
     for array, axis in zip(arrays, axes, strict=True):
         missing = len(joint) - len(array.lengths)
         strides = tuple(p.along(n, m, s) for n, m, s in zip(array.lengths, joint[missing:], array.strides, strict=True))
         s, length = (0,) * missing + strides, whole.lengths[axis]
         p.run(IN_BOUNDS, others=others, n=tuple(joint), indices=array, s=s, length=length, axis=axis)
+    return access
 
 
 def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterator[Variable]:
@@ -145,14 +154,15 @@ def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterato
 # --- the kernel
 
 
-def _launch(p: Planner, access: _Access, how: str, dtype: str, other: Array, writes: Array, reads: Array) -> None:
+def _launch(p: Planner, access: Access, how: str, dtype: str, other: Array, writes: Array, reads: Array) -> None:
     """Run the nest between `access.x` and `other`, which has the shape of the nest or broadcasts to it."""
-    kernel, arguments = _called(p, access, how, dtype, other)
+    kernel, arguments = called(p, access, how, dtype, other)
     p.kernels.setdefault(kernel.name, kernel)
     p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
 
 
-def _called(p: Planner, access: _Access, how: str, dtype: str, other: Array) -> tuple[Kernel, list[Argument]]:
+def called(p: Planner, access: Access, how: str, dtype: str, other: Array) -> tuple[Kernel, list[Argument]]:
+    """Return the kernel between `access.x` and `other`, and its arguments."""
     rank, added = len(access.extents), len(access.extents) - len(other.lengths)
     kernel = indexing_kernel(how, dtype, access.indexing, tuple(range(added, rank)))
     arguments: list[Argument] = [*access.extents, other]

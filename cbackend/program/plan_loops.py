@@ -29,11 +29,11 @@ def plan_scan(p: Planner, node: Apply) -> None:
     n, sequences, firsts, others = op.parts(node)
     steps = p.read(n)
     p.guard("not_negative", steps, failure=Outcome.NEGATIVE_STEPS)
-    rows = [_by_rows(p, p.arrays[s]) for s in sequences]
+    rows = [p.arrays[s] if p.strided else _by_rows(p, p.arrays[s]) for s in sequences]
     for k, array in enumerate(rows):
         p.guard("reaches", array.lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
-    states, fixed = ([p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
-    kept = _quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    states, fixed = ([p.arrays[v] if p.strided else p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
+    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
     results, made = [], []
     count = p.name("n", INTEGER) if op.until else None
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
@@ -52,7 +52,7 @@ def plan_cond(p: Planner, node: Apply) -> None:
     op = node.op
     assert isinstance(op, Cond)
     operands = [p.packed(p.arrays[v]) for v in node.inputs[1:]]
-    kept = _quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
     results, made = [], []
     for output, lengths in zip(node.outputs, kept, strict=True):
         result, is_made = _result(p, output, lengths, False)
@@ -70,7 +70,7 @@ def _by_rows(p: Planner, array: Array) -> Array:
     return array if array.dense or array.strides[1:] == p.strides(rows) else p.packed(array)
 
 
-def _quantities(p: Planner, rows: Sequence[Sequence[Dim | None]]) -> list[tuple[Length, ...]]:
+def quantities(p: Planner, rows: Sequence[Sequence[Dim | None]]) -> list[tuple[Length, ...]]:
     """Return lengths in terms of planned operands as quantities of the program; None if known only at run time."""
     return [tuple(None if n is None else _quantity(p, n) for n in row) for row in rows]
 

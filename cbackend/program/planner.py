@@ -50,9 +50,12 @@ class Planner:
     def __init__(
         self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
         planners: tuple[Callable[[Planner, Apply], None], Callable[[Planner, FunctionGraph], int]], choices: Choices,
+        strided: bool = False,
     ) -> None:  # fmt: skip
         """`planners`: of a node, and of an inner graph, whose number among the bodies it returns."""
         self.plan_node, self.plan_body = planners
+        self.strided = strided
+        """Whether arrays of any strides enter and leave the program and its bodies, instead of copies."""
         self.choices = choices
         self.mutable = mutable
         """Inputs, by name, that may be overwritten, and the output that each becomes."""

@@ -9,6 +9,7 @@ equal C.
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 from ...graph import Apply, Constant, FunctionGraph
@@ -346,11 +347,15 @@ def bodies_of(step: Step) -> tuple[int, ...]:
 
 @record
 class Site:
-    """One node, for messages and profiles: its operands as arrays, in the node's order."""
+    """One node, for messages and profiles: its operands as arrays, in the node's order.
+
+    `results`: its outputs as arrays, unknown in a program that was parsed.
+    """
 
     node: Apply
     operands: tuple[Array, ...]
     text: str
+    results: tuple[Array, ...] = field(default=(), compare=False)
 
 
 @record

@@ -6,7 +6,7 @@ from functools import cache, reduce
 import pytest
 
 from arignote import ops as T
-from arignote.cbackend.ctext.device import CUDA, OPENCL, source
+from arignote.cbackend.ctext.device import source
 from arignote.cbackend.ctext.device_groups import group_source
 from arignote.cbackend.ctext.device_products import DTYPES
 from arignote.cbackend.ctext.device_scatter import scatter_source
@@ -15,6 +15,8 @@ from arignote.cbackend.lowering.groups import groups_of, row_split, split_of
 from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
 from arignote.cbackend.lowering.work_items import gather_items, work_items
 from arignote.cbackend.lowering.work_rows import row_items
+from arignote.engines.device.dialects.cuda import CUDA
+from arignote.engines.device.dialects.opencl import OPENCL
 from arignote.graph import FunctionGraph
 from arignote.ops.elementwise.records import Elementwise
 from arignote.ops.lowered.fused import Fused

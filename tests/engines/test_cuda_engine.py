@@ -16,7 +16,7 @@ from opencl_devices import calls
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import EngineError
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 
 pytestmark = pytest.mark.long
 

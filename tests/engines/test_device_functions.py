@@ -18,7 +18,7 @@ from softmax_rows import reference, rows_of
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 from arignote.function.mode import Mode
 
 pytestmark = pytest.mark.long

@@ -14,7 +14,7 @@ from arignote import ops as T
 from arignote.cbackend.lowering import groups as plans
 from arignote.cbackend.lowering.work_items import work_items
 from arignote.cbackend.lowering.work_rows import row_items
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 from arignote.graph import FunctionGraph, TensorType
 from arignote.ops.core.tensor import TensorVariable
 from arignote.ops.lowered.fused import Fused

@@ -8,8 +8,8 @@ from opencl_devices import calls, device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.segments import Segments
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.segments import Segments
 
 RNG = np.random.default_rng(2)
 DTYPES = ("float32", "float64", "int8", "uint64", "bool")
@@ -20,7 +20,7 @@ def opencl(request, monkeypatch):
     if lacking():
         pytest.skip(lacking())
     made = device_of(request.param)
-    monkeypatch.setattr(engine, "device", lambda: made)
+    monkeypatch.setattr(devices, "device", lambda: made)
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -62,7 +62,7 @@ def test_any_number_of_items_at_any_place(rows, columns, count, adds, turned):
     index = RNG.integers(-height, height, count)
     values = [numbers(rows, columns, dtype="float32"), numbers(count, width, dtype="float32"), index]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "device", lambda: device_of("buffers"))
+        patch.setattr(devices, "device", lambda: device_of("buffers"))
         require_equal([x, v, i], [result], values, ag.Mode("fast_run", backend="opencl"))
 
 
@@ -79,7 +79,7 @@ def test_the_order_of_constant_indices_is_found_once(opencl, monkeypatch):
         opencl,
     )
     assert not f._run.hosted
-    if not engine.device().shares:
+    if not devices.device().shares:
         assert len(found) == 2 and all(a is b for a, b in zip(*found))
 
 

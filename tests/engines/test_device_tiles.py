@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from arignote import ops as T
 from arignote.cbackend.ctext.device_products import DTYPES
 from arignote.cbackend.ctext.device_tiles import tiles
-from arignote.engines.cuda import device as devices
-from arignote.engines.opencl import products
-from arignote.engines.opencl.call import Call
-from arignote.engines.opencl.memory import OnDevice, Traffic
+from arignote.engines.device import products
+from arignote.engines.device.call import Call
+from arignote.engines.device.dialects import cuda as devices
+from arignote.engines.device.memory import OnDevice, Traffic
 from arignote.graph import TensorType
 from arignote.ops.core.tensor import TensorVariable
 

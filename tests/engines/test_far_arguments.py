@@ -9,7 +9,7 @@ from arignote import ops as T
 from arignote.cbackend.ctext import helpers_trigonometric
 from arignote.cbackend.ir.loops import Assign, Const, For, If, Let, Load, Local, ScalarOp, Store, Var
 from arignote.cbackend.lowering.far_arguments import FAR, near_first
-from arignote.engines.opencl import engine
+from arignote.engines.device.dialects import opencl as devices
 
 RNG = np.random.default_rng(11)
 I, N = Local("int64", "i"), Local("int64", "n")
@@ -22,7 +22,7 @@ def opencl(monkeypatch):
     """The mode of the engine, on a device that runs parts of loops."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of("parts"))
+    monkeypatch.setattr(devices, "device", lambda: device_of("parts"))
     return ag.Mode("fast_run", backend="opencl")
 
 

@@ -13,13 +13,14 @@ from random_programs import random_program
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.ctext.device import CUDA, OPENCL, source
+from arignote.cbackend.ctext.device import source
 from arignote.cbackend.ctext.device_groups import group_source
 from arignote.cbackend.ir.work_items import Groups
 from arignote.cbackend.lowering.work_items import work_items
 from arignote.engines import EngineError
-from arignote.engines.opencl import device as devices
-from arignote.engines.opencl import engine
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.dialects.cuda import CUDA
+from arignote.engines.device.dialects.opencl import OPENCL
 from arignote.ops.networks.convolution import Convolution
 
 INTEGERS = ("int8", "uint8", "int32", "uint32", "int64", "uint64")
@@ -30,7 +31,7 @@ def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of(request.param))
+    monkeypatch.setattr(devices, "device", lambda: device_of(request.param))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -102,7 +103,7 @@ def test_a_full_device_leaves_shared_variables_alone(opencl, monkeypatch):
     w = ag.shared(np.zeros(100), name="w")
     f = ag.function([], w.sum(), updates={w: w + 1}, mode=opencl)
     f()
-    monkeypatch.setattr(engine.device(), "largest", 100)
+    monkeypatch.setattr(devices.device(), "largest", 100)
     with pytest.raises(EngineError, match=r"out of memory: an array takes 800 bytes.*smaller arrays"):
         f()
     monkeypatch.undo()
@@ -125,11 +126,11 @@ def test_a_device_that_fails_leaves_shared_variables_alone(opencl, monkeypatch, 
     for _ in range(before - 1):
         f(zeros + 1)
     kept = w.get_value()
-    monkeypatch.setattr(engine.device(), "_enqueue", lost)
+    monkeypatch.setattr(devices.device(), "_enqueue", lost)
     with pytest.raises(EngineError, match=r"^the OpenCL device .* fails: .*DEVICE_NOT_AVAILABLE"):
         f(zeros + 1)
     monkeypatch.undo()
-    monkeypatch.setattr(engine, "device", lambda: f._run._device)
+    monkeypatch.setattr(devices, "device", lambda: f._run._device)
     assert launches and w.get_value().tobytes() == kept.tobytes()
     f(zeros + 1)
     np.testing.assert_allclose(w.get_value(), before * 40 * np.e)
@@ -138,7 +139,7 @@ def test_a_device_that_fails_leaves_shared_variables_alone(opencl, monkeypatch, 
 def test_a_device_that_fails_while_it_is_waited_for(opencl, monkeypatch):
     w, x = ag.shared(np.zeros((40, 40)), name="w"), T.matrix("x")
     f = ag.function([x], w.sum(), updates={w: w + T.exp(x)}, mode=opencl)
-    device, ones = engine.device(), np.zeros((40, 40))
+    device, ones = devices.device(), np.zeros((40, 40))
     for _ in range(3):
         f(ones)
     finish = device.finish
@@ -158,14 +159,14 @@ def test_a_device_that_fails_while_it_is_waited_for(opencl, monkeypatch):
 
 def test_devices_without_float64_leave_it_to_the_host(opencl, monkeypatch):
     """Also a float64 that stands inside of a kernel of float32 alone, such as a sum by parts."""
-    monkeypatch.setattr(engine.device(), "has_float64", False)
+    monkeypatch.setattr(devices.device(), "has_float64", False)
     x, y = T.matrix("x", dtype="float32"), T.matrix("y")
     f = ag.function([x, y], [x + 1, x @ x, y * 2, x.sum(axis=1), T.cast(x, "float64")], mode=opencl)
     reasons = [reason for _, reason in f._run.hosted]
     assert reasons and all("it takes float64, which the device" in reason for reason in reasons)
     assert "float64" in str(f.remarks.of("in Python"))
     hosted = {v.dtype for node, _ in f._run.hosted for v in node.inputs + node.outputs}
-    launched = {v.dtype for s in f._run.steps if hasattr(s, "kernel") for v in s.node.inputs + s.node.outputs}
+    launched = {v.dtype for p in f._run.placements if p.kernel for v in p.node.inputs + p.node.outputs}
     assert "float64" in hosted and launched == {"float32"}
     value = np.ones((3, 3), "float32")
     assert f(value, value.astype("float64") / 3)[2][0, 0] == 2 / 3
@@ -219,12 +220,20 @@ def test_one_kernel_serves_all_shapes_and_empty_ones(opencl):
             np.testing.assert_allclose(got, wanted, rtol=1e-12)
 
 
+def test_a_constant_is_broadcast_to_the_lengths_of_each_call(opencl):
+    x = T.vector("x")
+    f = ag.function([x], [T.set_subtensor(T.alloc(2.0, x.shape[0])[1:], x[1:]), T.exp(x).sum()], mode=opencl)
+    for n in (5, 5, 3, 7, 3):
+        found, _ = f(np.arange(n) + 3.0)
+        assert found.tolist() == [2.0, *(np.arange(1, n) + 3.0)]
+
+
 def test_copies_are_in_the_program_and_counted(opencl):
     x = T.matrix("x")
     f = ag.function([x], T.sort(T.exp(x)).sum(), mode=opencl)
     value = np.ones((4, 4))
     np.testing.assert_allclose(f(value), np.e * 16)
-    traffic, shared = f._run.traffic, engine.device().shares
+    traffic, shared = f._run.traffic, devices.device().shares
     assert (traffic.to_device, traffic.to_host) == ((0, 0) if shared else (2 * 128, 128 + 8))
     assert traffic.launches == 2
     listed = str(f.c_source())
@@ -346,11 +355,11 @@ def test_shared_variables_stay_on_the_device_between_calls(opencl):
     for _ in range(3):
         f(np.ones((4, 4)))
     ahead, back = f._run.traffic.to_device, f._run.traffic.to_host
-    assert (ahead, back) == ((0, 0) if engine.device().shares else (4 * 128, 0))
+    assert (ahead, back) == ((0, 0) if devices.device().shares else (4 * 128, 0))
     total = ag.function([], w.sum(), mode=opencl)
     assert total() == 48 and total._run.traffic.to_device == 0
     assert w.get_value().tolist() == [[3.0] * 4] * 4  # read back here
-    assert f._run.traffic.to_host == (0 if engine.device().shares else 128)
+    assert f._run.traffic.to_host == (0 if devices.device().shares else 128)
     w.set_value(np.ones((4, 4)))
     f(np.ones((4, 4)))
     assert ag.function([], w * 2)().tolist() == [[4.0] * 4] * 4  # in C

@@ -9,8 +9,8 @@ from random_programs import random_program
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.replay import OnHost, Replay
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.replay import OnHost, Replay
 
 RNG = np.random.default_rng(7)
 SHARING = [way for way in WAYS if WAYS[way]["shares"]]
@@ -21,7 +21,7 @@ def opencl(request, monkeypatch):
     """The mode of the engine, on a device that shares the host's memory in two ways."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of(request.param))
+    monkeypatch.setattr(devices, "device", lambda: device_of(request.param))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -149,7 +149,7 @@ def test_arrays_that_are_not_aligned(opencl, ran):
 
 
 def test_small_graphs_are_numpys(opencl, ran, monkeypatch):
-    monkeypatch.setattr(engine.device(), "small", 5_000_000)
+    monkeypatch.setattr(devices.device(), "small", 5_000_000)
     x = T.vector("x")
     f = ag.function([x], [x + 1, x[1:], x, T.constant(2.0) * 1, x + 1], mode=opencl)
     a = np.arange(3.0)
@@ -165,7 +165,7 @@ def test_small_graphs_are_numpys(opencl, ran, monkeypatch):
 
 
 def test_a_small_node_before_a_large_one_runs_on_the_device(opencl, monkeypatch):
-    monkeypatch.setattr(engine.device(), "small", 5_000_000)
+    monkeypatch.setattr(devices.device(), "small", 5_000_000)
     x, y = T.vector("x"), T.matrix("y")
     f = ag.function([x, y], T.exp(x).sum() * T.exp(y @ y), mode=opencl)
     values = np.arange(3.0), RNG.normal(size=(300, 300)) / 300

@@ -11,12 +11,11 @@ from random_programs import random_program
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.ctext.device import OPENCL
 from arignote.cbackend.ctext.device_lists import list_source
 from arignote.cbackend.ctext.device_products import packed_items
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.lists import LaunchList
-from arignote.engines.opencl.tape import Single
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.lists import LaunchList
+from arignote.engines.device.tape import Single
 
 RNG = np.random.default_rng(3)
 
@@ -26,7 +25,7 @@ def opencl(monkeypatch):
     """The mode of the engine, on a device that runs parts of loops."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of("parts"))
+    monkeypatch.setattr(devices, "device", lambda: device_of("parts"))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -36,7 +35,7 @@ def one_by_one(monkeypatch, opencl):
 
     def run(call, *arguments):
         with monkeypatch.context() as patch:
-            patch.setattr(engine.device(), "lists", lambda kernel, work: False)
+            patch.setattr(devices.device(), "lists", lambda kernel, work: False)
             return [call(*arguments) for _ in range(3)]
 
     return run
@@ -122,14 +121,14 @@ def test_a_launch_of_a_list_refuses_an_index(opencl):
 
 
 def test_the_kernel_of_a_list(golden):
-    golden("device_list.cl", list_source(packed_items("float64"))[len(OPENCL.prelude) :])
+    golden("device_list.cl", list_source(packed_items("float64", devices.OPENCL))[len(devices.OPENCL.prelude) :])
 
 
 IN_CALLER = """
 import numpy as np
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl.device import device
+from arignote.engines.device.dialects.opencl import device
 
 found = device()
 assert found.name.startswith("pthread"), found.name

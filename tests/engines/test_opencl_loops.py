@@ -6,9 +6,8 @@ from opencl_devices import WAYS, calls, device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.program import inner_steps
-from arignote.engines.opencl.tape import Tape
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.tape import Tape
 
 RNG = np.random.default_rng(5)
 
@@ -18,7 +17,7 @@ def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of(request.param))
+    monkeypatch.setattr(devices, "device", lambda: device_of(request.param))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -69,7 +68,7 @@ def test_nothing_is_copied_between_steps(opencl):
         f(*values)
         before = f._run.traffic.to_device
         results = f(*values)
-        shared = engine.device().shares
+        shared = devices.device().shares
         assert f._run.traffic.to_device - before == (0 if shared else sum(v.nbytes for v in values))
         assert f._run.traffic.to_host == (0 if shared else 2 * sum(r.nbytes for r in results))
 
@@ -155,7 +154,7 @@ def test_errors_are_numpys(opencl):
 def test_kernels_of_a_body_are_in_the_text(opencl):
     inputs, outputs, _ = recurrent(5)
     f = ag.function(inputs, outputs, mode=opencl)
-    kernels = {s.kernel.text for s in inner_steps(f._run.steps) if hasattr(s, "kernel")}
+    kernels = {p.kernel.text for p in f._run.placements if p.kernel is not None}
     assert len(kernels) >= 2 and all(text in str(f.c_source()) for text in kernels)
 
 

@@ -6,7 +6,7 @@ from opencl_devices import WAYS, device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
+from arignote.engines.device.dialects import opencl as devices
 
 
 @pytest.fixture(params=WAYS)
@@ -14,7 +14,7 @@ def opencl(request, monkeypatch):
     """The mode of the engine, on one device in three ways; skips the test where no device compiles kernels."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of(request.param))
+    monkeypatch.setattr(devices, "device", lambda: device_of(request.param))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -31,7 +31,7 @@ def test_copies_have_rows_with_their_bytes_and_time(opencl):
     assert f.profile.calls == 3 and {found["exp"].engine, found["sum"].engine} == {"opencl"}
     assert found["sort"].engine == "numpy" and found["sort"].calls == 3
     assert found["exp"].bytes == 3 * 2 * 128 and found["sort"].bytes == 3 * 2 * 128 and found["sum"].bytes == 3 * 136
-    if engine.device().shares:
+    if devices.device().shares:
         assert "to device" not in found and "to host" not in found and not traffic.to_device
         return
     ahead, back = found["to device"], found["to host"]
@@ -55,7 +55,7 @@ def test_a_loop_is_one_row_and_warm_up_is_left_out(opencl):
     assert loop.calls == 2 == f.profile.calls and f.profile.skipped == 1
     assert loop.kernel.startswith("k_") and loop.has_body
     found = rows(f.profile)
-    if not engine.device().shares:
+    if not devices.device().shares:
         assert found["to host"].bytes == 2 * 5 * 3 * 8
 
 

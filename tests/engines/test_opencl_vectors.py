@@ -6,9 +6,8 @@ from opencl_devices import device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.engines.opencl import engine
-from arignote.engines.opencl.program import Launch
-from arignote.engines.opencl.vector_products import VectorProductKernel
+from arignote.engines.device.dialects import opencl as devices
+from arignote.engines.device.vector_products import VectorProductKernel
 
 RNG = np.random.default_rng(11)
 SHAPES = [((300, 70), (70,)), ((70,), (70, 300)), ((3, 1000), (1000,)), ((900,), (900,)), ((5, 1), (1,))]
@@ -19,7 +18,7 @@ def opencl(monkeypatch):
     """The mode of the engine, on a device that runs parts of loops."""
     if lacking():
         pytest.skip(f"no OpenCL: {lacking()}")
-    monkeypatch.setattr(engine, "device", lambda: device_of("parts"))
+    monkeypatch.setattr(devices, "device", lambda: device_of("parts"))
     return ag.Mode("fast_run", backend="opencl")
 
 
@@ -28,8 +27,8 @@ def opencl(monkeypatch):
 def test_a_product_with_a_vector_is_a_sum(opencl, a, b, dtype):
     x, y = T.tensor("x", dtype=dtype, shape=(None,) * len(a)), T.tensor("y", dtype=dtype, shape=(None,) * len(b))
     f = ag.function([x, y], x @ y, mode=opencl)
-    (step,) = [s for s in f._run.steps if isinstance(s, Launch)]
-    assert isinstance(step.kernel, VectorProductKernel)
+    (placement,) = [p for p in f._run.placements if p.kernel is not None]
+    assert isinstance(placement.kernel, VectorProductKernel)
     p, q = RNG.standard_normal(a).astype(dtype), RNG.standard_normal(b).astype(dtype)
     expected, tolerance = p.astype("float64") @ q.astype("float64"), 1e-4 if dtype == "float32" else 1e-12
     for left in (p, np.asfortranarray(p), np.repeat(p, 2, 0)[::2]):

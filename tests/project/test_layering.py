@@ -49,8 +49,8 @@ LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}
 MAY_IMPORT["engines.division"] = BELOW | {"cbackend.cache", "engines"}
-MAY_IMPORT["engines.opencl"] = MAY_IMPORT["engines"] | {"engines"}
-MAY_IMPORT["engines.cuda"] = MAY_IMPORT["engines.opencl"] | {"engines.opencl"}
+MAY_IMPORT["engines.device"] = MAY_IMPORT["engines"] | {"engines"}
+MAY_IMPORT["engines.device.dialects"] = MAY_IMPORT["engines.device"] | {"engines.device"}
 MAY_IMPORT["scaleout"] = BELOW
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "engines.division", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from arignote.engines.opencl import device as devices
+from arignote.engines.device.dialects import opencl as devices
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ import os
 
 import cuda_stand_in
 
-from arignote.engines.cuda import device as devices
+from arignote.engines.device.dialects import cuda as devices
 from arignote.function.mode import MODES, Mode
 
 

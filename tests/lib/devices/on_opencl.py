@@ -11,8 +11,7 @@ import os
 
 from opencl_devices import device_of
 
-from arignote.engines.opencl import device as devices
-from arignote.engines.opencl import engine
+from arignote.engines.device.dialects import opencl as devices
 from arignote.function.mode import MODES, Mode
 
 
@@ -22,5 +21,5 @@ def pytest_configure(config):
     devices.device().small = 0
     way = os.environ.get("OPENCL_WAY")
     if way:
-        engine.device = lambda: device_of(way)
+        devices.device = lambda: device_of(way)
     MODES["FAST_RUN"] = Mode("fast_run", backend="opencl")

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from arignote.engines.opencl import device as devices
+from arignote.engines.device.dialects import opencl as devices
 
 WAYS = {
     "parts": {"shares": True, "in_parts": True},
@@ -21,7 +21,7 @@ def lacking():
 
 @cache
 def device_of(way):
-    (found,) = [d for d in devices._devices() if str(d.name).strip() == devices.device().name][:1]
+    (found,) = [d for d in devices._devices() if str(d.name).strip() == devices._found()[0].name][:1]
     made = devices.OpenCLDevice(found, **WAYS[way])
     made.small = 0
     return made

@@ -27,6 +27,7 @@ from ...record import record
 from .base import Device
 from .call import At, Call, Places
 from .launches import item_grid
+from .memory import offsets
 
 _PICOSECONDS = 20
 """Estimated picoseconds of a multiplication and an addition."""
@@ -74,8 +75,10 @@ class ProductKernel:
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
         self.name = f"product_{dtype}"
         if device.shares:
-            self.text = texts.packed_source(dtype)
-            self._pack, self._start = (device.item_kernel(item, self.text) for item in texts.packed_items(dtype))
+            self.text = texts.packed_source(dtype, device.dialect)
+            self._pack, self._start = (
+                device.item_kernel(item, self.text) for item in texts.packed_items(dtype, device.dialect)
+            )
         elif device.items < tiles(dtype)[-1].items:
             raise TypeError(f"products take groups of {tiles(dtype)[-1].items} work items")
         else:
@@ -201,14 +204,6 @@ def _plan(dtype: str, device: Device, batch: int, rows: int, across: int, inner:
 # --- layouts
 
 
-def _offsets(shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
-    """Return the offsets of all elements in C order."""
-    found = np.zeros((1,) * len(shape), np.int64)
-    for axis, (n, s) in enumerate(zip(shape, strides)):
-        found = found + (np.arange(n) * s).reshape([-1 if k == axis else 1 for k in range(len(shape))])
-    return np.ascontiguousarray(np.broadcast_to(found, tuple(shape)).reshape(-1))
-
-
 def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
     """Return the layout of `dot` and `matmul`; a vector is a row or a column."""
     (n, m), (s, t) = shapes, strides
@@ -220,13 +215,13 @@ def _matrices(op: Op, shapes: Shapes, strides: Shapes) -> Layout | None:
         batch = np.broadcast_shapes(n[:-2], m[:-2])
     except ValueError:
         return None
-    shape, along = (*batch, *rows, *across), _offsets(n[-1:], s[-1:])
+    shape, along = (*batch, *rows, *across), offsets(n[-1:], s[-1:])
     if math.prod(m[:-2]) == 1:  # all matrices of the batch meet the same one: their rows become those of one matrix
-        batch, a = (), (_offsets((), ()), _offsets(n[:-1], s[:-1]), along)
+        batch, a = (), (offsets((), ()), offsets(n[:-1], s[:-1]), along)
     else:
-        a = (_batch(n, s, batch), _offsets(rows, s[:-1][-1:]), along)
+        a = (_batch(n, s, batch), offsets(rows, s[:-1][-1:]), along)
     b_inner = t[0] if len(m) == 1 else t[-2]
-    b = (_batch(m, t, batch), _offsets((inner,), (b_inner,)), _offsets(across, t[-1:] if across else ()))
+    b = (_batch(m, t, batch), offsets((inner,), (b_inner,)), offsets(across, t[-1:] if across else ()))
     high, wide = a[1].size, math.prod(across)
     c = (np.arange(math.prod(batch), dtype=np.int64) * (high * wide), np.arange(high, dtype=np.int64) * wide)
     return Layout(shape, a, b, c)
@@ -238,7 +233,7 @@ def _batch(shape: Sequence[int], strides: Sequence[int], batch: tuple[int, ...])
     if own <= 0:
         return np.zeros(math.prod(batch), np.int64)
     steps = [0 if n == 1 else s for n, s in zip(shape[:own], strides[:own])]
-    return _offsets(batch, [0] * (len(batch) - own) + steps)
+    return offsets(batch, [0] * (len(batch) - own) + steps)
 
 
 def _convolution(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
@@ -248,15 +243,15 @@ def _convolution(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
     if positions is None or x[1] != w[1] * groups or w[0] % groups:
         return None
     high, wide = w[0] // groups, math.prod(positions)
-    a = (_offsets((x[0], groups), (0, high * ws[0])), _offsets((high,), ws[:1]), _offsets(w[1:], ws[1:]))
+    a = (offsets((x[0], groups), (0, high * ws[0])), offsets((high,), ws[:1]), offsets(w[1:], ws[1:]))
     along = [s * d for s, d in zip(xs[2:], op.dilation)]
     steps = [s * d for s, d in zip(xs[2:], op.stride)]
     b = (
-        _offsets((x[0], groups), (xs[0], w[1] * xs[1])),
-        _offsets((w[1], *kernel), (xs[1], *along)),
-        _offsets(positions, steps),
+        offsets((x[0], groups), (xs[0], w[1] * xs[1])),
+        offsets((w[1], *kernel), (xs[1], *along)),
+        offsets(positions, steps),
     )
-    c = (_offsets((x[0], groups), (w[0] * wide, high * wide)), _offsets((high,), (wide,)))
+    c = (offsets((x[0], groups), (w[0] * wide, high * wide)), offsets((high,), (wide,)))
     return Layout((x[0], w[0], *positions), a, b, c, (1, 0))
 
 
@@ -277,18 +272,18 @@ def _kernel_gradient(op: Any, shapes: Shapes, strides: Shapes) -> Layout | None:
     high, channels = g[1] // groups, x[1] // groups
     wide = channels * math.prod(kernel)
     a = (
-        _offsets((groups,), (high * gs[1],)),
-        _offsets((high,), gs[1:2]),
-        _offsets((g[0], *positions), (gs[0], *gs[2:])),
+        offsets((groups,), (high * gs[1],)),
+        offsets((high,), gs[1:2]),
+        offsets((g[0], *positions), (gs[0], *gs[2:])),
     )
     along = [s * d for s, d in zip(xs[2:], op.dilation)]
     steps = [s * d for s, d in zip(xs[2:], op.stride)]
     b = (
-        _offsets((groups,), (channels * xs[1],)),
-        _offsets((x[0], *positions), (xs[0], *steps)),
-        _offsets((channels, *kernel), (xs[1], *along)),
+        offsets((groups,), (channels * xs[1],)),
+        offsets((x[0], *positions), (xs[0], *steps)),
+        offsets((channels, *kernel), (xs[1], *along)),
     )
-    c = (_offsets((groups,), (high * wide,)), _offsets((high,), (wide,)))
+    c = (offsets((groups,), (high * wide,)), offsets((high,), (wide,)))
     return Layout((g[1], channels, *kernel), a, b, c, (1, 0))
 
 

@@ -1,4 +1,4 @@
-"""An OpenCL device: its queue and its compiled kernels.
+"""OpenCL: the words of OpenCL C, devices with their queues and compiled kernels, and the engine.
 
 `pyopencl` is imported when the first function is compiled.
 """
@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ...cbackend.ctext.device import OPENCL
-from ...cbackend.ctext.device_lists import LIST, Item, list_source
-from ..engine import EngineError
-from .base import Device
-from .memory import Buffers, Shared
+from ....cbackend.ctext.device import Dialect, typedefs
+from ....cbackend.ctext.device_lists import LIST, Item, list_source
+from ...engine import EngineError
+from ..base import Device
+from ..engine import DeviceEngine
+from ..memory import Buffers, Shared
 
 INSTALL = "install it by pip install 'arignote[opencl]'"
 _OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_RESOURCES", "OUT_OF_HOST_MEMORY", "INVALID_BUFFER_SIZE")
@@ -33,6 +34,38 @@ _POLLS = 300
 """Polls of a running list, 0.1 to 0.2 us each, before the thread sleeps: waking takes 20 us."""
 _IN_CALLER = ("basic", "cpu-minimal")
 """PoCL devices that run kernels in the launching thread, where a launch takes 1 us."""
+
+_LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
+_BUILT_IN = """\
+#define half half_
+#define __builtin_nan(said) as_double(0x7ff8000000000000UL)
+#define __builtin_nanf(said) as_float(0x7fc00000u)
+#define __builtin_inf() as_double(0x7ff0000000000000UL)
+#define __builtin_inff() as_float(0x7f800000u)
+#define __builtin_fma fma
+#define __builtin_fmaf fma
+#define __builtin_signbit signbit
+"""
+OPENCL = Dialect(
+    name="opencl",
+    prelude="#pragma OPENCL FP_CONTRACT OFF\n"
+    + typedefs("long")
+    + "#ifdef cl_khr_fp64\ntypedef double f64;\n#endif\n"
+    + _BUILT_IN
+    + "".join(f"#define {name}f {name}\n" for name in _LIBRARY),
+    kernel="__kernel void",
+    grouped="__kernel __attribute__((reqd_work_group_size({items}, 1, 1))) void",
+    resident=1024,
+    pointer="__global ",
+    shared="__local ",
+    barrier="barrier(CLK_LOCAL_MEM_FENCE);",
+    near_barrier=(1, ""),
+    high_product="mul_hi",
+    places=("get_global_id(0)", "get_global_id(1)", "get_global_id(2)"),
+    group=("get_group_id(0)", "get_group_id(1)", "get_group_id(2)"),
+    item="get_local_id(0)",
+    helper="static inline",
+)
 
 
 class OpenCLDevice(Device):
@@ -325,3 +358,16 @@ def _devices() -> list[Any]:
         return [d for platform in cl.get_platforms() for d in platform.get_devices()]
     except cl.Error:
         return []
+
+
+class OpenCLEngine(DeviceEngine):
+    """Compiles the kernels of a graph for the first OpenCL device."""
+
+    name = "opencl"
+    stage = "making OpenCL C"
+
+    def missing(self) -> str:
+        return trouble()
+
+    def device(self) -> Device:
+        return device()

@@ -1,4 +1,4 @@
-"""Interface of devices: memory, compiled kernels, ordered launches.  OpenCL and CUDA implement it."""
+"""Interface of devices: memory, compiled kernels, ordered launches.  Each dialect implements it: see dialects/."""
 
 from __future__ import annotations
 

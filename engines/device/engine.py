@@ -1,4 +1,4 @@
-"""The OpenCL engine: kernels on a device; NumPy runs nodes without a kernel as steps of the function."""
+"""Engines of devices: kernels on a device; NumPy runs nodes without a kernel as steps of the function."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from ...cbackend.calls.caller import bound
 from ...cbackend.driver.page import CFile
+from ...cbackend.program.program import Array
 from ...graph import Apply, Constant, FunctionGraph, Names, Variable
 from ...ops.control.laziness import made_lazy
 from ...ops.core.interpret import interpret
@@ -24,14 +25,13 @@ from ..executable import CheckedExecutable
 from .base import Device
 from .buffer_replay import BufferReplay, buffer_key_of
 from .call import Call, Launches, Recorder
-from .device import device, trouble
 from .memory import OnDevice, Traffic
-from .program import Host, Launch, Loop, Results, Step, View, body_of, inner_steps, reason_for_host
 from .replay import OnHost, Replay, key_of
 from .resident import Away, found_at, leave, mirrored
 from .rows import Rows
-from .run import run_body
-from .values import Values
+from .run import run_steps
+from .schedule import HOST, LAUNCH, LOOP, VIEW, Placement, Schedule, reason_for_host, schedule_of
+from .values import Sides, Unplanned, Values
 
 
 class _Anything:
@@ -56,29 +56,24 @@ _REPLAYS = 64
 """Most kinds of arguments (shapes and strides) whose calls a function keeps."""
 
 
-class OpenCLEngine(Engine):
-    """Compiles the kernels of a graph for the first OpenCL device."""
+class DeviceEngine(Engine):
+    """Compiles the kernels of a graph for a device; see dialects/."""
 
-    name = "opencl"
     unwanted: tuple[str, ...] = ("inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
     hosts_refused = True
-    stage = "making OpenCL C"
 
-    def missing(self) -> str:
-        return trouble()
+    def device(self) -> Device:
+        """Return the device that functions are compiled for."""
+        raise NotImplementedError(f"engine {self.name!r} defines no device()")
 
     def refusal(self, node: Apply) -> str:
         return reason_for_host(node, self.device())
 
-    def compile(self, graph: FunctionGraph, request: Request) -> OpenCLExecutable:
-        return OpenCLExecutable(self, graph, request, self.device())
-
-    def device(self) -> Device:
-        """Return the device that functions are compiled for."""
-        return device()
+    def compile(self, graph: FunctionGraph, request: Request) -> DeviceExecutable:
+        return DeviceExecutable(self, graph, request, self.device())
 
 
-class OpenCLExecutable(CheckedExecutable):
+class DeviceExecutable(CheckedExecutable):
     """A graph on a device.  Values stay there between steps; `traffic` counts copies and launches."""
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request, on: Device) -> None:
@@ -86,29 +81,28 @@ class OpenCLExecutable(CheckedExecutable):
         super().__init__(engine, made_lazy(graph), request, self._run)
         self._device, self.traffic = on, Traffic()
         self._updated = {o for _, o in self.graph.updates}
-        self._body = body_of(self.graph, on)
-        self.steps = self._body.steps
-        self._returned = _returned(self.graph, self.steps)
+        self.schedule = schedule_of(self.graph, on)
         self._call_own = threading.local()
         self._replays: dict[Any, Any] = {}
         self._launching: set[Any] = set()
         """Kinds of arguments for which the device runs all nodes, even small ones."""
         self._stays = [self._is_kept(k, o) for k, o in enumerate(self.graph.outputs)]
+        self.placements = tuple(self.schedule.placements())
         most = current().limits.devices.host_operations
-        self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > most
+        self._is_long = on.shares and sum(map(_operations, self.placements)) > most
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
         self._given = sum(c is None for c in self.containers)
-        texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))
-        self.source = "\n".join(("/*", *map(c_comment, _listed(self.graph, self.steps, on.shares)), "*/", *texts))
+        texts = dict.fromkeys(p.kernel.text for p in self.placements if p.kernel is not None)
+        self.source = "\n".join(("/*", *map(c_comment, _listed(self.schedule, on.shares)), "*/", *texts))
         self.c_file = CFile(self.source, ())
         self._rows: Rows | None = None
         if self.profile is not None:
-            self._rows = Rows(self.profile, self._body, engine.name, time.perf_counter() - start)
+            self._rows = Rows(self.profile, self.schedule, engine.name, time.perf_counter() - start)
 
     @property
     def hosted(self) -> list[tuple[Apply, str]]:
         """The nodes that NumPy runs, each with the reason."""
-        return [(step.node, step.reason) for step in inner_steps(self.steps) if isinstance(step, Host)]
+        return [(p.node, p.reason) for p in self.placements if p.kind == HOST]
 
     def _call(self, *arguments: Any) -> list[np.ndarray]:
         if self._device.shares:
@@ -137,7 +131,7 @@ class OpenCLExecutable(CheckedExecutable):
     def _there(self, k: int, container: Any, memory: Any) -> OnDevice | None:
         """Return the value of a container on the device, copied there if a kernel reads it; None for others."""
         found = None if container is None else found_at(container, memory)
-        if found is not None or container is None or self.graph.inputs[k] not in self._body.device:
+        if found is not None or container is None or f"in{k}" not in self.schedule.device:
             return found
         self.parameters[k].array(container.value)  # raises an error for a value that does not fit
         return mirrored(container, memory, self.traffic, self._device.lock)
@@ -161,11 +155,11 @@ class OpenCLExecutable(CheckedExecutable):
 
     def _again(self, key: Any, arrays: Sequence[Any]) -> list[Any] | None:
         """Return the results of a replayed call; None if there is no recording, or it no longer fits."""
-        known = self._replays.get(key)
-        if not known:
+        if not self._replays.get(key):
             return None
         with self._device.lock:
-            results: list[Any] | None = known.run(arrays, self.traffic)
+            known = self._replays.get(key)  # another thread may have ended the one before the lock
+            results: list[Any] | None = known.run(arrays, self.traffic) if known else None
         return results
 
     def _unchecked(self, away: Sequence[Any]) -> list[Any]:
@@ -205,21 +199,23 @@ class OpenCLExecutable(CheckedExecutable):
         if small is not None or self._is_long or key in self._launching:
             call.small = 0
         call.recorder = recorder = Recorder() if self._replays.get(key, True) is None else None
-        values = Values(call, self._body.constants, self._returned)
-        for variable, array in zip(self.graph.inputs, arrays):
-            (values.know_on_device if isinstance(array, OnDevice) else values.know)([variable], [array])
+        values = Values(call, self.schedule)
         try:
-            run_body(self._body, values, self.name)
+            for array, given in zip(self.schedule.program.inputs, arrays, strict=True):
+                values.give(array, self._given_sides(array, given))
+            run_steps(values, self.name)
             call.recorder = None
-            there = [values.sides(output)[1] for output in self.graph.outputs]
+            there = [] if self._device.shares else [values.sides(output)[1] for output in self.schedule.outputs]
             before = self.traffic.now()
-            results = [self._found(k, output, values) for k, output in enumerate(self.graph.outputs)]
+            results = [self._found(k, output, values) for k, output in enumerate(self.schedule.outputs)]
             refused = call.has_refused()
             if self._rows is not None:
                 self._rows.add_rest(before, self.traffic)
+        except Unplanned:
+            refused = True
         finally:
             self._device.memory.finish()
-        if refused:  # a kernel refused an element: NumPy names it
+        if refused:  # by a check, or by a kernel for an element: NumPy names it
             memory: Any = self._device.memory
             known = [memory.get(a, self.traffic) if isinstance(a, OnDevice) else a for a in arrays]
             return interpret(self.graph, known, self.name), []
@@ -240,19 +236,29 @@ class OpenCLExecutable(CheckedExecutable):
         (known.get(key) or _NOTHING).end()
         try:
             if call.launches == 0 and self._device.shares:
-                known[key] = OnHost(self._body)
+                known[key] = OnHost(self.schedule)
             elif recorder is None:
                 known[key] = None
             elif self._device.shares:
                 known[key] = Replay(call, recorder, arrays, results)
             else:
                 given = recorder.given
-                inputs = [a if isinstance(a, OnDevice) else given.get(i) for i, a in zip(self.graph.inputs, arrays)]
+                names = (i.base for i in self.schedule.program.inputs)
+                inputs = [a if isinstance(a, OnDevice) else given.get(i) for i, a in zip(names, arrays, strict=True)]
                 known[key] = BufferReplay(call, recorder, inputs, results)
         except ValueError:
             known[key] = _NOTHING
 
-    def _found(self, k: int, output: Variable, values: Values) -> Any:
+    def _given_sides(self, array: Array, given: Any) -> Sides:
+        """Return an argument as (host, device), with the same strides on both sides."""
+        memory: Any = self._device.memory
+        if isinstance(given, OnDevice):
+            return None, given
+        if self._device.shares:
+            return memory.put(given, self.traffic), None
+        return np.asarray(given, order="C") if array.base in self.schedule.device else given, None
+
+    def _found(self, k: int, output: Array, values: Values) -> Any:
         """Return the value of an output: on the host, except updates that stay in the device's own memory."""
         return values.on_device(output) if self._stays[k] else values.on_host(output)
 
@@ -282,40 +288,29 @@ class OpenCLExecutable(CheckedExecutable):
         return super()._owned(value)
 
 
-def _operations(step: Step) -> int:
-    """Return the number of nodes that NumPy would run for a step."""
-    op = step.node.op
-    return len(op.graph.order) if isinstance(step, Launch) and isinstance(op, Fused) else int(isinstance(step, Launch))
+def _operations(placement: Placement) -> int:
+    """Return the number of nodes that NumPy would run for a kernel."""
+    op = placement.node.op
+    if placement.kernel is None:
+        return 0
+    return len(op.graph.order) if isinstance(op, Fused) else 1
 
 
-def _returned(graph: FunctionGraph, steps: tuple[Step, ...]) -> frozenset[Variable]:
-    """Return the variables whose arrays become outputs."""
-    found = set(graph.outputs)
-    for step in reversed(steps):
-        if isinstance(step, Results):
-            found.update(i for o, i in zip(step.node.outputs, step.inner) if o in found)
-    return frozenset(found)
-
-
-def _listed(graph: FunctionGraph, steps: tuple[Step, ...], shared: bool) -> Iterator[str]:
-    """Yield the steps as text, with the copies between host and device, unless they share memory."""
-    names, on_device, on_host = Names(), set[Variable](), set(graph.inputs)
-    for step in steps:
-        if isinstance(step, Results):
-            for o, i in zip(step.node.outputs, step.inner):
-                yield f"result: {names[o]} = {names[i]}"
-                (on_device if i in on_device else on_host).add(o)
-            continue
-        side = "device" if isinstance(step, (Launch, View, Loop)) else "host"
+def _listed(schedule: Schedule, shared: bool) -> Iterator[str]:
+    """Yield the nodes as text, with the copies between host and device, unless they share memory."""
+    names, on_device, on_host = Names(), set[Variable](), set(schedule.program.graph.inputs)
+    for section in schedule.sections:
+        placement = section.placement
+        node, side = placement.node, "device" if placement.kind in (LAUNCH, VIEW, LOOP) else "host"
         here = on_device if side == "device" else on_host
-        for i in dict.fromkeys(step.node.inputs):
+        for i in dict.fromkeys(node.inputs):
             if not shared and i not in here and not (side == "host" and isinstance(i, Constant)):
                 yield f"copy to the {side}: {names[i]}, {i.type}"
             here.add(i)
-        results = ", ".join(names[o] for o in step.node.outputs)
-        operands = ", ".join(names[i] for i in step.node.inputs)
-        yield f"{type(step).__name__.lower()}: {results} = {step.node.op.name}({operands})"
-        here.update(step.node.outputs)
-    for output in dict.fromkeys(graph.outputs):
+        results = ", ".join(names[o] for o in node.outputs)
+        operands = ", ".join(names[i] for i in node.inputs)
+        yield f"{placement.kind}: {results} = {node.op.name}({operands})"
+        here.update(node.outputs)
+    for output in dict.fromkeys(schedule.program.graph.outputs):
         if not shared and output in on_device and output not in on_host:
             yield f"copy to the host: {names[output]}, {output.type}"

@@ -14,14 +14,60 @@ from typing import Any
 
 import numpy as np
 
-from ...cbackend.ctext.device import CUDA
-from ..engine import EngineError
-from ..opencl.base import Device
-from ..opencl.memory import Buffers
+from ....cbackend.ctext.device import Dialect, typedefs
+from ...engine import EngineError
+from ..base import Device
+from ..engine import DeviceEngine
+from ..memory import Buffers
 
 INSTALL = "install it by pip install 'arignote[cuda]'"
 _MOST_GROUPS = 65535
 """Most groups of a launch along its second and its third axis."""
+
+_BUILT_IN = """\
+#define __builtin_nan(said) __longlong_as_double(0x7ff8000000000000LL)
+#define __builtin_nanf(said) __int_as_float(0x7fc00000)
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
+#define __builtin_inff() __int_as_float(0x7f800000)
+#define __builtin_fma fma
+#define __builtin_fmaf fmaf
+#define __builtin_signbit signbit
+#define __builtin_expect(value, wanted) (value)
+#define __FP_FAST_FMA 1
+#define __FP_FAST_FMAF 1
+extern "C" { __constant__ i64 ag_first[2]; }
+static __device__ inline f64 copysign(int size, f64 sign) { return copysign((f64)size, sign); }
+static __device__ inline f64 lgamma_r(f64 x, int *sign)
+{
+    *sign = x < 0 && fmod(floor(x), 2.0) != 0 ? -1 : 1;
+    return lgamma(x);
+}
+static __device__ inline f32 lgammaf_r(f32 x, int *sign)
+{
+    *sign = x < 0 && fmodf(floorf(x), 2.0f) != 0 ? -1 : 1;
+    return lgammaf(x);
+}
+"""
+CUDA = Dialect(
+    name="cuda",
+    prelude=typedefs("long long") + "typedef double f64;\n" + _BUILT_IN,
+    kernel='extern "C" __global__ void',
+    grouped='extern "C" __global__ void __launch_bounds__({items}, {groups})',
+    resident=1024,
+    pointer="",
+    shared="__shared__ ",
+    barrier="__syncthreads();",
+    near_barrier=(32, "__syncwarp();"),
+    high_product="__umulhi",
+    places=(
+        "(i64)blockIdx.x * blockDim.x + threadIdx.x",
+        "(ag_first[0] + blockIdx.y) * blockDim.y + threadIdx.y",
+        "(ag_first[1] + blockIdx.z) * blockDim.z + threadIdx.z",
+    ),
+    group=("(i64)blockIdx.x", "(ag_first[0] + blockIdx.y)", "(ag_first[1] + blockIdx.z)"),
+    item="threadIdx.x",
+    helper="static __device__ inline",
+)
 
 
 class _Uncapturable(Exception):
@@ -353,3 +399,16 @@ def _driver_trouble(module: Any) -> str:
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+class CudaEngine(DeviceEngine):
+    """Compiles the kernels of a graph for the first CUDA device."""
+
+    name = "cuda"
+    stage = "making CUDA C++"
+
+    def missing(self) -> str:
+        return trouble()
+
+    def device(self) -> Device:
+        return device()

@@ -107,7 +107,7 @@ class PartsKernel:
         whole = lower(node, aliases)
         self.kernel = replace(whole, body=near_first(in_lanes(whole.body)))
         require_known(self.kernel.body)
-        item = parts_item(self.kernel)
+        item = parts_item(self.kernel, device.dialect)
         self.text, self.name = item_source(item), self.kernel.name
         self._passed = [a for a in self.kernel.arguments if isinstance(a, (Extent, Pointer, Stride))]
         self._start = device.item_kernel(item, self.text)

@@ -20,7 +20,7 @@ from ...ops.lowered.fused import GraphOp
 from ...ops.reductions.reduce import Reduce
 from .call import Call, Recorder
 from .memory import Traffic
-from .program import Body, Host, Loop, Results
+from .schedule import HOST, LOOP, Schedule
 from .tape import Tape
 
 LAUNCHES = 512
@@ -95,19 +95,17 @@ class Replay:
 class OnHost:
     """The nodes of a graph in NumPy.  Raises ValueError for a graph with loops, or nodes without a kernel."""
 
-    def __init__(self, body: Body) -> None:
-        if any(isinstance(s, (Host, Loop)) for s in body.steps):
+    def __init__(self, schedule: Schedule) -> None:
+        placements, graph = [s.placement for s in schedule.sections], schedule.program.graph
+        if any(p.kind in (HOST, LOOP) for p in placements):
             raise ValueError("not all nodes are small")
-        self._places = {v: k for k, v in enumerate(body.graph.inputs)}
-        self._inputs, self._first = len(self._places), [*body.graph.inputs]
+        self._places = {v: k for k, v in enumerate(graph.inputs)}
+        self._inputs, self._first = len(self._places), [*graph.inputs]
         self._steps: list[tuple[Any, list[int], list[int]]] = []
         self._fresh: set[int] = set()
-        for step in body.steps:
-            if isinstance(step, Results):
-                self._places.update((o, self._place(i)) for o, i in zip(step.node.outputs, step.inner))
-            else:
-                self._add(step.node)
-        self._outputs = [self._place(o) for o in body.graph.outputs]
+        for placement in placements:
+            self._add(placement.node)
+        self._outputs = [self._place(o) for o in graph.outputs]
         self._values = [v.data if isinstance(v, Constant) else None for v in self._first]
         self._own = [k in self._fresh and self._outputs.count(k) == 1 for k in self._outputs]
 

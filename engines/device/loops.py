@@ -9,77 +9,65 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...graph import TensorType, Variable
-from ...ops.control.scan_ops import Scan
-from ...ops.core.tensor import TensorVariable
-from ...ops.elementwise.records import fill
+from ...cbackend.program.program import Array, Buffer, Loop
 from ..engine import EngineError
 from .call import Recorder
 from .memory import is_dense
-from .moves import elementwise_kernel
 from .tape import Tape
-from .values import Sides, Values
-
-if TYPE_CHECKING:
-    from .program import Body, Loop
+from .values import Sides, Unplanned, Values
 
 _ROWS = 16
 """First rows of the trace of a loop that may end early; the number doubles as needed."""
-RunBody = Callable[["Body", Values, str], None]
+RunSteps = Callable[[Values, str], None]
 
 
-class _Unfit(Exception):
-    """A state changes its shape, or a step leaves the device: NumPy runs the loop."""
+def run_loop(step: Loop, results: Sequence[Array], values: Values, name: str, run_steps: RunSteps) -> None:
+    """Run a loop on the device, and add its results to the values.
 
-
-def run_loop(step: Loop, values: Values, name: str, run_body: RunBody) -> bool:
-    """Run a loop on the device; return False if NumPy must run it, or report an error."""
-    op: Any = step.node.op
-    number, sequences, _, _ = op.parts(step.node)
-    count = int(values.on_host(number))
-    if count < 1 or any(values.anywhere(s).shape[0] < count for s in sequences):
-        return False
+    Raises Unplanned for a loop without steps, a state that changes its shape, and an error that NumPy must report.
+    """
+    if values.number(step.steps) < 1:
+        raise Unplanned
     call, small = values.call, values.call.small
     try:
         call.small = 0  # a launch without a wait is cheap
-        _Run(step, values, name, run_body, count).run()
+        _Run(step, results, values, name, run_steps).run()
     except EngineError:
         raise
-    except (_Unfit, ArithmeticError, LookupError, TypeError, ValueError, np.linalg.LinAlgError):
-        return False
+    except (ArithmeticError, LookupError, TypeError, ValueError, np.linalg.LinAlgError) as error:
+        raise Unplanned from error
     finally:
         call.small = small
-    return True
 
 
 class _Run:
     """One run of a loop."""
 
-    def __init__(self, step: Loop, values: Values, name: str, run_body: RunBody, count: int) -> None:
-        self._op: Scan = step.node.op  # type: ignore[assignment]
-        self._step, self._values, self._name, self._run_body, self._count = step, values, name, run_body, count
-        self._body, self._call, self._memory = step.body, values.call, values.call.memory
-        graph, op = self._body.graph, self._op
-        _, *given = step.node.inputs
-        self._outer: dict[Variable, Sides] = {i: self._sides(i, v) for i, v in zip(graph.inputs, given)}
-        self._sequences, self._states = graph.inputs[: op.sequences], graph.inputs[op.states]
-        self._others = graph.inputs[op.states.stop :]
-        self._kept = graph.outputs[: len(graph.outputs) - op.until]
-        self._is_traced = [k >= len(self._states) or op.traced[k] for k in range(len(self._kept))]
+    def __init__(self, step: Loop, results: Sequence[Array], values: Values, name: str, run_steps: RunSteps) -> None:
+        self._step, self._results, self._values, self._name, self._run_steps = step, results, values, name, run_steps
+        self._count, self.ends_early = values.number(step.steps), step.count is not None
+        self._body, self._call, self._memory = values.schedule.bodies[step.body], values.call, values.call.memory
+        inputs, outputs = self._body.program.inputs, self._body.outputs
+        given = (*step.sequences, *step.states, *step.others)
+        self._outer: dict[Array, Sides] = {i: self._sides(i, v) for i, v in zip(inputs, given, strict=True)}
+        first, last = len(step.sequences), len(step.sequences) + len(step.states)
+        self._sequences, self._states, self._others = inputs[:first], inputs[first:last], inputs[last:]
+        self._kept = outputs[: len(step.results)]
+        self._is_traced = [k >= len(self._states) or step.traced[k] for k in range(len(self._kept))]
         self._traces: list[_Trace | None] = [None] * len(self._kept)
         self._own: set[int] = set()
 
-    def _sides(self, inner: Variable, outer: Variable) -> Sides:
+    def _sides(self, inner: Array, outer: Array) -> Sides:
         """Return a value on the sides (host, device) where the body reads it."""
-        body, values = self._body, self._values
-        if inner in body.host:
+        body, values, memory = self._body, self._values, inner.base
+        if memory in body.host:
             values.on_host(outer)
-        if inner in body.device or (inner not in body.host and inner in body.graph.outputs):
-            return values.sides(outer)[0], values.on_device(outer)
+        if memory in body.device or (memory not in body.host and memory in body.returned):
+            values.on_device(outer)
         return values.sides(outer)
 
     def run(self) -> None:
@@ -103,24 +91,29 @@ class _Run:
     # --- a step
     def _inner(self, number: int, states: Sequence[Sides]) -> Values:
         """Return the operands of the body in step `number`."""
-        inner = self._values.inside(self._body.constants)
+        inner = Values(self._call, self._body, is_body=True)
         for i in self._sequences:
             host, there = self._outer[i]
             row = None if there is None else self._memory.row(there, number)
-            inner.take(i, (None if host is None else host[number, ...], row))
+            inner.give(i, (None if host is None else host[number, ...], row))
         for i, sides in zip(self._states, states):
-            inner.take(i, sides)
+            inner.give(i, sides)
         for i in self._others:
-            inner.take(i, self._outer[i])
-            inner.steady.add(i)
+            inner.give(i, self._outer[i])
+            inner.steady.add(i.base)
         return inner
 
     def _stepped(self, number: int, states: Sequence[Sides]) -> tuple[list[Sides], bool]:
         """Run a step; return the next states, and whether the loop ends."""
         inner, places = self._inner(number, states), self._places(number)
-        inner.places = {o: p for o, p in zip(self._kept, places) if p is not None}
-        self._run_body(self._body, inner, self._name)
+        self._run_step(inner, places)
         return self._after(number, inner, states, places), self._ends(inner)
+
+    def _run_step(self, inner: Values, places: Sequence[Any]) -> None:
+        """Run a step, whose kernels write to the places of its results."""
+        whole = (o.dense and isinstance(o.base, Buffer) for o in self._kept)
+        inner.places = {o.base: p for o, p, own in zip(self._kept, places, whole, strict=True) if own and p is not None}
+        self._run_steps(inner, self._name)
 
     def _places(self, number: int) -> list[Any]:
         """Return the place of each result of a step on the device; None if it is on the host or unknown."""
@@ -135,13 +128,13 @@ class _Run:
                 there = inner.on_device(output)
             array = host if there is None else there
             if k < len(states) and array.shape != next(s for s in states[k] if s is not None).shape:
-                raise _Unfit
+                raise Unplanned
             if self._traces[k] is None:
                 self._traces[k] = _Trace(self, array, there is not None, self._is_traced[k])
                 if there is not None and (self._is_traced[k] or not is_dense(there)):
                     place = self._traces[k].row(number)  # type: ignore[union-attr]
             elif self._traces[k].shape != array.shape:  # type: ignore[union-attr]
-                raise _Unfit
+                raise Unplanned
             found.append(self._placed(k, host, there, place))
         return found[: len(states)]
 
@@ -157,31 +150,23 @@ class _Run:
         return None if host is None or host.ndim else host, place
 
     def _ends(self, inner: Values) -> bool:
-        if not self._op.until:
+        if not self.ends_early:
             return False
         if self._call.has_refused():
-            raise _Unfit
-        return bool(inner.on_host(self._body.graph.outputs[-1]))
+            raise Unplanned
+        return bool(inner.on_host(self._body.outputs[-1]))
 
     def copy(self, into: Any, array: Any) -> None:
         """Copy an array on the device."""
-        if 0 in into.shape:
-            return
-        kernels, rank = self._step.copies, len(array.shape)
-        key = (into.dtype, rank)
-        if key not in kernels:
-            leaf = TensorVariable(TensorType(into.dtype.name, (None,) * rank))
-            kernels[key] = elementwise_kernel(fill, [leaf, leaf], self._call.device)
-        kernels[key].run([into, array], self._call, [into])  # type: ignore[call-arg]
+        self._body.copies.copy(into, array, self._call)
 
     # --- many steps
     def _recorded(self, states: Sequence[Sides]) -> tuple[Tape | None, list[Sides], bool]:
         """Record the second step; return a tape of it if it can be replayed, the next states, and whether it ends."""
         inner, places = self._inner(1, states), self._places(1)
-        inner.places = {o: p for o, p in zip(self._kept, places) if p is not None}
         self._call.recorder = recorder = Recorder()
         try:
-            self._run_body(self._body, inner, self._name)
+            self._run_step(inner, places)
             after = self._after(1, inner, states, places)
         finally:
             self._call.recorder = None
@@ -190,7 +175,7 @@ class _Run:
             return None, after, self._ends(inner)
         if any(self._memory.strides(a[1]) != self._memory.strides(b[1]) for a, b in zip(states, after)):
             return None, after, self._ends(inner)
-        self._condition = inner.on_device(self._body.graph.outputs[-1]) if self._op.until else None
+        self._condition = inner.on_device(self._body.outputs[-1]) if self.ends_early else None
         slots = [*self._rows(1), *(there for _, there in states), *places]
         fixed = [self._outer[i][1] for i in self._others if self._outer[i][1] is not None]
         try:
@@ -215,7 +200,7 @@ class _Run:
             done += 1
             if self._condition is not None:
                 if call.has_refused():
-                    raise _Unfit
+                    raise Unplanned
                 if bool(memory.get(self._condition, call.traffic)):
                     break
         return states, done
@@ -223,19 +208,23 @@ class _Run:
     def _finish(self, states: Sequence[Sides], done: int) -> None:
         """Store the results among the values."""
         values = self._values
-        for k, output in enumerate(self._step.node.outputs):
+        if self._step.count is not None:
+            values.numbers[self._step.count] = done
+        for k, result in enumerate(self._results):
             trace = self._traces[k]
             assert trace is not None
             if not self._is_traced[k]:
                 host, there = states[k]
                 if there is not None and id(there) in self._own:
-                    values.made([output], [there])
+                    values.made(result, there)
+                elif there is None:
+                    values.know_result(result, host)
                 else:
-                    values.take(output, (host, there))
+                    values.know(result, (host, there))
             elif trace.there:
-                values.made([output], [trace.whole(done)])
+                values.made(result, trace.whole(done))
             else:
-                values.know([output], [np.array(trace.rows)])
+                values.know_result(result, np.array(trace.rows))
 
 
 class _Trace:
@@ -249,7 +238,7 @@ class _Trace:
         self._turns: list[Any] = []
         if there and is_traced:
             count = run._count
-            self._room = min(count, _ROWS) if run._op.until else count
+            self._room = min(count, _ROWS) if run.ends_early else count
             self._array = self._made(self._room)
 
     def _made(self, rows: int) -> Any:

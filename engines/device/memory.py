@@ -117,6 +117,12 @@ class Shared:
         """Return the index of the first element, counted from the pointer."""
         return 0
 
+    def window(
+        self, array: np.ndarray, dtype: np.dtype, start: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> np.ndarray:
+        """Return a view of the memory of an array; see `window` below."""
+        return window(array, dtype, start, shape, strides)
+
     def row(self, array: np.ndarray, number: int) -> np.ndarray:
         """Return element `number` along the first axis."""
         found: np.ndarray = array[number, ...]
@@ -140,10 +146,8 @@ class Shared:
         """Keep arrays until the kernels have ended."""
         self._read += (*arrays, None)
 
-    def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
-        """Return `change(array)`, a view; None if `may_copy` and the array is not contiguous."""
-        if may_copy and not array.flags.c_contiguous:
-            return None
+    def view(self, array: np.ndarray, change: Callable[[np.ndarray], Any]) -> np.ndarray:
+        """Return `change(array)`, a view."""
         return np.asarray(change(array))
 
     def finish(self) -> None:
@@ -214,6 +218,14 @@ class Buffers:
     def start(self, array: OnDevice) -> int:
         return array.start
 
+    def window(
+        self, array: OnDevice, dtype: np.dtype, start: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> OnDevice:
+        """Return a view of the memory of an array; see `window` below."""
+        if (start, shape, strides, dtype) == (0, array.shape, array.strides, array.dtype):
+            return array
+        return OnDevice(array.buffer, dtype, shape, strides, array.start + start)
+
     def row(self, array: OnDevice, number: int) -> OnDevice:
         """Return element `number` along the first axis."""
         start = array.start + number * array.strides[0]
@@ -235,11 +247,9 @@ class Buffers:
     def keep(self, arrays: Sequence[OnDevice]) -> None:
         """Do nothing: the driver keeps the buffers of pending kernels."""
 
-    def view(self, array: OnDevice, change: Callable[[np.ndarray], Any], may_copy: bool = False) -> Any:
+    def view(self, array: OnDevice, change: Callable[[np.ndarray], Any]) -> OnDevice:
         """Return the view that `change` makes, found on a NumPy stand-in whose elements are never read."""
         size = array.dtype.itemsize
-        if may_copy and array.strides != _dense(array.shape):
-            return None
         steps = tuple(s * size for s in array.strides)
         stand_in = np.lib.stride_tricks.as_strided(np.empty(1, array.dtype), array.shape, steps)
         made = np.asarray(change(stand_in))
@@ -256,6 +266,32 @@ class Buffers:
 
 
 Memory = Shared | Buffers
+
+
+class _Window:
+    """A part of the memory of an array, which it keeps alive."""
+
+    def __init__(self, array: np.ndarray, interface: dict[str, Any]) -> None:
+        self._array = array
+        self.__array_interface__ = interface
+
+
+def window(
+    array: np.ndarray, dtype: np.dtype, start: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray:
+    """Return a view of the memory of an array, from element `start` on; the array itself if it is all of it.
+
+    Strides count elements.
+    """
+    size = dtype.itemsize
+    steps = tuple([s * size for s in strides])
+    if not start and shape == array.shape and steps == array.strides and dtype == array.dtype:
+        return array
+    if array.flags.c_contiguous and 0 not in shape:  # faster than what follows
+        return np.ndarray(shape, dtype, array, start * size, steps)
+    place = array.__array_interface__["data"]
+    interface = {"data": (place[0] + start * size, place[1]), "shape": shape, "strides": steps, "typestr": dtype.str}
+    return np.asarray(_Window(array, {**interface, "version": 3}))
 
 
 def _address(array: np.ndarray) -> int:
