@@ -51,7 +51,7 @@ Ops made of ops:
     region                                                   a part of a graph that another engine runs
     fixed_point                                              sums of integers scaled without floats
     scan_ops, cond, laziness                                 loops, branches, work moved into branches
-    batching, batching_loops, batching_convolutions, examples    rules of `ag.vmap`
+    batching                                                     `ag.vmap`: helpers and rules that classes share
 """
 
 # ruff: noqa: I001  (lines filled by hand, by subject)

@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..graph import Apply, Constant, Dim, TensorType, Variable
+from ..graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ..record import record
+from . import costs
+from .batching import on_last_axes
 from .checks import describe, require_count
 from .tensor import TensorOp, TensorVariable, as_tensor
 from .typing import TensorLike
@@ -58,6 +60,9 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if self.property not in CHECKS:

@@ -13,18 +13,20 @@ these broadcasts: z, y and a have exactly the shape of the product.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..graph.dims import broadcast_dims
 from ..record import record
+from . import costs
 from .backward import pull_back_to
+from .batching import Examples, Flags, align_operands
 from .checks import describe, require_count
 from .shape import DimShuffle
-from .tensor import TensorOp, TensorVariable
+from .tensor import Lowered, TensorOp, TensorVariable
 
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -61,6 +63,8 @@ class Dot(TensorOp):
     """The product of two vectors or matrices of one dtype, of any dtype: NumPy's `dot` for ranks 1 and 2."""
 
     name = "dot"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -91,6 +95,21 @@ class Dot(TensorOp):
             return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        (a, b), (rows, columns) = inputs, (i.ndim == 2 for i in node.inputs)
+        if flags == [True, False]:
+            return T.dot(a, b)
+        if flags == [False, True] and not columns:
+            return T.dot(b, T.DimShuffle((1, 0))(a) if rows else a)
+        if not rows:
+            a = T.DimShuffle(("x", 0) if not flags[0] else (0, "x", 1))(a)
+        if not columns:
+            b = T.DimShuffle((0, 1, "x"))(b)
+        product = MatMul()(a, b)
+        dropped = {1} if not rows else set()
+        dropped |= {2} if not columns else set()
+        return T.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """NumPy's `dot`.  Products of one term are multiplied: the BLAS skips zeros, where 0 times NaN is NaN."""
@@ -108,6 +127,9 @@ class MatMul(TensorOp):
     """The products of the matrices in the last two axes, with the others broadcast: NumPy's `matmul` from rank 2 on."""
 
     name = "matmul"
+    picture = Kind.PRODUCT
+    operations = costs.product
+    batching = align_operands
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -150,10 +172,12 @@ def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
 # --- what the BLAS optimizers put in place
 
 
-class BlasOp(TensorOp):
+class BlasOp(Lowered):
     """Base of the BLAS ops: `meaning` expresses the result in other ops, and gives the derivative."""
 
     ranks: ClassVar[tuple[int, ...]]
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
         """Return the same value in ops that users write."""

@@ -12,17 +12,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ..record import record
+from . import costs
 from .backward import pull_back_to
 from .blocked import Pads
 from .checks import describe, require_count
 from .pooling import MaxPool, SumPool
+from .tensor import Lowered
 from .windows import Lengths, Numbers, Windowed
 
 
 @record(repr=False)
-class BlockedPool(Windowed):
+class BlockedPool(Windowed, Lowered):
     """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
@@ -35,6 +37,8 @@ class BlockedPool(Windowed):
     padding: Pads
     sums: bool = False
     name = "blocked_pool"
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

@@ -22,8 +22,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable, dims
+from ..graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ..record import record
+from . import costs
 from .backward import pull_back_to
 from .blocked import FromBlocks, Pads, ToBlocks, in_blocks, of_blocks
 from .checks import describe, require_count
@@ -32,7 +33,7 @@ from .elementwise import cast
 from .fixed_point import scale_by
 from .pointwise import broadcast_shapes
 from .shape import DimShuffle
-from .tensor import TensorOp, as_tensor, constant
+from .tensor import Lowered, as_tensor, constant
 from .weights import panels_of
 from .windows import Numbers, Windowed
 
@@ -43,10 +44,12 @@ WORD = 4
 
 
 @record(repr=False)
-class ByteProduct(TensorOp):
+class ByteProduct(Lowered):
     """`byte_product(a, b)`: matrices of int8 or uint8, each its own, multiplied in int32; leading axes broadcast."""
 
     name = "byte_product"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -76,7 +79,7 @@ class ByteProduct(TensorOp):
 
 
 @record(repr=False)
-class ByteConvolution(Windowed):
+class ByteConvolution(Windowed, Lowered):
     """`byte_convolution(x, w, start, totals, scale, bias[, more])`: see the module.
 
     x: images, channels, rows, columns, of int8 or uint8, or in blocks of a multiple of 4 channels; `around` lies beyond
@@ -108,6 +111,8 @@ class ByteConvolution(Windowed):
     panel: int = 1
     weights: Numbers = ()
     name = "byte_convolution"
+    picture = Kind.PRODUCT
+    operations = costs.windows
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""

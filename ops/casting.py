@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..graph import Apply, Variable
+from ..graph import Apply, Kind, Variable
 from ..graph.types import dtype_name
 from ..record import record
 from . import promotion
@@ -29,6 +29,7 @@ class Cast(Pointwise):
     derivative: ClassVar[Row] = (lambda g, y, x: g,)  # type: ignore[misc]
     real_slopes: ClassVar[bool] = True  # type: ignore[misc]
     explains: ClassVar[bool] = True
+    picture = Kind.SHAPE
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

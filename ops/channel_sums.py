@@ -12,16 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..record import record
+from . import costs
 from .backward import pull_back_to
 from .blocked import FromBlocks, ToBlocks, in_blocks, of_blocks
 from .checks import describe, require_count
-from .tensor import TensorOp
+from .tensor import Lowered
 
 
 @record(repr=False)
-class ChannelSums(TensorOp):
+class ChannelSums(Lowered):
     """The sum of each channel of x with the `before` channels before it and the `behind` ones after it.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `channels`: how many there are;
@@ -32,6 +33,8 @@ class ChannelSums(TensorOp):
     before: int
     behind: int
     name = "channel_sums"
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if min(self.before, self.behind) < 0 or self.channels < 1:

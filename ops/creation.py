@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
+from ..graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable, dims, dtype_name
 from ..graph.dims import opaque_dims
 from ..record import record
+from . import costs
+from .batching import lengthen
 from .checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
@@ -28,6 +30,9 @@ class Alloc(TensorOp):
 
     name = "alloc"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         shape = broadcast_shape(self.name, inputs)
@@ -54,6 +59,9 @@ class Arange(TensorOp):
 
     name = "arange"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
@@ -111,6 +119,9 @@ class Eye(TensorOp):
     dtype: str
     name = "eye"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ..record import record
+from . import costs
+from .batching import along_next_axis
 from .checks import describe, normalize_axis, require_count
 from .elementwise import Elementwise, add, cast, mul
 from .promotion import name_of
@@ -28,6 +31,9 @@ class Cumulative(TensorOp):
 
     scalar: Elementwise
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = along_next_axis
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:
@@ -36,6 +42,10 @@ class Cumulative(TensorOp):
     @property
     def name(self) -> str:  # type: ignore[override]
         return _NAMES[self.scalar]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, scalar) for name, scalar in CUMULATIVE.items()}
 
     def parameters(self) -> dict[str, Any]:
         return {"axis": self.axis}

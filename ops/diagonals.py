@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
+from ..graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims, dims_of
 from ..record import record
+from . import costs
+from .batching import on_last_axes
 from .checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
 from .lengths import ShapeI, as_length, lengths_of
 from .operands import in_joint_dtype
@@ -33,6 +35,9 @@ class Diagonal(TensorOp):
     """The main diagonals of the matrices in the last two axes; a view."""
 
     name = "diagonal"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -68,6 +73,9 @@ class DiagonalMatrix(TensorOp):
     """The square matrices whose main diagonals lie in the last axis; zeros elsewhere."""
 
     name = "diagonal_matrix"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -101,6 +109,9 @@ class Triangle(TensorOp):
 
     lower: bool
     name = "triangle"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)

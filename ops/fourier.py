@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ..graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ..record import record
+from . import costs
+from .batching import on_last_axes
 from .blas import BLAS_DTYPES
 from .checks import describe, require_count
 from .lengths import lengths_of
@@ -42,6 +44,9 @@ class Fourier(TensorOp):
     norm: str = "backward"
     name = "fourier"
     fallible = True
+    picture = Kind.OTHER
+    operations = costs.sorting
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

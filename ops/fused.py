@@ -10,20 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild, toposort
+from ..graph import Apply, Dim, FunctionGraph, Kind, Lacks, Op, TensorType, Variable, rebuild, toposort
 from ..graph.dims import atoms, opaque_dims
 from ..record import record
 from .backward import pull_back_to
 from .interpret import interpret
 from .lengths import outer_lengths
-from .tensor import TensorOp
+from .tensor import Lowered, TensorOp
 
 
 @record(repr=False)
-class GraphOp(TensorOp):
+class GraphOp(Lowered):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
     graph: FunctionGraph
+    picture = Kind.FUSED
+    lacks = Lacks(operations="the nodes of its graph count")
 
     def over(self, node: Apply) -> list[Apply]:
         """Return the nodes of the graph built over the inputs of `node`, in order."""
@@ -85,12 +87,13 @@ class Fused(GraphOp):
 
 
 @record(repr=False)
-class InPlace(TensorOp):
+class InPlace(Lowered):
     """`op`, which may write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
 
     op: Op
     pairs: tuple[tuple[int, int], ...]
     name = "inplace"
+    lacks = Lacks(picture="it is drawn as the op that it marks", operations="those of the op that it marks")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         types = self.op.infer(inputs)

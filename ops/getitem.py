@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Constant, Variable
-from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .checks import describe, normalize_axis
 from .creation import arange
-from .indexing import IncSubtensor, Subtensor
+from .indexing import IncSubtensor, Subtensor, joint_position
 from .joining import stack
 from .lengths import as_length, lengths_of
 from .operands import with_dtype

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable
+from ..graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable
 from ..record import record
+from . import costs
+from .batching import Examples, Flags, all_broadcast
 from .checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
@@ -27,6 +29,8 @@ class Join(TensorOp):
 
     axis: int
     name = "join"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -67,6 +71,9 @@ class Join(TensorOp):
         if g is None:
             return [None] * len(node.inputs)
         return _cut(g, [lengths_of(i)[self.axis] for i in node.inputs], self.axis)
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return Join(self.axis + 1)(*all_broadcast(inputs, flags, examples))
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
@@ -211,6 +218,9 @@ class RepeatedPositions(TensorOp):
 
     name = "repeated_positions"
     fallible = True
+    picture = Kind.INDEX
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..record import record
+from . import costs
 from .backward import pull_back_to
 from .checks import describe
 from .elementwise import cast
 from .shape import DimShuffle
-from .tensor import TensorOp, constant
+from .tensor import Lowered, constant
 
 TILE = 8
 """Vectors of outputs per tile."""
@@ -29,7 +30,7 @@ LEAST, MOST = -8, 7
 
 
 @record(repr=False)
-class NibbleProduct(TensorOp):
+class NibbleProduct(Lowered):
     """`nibble_product(x, w, scale[, zero])`: rows of float32 times a 4-bit matrix, packed for vectors of `lanes`."""
 
     outputs: int
@@ -37,6 +38,8 @@ class NibbleProduct(TensorOp):
     block: int
     lanes: int
     name = "nibble_product"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     @property
     def blocks(self) -> int:

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..record import record
+from . import costs
+from .batching import along_next_axis
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from .convolution import conv1d, conv2d, conv3d
 from .creation import arange
@@ -43,6 +45,9 @@ class AlongAxis(TensorOp):
     """The base of the ops that look at all elements along one axis of a floating-point tensor."""
 
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> Variable:
         """The only input.  Raises TypeError if it is no float, ValueError if it lacks the axis."""

@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops as T  # the namespace; read when an op is looked up
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ..graph.dims import broadcast_dims
 from ..graph.types import Shape
 from ..record import record
-from . import promotion
+from . import costs, promotion
+from .batching import align_operands
 from .c_forms import Form, UserC
 from .checks import describe, shown
 from .derivatives import FoldRow, Row, elementwise_vjp
@@ -52,6 +53,9 @@ class Broadcasting(TensorOp):
     """Kinds of dtype for which the result is one number whatever the value, and that number."""
     of_truth: bool = False
     """Whether the operands are converted to bool first."""
+    picture = Kind.ELEMENTWISE
+    operations = costs.elementwise
+    batching = align_operands
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """(dtypes the operands are converted to, dtype of the result).
@@ -250,6 +254,10 @@ class ElementwiseRecord(Broadcasting):
 
     def parameters(self) -> dict[str, Any]:
         return {}
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return T.ELEMENTWISE if cls is Elementwise else {}
 
     def __reduce__(self) -> Any:
         return named, (self.name,)

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..record import record
+from . import costs
+from .batching import on_last_axes, repeat_operands
 from .checks import describe, require_count
 from .lengths import lengths_of
 from .operands import with_dtype
@@ -35,6 +37,9 @@ class Pool(Windowed):
     kernel: Numbers
     stride: Numbers
     dilation: Numbers
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
@@ -104,6 +109,7 @@ class MaxPoolGradient(Pool):
     """
 
     name = "max_pool_gradient"
+    batching = repeat_operands
 
     @property
     def overlaps(self) -> bool:

@@ -10,16 +10,19 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import ops as T  # the namespace; read when a function is called
-from ..graph import Apply, Dim, NoGradient, TensorType, Variable
+from ..graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ..graph.types import numpy_dtype
 from ..record import record
+from . import costs
+from .batching import Examples, Flags
 from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from .operands import with_dtype
@@ -43,6 +46,8 @@ class Reduce(TensorOp):
 
     scalar: Elementwise
     axis: tuple[int, ...]
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:
@@ -88,6 +93,13 @@ class Reduce(TensorOp):
             raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
         y, g = (with_kept_axes(v, self.axis, x.ndim) for v in (node.out, g))
         return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, scalar) for name, scalar in REDUCTIONS.items()}
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return Reduce(self.scalar, tuple(axis + 1 for axis in self.axis))(inputs[0])
 
 
 @cache
@@ -179,6 +191,8 @@ class ArgReduce(TensorOp):
     name: str
     axis: int | None
     fallible: ClassVar[bool] = True
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if self.name not in ("argmax", "argmin"):
@@ -209,6 +223,14 @@ class ArgReduce(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, name) for name in ("argmax", "argmin")}
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        x = inputs[0] if self.axis is not None else T.reshape(inputs[0], (examples.length, -1))
+        return replace(self, axis=1 if self.axis is None else self.axis + 1)(x)
 
 
 # --- the counterpart of broadcasting

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Constant, Dim, TensorType, Variable, dims_of
+from ..graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ..record import record
+from . import costs
+from .batching import Examples, Flags, lengthen, require_shared
 from .checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from .lengths import (
     MakeVector,
@@ -48,6 +50,8 @@ class DimShuffle(TensorOp):
 
     order: tuple[int | str, ...]
     name = "dimshuffle"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def dropped(self, ndim: int) -> tuple[int, ...]:
         """The axes of an input of rank `ndim` that the result lacks."""
@@ -86,6 +90,9 @@ class DimShuffle(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in self.order)))(inputs[0])
+
 
 @record(repr=False)
 class Reshape(TensorOp):
@@ -96,6 +103,8 @@ class Reshape(TensorOp):
 
     name = "reshape"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -127,6 +136,10 @@ class Reshape(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[1:], "the lengths of its result")
+        return Reshape()(inputs[0], examples.length, *inputs[1:])
+
 
 def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
     """Return `wanted` with its single unknown length computed from the known number of elements of `x`."""
@@ -147,6 +160,9 @@ class BroadcastTo(TensorOp):
 
     name = "broadcast_to"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (TensorType(inputs[0].dtype, broadcast_shape(self.name, inputs)),)

@@ -19,6 +19,7 @@ from .. import ops as T
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import broadcast_dims
 from ..record import record
+from .batching import align_operands
 from .blas import joint_batch, require_inner
 from .checks import require_count
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
@@ -32,6 +33,7 @@ class System(MatrixOp):
     """The base of the ops that give x with a @ x = b."""
 
     fallible = True
+    batching = align_operands
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.square(inputs, 2)

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ..graph.dims import opaque_dims
 from ..record import record
+from . import costs
+from .batching import Examples, Flags, along_next_axis, on_last_axes, require_shared
 from .checks import describe, normalize_axis, require_count
 from .conditions import between
 from .getitem import take_along_axis
@@ -29,6 +31,9 @@ class Sorting(TensorOp):
     """The base of the ops that sort along an axis."""
 
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    batching = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> TensorType:
         """The type of the only input.  Raises AxisError if it lacks the axis."""
@@ -91,6 +96,9 @@ class OrderStatistics(TensorOp):
 
     name = "order_statistics"
     fallible = True
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -127,6 +135,9 @@ class Nonzero(TensorOp):
     """
 
     name = "nonzero"
+    picture = Kind.INDEX
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1 + inputs[0].ndim if len(inputs) > 1 else 1)
@@ -155,6 +166,8 @@ class SearchSorted(TensorOp):
 
     side: str = "left"
     name = "searchsorted"
+    picture = Kind.INDEX
+    operations = costs.sorting
 
     def __post_init__(self) -> None:
         if self.side not in ("left", "right"):
@@ -177,6 +190,25 @@ class SearchSorted(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None, None]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        a, v = inputs
+        if not flags[0]:
+            return self(a, v)
+        if a.type.kind == "c":
+            require_shared(flags[:1], "the array that is searched")
+        rank = node.inputs[1].ndim
+        among = T.DimShuffle((0, *"x" * rank, 1))(a)
+        sought = T.DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
+        before = _precedes(among, sought) if self.side == "left" else T.logical_not(_precedes(sought, among))
+        return T.sum(before, axis=-1, dtype="int64")
+
+
+def _precedes(a: Any, b: Any) -> Any:
+    """Whether `a` stands before `b` in NumPy's order of numbers, in which NaN is last."""
+    if a.type.kind != "f":
+        return T.lt(a, b)
+    return T.logical_or(T.lt(a, b), T.logical_and(T.isnan(b), T.logical_not(T.isnan(a))))
+
 
 @record(repr=False)
 class Unique(TensorOp):
@@ -189,6 +221,9 @@ class Unique(TensorOp):
     inverse: bool = False
     counts: bool = False
     name = "unique"
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -235,6 +270,9 @@ class UniqueParts(TensorOp):
     axis: int
     equal_nan: bool = True
     name = "unique_parts"
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

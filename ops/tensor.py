@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a method is called
 from .. import pages
-from ..graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
+from ..graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.provenance import asked, asked_by_us
 from ..graph.types import numpy_dtype
 from .at import At
@@ -310,6 +310,21 @@ class TensorOp(Op):
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)
+
+
+class Lowered(TensorOp):
+    """Base of the ops that only rewrites make."""
+
+    lacks = Lacks(
+        derivative="rewrites make it, after derivatives are taken",
+        batching="rewrites make it, after examples are batched",
+    )
+
+
+class HostOp(TensorOp):
+    """Base of the ops that NumPy computes under every engine."""
+
+    lacks = Lacks(planner="NumPy computes it, as a host step", work="NumPy computes it, as a host step")
 
 
 def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, TensorType, Variable
-from ...ops.advanced_indexing import joint_position
 from ...ops.elementwise import add, logical_or
 from ...ops.fused import unmarked
+from ...ops.indexing import joint_position
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ..ir.kernel import Kernel

@@ -17,9 +17,9 @@ from ...cbackend.ir.operands import Extent, Extra, Pointer, Report, Stride
 from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from ...cbackend.lowering.work_items import gather_items
 from ...graph import Apply, TensorType, Variable
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ...ops.elementwise import add, fill, logical_or, maximum
-from ...ops.indexing import IncSubtensor, concrete, entries
+from ...ops.indexing import IncSubtensor, concrete, entries, joint_position
 from ...ops.joining import Join
 from ...ops.pooling import MaxPool, SumPool
 from ...ops.reduce import Reduce

@@ -14,9 +14,10 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, TensorType, Variable, rebuild, toposort
+from ...ops.batching import on_last_axes
 from ...ops.cond import chosen
 from ...ops.specify import FirstOperand
-from ...ops.tensor import TensorVariable
+from ...ops.tensor import HostOp, TensorVariable
 from ...record import record
 from .narrow import Narrow, format_of, narrow, value_of
 from .node import OnnxError
@@ -53,12 +54,13 @@ class Impossible:
 
 
 @record
-class Refused(FirstOperand):
+class Refused(FirstOperand, HostOp):
     """`refused(x, condition)`: x as a view; a call in which the condition holds raises ValueError."""
 
     message: str
     name = "refused"
     fallible = True
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)

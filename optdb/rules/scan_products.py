@@ -15,9 +15,8 @@ from typing import Any, ClassVar
 
 from ... import ops as T
 from ...graph import Apply, Constant, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting, leaves, rebuild
-from ...ops.batching import carried
+from ...ops.batching import NoBatch, carried, merged
 from ...ops.blas import Dot
-from ...ops.examples import NoBatch, merged
 from ...ops.indexing import Subtensor
 from ...ops.lengths import tensor_to_dim
 from ...ops.scan_ops import Scan, While
