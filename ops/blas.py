@@ -21,7 +21,7 @@ from .. import ops as T
 from ..graph import Apply, Dim, Kind, TensorType, Variable
 from ..graph.dims import broadcast_dims
 from ..record import record
-from . import costs
+from . import costs, notation
 from .backward import pull_back_to
 from .batching import Examples, Flags, align_operands
 from .checks import describe, require_count
@@ -65,6 +65,8 @@ class Dot(TensorOp):
     name = "dot"
     picture = Kind.PRODUCT
     operations = costs.product
+    formula = notation.infix(r"\,", notation.PRODUCT)
+    sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -130,6 +132,8 @@ class MatMul(TensorOp):
     picture = Kind.PRODUCT
     operations = costs.product
     batching = align_operands
+    formula = notation.infix(r"\,", notation.PRODUCT)
+    sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -220,6 +224,7 @@ class Dot22(BlasOp):
 
     name = "dot22"
     ranks: ClassVar[tuple[int, ...]] = (2, 2)
+    formula = notation.infix(r"\,", notation.PRODUCT)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)

@@ -10,7 +10,7 @@ import numpy as np
 from ..graph import Apply, Kind, Variable
 from ..graph.types import dtype_name
 from ..record import record
-from . import promotion
+from . import notation, promotion
 from .derivatives import Row, elementwise_vjp
 from .pointwise import Pointwise
 from .promotion import Loop, Operand
@@ -30,6 +30,7 @@ class Cast(Pointwise):
     real_slopes: ClassVar[bool] = True  # type: ignore[misc]
     explains: ClassVar[bool] = True
     picture = Kind.SHAPE
+    formula = notation.first
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops as T  # the namespace; read when a derivative is built
 from ..graph import Variable
-from . import promotion, special
+from . import notation, promotion, special
 from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template
 from .elementwise_arithmetic import maximum, minimum, mul
 from .keywords import operands_by_name
@@ -66,6 +66,7 @@ switch: Switch = plain_op(
         "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
         "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two.",
     arity=3, operands=("condition", "x", "y"), real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
+    latex=notation.choice,
     derivative=(
         None,
         lambda g, y, c, a, b: T.switch(c, g, 0),
@@ -129,6 +130,7 @@ fill: Fill = plain_op(
 identity: Unary = unary_op(
     "identity", np.copy, promotion.last, meaning="A copy: what stands for a value that must be another variable.",
     idempotent=True, involution=True, cost=0, real_slopes=True, same_as=0,
+    latex=notation.first,
     derivative=(lambda g, y, x: g,),
 )
 stop_gradient: Unary = unary_op(

@@ -19,7 +19,7 @@ from .. import ops as T
 from ..graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ..graph.dims import opaque_dims
 from ..record import record
-from . import costs
+from . import costs, notation
 from .batching import Examples, Flags, aligned, moved, require_shared
 from .checks import describe, require_index_scalar
 from .creation import zeros_like
@@ -232,6 +232,19 @@ class Subtensor(TensorOp):
 
     def views(self) -> dict[int, int]:
         return {0: 0}
+
+    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+        """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
+        given = iter(text for text, _ in operands[1:])
+        parts = []
+        for entry in self.spec:
+            if entry[0] == "i":
+                parts.append(next(given))
+                continue
+            start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
+            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+        whole = notation.bound(operands[0], notation.ATOM)
+        return f"{whole}\\left[{', '.join(parts)}\\right]", notation.ATOM
 
 
 @record(repr=False)

@@ -30,7 +30,7 @@ from ..graph import (
     toposort,
 )
 from ..record import record
-from . import costs
+from . import costs, notation
 from .batching import Examples, Flags, SameForAll, all_broadcast
 from .checks import describe, require_count, require_index_scalar, shown, unpacked
 from .slices import greater
@@ -92,6 +92,9 @@ class ShapeI(TensorOp):
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         """Return the length of an example, which is the same for all."""
         return SameForAll(ShapeI(self.axis + 1)(inputs[0]))
+
+    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", notation.ATOM
 
 
 @record(repr=False)

@@ -25,6 +25,7 @@ from .c_forms import Form, UserC
 from .checks import describe, shown
 from .derivatives import FoldRow, Row, elementwise_vjp
 from .keywords import operand_names, operands_by_name
+from .notation import Formula, Written, called
 from .promotion import Loop, Operand, Rule
 from .signatures import CallSignature, usage
 from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
@@ -212,6 +213,9 @@ class ElementwiseRecord(Broadcasting):
     """Alternative to a call with one operand."""
     symbol: str = ""
     """The name in kernels and in the table of C; of an op from outside it has a digest."""
+    sign: str = ""
+    latex: Formula | None = None
+    """How it is written in LaTeX; None: as a function with its name."""
     source: UserC | None = None
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
@@ -254,6 +258,9 @@ class ElementwiseRecord(Broadcasting):
 
     def parameters(self) -> dict[str, Any]:
         return {}
+
+    def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
+        return (self.latex or called)(self, output, operands)
 
     @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:

@@ -21,7 +21,7 @@ from .. import ops as T  # the namespace; read when a function is called
 from ..graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ..graph.types import numpy_dtype
 from ..record import record
-from . import costs
+from . import costs, notation
 from .batching import Examples, Flags
 from .checks import describe, normalize_axes, require_count, require_keepdims
 from .elementwise import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
@@ -35,6 +35,7 @@ REDUCTIONS: dict[str, Elementwise] = {
 }  # fmt: skip
 """The reductions by their printed name: the elementwise op that each one folds."""
 _NAMES = {op: name for name, op in REDUCTIONS.items()}
+_LATEX = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
 
 
 @record(repr=False)
@@ -100,6 +101,10 @@ class Reduce(TensorOp):
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return Reduce(self.scalar, tuple(axis + 1 for axis in self.axis))(inputs[0])
+
+    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+        sign = _LATEX.get(self.name)
+        return notation.reduced(sign, self.axis, operands[0]) if sign else notation.called(self, output, operands)
 
 
 @cache

@@ -14,6 +14,7 @@ from .. import pages
 from ..graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
 from ..graph.provenance import asked, asked_by_us
 from ..graph.types import numpy_dtype
+from . import notation
 from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
@@ -301,6 +302,12 @@ class TensorOp(Op):
     """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
 
     variable_class: ClassVar[type[Variable]] = TensorVariable
+    sign: str = ""
+    """The operator of Python that it is written with."""
+
+    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+        """Return an output in LaTeX, with its precedence, from those of the operands."""
+        return notation.called(self, output, operands)
 
     def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
         trace = current()

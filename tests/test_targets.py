@@ -114,7 +114,8 @@ BOUNDS = {
     "optdb/rules/partition.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
-    "ops/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},
+    "ops/latex.py": {"LARGEST", "_LONGEST"},
+    "ops/notation.py": {"SUM", "ATOM", "PREFIX", "PRODUCT", "POWER"},
     "cbackend/driver/arena.py": {"A_LINE"},
     "cbackend/driver/listing.py": {"LINES"},
     "cbackend/lowering/describe.py": {"LIMIT"},
