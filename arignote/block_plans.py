@@ -11,11 +11,6 @@ import numpy as np
 from .block_tasks import BOUND, OWN, WHOLE, Combination, Concatenation, Part, Parts, Program, RowSize
 from .graph import Apply, Variable
 from .graph.dims import dims_of, extent
-from .ops.conditions import Check
-from .ops.indexing import Subtensor
-from .ops.lengths import ShapeI
-from .ops.shape import DimShuffle, Reshape
-from .ops.specify import CheckLengths, SpecifyShape
 from .ops.tensor import TensorVariable
 from .record import record
 from .scaleout import Collect, Stage, Staged
@@ -26,7 +21,6 @@ Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once per key."""
 Own = Union[Variable, int]
 """A sliced argument of blocks: an input, an aligned value, or the index of an earlier stage whose results they read."""
-_VIEWS = (Check, CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
 
 
 @record
@@ -53,7 +47,7 @@ def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
 def _loops(block: Part) -> list[Apply]:
     """Return the nodes that loop over arrays, as opposed to views and lengths."""
     order = block.run.graph.order  # type: ignore[attr-defined]
-    return [n for n in order if not isinstance(n.op, _VIEWS) and any(i.ndim for i in n.inputs)]
+    return [n for n in order if not n.op.views() and any(i.ndim for k, i in enumerate(n.inputs) if k != n.op.unread)]
 
 
 def _row_sizes(block: Part) -> tuple[RowSize, ...]:

@@ -22,7 +22,7 @@ from .cbackend.program.plan_host import no_c
 from .engines.registry import title
 from .graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
 from .ops.advanced_indexing import AdvancedIncSubtensor
-from .ops.blas import BLAS_DTYPES, Dot, Gemm, Gemv, Ger, MatMul
+from .ops.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from .ops.cumulative import Cumulative
 from .ops.elementwise import Pointwise
 from .ops.fused import Fused, InPlace, unmarked
@@ -299,7 +299,7 @@ def _is_product(op: Fused) -> bool:
 
 # --- in place
 
-MAY_OVERWRITE = (Pointwise, Fused, Gemm, Gemv, Ger, IncSubtensor)
+MAY_OVERWRITE = (Pointwise, Fused, Accumulating, IncSubtensor)
 
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:

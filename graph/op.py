@@ -6,7 +6,7 @@ An op knows its type rule, its meaning in NumPy, the lengths of its outputs and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
@@ -55,6 +55,10 @@ class Op:
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         """The lengths of the outputs in terms of the lengths of the inputs (see dims.py)."""
         return tuple(opaque_dims(output) for output in node.outputs)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        """Pairs of lengths that are equal in each run of the node that raises nothing."""
+        return ()
 
     # --- the derivative
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

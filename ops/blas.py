@@ -12,13 +12,13 @@ these broadcasts: z, y and a have exactly the shape of the product.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import ops as T
-from ..graph import Apply, Dim, Kind, TensorType, Variable
+from ..graph import Apply, Dim, Kind, TensorType, Variable, dims_of
 from ..graph.dims import broadcast_dims
 from ..record import record
 from . import costs, notation
@@ -97,6 +97,9 @@ class Dot(TensorOp):
             return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*node.inputs)]
+
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         (a, b), (rows, columns) = inputs, (i.ndim == 2 for i in node.inputs)
         if flags == [True, False]:
@@ -111,6 +114,12 @@ class Dot(TensorOp):
         dropped = {1} if not rows else set()
         dropped |= {2} if not columns else set()
         return T.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+
+
+def inner_lengths(a: Variable, b: Variable) -> tuple[Dim, Dim]:
+    """Return the lengths along which a product sums."""
+    rows = dims_of(b)
+    return dims_of(a)[-1], rows[-2 if len(rows) > 1 else 0]
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -153,6 +162,9 @@ class MatMul(TensorOp):
         a, b = inputs
         return ((*broadcast_dims([a[:-2], b[:-2]]), a[-2], b[-1]),)
 
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*node.inputs)]
+
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (a, b) = cotangents, node.inputs
         if g is None:
@@ -180,6 +192,8 @@ class BlasOp(Lowered):
     """Base of the BLAS ops: `meaning` expresses the result in other ops, and gives the derivative."""
 
     ranks: ClassVar[tuple[int, ...]]
+    factors: ClassVar[tuple[int, int]] = (0, 1)
+    """The inputs that are multiplied."""
     picture = Kind.PRODUCT
     operations = costs.product
 
@@ -200,6 +214,19 @@ class BlasOp(Lowered):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*(node.inputs[k] for k in self.factors))]
+
+
+class Accumulating(BlasOp):
+    """Base of the BLAS ops that add a product to their first input, and may write over it."""
+
+    factors: ClassVar[tuple[int, int]] = (2, 3)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        a, b = (dims_of(node.inputs[k]) for k in self.factors)
+        return [*super().demands(node), *zip(dims_of(node.inputs[0]), (*a[:-1], *b[1:]), strict=True)]
 
 
 def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tuple[int | None, ...]:
@@ -267,7 +294,7 @@ class Dot22Scalar(BlasOp):
 
 
 @record(repr=False)
-class Gemm(BlasOp):
+class Gemm(Accumulating):
     """`gemm(z, alpha, x, y, beta)` = beta * z + alpha * (x @ y); z is not read where beta is 0."""
 
     name = "gemm"
@@ -293,7 +320,7 @@ class Gemm(BlasOp):
 
 
 @record(repr=False)
-class Gemv(BlasOp):
+class Gemv(Accumulating):
     """`gemv(y, alpha, a, x, beta)` = beta * y + alpha * (a @ x); y is not read where beta is 0."""
 
     name = "gemv"
@@ -319,7 +346,7 @@ class Gemv(BlasOp):
 
 
 @record(repr=False)
-class Ger(BlasOp):
+class Ger(Accumulating):
     """`ger(a, alpha, x, y)` = a + alpha * outer(x, y), without conjugation."""
 
     name = "ger"
@@ -337,6 +364,10 @@ class Ger(BlasOp):
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        a, _, x, y = map(dims_of, node.inputs)
+        return zip(a, (*x, *y), strict=True)
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
         a, alpha, x, y = inputs

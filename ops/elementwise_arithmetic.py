@@ -100,7 +100,7 @@ neg: Unary = ufunc_op(
 )
 abs: Unary = ufunc_op(
     "abs", np.absolute, meaning="|x|; the modulus, a real number, of a complex number.",
-    idempotent=True,
+    idempotent=True, even=True,
     latex=notation.form(r"\left|{0}\right|"),
     derivative=(lambda g, y, x: g * T.sign(x),),
     complex_derivative=(lambda g, y, z: g * T.sign(z),),
@@ -122,6 +122,7 @@ sign: Unary = ufunc_op(
 )
 square: Unary = ufunc_op(
     "square", np.square, meaning="x * x.",
+    even=True,
     latex=notation.form("{0}^{{2}}", notation.POWER, notation.ATOM),
     derivative=(lambda g, y, x: 2 * g * x,),
     c={"b": ITSELF, "iuf": template("{0} * {0}", Binding.PRODUCT), "c": Form("ag_mul_{T}({0}, {0})")},
@@ -168,25 +169,25 @@ hypot: Binary = symmetric_op(
 )
 floor: Unary = ufunc_op(
     "floor", np.floor, meaning="The largest whole number that is not above x.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("floor")},
 )
 ceil: Unary = ufunc_op(
     "ceil", np.ceil, meaning="The smallest whole number that is not below x.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("ceil")},
 )
 trunc: Unary = ufunc_op(
     "trunc", np.trunc, meaning="The whole number next to x on the side of zero.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("trunc")},
 )
 rint: Unary = ufunc_op(
     "rint", np.rint, meaning="The nearest whole number; the even one of two that are as near.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"f": library("rint"), "c": helper("rint")},
 )

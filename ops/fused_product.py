@@ -8,7 +8,7 @@ the group on each block of the product while that is still in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,9 @@ class FusedProduct(Lowered):
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return self.product.fallible or self.group.fallible
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return self.product.demands(node)  # its inputs come first
 
     def operations(self, node: Apply) -> Any:
         """The operations of the product; the group takes less time."""

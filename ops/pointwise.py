@@ -188,6 +188,12 @@ class ElementwiseRecord(Broadcasting):
     """op(x, zero) and op(zero, x) are zero."""
     involution: bool = False
     """op(op(x)) is x."""
+    even: bool = False
+    """op(-x) is op(x)."""
+    increasing: bool = False
+    """A greater operand has a greater result."""
+    whole: bool = False
+    """The results are whole numbers, and whole numbers are their own results."""
     cost: int = 1
     """Cost in additions."""
     compares: bool = False

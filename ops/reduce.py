@@ -61,6 +61,11 @@ class Reduce(TensorOp):
         return _NAMES[self.scalar]
 
     @property
+    def selects(self) -> bool:
+        """Whether a value that is read twice changes nothing: for all but sums and products."""
+        return self.name not in ("sum", "prod")
+
+    @property
     def fallible(self) -> bool:  # type: ignore[override]
         """Whether it may raise: max and min of no elements do."""
         return self.scalar is maximum or self.scalar is minimum

@@ -13,7 +13,6 @@ import numpy as np
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ...ops.blas import Gemm, Gemv
 from ...ops.conditions import Check
 from ...ops.convolution import Convolution
 from ...ops.fused import Fused, unmarked
@@ -181,7 +180,7 @@ def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values:
         inner = _inside(op, node, shapes, axis, values)
         if inner is not None:
             return inner
-    summed = (2, 3) if isinstance(op, (Gemm, Gemv)) else (0, 1)
+    summed = getattr(op, "factors", (0, 1))
     guilty = summed if axis < 0 else guilty_operands(shapes, axis)
     text = _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs))
     return text, _where(node, guilty, shapes)
