@@ -11,9 +11,9 @@ from __future__ import annotations
 from ..graph import Apply, Constant
 from ..graph.facets import facet_of
 from ..graph.text import subgraphs
-from ..ops.costs import bytes_of
-from ..ops.fused import unmarked
-from ..ops.scan_ops import Scan
+from ..ops.control.scan_ops import Scan
+from ..ops.elementwise.costs import bytes_of
+from ..ops.lowered.fused import unmarked
 from ..record import record
 from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 

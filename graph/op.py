@@ -81,7 +81,7 @@ class Op:
             node: The node of one example.
             inputs: The operands; those that are flagged have the axis of the examples in front.
             flags: For each operand whether it has that axis; one has.
-            examples: The examples, with the helpers of `ops/examples.py`.
+            examples: The examples, with the helpers of `ops/control/examples.py`.
 
         Raises NoBatch where lengths would differ from one example to the next.
         """
@@ -89,7 +89,7 @@ class Op:
 
     # --- facts about failure and cost
     def operations(self, node: Apply) -> Any:
-        """Return the estimated operations of a node, by which engines are chosen (`ops/costs.py`)."""
+        """Return the estimated operations of a node, by which engines are chosen (`ops/elementwise/costs.py`)."""
         raise NotImplementedError(f"{type(self).__name__}.operations")
 
     fallible: ClassVar[bool] = False

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.types import numpy_dtype
-from ...ops import costs
-from ...ops.batching import on_last_axes
-from ...ops.tensor import HostOp
+from ...ops.control.batching import on_last_axes
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...record import record
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...graph import Constant, Kind, Lacks, TensorType
 from ...graph import Variable as CoreVariable
-from ...ops import costs
-from ...ops.shared import Container
-from ...ops.shared import SharedVariable as CoreShared
-from ...ops.tensor import HostOp
+from ...ops.core.shared import Container
+from ...ops.core.shared import SharedVariable as CoreShared
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...record import record
 from .dtypes import float_x, upcast
 from .indexing import permute_row_elements

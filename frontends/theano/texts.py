@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ...explain.printing import pprint, tree_lines
 from ...graph import Constant as CoreConstant
 from ...graph import Dim, FunctionGraph, Kind, Lacks, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...graph.picture import boxes_of
-from ...ops import costs
-from ...ops.tensor import HostOp
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...pages.graph_svg import graph_svg
-from ...printing import pprint, tree_lines
 from ...record import record
 from .functions import Function
 from .variables import Apply, Variable, as_tensor_variable, wrap

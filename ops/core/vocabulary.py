@@ -1,0 +1,30 @@
+"""The ops by their printed names, by which `parse` reads a graph back.  Classes of this package say their names."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import lru_cache
+from importlib import import_module
+
+from ... import ops as T  # the package, whose modules define the ops
+from ...graph import FunctionGraph, Vocabulary
+from ...graph.facets import classes_of
+from ..elementwise.records import user_ops
+from .tensor import TensorConstant, TensorOp, TensorVariable
+
+
+def vocabulary() -> Vocabulary:
+    """Every op by its printed name, and how variables, constants and graphs are made."""
+    ours = _vocabulary()
+    theirs = user_ops()
+    return Vocabulary({**ours.ops, **theirs}, TensorVariable, TensorConstant, FunctionGraph) if theirs else ours
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> Vocabulary:
+    package = f"{T.__name__}."
+    for module in pkgutil.walk_packages(T.__path__, package):
+        import_module(module.name)
+    ours = [kind for kind in classes_of(TensorOp) if kind.__module__.startswith(package)]
+    ops = {name: maker for kind in ours for name, maker in kind.printed().items()}
+    return Vocabulary(ops, TensorVariable, TensorConstant, FunctionGraph)
