@@ -20,15 +20,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..record import record
-from . import op as base
 
-if TYPE_CHECKING:
-    from .op import Op
-
-OpClass = TypeVar("OpClass", bound="type[Op]")
+OpClass = TypeVar("OpClass", bound="type[Faceted]")
+K = TypeVar("K")
 
 
 class Kind(str, Enum):
@@ -81,6 +78,15 @@ class Lacks:
         self.reasons = reasons
 
 
+class Faceted:
+    """A class with facets.  `Op`, which derives from it directly, answers nothing for its subclasses."""
+
+    lacks: ClassVar[Lacks]
+    """The reasons why the class goes without some facets."""
+    picture: ClassVar[Kind]
+    """The kind of op that pictures show."""
+
+
 def register(kind: OpClass, *, lacks: Mapping[str, str] | None = None, **facets: Any) -> OpClass:
     """Add facets to a class of ops; subclasses have them too.  Returns the class.
 
@@ -91,7 +97,7 @@ def register(kind: OpClass, *, lacks: Mapping[str, str] | None = None, **facets:
             flags that tell which inputs have the axis of the examples, and the examples; the planner of the C engine;
             the count of operations for profiles.
     """
-    if not (isinstance(kind, type) and issubclass(kind, base.Op)):
+    if not (isinstance(kind, type) and issubclass(kind, Faceted)):
         raise TypeError(f"register_op: expected a class derived from Op, got {kind!r}")
     for name in facets:
         if name not in REGISTERED:
@@ -111,34 +117,34 @@ def _method_of(rule: Any) -> Any:
     return lambda self, *arguments: rule(*arguments)
 
 
-def _answers(kind: type[Op], name: str) -> Iterator[tuple[Any, str]]:
+def _answers(kind: type[Faceted], name: str) -> Iterator[tuple[Any, str]]:
     """Yield (value, reason) for each class of the hierarchy that says something about a facet, the nearest first."""
     for parent in kind.__mro__:
         own = vars(parent)
-        if parent is not base.Op and FACETS[name].attribute in own:
+        if Faceted not in parent.__bases__ and FACETS[name].attribute in own:
             yield getattr(kind, FACETS[name].attribute), ""
         elif "lacks" in own and name in own["lacks"].reasons:
             yield None, own["lacks"].reasons[name]
 
 
-def facet_of(kind: type[Op], name: str) -> Any:
+def facet_of(kind: type[Faceted], name: str) -> Any:
     """The facet of a class, from itself or the nearest base that answers; None if there is none."""
     return next(_answers(kind, name), (None, ""))[0]
 
 
-def reason(kind: type[Op], name: str) -> str:
+def reason(kind: type[Faceted], name: str) -> str:
     """The stated reason why a class has no such facet; empty if it has one or says nothing."""
     return next(_answers(kind, name), (None, ""))[1]
 
 
-def missing(kind: type[Op]) -> tuple[str, ...]:
+def missing(kind: type[Faceted]) -> tuple[str, ...]:
     """The facets that a class lacks without a stated reason."""
     return tuple(name for name in FACETS if next(_answers(kind, name), None) is None)
 
 
-def classes_of(kind: type[Op]) -> list[type[Op]]:
+def classes_of(kind: type[K]) -> list[type[K]]:
     """All loaded classes that derive from `kind`, each once."""
-    found: dict[type[Op], None] = {}
+    found: dict[type[K], None] = {}
     stack = [kind]
     while stack:
         new = [k for k in stack.pop().__subclasses__() if k not in found]
@@ -147,13 +153,13 @@ def classes_of(kind: type[Op]) -> list[type[Op]]:
     return list(found)
 
 
-def lacking(kind: type[Op], name: str) -> str:
+def lacking(kind: type[Faceted], name: str) -> str:
     """The error text for a missing facet: its name, and the reason or how to add it."""
     why = reason(kind, name)
     return f"no {FACETS[name].title}{f': {why}' if why else f'; {how_to_add(kind, name)}'}"
 
 
-def how_to_add(kind: type[Op], name: str) -> str:
+def how_to_add(kind: type[Faceted], name: str) -> str:
     """How to add a facet to a class, and the file of the class."""
     file = getattr(sys.modules.get(kind.__module__), "__file__", None) or kind.__module__
     return FACETS[name].how.format(kind=f"{kind.__name__} ({file})", name=kind.__name__)

@@ -24,7 +24,7 @@ class NoGradient(TypeError):
     """The requested derivative does not exist; the message says why."""
 
 
-class Op:
+class Op(facets.Faceted):
     """Base of all ops.  Subclasses are frozen dataclasses: two ops of a class are equal if their fields are.
 
     A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast
@@ -32,10 +32,6 @@ class Op:
     """
 
     name: str
-    lacks: ClassVar[facets.Lacks]
-    """The reasons why the class goes without some facets."""
-    picture: ClassVar[facets.Kind]
-    """The kind of op that pictures show."""
     variable_class: ClassVar[type[Variable]] = Variable
 
     # --- the type rule

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a rule is applied
 from ...graph import Apply, Op, Variable, facets, gc_paused, inheriting, toposort
+from ..core.namespace import T, classes
 
 Flags = Sequence[bool]
 """For each input of a node whether it has the axis of the examples."""
@@ -38,11 +38,11 @@ class Examples:
 
     def broadcast(self, x: Variable) -> Any:
         """Return `x` repeated for each example."""
-        return T.BroadcastTo()(x, self.length, *T.lengths_of(x))
+        return classes.BroadcastTo()(x, self.length, *T.lengths_of(x))
 
     def numbers(self, ndim: int) -> Any:
         """Return 0, 1, 2, ... along the axis of the examples, with `ndim` axes of length 1."""
-        return T.DimShuffle((0, *"x" * ndim))(T.arange(self.length))
+        return classes.DimShuffle((0, *"x" * ndim))(T.arange(self.length))
 
 
 @gc_paused
@@ -97,7 +97,7 @@ def aligned(x: Variable, has_axis: bool, own: int, ndim: int) -> Any:
     """
     if not has_axis or own == ndim:
         return x
-    return T.DimShuffle((0, *"x" * (ndim - own), *range(1, own + 1)))(x)
+    return classes.DimShuffle((0, *"x" * (ndim - own), *range(1, own + 1)))(x)
 
 
 def all_broadcast(inputs: Sequence[Variable], flags: Flags, examples: Examples) -> list[Any]:
@@ -111,7 +111,7 @@ def require_shared(flags: Flags, what: str) -> None:
 
 def moved(x: Variable, axis: int) -> Any:
     """`x` with `axis` in front."""
-    return x if axis == 0 else T.DimShuffle((axis, *(k for k in range(x.ndim) if k != axis)))(x)
+    return x if axis == 0 else classes.DimShuffle((axis, *(k for k in range(x.ndim) if k != axis)))(x)
 
 
 def merged(x: Variable, axis: int) -> Any:

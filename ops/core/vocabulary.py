@@ -6,10 +6,10 @@ import pkgutil
 from functools import lru_cache
 from importlib import import_module
 
-from ... import ops as T  # the package, whose modules define the ops
 from ...graph import FunctionGraph, Vocabulary
 from ...graph.facets import classes_of
 from ..elementwise.records import user_ops
+from .namespace import PACKAGE
 from .tensor import TensorConstant, TensorOp, TensorVariable
 
 
@@ -22,9 +22,8 @@ def vocabulary() -> Vocabulary:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> Vocabulary:
-    package = f"{T.__name__}."
-    for module in pkgutil.walk_packages(T.__path__, package):
+    for module in pkgutil.walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
         import_module(module.name)
-    ours = [kind for kind in classes_of(TensorOp) if kind.__module__.startswith(package)]
+    ours = [kind for kind in classes_of(TensorOp) if kind.__module__.startswith(f"{PACKAGE}.")]
     ops = {name: maker for kind in ours for name, maker in kind.printed().items()}
     return Vocabulary(ops, TensorVariable, TensorConstant, FunctionGraph)

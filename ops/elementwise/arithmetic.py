@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
-from .. import notation
+from ..core import latex
 from ..core.derivatives import cosine, is_flat, of_add, of_extremum, of_mul, slope_of_power
+from ..core.namespace import T
 from .c_forms import BITS, ITSELF, PRODUCT, SUM, Binding, Form, helper, library, prefix, template
 from .pointwise import fold_op, symmetric_op, ufunc_op
 
@@ -24,28 +24,28 @@ __all__ = [
 add: Fold = fold_op(
     "add", np.add, meaning="x + y + ...: the sum of two or more operands.",
     unit=0, real_slopes=True,
-    sign="+", latex=notation.infix("+", notation.SUM, flat=True),
+    sign="+", latex=latex.infix("+", latex.SUM, flat=True),
     derivative=of_add,
     c={"b": BITS["|"], "iufc": SUM["+"]},
 )
 mul: Fold = fold_op(
     "mul", np.multiply, meaning="x * y * ...: the product of two or more operands.",
     unit=1, zero=0,
-    sign="*", latex=notation.times,
+    sign="*", latex=latex.times,
     derivative=of_mul,
     c={"b": BITS["&"], "iuf": PRODUCT["*"], "c": helper("mul", 2)},
 )
 sub: Binary = ufunc_op(
     "sub", np.subtract, meaning="x - y.",
     real_slopes=True, advice="for bools use T.logical_xor(a, b), a ^ b",
-    sign="-", latex=notation.infix("-", notation.SUM),
+    sign="-", latex=latex.infix("-", latex.SUM),
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g),
     c={"iufc": SUM["-"]},
 )
 true_div: Binary = ufunc_op(
     "true_div", np.true_divide, meaning="x / y, a float for integers too.",
     cost=4,
-    sign="/", latex=notation.form(r"\frac{{{0}}}{{{1}}}"),
+    sign="/", latex=latex.form(r"\frac{{{0}}}{{{1}}}"),
     derivative=(lambda g, y, a, b: g / b, lambda g, y, a, b: -(g * y) / b),
     c={"f": PRODUCT["/"], "c": helper("div", 2)},
 )
@@ -59,7 +59,7 @@ floor_div: Binary = ufunc_op(
 mod: Binary = ufunc_op(
     "mod", np.remainder, meaning="x % y: the remainder of `floor_div`; it has the sign of y.",
     cost=12,
-    sign="%", latex=notation.infix(r"\bmod", notation.PRODUCT),
+    sign="%", latex=latex.infix(r"\bmod", latex.PRODUCT),
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g * T.floor_div(a, b)),
     c={"iuf": helper("mod", 2)},
 )
@@ -84,7 +84,7 @@ lcm: Binary = symmetric_op(
 pow: Binary = ufunc_op(
     "pow", np.power, meaning="x ** y.  Raises ValueError at run time for an integer to a negative integer power.",
     cost=40, fallible=True,
-    sign="**", latex=notation.form("{0}^{{{1}}}", notation.POWER, notation.ATOM),
+    sign="**", latex=latex.form("{0}^{{{1}}}", latex.POWER, latex.ATOM),
     derivative=(
         lambda g, y, a, b: g * slope_of_power(a, b),
         lambda g, y, a, b: g * y * T.log(T.switch(is_flat(a, b), 1, a)),
@@ -94,14 +94,14 @@ pow: Binary = ufunc_op(
 neg: Unary = ufunc_op(
     "neg", np.negative, meaning="-x.",
     involution=True, real_slopes=True, advice="for bools use T.logical_not(a), ~a",
-    sign="-", latex=notation.form("-{0}", notation.SUM, notation.PRODUCT),
+    sign="-", latex=latex.form("-{0}", latex.SUM, latex.PRODUCT),
     derivative=(lambda g, y, x: -g,),
     c={"iufc": prefix("-")},
 )
 abs: Unary = ufunc_op(
     "abs", np.absolute, meaning="|x|; the modulus, a real number, of a complex number.",
     idempotent=True, even=True,
-    latex=notation.form(r"\left|{0}\right|"),
+    latex=latex.form(r"\left|{0}\right|"),
     derivative=(lambda g, y, x: g * T.sign(x),),
     complex_derivative=(lambda g, y, z: g * T.sign(z),),
     c={
@@ -123,14 +123,14 @@ sign: Unary = ufunc_op(
 square: Unary = ufunc_op(
     "square", np.square, meaning="x * x.",
     even=True,
-    latex=notation.form("{0}^{{2}}", notation.POWER, notation.ATOM),
+    latex=latex.form("{0}^{{2}}", latex.POWER, latex.ATOM),
     derivative=(lambda g, y, x: 2 * g * x,),
     c={"b": ITSELF, "iuf": template("{0} * {0}", Binding.PRODUCT), "c": Form("ag_mul_{T}({0}, {0})")},
 )
 sqrt: Unary = ufunc_op(
     "sqrt", np.sqrt, meaning="The square root; NaN for negative real numbers.",
     cost=6,
-    latex=notation.form(r"\sqrt{{{0}}}"),
+    latex=latex.form(r"\sqrt{{{0}}}"),
     derivative=(lambda g, y, x: 0.5 * g / y,),
     c={"f": library("sqrt"), "c": library("csqrt")},
 )
@@ -143,7 +143,7 @@ cbrt: Unary = ufunc_op(
 reciprocal: Unary = ufunc_op(
     "reciprocal", np.reciprocal, meaning="1 / x, in the dtype of x: for integers the quotient is truncated.",
     cost=4, involution=True,
-    latex=notation.form(r"\frac{{1}}{{{0}}}"),
+    latex=latex.form(r"\frac{{1}}{{{0}}}"),
     derivative=(lambda g, y, x: -g * T.square(y),),
     c={"f": template("1 / {0}", Binding.PRODUCT), "c": helper("reciprocal")},
 )

@@ -10,8 +10,7 @@ import numpy as np
 from ...graph import Apply, Kind, Variable
 from ...graph.types import dtype_name
 from ...record import record
-from .. import notation
-from ..core import promotion
+from ..core import latex, promotion
 from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
@@ -31,7 +30,7 @@ class Cast(Pointwise):
     real_slopes: ClassVar[bool] = True  # type: ignore[misc]
     explains: ClassVar[bool] = True
     picture = Kind.SHAPE
-    formula = notation.first
+    formula = latex.first
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

@@ -20,6 +20,8 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
 
+__all__ = ["assume"]
+
 
 def _lower(a: np.ndarray) -> bool:
     return not np.triu(a, 1).any()

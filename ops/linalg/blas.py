@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims_of
 from ...graph.dims import broadcast_dims
 from ...record import record
-from .. import notation
 from ..control.batching import Examples, Flags, align_operands
+from ..core import latex
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T, classes
 from ..core.tensor import Lowered, TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.shape import DimShuffle
@@ -66,7 +66,7 @@ class Dot(TensorOp):
     name = "dot"
     picture = Kind.PRODUCT
     operations = costs.product
-    formula = notation.infix(r"\,", notation.PRODUCT)
+    formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -106,15 +106,15 @@ class Dot(TensorOp):
         if flags == [True, False]:
             return T.dot(a, b)
         if flags == [False, True] and not columns:
-            return T.dot(b, T.DimShuffle((1, 0))(a) if rows else a)
+            return T.dot(b, classes.DimShuffle((1, 0))(a) if rows else a)
         if not rows:
-            a = T.DimShuffle(("x", 0) if not flags[0] else (0, "x", 1))(a)
+            a = classes.DimShuffle(("x", 0) if not flags[0] else (0, "x", 1))(a)
         if not columns:
-            b = T.DimShuffle((0, 1, "x"))(b)
+            b = classes.DimShuffle((0, 1, "x"))(b)
         product = MatMul()(a, b)
         dropped = {1} if not rows else set()
         dropped |= {2} if not columns else set()
-        return T.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+        return classes.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
 
 
 def inner_lengths(a: Variable, b: Variable) -> tuple[Dim, Dim]:
@@ -142,7 +142,7 @@ class MatMul(TensorOp):
     picture = Kind.PRODUCT
     operations = costs.product
     batching = align_operands
-    formula = notation.infix(r"\,", notation.PRODUCT)
+    formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -252,7 +252,7 @@ class Dot22(BlasOp):
 
     name = "dot22"
     ranks: ClassVar[tuple[int, ...]] = (2, 2)
-    formula = notation.infix(r"\,", notation.PRODUCT)
+    formula = latex.infix(r"\,", latex.PRODUCT)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)

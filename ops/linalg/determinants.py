@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
-from .. import notation
 from ..control.cond import chosen
+from ..core import latex
+from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from .factorizations import SVD
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype
@@ -27,7 +27,7 @@ class Det(MatrixOp):
     """The determinants of square matrices; 1 for a matrix without elements."""
 
     name = "det"
-    formula = notation.function(r"\det")
+    formula = latex.function(r"\det")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.square(inputs)

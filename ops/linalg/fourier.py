@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.lengths import lengths_of

@@ -21,11 +21,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T, classes
 from ..core.tensor import Lowered, as_tensor, constant
 from ..elementwise import costs
 from ..elementwise.pointwise import broadcast_shapes
@@ -67,7 +67,8 @@ class ByteProduct(Lowered):
         return (np.matmul(a, b),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return T.MatMul().dims(node, inputs)
+        found: tuple[tuple[Dim, ...], ...] = classes.MatMul().dims(node, inputs)
+        return found
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by a matrix product of int32."""
@@ -200,7 +201,7 @@ class ByteConvolution(Windowed, Lowered):
         y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
         if self.fixed:
             numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
-            y = T.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
+            y = classes.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
             y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
             return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import on_last_axes, repeat_operands
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike

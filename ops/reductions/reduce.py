@@ -17,19 +17,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ...graph.types import numpy_dtype
 from ...record import record
-from .. import notation
 from ..control.batching import Examples, Flags
+from ..core import latex
 from ..core.checks import describe, normalize_axes, require_count, require_keepdims
+from ..core.namespace import T, classes
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import Axis, DTypeLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from ..shapes.shape import axes_made_one
+
+__all__ = ["REDUCTIONS", "all", "amax", "amin", "any", "argmax", "argmin", "max", "min", "prod", "ptp", "sum"]
 
 REDUCTIONS: dict[str, Elementwise] = {
     "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and,
@@ -108,9 +110,9 @@ class Reduce(TensorOp):
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return Reduce(self.scalar, tuple(axis + 1 for axis in self.axis))(inputs[0])
 
-    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         sign = _LATEX.get(self.name)
-        return notation.reduced(sign, self.axis, operands[0]) if sign else notation.called(self, output, operands)
+        return latex.reduced(sign, self.axis, operands[0]) if sign else latex.called(self, output, operands)
 
 
 @cache
@@ -133,7 +135,7 @@ def with_kept_axes(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
     if not axes:
         return reduced
     kept = iter(range(ndim - len(axes)))
-    return T.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
+    return classes.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
 
 
 # --- derivatives: functions of x, and of the result y and its cotangent g with their reduced axes kept

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, along_next_axis, on_last_axes, require_shared
 from ..core.checks import describe, normalize_axis, require_count
+from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
@@ -25,6 +25,11 @@ from ..shapes.getitem import take_along_axis
 from ..shapes.shape import ravel, reshape
 from ..shapes.specify import with_shape_of
 from .selection import select
+
+__all__ = [
+    "argpartition", "argsort", "flatnonzero", "lexsort", "nonzero", "partition", "searchsorted", "sort", "sort_complex",
+    "unique",
+]  # fmt: skip
 
 
 class Sorting(TensorOp):
@@ -197,8 +202,8 @@ class SearchSorted(TensorOp):
         if a.type.kind == "c":
             require_shared(flags[:1], "the array that is searched")
         rank = node.inputs[1].ndim
-        among = T.DimShuffle((0, *"x" * rank, 1))(a)
-        sought = T.DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
+        among = classes.DimShuffle((0, *"x" * rank, 1))(a)
+        sought = classes.DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
         before = _precedes(among, sought) if self.side == "left" else T.logical_not(_precedes(sought, among))
         return T.sum(before, axis=-1, dtype="int64")
 

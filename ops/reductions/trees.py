@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, Kind, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.batching import Examples, Flags, require_shared
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 

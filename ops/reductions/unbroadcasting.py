@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, Kind, TensorType, Variable, dims_of, same_shape
 from ...record import record
 from ..control.batching import Examples, Flags, aligned, all_broadcast
 from ..core.checks import describe, require_count
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 from ..elementwise.records import add
 from .reduce import Reduce, with_kept_axes
+
+__all__ = ["unbroadcast"]
 
 
 @record(repr=False)
@@ -65,7 +67,7 @@ class SumTo(TensorOp):
         x, like = all_broadcast(inputs, flags, examples)
         ndim, own = (i.ndim for i in node.inputs)
         summed = SumTo()(x, aligned(like, True, own, ndim))
-        return T.DimShuffle((0, *range(1 + ndim - own, 1 + ndim)))(summed)
+        return classes.DimShuffle((0, *range(1 + ndim - own, 1 + ndim)))(summed)
 
 
 def unbroadcast(cotangent: Variable, like: Variable) -> Variable:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Constant, TensorType, Variable
 from ...record import record
 from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe
 from ..core.interpret import evaluate
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .specify import FirstOperand

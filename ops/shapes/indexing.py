@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
-from .. import notation
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
+from ..core import latex
 from ..core.checks import describe, require_index_scalar
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
 from ..elementwise import costs
 from .creation import zeros_like
@@ -172,9 +172,9 @@ def read_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags,
         return moved(found, at.joint) if at.behind_joint() else found
     if flags[0]:
         spec, indices = at.one_by_one(examples)
-        return T.DimShuffle(at.order())(T.AdvancedSubtensor(spec)(x, *indices))
+        return classes.DimShuffle(at.order())(classes.AdvancedSubtensor(spec)(x, *indices))
     spec, indices = at.with_arrays()
-    return moved(T.AdvancedSubtensor(spec)(x, *indices), at.place)
+    return moved(classes.AdvancedSubtensor(spec)(x, *indices), at.place)
 
 
 def write_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
@@ -182,14 +182,14 @@ def write_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags
     at = ExampleIndex(op, node.inputs[0], node.inputs[2:], indices, flags[2:])
     own = node.inputs[1].ndim
     x = x if flags[0] else examples.broadcast(x)
-    y = aligned(y, True, own, at.part) if flags[1] else T.DimShuffle((*"x" * (1 + at.part - own), *range(own)))(y)
+    y = aligned(y, True, own, at.part) if flags[1] else classes.DimShuffle((*"x" * (1 + at.part - own), *range(own)))(y)
     if at.by_examples:
         spec, indices = at.one_by_one(examples)
         back = sorted(range(1 + at.part), key=at.order().__getitem__)
-        return T.AdvancedIncSubtensor(spec, set=op.set)(x, T.DimShuffle(tuple(back))(y), *indices)
+        return classes.AdvancedIncSubtensor(spec, set=op.set)(x, classes.DimShuffle(tuple(back))(y), *indices)
     spec, indices = at.whole()
     if at.behind_joint():
-        y = T.DimShuffle((*range(1, 1 + at.joint), 0, *range(1 + at.joint, 1 + at.part)))(y)
+        y = classes.DimShuffle((*range(1, 1 + at.joint), 0, *range(1 + at.joint, 1 + at.part)))(y)
     return type(op)(spec, set=op.set)(x, y, *indices)
 
 
@@ -234,7 +234,7 @@ class Subtensor(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
-    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
         given = iter(text for text, _ in operands[1:])
         parts = []
@@ -244,8 +244,8 @@ class Subtensor(TensorOp):
                 continue
             start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
             parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
-        whole = notation.bound(operands[0], notation.ATOM)
-        return f"{whole}\\left[{', '.join(parts)}\\right]", notation.ATOM
+        whole = latex.bound(operands[0], latex.ATOM)
+        return f"{whole}\\left[{', '.join(parts)}\\right]", latex.ATOM
 
 
 @record(repr=False)

@@ -14,7 +14,6 @@ from weakref import ref
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import (
     Apply,
     Constant,
@@ -30,14 +29,17 @@ from ...graph import (
     toposort,
 )
 from ...record import record
-from .. import notation
 from ..control.batching import Examples, Flags, SameForAll, all_broadcast
+from ..core import latex
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..core.traced import as_variable
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .slices import greater
+
+__all__ = ["lengths_of"]
 
 LENGTH = TensorType("int64")
 
@@ -94,8 +96,8 @@ class ShapeI(TensorOp):
         """Return the length of an example, which is the same for all."""
         return SameForAll(ShapeI(self.axis + 1)(inputs[0]))
 
-    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
-        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", notation.ATOM
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", latex.ATOM
 
 
 @record(repr=False)

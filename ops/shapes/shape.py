@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...record import record
-from .. import notation
 from ..control.batching import Examples, Flags, lengthen, require_shared
+from ..core import latex
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.traced import axes_of_one
 from ..core.typing import ShapeLike, TensorLike
@@ -94,14 +94,14 @@ class DimShuffle(TensorOp):
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in self.order)))(inputs[0])
 
-    def formula(self, output: Variable, operands: Sequence[notation.Written], /) -> notation.Written:
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         if self.order == (1, 0):
-            return f"{notation.bound(operands[0], notation.ATOM)}^{{\\top}}", notation.POWER
+            return f"{latex.bound(operands[0], latex.ATOM)}^{{\\top}}", latex.POWER
         kept = [axis for axis in self.order if axis != "x"]
         if kept == sorted(kept):
             return operands[0]  # axes of length 1 come and go without a sign, as in broadcasting
         below = ", ".join(map(str, self.order))
-        return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", notation.ATOM
+        return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", latex.ATOM
 
 
 @record(repr=False)

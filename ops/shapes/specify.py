@@ -25,6 +25,8 @@ from ..core.typing import LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
 
+__all__ = ["specify_shape"]
+
 
 class FirstOperand(TensorOp):
     """Base of ops whose value is their first operand, as a view; derivatives go to it alone."""
