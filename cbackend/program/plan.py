@@ -32,10 +32,9 @@ from ...ops.control.scan_ops import Scan, While
 from ...ops.elementwise.records import Pointwise
 from ...ops.linalg.assumptions import Assume
 from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.linalg.determinants import Cofactors, Det, SlogDet
-from ...ops.linalg.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from ...ops.linalg.fourier import Fourier
-from ...ops.linalg.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from ...ops.linalg.determinants import Det, SlogDet
+from ...ops.linalg.factorizations import Cholesky
+from ...ops.linalg.solving import Inverse, Solve, SolveTriangular
 from ...ops.lowered.assembled import Assembled
 from ...ops.lowered.attention import Attention
 from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
@@ -52,7 +51,6 @@ from ...ops.lowered.nibbles import NibbleProduct
 from ...ops.lowered.packed_dot import PackedDot
 from ...ops.lowered.pipeline import Pipeline
 from ...ops.lowered.quantized_blocks import QuantizeInBlocks
-from ...ops.lowered.region import Region
 from ...ops.lowered.row_passes import Top
 from ...ops.lowered.sparse_columns import SparseColumns
 from ...ops.lowered.sparse_dot import SparseDot
@@ -65,7 +63,6 @@ from ...ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
 from ...ops.networks.quantized import Dequantize, Quantize
 from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
-from ...ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from ...ops.reductions.trees import TreeFold
 from ...ops.reductions.unbroadcasting import SumTo
 from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
@@ -73,7 +70,7 @@ from ...ops.shapes.conditions import Check
 from ...ops.shapes.creation import Alloc, Arange, Eye
 from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.shapes.indexing import IncSubtensor, Subtensor
-from ...ops.shapes.joining import Join, RepeatedPositions
+from ...ops.shapes.joining import Join
 from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
 from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
 from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
@@ -393,10 +390,3 @@ _PLANS: dict[type[Op], Plan] = {
 for _kind, _plan in _PLANS.items():
     _default = of_kernels if _kind in KERNEL_OPS else no_operations
     register(_kind, planner=_plan, work=COUNTS.get(_kind, _default))
-_HOST_STEPS = (ArgSort, Cofactors, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
-               RepeatedPositions, SVD, SearchSorted, SingularValues, Sort, Unique, UniqueParts)  # fmt: skip
-for _kind in (*_HOST_STEPS, InPlace):
-    _why = "it is planned as the op that it marks" if _kind is InPlace else "NumPy computes it, as a host step"
-    register(_kind, lacks={"planner": _why, "work": _why})
-_why = "another engine runs it, as a host step"
-register(Region, lacks={"planner": _why, "work": _why})

@@ -20,7 +20,7 @@ from ...record import record
 from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from .blas import BLAS_DTYPES
@@ -34,7 +34,7 @@ _ADJOINT = {"fft": "ifft", "ifft": "fft"}
 
 
 @record(repr=False)
-class Fourier(TensorOp):
+class Fourier(HostOp):
     """A transform of `kind` along the last axis, scaled as NumPy's `norm` says.
 
     It takes float32, float64, complex64 and complex128.  A run raises ValueError for a length of 0.

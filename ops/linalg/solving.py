@@ -21,7 +21,7 @@ from ...record import record
 from ..control.batching import align_operands
 from ..core.checks import require_count
 from ..core.namespace import T
-from ..core.tensor import TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
 
@@ -172,7 +172,7 @@ class Inverse(MatrixOp):
 
 
 @record(repr=False)
-class PseudoInverse(MatrixOp):
+class PseudoInverse(MatrixOp, HostOp):
     """The Moore-Penrose inverses: `pinv(a, rcond)` drops singular values up to rcond (a real scalar) times the largest.
 
     The derivative is that at constant rank: Golub and Pereyra, The Differentiation of Pseudo-Inverses (1973).

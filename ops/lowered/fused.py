@@ -93,7 +93,12 @@ class InPlace(Lowered):
     op: Op
     pairs: tuple[tuple[int, int], ...]
     name = "inplace"
-    lacks = Lacks(picture="it is drawn as the op that it marks", operations="those of the op that it marks")
+    lacks = Lacks(
+        picture="it is drawn as the op that it marks",
+        operations="the op that it marks has them",
+        planner="it is planned as the op that it marks",
+        work="the op that it marks has it",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         types = self.op.infer(inputs)

@@ -28,7 +28,11 @@ class Region(GraphOp):
     engine: str
     threads: int | None = None
     name = "region"
-    lacks = Lacks(picture="it has the colour of its engine")
+    lacks = Lacks(
+        picture="it has the colour of its engine",
+        planner="another engine runs it, as a host step",
+        work="another engine runs it, as a host step",
+    )
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

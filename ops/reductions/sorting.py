@@ -17,7 +17,7 @@ from ..control.batching import Examples, Flags, along_next_axis, on_last_axes, r
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
-from ..core.tensor import TensorOp, TensorVariable, as_tensor
+from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
 from ..shapes.conditions import between
@@ -52,7 +52,7 @@ class Sorting(TensorOp):
 
 
 @record(repr=False)
-class Sort(Sorting):
+class Sort(Sorting, HostOp):
     """The elements in ascending order along `axis`, NaNs last; `stable` keeps the order of equal ones."""
 
     axis: int
@@ -74,7 +74,7 @@ class Sort(Sorting):
 
 
 @record(repr=False)
-class ArgSort(Sorting):
+class ArgSort(Sorting, HostOp):
     """The positions (int64) whose elements are in ascending order along `axis`; `stable`: equal ones in theirs."""
 
     axis: int
@@ -92,7 +92,7 @@ class ArgSort(Sorting):
 
 
 @record(repr=False)
-class OrderStatistics(TensorOp):
+class OrderStatistics(HostOp):
     """`order_statistics(x, k)`: the elements at positions `k`, an int64 vector, of the sorted last axis.
 
     In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
@@ -132,7 +132,7 @@ class OrderStatistics(TensorOp):
 
 
 @record(repr=False)
-class Nonzero(TensorOp):
+class Nonzero(HostOp):
     """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
 
     Further inputs, one an axis, are the lengths that the first has to have, those of what a mask selects from, where it
@@ -166,7 +166,7 @@ class Nonzero(TensorOp):
 
 
 @record(repr=False)
-class SearchSorted(TensorOp):
+class SearchSorted(HostOp):
     """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones."""
 
     side: str = "left"
@@ -216,7 +216,7 @@ def _precedes(a: Any, b: Any) -> Any:
 
 
 @record(repr=False)
-class Unique(TensorOp):
+class Unique(HostOp):
     """The distinct elements of a vector, ascending, NaNs being one value; then, as asked for, int64 vectors:
 
     where each stands first (`index`), which each element is (`inverse`), how many are equal (`counts`).
@@ -266,7 +266,7 @@ def _distinct(ascending: np.ndarray) -> np.ndarray:
 
 
 @record(repr=False)
-class UniqueParts(TensorOp):
+class UniqueParts(HostOp):
     """The distinct parts of a tensor along `axis`, ascending; their first positions; the inverse; their counts.
 
     The last three are int64 vectors.  Of a vector NaNs are one value if `equal_nan`; parts with a NaN are all distinct.

@@ -14,7 +14,7 @@ from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
-from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked
@@ -213,7 +213,7 @@ def _not_negative(count: Any, what: str) -> Variable:
 
 
 @record(repr=False)
-class RepeatedPositions(TensorOp):
+class RepeatedPositions(HostOp):
     """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
 
     Raises ValueError for negative counts.
