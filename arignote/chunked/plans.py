@@ -99,14 +99,14 @@ class _Planner:
         of_slices = all(place < 2 for kind, place, *_ in block.sources if kind == BOUND)  # other bounds: whole blocks
         return adds and of_slices and is_of_rows and len(_loops(block)) > 1
 
-    def _number(self, key: Any) -> int:
+    def _argument_number(self, key: Any) -> int:
         return self.numbers.setdefault(key, len(self.numbers))
 
     def _run(self, k: int, unit: Unit, kind: str) -> Any:
         return self.compiled((id(unit), kind), unit.graph.inputs, list(unit.graph.outputs), f"{kind} {k}")
 
     def _head(self, k: int, unit: Unit) -> Part:
-        sources = tuple((WHOLE, self._number(key)) for key in unit.inputs)
+        sources = tuple((WHOLE, self._argument_number(key)) for key in unit.inputs)
         if k:
             self.read |= {n for _, n in sources}
         return Part(self._run(k, unit, "head"), sources, tuple(map(self._number, unit.outputs)))
@@ -130,13 +130,13 @@ class _Planner:
             return OWN, own.setdefault(stage, len(own)), place
         if isinstance(key, Variable) and key.owner is None and key in self.staged.splits:
             return OWN, own.setdefault(key, len(own))
-        return WHOLE, self._number(key)
+        return WHOLE, self._argument_number(key)
 
     def _combination(self, stage: Stage) -> Combination:
         found = [(v, op) for v, op in stage.combined if v in self.places]
         places = tuple(self.places.pop(v)[1] for v, _ in found)
         is_all = stage.block is not None and places == tuple(range(len(stage.block.outputs)))
-        ways, numbers = tuple(self._way(v, op) for v, op in found), tuple(self._number(v) for v, _ in found)
+        ways, numbers = tuple(self._way(v, op) for v, op in found), tuple(self._argument_number(v) for v, _ in found)
         return Combination(ways, places, numbers, is_all)
 
     def _way(self, v: Variable, op: Any) -> Any:

@@ -171,7 +171,7 @@ def _refused(value: Any, condition: Any, error: OnnxError) -> Any:
 
 def _lazily(condition: Any, pairs: Sequence[tuple[Any, Any]], outside: frozenset[Variable]) -> list[Any]:
     """One value for each pair: the first where the condition holds; only the nodes of one side are computed."""
-    flat = [[v for pair in pairs for v in _listed(pair[side])] for side in (0, 1)]
+    flat = [[v for pair in pairs for v in _as_list(pair[side])] for side in (0, 1)]
     order = toposort([v for side in flat for v in side], stop_at=outside)
     read = dict.fromkeys([*(i for node in order for i in node.inputs), *flat[0], *flat[1]])
     given = [v for v in read if not isinstance(v, Constant) and (v in outside or v.owner is None)]
@@ -185,7 +185,7 @@ def _lazily(condition: Any, pairs: Sequence[tuple[Any, Any]], outside: frozenset
     return found
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     value = value_of(value)
     return value if isinstance(value, list) else [value]
 

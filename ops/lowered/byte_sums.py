@@ -198,14 +198,14 @@ class ByteConvolution(Windowed, Lowered):
         number = constant(np.array(self.around).astype(x.dtype))
         around = T.pad(x, ((0, 0), (0, 0), *self.padding), constant_values=number)
         plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
-        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
+        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _beside_channels(start, outputs))
         if self.fixed:
-            numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
+            numbers = (cast(_beside_channels(v, outputs), "int64") for v in (scale, bias))
             y = classes.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
             y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
             return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":
-            y = T.add(T.mul(cast(y, "float32"), _along(scale, outputs)), _along(bias, outputs))
+            y = T.add(T.mul(cast(y, "float32"), _beside_channels(scale, outputs)), _beside_channels(bias, outputs))
         if self.out in BYTES:
             if self.sum_scale:
                 lower, upper = (constant(n, "float32") for n in (self.lower, self.upper))
@@ -261,5 +261,6 @@ class ByteConvolution(Windowed, Lowered):
         return filled[:outputs, :channels]
 
 
-def _along(v: Variable, outputs: int) -> Variable:
+def _beside_channels(v: Variable, outputs: int) -> Variable:
+    """Return a number for each output as images, channels, rows, columns."""
     return DimShuffle(("x", 0, "x", "x"))(as_tensor(v)[:outputs])

@@ -309,7 +309,7 @@ def sort(
 
     `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
     """
-    x, place = _along("sort", x, axis)
+    x, place = _sorted_axis("sort", x, axis)
     return Sort(place, _is_stable("sort", kind, stable))(x)
 
 
@@ -317,11 +317,12 @@ def argsort(
     x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
 ) -> TensorVariable:
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
-    x, place = _along("argsort", x, axis)
+    x, place = _sorted_axis("argsort", x, axis)
     return ArgSort(place, _is_stable("argsort", kind, stable))(x)
 
 
-def _along(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
+def _sorted_axis(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
+    """Return a tensor and the axis to sort along: for None, the flat tensor and its only axis."""
     x = as_tensor(x)
     if axis is None:
         return ravel(x), 0

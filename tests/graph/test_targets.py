@@ -114,8 +114,7 @@ BOUNDS = {
     "optdb/rules/engines/partition.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
-    "ops/core/latex.py": {"LARGEST", "_LONGEST"},
-    "ops/notation.py": {"SUM", "ATOM", "PREFIX", "PRODUCT", "POWER"},
+    "ops/core/latex.py": {"LARGEST", "_LONGEST", "SUM", "ATOM", "PREFIX", "PRODUCT", "POWER"},
     "cbackend/driver/arena.py": {"A_LINE"},
     "cbackend/driver/listing.py": {"LINES"},
     "cbackend/lowering/describe.py": {"LIMIT"},
