@@ -109,7 +109,7 @@ class _Planner:
         sources = tuple((WHOLE, self._argument_number(key)) for key in unit.inputs)
         if k:
             self.read |= {n for _, n in sources}
-        return Part(self._run(k, unit, "head"), sources, tuple(map(self._number, unit.outputs)))
+        return Part(self._run(k, unit, "head"), sources, tuple(map(self._argument_number, unit.outputs)))
 
     def _block(self, k: int, unit: Unit) -> Part:
         own: dict[Own, int] = {}
