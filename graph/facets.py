@@ -18,7 +18,7 @@ belong to the C engine, whose functions `ops` cannot name: `register` adds them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, ClassVar, TypeVar
 
@@ -117,29 +117,33 @@ def _method_of(rule: Any) -> Any:
     return lambda self, *arguments: rule(*arguments)
 
 
-def _answers(kind: type[Faceted], name: str) -> Iterator[tuple[Any, str]]:
-    """Yield (value, reason) for each class of the hierarchy that says something about a facet, the nearest first."""
+def _answer(kind: type[Faceted], name: str) -> tuple[Any, str] | None:
+    """Return (value, reason) from the nearest class of the hierarchy that says something about a facet."""
+    attribute = FACETS[name].attribute
     for parent in kind.__mro__:
-        own = vars(parent)
-        if Faceted not in parent.__bases__ and FACETS[name].attribute in own:
-            yield getattr(kind, FACETS[name].attribute), ""
-        elif "lacks" in own and name in own["lacks"].reasons:
-            yield None, own["lacks"].reasons[name]
+        own = parent.__dict__
+        if attribute in own and Faceted not in parent.__bases__:
+            return getattr(kind, attribute), ""
+        if "lacks" in own and name in own["lacks"].reasons:
+            return None, own["lacks"].reasons[name]
+    return None
 
 
 def facet_of(kind: type[Faceted], name: str) -> Any:
     """The facet of a class, from itself or the nearest base that answers; None if there is none."""
-    return next(_answers(kind, name), (None, ""))[0]
+    found = _answer(kind, name)
+    return found[0] if found else None
 
 
 def reason(kind: type[Faceted], name: str) -> str:
     """The stated reason why a class has no such facet; empty if it has one or says nothing."""
-    return next(_answers(kind, name), (None, ""))[1]
+    found = _answer(kind, name)
+    return found[1] if found else ""
 
 
 def missing(kind: type[Faceted]) -> tuple[str, ...]:
     """The facets that a class lacks without a stated reason."""
-    return tuple(name for name in FACETS if next(_answers(kind, name), None) is None)
+    return tuple(name for name in FACETS if _answer(kind, name) is None)
 
 
 def classes_of(kind: type[K]) -> list[type[K]]:

@@ -73,7 +73,7 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         return IndexError, text, _where(node, _indices(node))
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
-        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_within(node))
+        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
     if node is not None and isinstance(node.op, Scan):
         said_of_loop = _loop_failure(node.op, outcome, operand, values)
         if said_of_loop:
@@ -128,7 +128,7 @@ def _where(node: Apply | None, guilty: Collection[int] = (), shapes: Sequence[Sh
     return _at(node, unmarked(node.op), node.inputs, guilty, shapes, NAMED)
 
 
-def _product_within(node: Apply) -> Apply:
+def _product_in(node: Apply) -> Apply:
     """Return the product of matrices within a fused node; other nodes as they are."""
     if not isinstance(node.op, FusedProduct):
         return node
