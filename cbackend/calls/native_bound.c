@@ -2,8 +2,9 @@
    and returns the same object every time.
 
    Each call has an ag_call of its own, so concurrent calls disturb only each other's results.  A call that fails is
-   repeated by the other way: a function with a native entry has no side effects.
-   native.py puts native_entry.c in front. */
+   repeated by the other way: a function with a native entry has no side effects. */
+#pragma once
+#include "native_entry.c"
 
 /* Run one call with the arrays of a binding; 0 if it has to go the other way. */
 static i32 repeated(const ag_binding *b)

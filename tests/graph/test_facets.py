@@ -12,6 +12,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.ctext.scalars import form_of
 from arignote.cbackend.ir.loops import Local, ScalarOp
+from arignote.cbackend.program.plan import load_planners
 from arignote.engines.estimates import numpy_cost, work_of
 from arignote.graph import DTYPES, Kind, Lacks, NoGradient, Op
 from arignote.graph.facets import FACETS, classes_of, facet_of, missing, reason
@@ -34,6 +35,7 @@ def classes():
         except ImportError as error:
             if (error.name or "").partition(".")[0] not in OPTIONAL:
                 raise
+    load_planners()
     found = [kind for kind in classes_of(Op) if kind.__module__.startswith("arignote.")]
     applied = [kind for kind in found if hasattr(kind, "name") or not kind.__subclasses__()]
     return sorted(applied, key=lambda kind: (kind.__module__, kind.__name__))
