@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pkgutil
 from functools import lru_cache
-from importlib import import_module
 
 from ...graph import FunctionGraph, Vocabulary
 from ...graph.facets import classes_of
 from ..elementwise.records import user_ops
-from .namespace import PACKAGE
+from .namespace import PACKAGE, load_modules
 from .tensor import TensorConstant, TensorOp, TensorVariable
 
 
@@ -22,8 +20,7 @@ def vocabulary() -> Vocabulary:
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> Vocabulary:
-    for module in pkgutil.walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
-        import_module(module.name)
+    load_modules()
     ours = [kind for kind in classes_of(TensorOp) if kind.__module__.startswith(f"{PACKAGE}.")]
     ops = {name: maker for kind in ours for name, maker in kind.printed().items()}
     return Vocabulary(ops, TensorVariable, TensorConstant, FunctionGraph)
