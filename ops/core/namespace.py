@@ -8,11 +8,11 @@ used, inside a function, so no module has to be loaded before another one.
 
 from __future__ import annotations
 
-import pkgutil
 import sys
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -80,5 +80,6 @@ def _loaded_class(name: str) -> type[Op] | None:
 @cache
 def load_modules() -> None:
     """Load all modules of the package, so that the classes of all ops are known."""
-    for module in pkgutil.walk_packages(sys.modules[PACKAGE].__path__, f"{PACKAGE}."):
-        import_module(module.name)
+    root = Path(sys.modules[PACKAGE].__path__[0])
+    for path in sorted(root.rglob("*.py")):
+        import_module(".".join([PACKAGE, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__"))
