@@ -8,41 +8,21 @@ Unknown lengths count as `UNKNOWN_LENGTH`, so an estimate depends only on the gr
 
 from __future__ import annotations
 
-import math
-
 from ..graph import Apply, Constant
+from ..graph.facets import facet_of
 from ..graph.text import subgraphs
 from ..ops.control.scan_ops import Scan
-from ..ops.elementwise.costs import bytes_of, element, lengths, size
-from ..ops.elementwise.records import Pointwise
-from ..ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ..ops.linalg.determinants import Cofactors, Det, SlogDet
-from ..ops.linalg.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from ..ops.linalg.fourier import Fourier
-from ..ops.linalg.solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from ..ops.lowered.blocked import BlockedConvolution
-from ..ops.lowered.blocked_gradient import BlockedKernelGradient
-from ..ops.lowered.byte_sums import ByteConvolution, ByteProduct
-from ..ops.networks.convolution import Convolution, KernelGradient
-from ..ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ..ops.elementwise.costs import bytes_of
+from ..ops.lowered.fused import unmarked
 from ..record import record
 from ..targets.costs import ITEMS, UNKNOWN_LENGTH
-
-_PRODUCTS = (Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul, ByteProduct)
-_WINDOWS = (Convolution, KernelGradient, BlockedConvolution, BlockedKernelGradient, ByteConvolution)
-_CUBIC = (QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues, Inverse, PseudoInverse, Solve,
-          SolveTriangular, Cofactors, Det,
-          SlogDet)  # fmt: skip
-_SORTING = (ArgSort, Fourier, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts)
-"""Ops of n log n operations on n elements."""
 
 
 @record
 class Work:
     """Work of one kind, with its operations and the bytes that it reads and writes.
 
-    Kinds: "elementwise" (operations are picoseconds of the cost model), "product", "window", "cubic", "sorting" and
-    "moving".
+    The kinds are those of `costs.Operations`.
     """
 
     kind: str
@@ -99,10 +79,13 @@ class Prices:
 def work_of(node: Apply) -> Work:
     """Return the work of a node."""
     moved = bytes_of([v for v in (*node.inputs, *node.outputs) if not (isinstance(v, Constant) and v.ndim == 0)])
-    kind, operations, dtype = _operations(node)
-    bodies = list(subgraphs(node.op).values())
-    if not bodies:
-        return Work(kind, operations, 0 if node.op.views() else moved, dtype)
+    op = unmarked(node.op)
+    if facet_of(type(op), "operations") is not None:
+        own = op.operations(node)
+        return Work(own.kind, own.count, 0 if op.views() else moved, own.dtype)
+    dtype, bodies = node.outputs[0].dtype, list(subgraphs(op).values())
+    if not bodies:  # an op from outside that says nothing
+        return Work("moving", 0.0, 0 if op.views() else moved, dtype)
     inside = [work_of(inner) for body in bodies for inner in body.order]
     steps = _steps(node)
     total = steps * sum(w.operations for w in inside)
@@ -115,27 +98,6 @@ def _steps(node: Apply) -> int:
         return 1
     count = node.inputs[0]
     return max(1, int(count.data)) if isinstance(count, Constant) else UNKNOWN_LENGTH
-
-
-def _operations(node: Apply) -> tuple[str, float, str]:
-    """Return the kind of a node's work, the number of operations, and their dtype."""
-    op, out = node.op, node.outputs[0]
-    first = node.inputs[0] if node.inputs else out
-    largest = max([size(v) for v in (*node.inputs, *node.outputs)], default=1)
-    if isinstance(op, _PRODUCTS):
-        matrix = max(node.inputs, key=lambda v: v.ndim)
-        common = lengths(matrix)[-1] if matrix.ndim else 1
-        return "product", 2.0 * size(out) * common, first.dtype
-    if isinstance(op, _WINDOWS):
-        kernel = lengths(node.inputs[1])
-        return "window", 2.0 * size(out) * math.prod(kernel[1:]), first.dtype
-    if isinstance(op, _CUBIC):
-        return "cubic", float(largest * (lengths(first)[-1] if first.ndim else 1)), first.dtype
-    if isinstance(op, _SORTING):
-        return "sorting", largest * max(1.0, math.log2(max(largest, 2))), first.dtype
-    if isinstance(op, Pointwise):
-        return "elementwise", element(node) * size(out), out.dtype
-    return "moving", 0.0, out.dtype
 
 
 NUMPY = Prices(

@@ -3,6 +3,7 @@
 from .collector import gc_paused
 from .dims import Dim, dims_of, same_shape
 from .editor import GraphEditor, Replacement, ReplacementRefused, Watch
+from .facets import Kind, Lacks
 from .fgraph import FunctionGraph, graph_of
 from .match_key import ARRAY, LEAF, NUMBER, ConstantHead, Head, MatchKey, match_key_of
 from .node import Apply, Constant, Variable
@@ -27,6 +28,8 @@ __all__ = [
     "GraphEditor",
     "Head",
     "InconsistencyError",
+    "Kind",
+    "Lacks",
     "MatchKey",
     "Names",
     "NoGradient",

@@ -6,7 +6,7 @@ An op knows its type rule, its meaning in NumPy, the lengths of its outputs and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
@@ -24,16 +24,14 @@ class NoGradient(TypeError):
     """The requested derivative does not exist; the message says why."""
 
 
-class Op:
+class Op(facets.Faceted):
     """Base of all ops.  Subclasses are frozen dataclasses: two ops of a class are equal if their fields are.
 
     A subclass gives `name`, `infer` and `evaluate`; `dims` if an output's lengths are not those of `infer`'s broadcast
-    rule; `vjp` if it has a derivative.
+    rule; `vjp` if it has a derivative; and the other facets of facets.py, or in `lacks` the reason why it has none.
     """
 
     name: str
-    __facets__: ClassVar[Mapping[str, Any]] = {}
-    """Facets that other layers registered for the class, see facets.py."""
     variable_class: ClassVar[type[Variable]] = Variable
 
     # --- the type rule
@@ -54,6 +52,10 @@ class Op:
         """The lengths of the outputs in terms of the lengths of the inputs (see dims.py)."""
         return tuple(opaque_dims(output) for output in node.outputs)
 
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        """Pairs of lengths that are equal in each run of the node that raises nothing."""
+        return ()
+
     # --- the derivative
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         """The cotangents of the inputs (None: no dependence), each of exactly the shape and dtype of its input.
@@ -67,7 +69,25 @@ class Op:
         """The tangents of the outputs, or None to derive forward mode by applying `vjp` twice."""
         return None
 
+    # --- many examples at once
+    def batching(self, node: Apply, inputs: list[Variable], flags: Sequence[bool], examples: Any) -> Any:
+        """Return the results for all examples, with their axis in front: one, or a sequence of them.
+
+        Args:
+            node: The node of one example.
+            inputs: The operands; those that are flagged have the axis of the examples in front.
+            flags: For each operand whether it has that axis; one has.
+            examples: The examples, with the helpers of `ops/control/examples.py`.
+
+        Raises NoBatch where lengths would differ from one example to the next.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.batching")
+
     # --- facts about failure and cost
+    def operations(self, node: Apply) -> Any:
+        """Return the estimated operations of a node, by which engines are chosen (`ops/elementwise/costs.py`)."""
+        raise NotImplementedError(f"{type(self).__name__}.operations")
+
     fallible: ClassVar[bool] = False
     """Whether it can raise for values of the right type and shape (an index out of range, a singular matrix)."""
 
@@ -113,6 +133,17 @@ class Op:
     def parameters(self) -> dict[str, Any]:
         """The fields that distinguish this op from others of its name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.repr} if is_dataclass(self) else {}
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        """Return the ops of this class by their printed names: an op, or what makes one of its fields.
+
+        The default is the name of the class; bases without a name have no entry.
+        """
+        name = getattr(cls, "name", None)
+        if not isinstance(name, str):
+            return {}
+        return {name: cls if is_dataclass(cls) and fields(cls) else cls()}
 
     def __str__(self) -> str:
         inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in self.parameters().items())

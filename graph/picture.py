@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import pages
+from .facets import Kind, facet_of
 from .node import Apply, Variable
 from .op import Op
 from .provenance import Origin
@@ -79,14 +80,21 @@ def headline(op: Op) -> tuple[str, str]:
         return f"{name} in place", kind
     for graph in subgraphs(op).values():
         names = list(dict.fromkeys(node.op.name for node in graph.order))
-        kinds = {pages.theme.kind_of(name) for name in names}
+        kinds = {kind_of(node.op) for node in graph.order}
         engine = op.parameters().get("engine")
         if isinstance(engine, str):
             inside = "+".join(names[:3]) + ("+…" if len(names) > 3 else "")
             return f"{engine}: {inside}", pages.theme.region_of(engine)
-        kind = next((kind for kind in ("product", "reduction") if kind in kinds), "fused")
-        return "+".join(names[:4]) + ("+…" if len(names) > 4 else ""), kind
-    return op.name, pages.theme.kind_of(op.name)
+        kinds.add(kind_of(op))
+        kind = next((kind for kind in (Kind.PRODUCT, Kind.REDUCTION) if kind in kinds), Kind.FUSED)
+        return "+".join(names[:4]) + ("+…" if len(names) > 4 else ""), kind.value
+    return op.name, kind_of(op).value
+
+
+def kind_of(op: Op) -> Kind:
+    """The kind of an op, as its class says; OTHER for a class from outside that does not."""
+    found: Kind = facet_of(type(op), "picture") or Kind.OTHER
+    return found
 
 
 def operand_texts(inputs: Sequence[Variable]) -> list[str]:

@@ -6,30 +6,7 @@ ENGINES = ("numpy", "onnxruntime", "opencl")
 """Engines whose regions have a colour of their own; those of others share one."""
 REGIONS = (*(f"region-{name}" for name in ENGINES), "region")
 KINDS = ("input", "elementwise", "reduction", "product", "shape", "index", "fused", "other", *REGIONS)
-"""Kinds of boxes and of kernels; each has a colour."""
-
-_REDUCTIONS = (
-    "sum prod max min any all argmax argmin sum_to cumsum cumprod logsumexp softmax log_softmax mean var sort argsort "
-    "max_pool sum_pool"
-)
-_PRODUCTS = "dot matmul dot22 dot22scalar gemm gemv ger batched_dot convolution kernel_gradient"
-_SHAPES = (
-    "dimshuffle reshape broadcast_to shape shape_i make_vector alloc arange eye join cast squeeze expand_dims split"
-)
-_INDEXING = "subtensor inc_subtensor advanced_subtensor advanced_inc_subtensor"
-_KIND_OF = {
-    name: kind
-    for kind, names in (
-        ("reduction", _REDUCTIONS), ("product", _PRODUCTS), ("shape", _SHAPES), ("index", _INDEXING),
-        ("fused", "fused pipeline assembled"),
-    )
-    for name in names.split()
-}  # fmt: skip
-
-
-def kind_of(op: str) -> str:
-    """The kind of an op by its name; "elementwise" for ops outside the table."""
-    return _KIND_OF.get(op, "elementwise")
+"""Kinds of boxes and of kernels; each has a colour.  Classes of ops name theirs (`graph/facets.py`)."""
 
 
 def region_of(engine: str) -> str:

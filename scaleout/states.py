@@ -14,9 +14,10 @@ from typing import Union
 
 import numpy as np
 
-from ..graph import Apply, Dim, TensorType, Variable
+from ..graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ..graph.dims import opaque_dims
 from ..ops.core.tensor import TensorOp
+from ..ops.elementwise import costs
 from ..ops.elementwise.records import Elementwise, add, logical_and, logical_or, maximum, minimum, mul
 from ..record import record
 from .facts import Facts
@@ -57,6 +58,15 @@ class Local:
 
 class Mark(TensorOp):
     """An op that changes the state of its first operand; for NumPy and in a block it is the identity."""
+
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(
+        derivative="chunking makes it, after derivatives are taken",
+        batching="chunking makes it, after examples are batched",
+        planner="a block is planned without it",
+        work="a block is planned without it",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)

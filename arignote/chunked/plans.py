@@ -11,11 +11,6 @@ import numpy as np
 from ..graph import Apply, Variable
 from ..graph.dims import dims_of, extent
 from ..ops.core.tensor import TensorVariable
-from ..ops.shapes.conditions import Check
-from ..ops.shapes.indexing import Subtensor
-from ..ops.shapes.lengths import ShapeI
-from ..ops.shapes.shape import DimShuffle, Reshape
-from ..ops.shapes.specify import CheckLengths, SpecifyShape
 from ..record import record
 from ..scaleout import Collect, Stage, Staged
 from ..scaleout.stages import START, STOP, Bound, Length, is_aligned
@@ -26,7 +21,6 @@ Compile = Callable[[Any, Sequence[Variable], Any, str], Callable[..., Any]]
 """Key, inputs, outputs, name  -->  a function, compiled once per key."""
 Own = Union[Variable, int]
 """A sliced argument of blocks: an input, an aligned value, or the index of an earlier stage whose results they read."""
-_VIEWS = (Check, CheckLengths, DimShuffle, Reshape, ShapeI, SpecifyShape, Subtensor)
 
 
 @record
@@ -53,7 +47,7 @@ def planned(name: str, staged: Staged, compiled: Compile) -> Plan:
 def _loops(block: Part) -> list[Apply]:
     """Return the nodes that loop over arrays, as opposed to views and lengths."""
     order = block.run.graph.order  # type: ignore[attr-defined]
-    return [n for n in order if not isinstance(n.op, _VIEWS) and any(i.ndim for i in n.inputs)]
+    return [n for n in order if not n.op.views() and any(i.ndim for k, i in enumerate(n.inputs) if k != n.op.unread)]
 
 
 def _row_sizes(block: Part) -> tuple[RowSize, ...]:
@@ -105,17 +99,17 @@ class _Planner:
         of_slices = all(place < 2 for kind, place, *_ in block.sources if kind == BOUND)  # other bounds: whole blocks
         return adds and of_slices and is_of_rows and len(_loops(block)) > 1
 
-    def _number(self, key: Any) -> int:
+    def _argument_number(self, key: Any) -> int:
         return self.numbers.setdefault(key, len(self.numbers))
 
     def _run(self, k: int, unit: Unit, kind: str) -> Any:
         return self.compiled((id(unit), kind), unit.graph.inputs, list(unit.graph.outputs), f"{kind} {k}")
 
     def _head(self, k: int, unit: Unit) -> Part:
-        sources = tuple((WHOLE, self._number(key)) for key in unit.inputs)
+        sources = tuple((WHOLE, self._argument_number(key)) for key in unit.inputs)
         if k:
             self.read |= {n for _, n in sources}
-        return Part(self._run(k, unit, "head"), sources, tuple(map(self._number, unit.outputs)))
+        return Part(self._run(k, unit, "head"), sources, tuple(map(self._argument_number, unit.outputs)))
 
     def _block(self, k: int, unit: Unit) -> Part:
         own: dict[Own, int] = {}
@@ -136,13 +130,13 @@ class _Planner:
             return OWN, own.setdefault(stage, len(own)), place
         if isinstance(key, Variable) and key.owner is None and key in self.staged.splits:
             return OWN, own.setdefault(key, len(own))
-        return WHOLE, self._number(key)
+        return WHOLE, self._argument_number(key)
 
     def _combination(self, stage: Stage) -> Combination:
         found = [(v, op) for v, op in stage.combined if v in self.places]
         places = tuple(self.places.pop(v)[1] for v, _ in found)
         is_all = stage.block is not None and places == tuple(range(len(stage.block.outputs)))
-        ways, numbers = tuple(self._way(v, op) for v, op in found), tuple(self._number(v) for v, _ in found)
+        ways, numbers = tuple(self._way(v, op) for v, op in found), tuple(self._argument_number(v) for v, _ in found)
         return Combination(ways, places, numbers, is_all)
 
     def _way(self, v: Variable, op: Any) -> Any:

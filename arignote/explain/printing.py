@@ -11,13 +11,12 @@ from ..graph import FunctionGraph, Variable
 from ..graph.text import constant_label, op_text
 from ..ops.core.shared import SharedVariable
 
-INFIX = {
-    "add": ("+", 3), "sub": ("-", 3), "mul": ("*", 4), "true_div": ("/", 4), "floor_div": ("//", 4), "mod": ("%", 4),
-    "pow": ("**", 6), "dot": ("@", 4), "matmul": ("@", 4),
-    "lt": ("<", 2), "le": ("<=", 2), "gt": (">", 2), "ge": (">=", 2), "eq": ("==", 2), "ne": ("!=", 2),
-    "bitwise_and": ("&", 1), "bitwise_or": ("|", 1), "bitwise_xor": ("^", 1),
+PRECEDENCE = {
+    "**": 6, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3, "<": 2, "<=": 2, ">": 2, ">=": 2, "==": 2,
+    "!=": 2, "&": 1, "|": 1, "^": 1,
 }  # fmt: skip
-ATOM = 9
+"""Python's operators between two operands; tighter ones have larger numbers."""
+PREFIX, ATOM = 5, 9
 _LONGEST = 100_000
 
 
@@ -113,12 +112,12 @@ def _leaf(variable: Variable) -> str:
 def _applied(variable: Variable, operands: list[tuple[str, int]]) -> tuple[str, int]:
     node = variable.owner
     assert node is not None
-    name = node.op.name
-    if name == "neg":
+    sign = getattr(node.op, "sign", "")
+    if sign and len(operands) == 1:
         text, binding = operands[0]
-        result = (f"-{text if binding >= 5 else f'({text})'}", 5)
-    elif name in INFIX:
-        sign, binding = INFIX[name]
+        result = (f"{sign}{text if binding >= PREFIX else f'({text})'}", PREFIX)
+    elif sign:
+        binding = PRECEDENCE[sign]
         # The right operand of - and / binds tighter than the operation itself.
         parts = [t if b > binding or (b == binding and n == 0) else f"({t})" for n, (t, b) in enumerate(operands)]
         result = (f" {sign} ".join(parts), binding)

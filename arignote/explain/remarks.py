@@ -23,7 +23,7 @@ from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
-from ..ops.linalg.blas import BLAS_DTYPES, Dot, Gemm, Gemv, Ger, MatMul
+from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.region import Region
 from ..ops.reductions.cumulative import Cumulative
@@ -299,7 +299,7 @@ def _is_product(op: Fused) -> bool:
 
 # --- in place
 
-MAY_OVERWRITE = (Pointwise, Fused, Gemm, Gemv, Ger, IncSubtensor)
+MAY_OVERWRITE = (Pointwise, Fused, Accumulating, IncSubtensor)
 
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:

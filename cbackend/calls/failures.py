@@ -13,7 +13,6 @@ import numpy as np
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
 from ...ops.control.scan_ops import Scan
-from ...ops.linalg.blas import Gemm, Gemv
 from ...ops.lowered.fused import Fused, unmarked
 from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.pipeline import Pipeline
@@ -74,7 +73,7 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         return IndexError, text, _where(node, _indices(node))
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
-        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product(node))
+        return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
     if node is not None and isinstance(node.op, Scan):
         said_of_loop = _loop_failure(node.op, outcome, operand, values)
         if said_of_loop:
@@ -129,7 +128,7 @@ def _where(node: Apply | None, guilty: Collection[int] = (), shapes: Sequence[Sh
     return _at(node, unmarked(node.op), node.inputs, guilty, shapes, NAMED)
 
 
-def _product(node: Apply) -> Apply:
+def _product_in(node: Apply) -> Apply:
     """Return the product of matrices within a fused node; other nodes as they are."""
     if not isinstance(node.op, FusedProduct):
         return node
@@ -181,7 +180,7 @@ def _disagreement(node: Apply, shapes: list[tuple[int, ...]], axis: int, values:
         inner = _inside(op, node, shapes, axis, values)
         if inner is not None:
             return inner
-    summed = (2, 3) if isinstance(op, (Gemm, Gemv)) else (0, 1)
+    summed = getattr(op, "factors", (0, 1))
     guilty = summed if axis < 0 else guilty_operands(shapes, axis)
     text = _sentence(list(zip(node.inputs, shapes, strict=False)), values, axis, len(node.inputs))
     return text, _where(node, guilty, shapes)

@@ -9,10 +9,6 @@ from ...record.quoting import c_comment
 from .group import Group, is_literal
 
 LIMIT = 200
-_INFIX = {
-    "add": "+", "sub": "-", "mul": "*", "true_div": "/", "floor_div": "//", "mod": "%", "lt": "<", "le": "<=",
-    "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
-}  # fmt: skip
 
 
 def describe(group: Group) -> str:
@@ -50,8 +46,9 @@ def _applied(value: Variable, args: list[str]) -> str:
         return (
             args[0] if op.order == tuple(range(value.ndim)) else _cut(f"dimshuffle({_bare(args[0])}, {list(op.order)})")
         )
-    if op.name in _INFIX:
-        return _cut(f"({f' {_INFIX[op.name]} '.join(args)})")
+    sign = getattr(op, "sign", "")
+    if sign and sign != "**" and len(args) > 1:
+        return _cut(f"({f' {sign} '.join(args)})")
     return _cut(f"{op_text(op)}({', '.join(map(_bare, args))})")
 
 

@@ -132,8 +132,8 @@ def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
     """Register the planners of all ops and their counts of operations; return which nodes of an op some take.
 
     A planner module is named `plan_*.py`, or `plan.py` in the folder of a kernel.  Its tables are by classes of ops:
-    PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell it; HOST_STEPS, the
-    reasons of ops without a planner.
+    PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell it.  Host steps say
+    in their classes why they have none.
     """
     conditions: dict[type[Op], Callable[[Apply], bool]] = {}
     names = sorted(name.removesuffix(".py") for name in listdir(Path(__file__).parent) if name.startswith("plan_"))
@@ -141,8 +141,6 @@ def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
         work = getattr(module, "WORK", {})
         for kind, planner in getattr(module, "PLANNERS", {}).items():
             register(kind, planner=planner, work=work.get(kind) or COUNTS.get(kind, of_calls))
-        for kind, why in getattr(module, "HOST_STEPS", {}).items():
-            register(kind, lacks={"planner": why, "work": why})
         conditions |= getattr(module, "CONDITIONS", {})
     return conditions
 

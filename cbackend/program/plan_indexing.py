@@ -12,8 +12,8 @@ from ...graph import Apply, TensorType, Variable
 from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import add, logical_or
 from ...ops.lowered.fused import unmarked
-from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.shapes.indexing import IncSubtensor
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.shapes.indexing import IncSubtensor, joint_position
 from ...record import record
 from ..ir.kernel import Kernel
 from ..kernels.memory.spec import IN_BOUNDS

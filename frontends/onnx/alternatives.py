@@ -14,8 +14,9 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, TensorType, Variable, rebuild, toposort
+from ...ops.control.batching import on_last_axes
 from ...ops.control.cond import chosen
-from ...ops.core.tensor import TensorVariable
+from ...ops.core.tensor import HostOp, TensorVariable
 from ...ops.shapes.specify import FirstOperand
 from ...record import record
 from .narrow import Narrow, format_of, narrow, value_of
@@ -53,12 +54,13 @@ class Impossible:
 
 
 @record
-class Refused(FirstOperand):
+class Refused(FirstOperand, HostOp):
     """`refused(x, condition)`: x as a view; a call in which the condition holds raises ValueError."""
 
     message: str
     name = "refused"
     fallible = True
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)
@@ -169,7 +171,7 @@ def _refused(value: Any, condition: Any, error: OnnxError) -> Any:
 
 def _lazily(condition: Any, pairs: Sequence[tuple[Any, Any]], outside: frozenset[Variable]) -> list[Any]:
     """One value for each pair: the first where the condition holds; only the nodes of one side are computed."""
-    flat = [[v for pair in pairs for v in _listed(pair[side])] for side in (0, 1)]
+    flat = [[v for pair in pairs for v in _as_list(pair[side])] for side in (0, 1)]
     order = toposort([v for side in flat for v in side], stop_at=outside)
     read = dict.fromkeys([*(i for node in order for i in node.inputs), *flat[0], *flat[1]])
     given = [v for v in read if not isinstance(v, Constant) and (v in outside or v.owner is None)]
@@ -183,7 +185,7 @@ def _lazily(condition: Any, pairs: Sequence[tuple[Any, Any]], outside: frozenset
     return found
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     value = value_of(value)
     return value if isinstance(value, list) else [value]
 

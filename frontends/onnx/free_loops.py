@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...graph import Apply, FunctionGraph, TensorType, Variable, dims_of
+from ...graph import Apply, FunctionGraph, Kind, Lacks, TensorType, Variable, dims_of
 from ...ops.control.scan_ops import ENDLESS, closed
 from ...ops.core.interpret import interpret
-from ...ops.core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ...ops.core.tensor import HostOp, TensorVariable, as_tensor, constant
 from ...record import record
 from .node import Node
 
 
 @record(repr=False)
-class FreeLoop(TensorOp):
+class FreeLoop(HostOp):
     """`graph` applied until it gives False, or as many times as the first input says.
 
     The graph takes the number of the turn, the condition, the states and the others; it gives the condition, the next
@@ -34,6 +34,13 @@ class FreeLoop(TensorOp):
     states: int
     name = "free_loop"
     fallible = True
+    picture = Kind.FUSED
+    lacks = Lacks(
+        lengths="the values decide them",
+        derivative="its states change their lengths",
+        batching="the number of turns would differ from one example to the next",
+        operations="its body counts, for each turn",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         first = 2 + self.states

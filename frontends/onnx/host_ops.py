@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ...graph import TensorType, Variable
+from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.types import numpy_dtype
-from ...ops.core.tensor import TensorOp
+from ...ops.control.batching import on_last_axes
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...record import record
 
 
 @record
-class Bits(TensorOp):
+class Bits(HostOp):
     """The bits of a value under another dtype of the same size."""
 
     dtype: str
     name = "bits"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
+    lacks = Lacks(derivative="bits are discrete")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         (x,) = inputs
@@ -26,9 +34,12 @@ class Bits(TensorOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         return (np.ascontiguousarray(values[0]).reshape(values[0].shape).view(numpy_dtype(self.dtype)),)
 
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
 
 @record
-class NonMaxSuppression(TensorOp):
+class NonMaxSuppression(HostOp):
     """Indices (batch, class, box) of boxes that no better box of their class overlaps; int64[n, 3].
 
     Inputs: boxes [batches, boxes, 4], scores [batches, classes, boxes], and scalars: the most boxes a class, the
@@ -38,6 +49,13 @@ class NonMaxSuppression(TensorOp):
 
     centred: bool
     name = "non_max_suppression"
+    picture = Kind.OTHER
+    operations = costs.sorting
+    lacks = Lacks(
+        lengths="the values decide them",
+        derivative="its results are positions",
+        batching="its lengths would differ from one example to the next",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (TensorType("int64", (None, 3)),)
@@ -77,7 +95,7 @@ def _kept(low: np.ndarray, high: np.ndarray, scores: np.ndarray, most: int, over
 
 
 @record
-class MelWeights(TensorOp):
+class MelWeights(HostOp):
     """Weights of frequencies in bands of the mel scale, a column a band; `dtype`[size // 2 + 1, bands].
 
     Inputs: scalars, the number of bands, the size of the transform, the sampling rate, the least and the largest
@@ -86,6 +104,13 @@ class MelWeights(TensorOp):
 
     dtype: str
     name = "mel_weights"
+    picture = Kind.OTHER
+    operations = costs.moving
+    lacks = Lacks(
+        lengths="the values decide them",
+        derivative="its results are constants of its settings",
+        batching="its lengths would differ from one example to the next",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (TensorType(self.dtype, (None, None)),)

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Constant, TensorType
+from ...graph import Constant, Kind, Lacks, TensorType
 from ...graph import Variable as CoreVariable
 from ...ops.core.shared import Container
 from ...ops.core.shared import SharedVariable as CoreShared
-from ...ops.core.tensor import TensorOp
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...record import record
 from .dtypes import float_x, upcast
 from .indexing import permute_row_elements
@@ -83,7 +84,7 @@ ADDED = {"permutation": 1, "multinomial": 1}
 
 
 @record
-class Draw(TensorOp):
+class Draw(HostOp):
     """`draw(state, size, *parameters)`: (next state, numbers) of a distribution."""
 
     distribution: str
@@ -91,6 +92,9 @@ class Draw(TensorOp):
     dtype: str
     sized: bool
     name = "mersenne_draw"
+    picture = Kind.OTHER
+    operations = costs.moving
+    lacks = Lacks(lengths="the values decide them", batching="all examples would draw the same numbers")
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         known: list[int | None] = [None] * self.ndim

@@ -11,10 +11,11 @@ import numpy as np
 
 from ...explain.printing import pprint, tree_lines
 from ...graph import Constant as CoreConstant
-from ...graph import FunctionGraph, TensorType, leaves
+from ...graph import Dim, FunctionGraph, Kind, Lacks, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...graph.picture import boxes_of
-from ...ops.core.tensor import TensorOp
+from ...ops.core.tensor import HostOp
+from ...ops.elementwise import costs
 from ...pages.graph_svg import graph_svg
 from ...record import record
 from .functions import Function
@@ -94,11 +95,14 @@ def _show(how: Print, value: np.ndarray) -> None:
 
 
 @record(eq=False)
-class Printing(TensorOp):
+class Printing(HostOp):
     """The value of x, printed."""
 
     how: Print
     name = "print"
+    picture = Kind.OTHER
+    operations = costs.moving
+    lacks = Lacks(batching="it prints the value of one example")
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)
@@ -109,3 +113,6 @@ class Printing(TensorOp):
 
     def vjp(self, node: Any, cotangents: Sequence[CoreVariable | None]) -> Sequence[CoreVariable | None]:
         return [cotangents[0]]
+
+    def dims(self, node: Any, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)

@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...graph import NoGradient, TensorType, leaves
+from ...graph import Kind, Lacks, NoGradient, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...ops import zeros_like
-from ...ops.core.tensor import TensorOp
+from ...ops.core.tensor import HostOp
 from ...ops.core.tensor import TensorVariable as CoreTensor
 from ...record import record
 from .graphs import clone
@@ -133,7 +133,7 @@ def _connect(node: Apply, op: Op) -> None:
 
 
 @record(eq=False)
-class PythonOp(TensorOp):
+class PythonOp(HostOp):
     """A node of the core for an op in Python; NumPy computes it in every mode."""
 
     theano_op: Op
@@ -141,6 +141,12 @@ class PythonOp(TensorOp):
     node: Any
     fallible = True
     fingerprint = None
+    picture = Kind.OTHER
+    lacks = Lacks(
+        lengths="its function decides them",
+        batching="its function takes one example",
+        operations="its function says nothing of them",
+    )
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -6,10 +6,11 @@ Both branches are graphs over the same operands; the other one is not evaluated,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, FunctionGraph, TensorType, Variable, rebuild
+from ...graph import Apply, Dim, FunctionGraph, Kind, Lacks, TensorType, Variable, rebuild
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.backward import pull_back
@@ -19,6 +20,7 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..shapes.lengths import outer_lengths
 from ..shapes.specify import with_lengths_of
+from .batching import Examples, Flags, aligned, carried
 
 
 @record(repr=False)
@@ -28,6 +30,8 @@ class Cond(TensorOp):
     then: FunctionGraph
     otherwise: FunctionGraph
     name = "cond"
+    picture = Kind.FUSED
+    lacks = Lacks(operations="its branches count")
 
     @property
     def branches(self) -> tuple[FunctionGraph, FunctionGraph]:
@@ -92,6 +96,24 @@ class Cond(TensorOp):
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return any(inner.op.fallible for graph in self.branches for inner in graph.order)
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Return one choice for all examples; if the condition differs between them, compute both branches."""
+        pairs = zip(inputs[1:], self.then.inputs, strict=True)
+        leaves: list[Variable] = [TensorVariable(outer.type, name=inner.name) for outer, inner in pairs]
+        branches = []
+        for graph in self.branches:
+            if flags[0]:
+                leaves = inputs[1:]
+            flagged = list(zip(graph.inputs, leaves, flags[1:], strict=True))
+            outputs = rebuild(graph.outputs, {inner: leaf for inner, leaf, f in flagged if not f})
+            given = {inner: leaf for inner, leaf, f in flagged if f}
+            many = carried(outputs, given) if given else [examples.broadcast(o) for o in outputs]
+            branches.append(many)
+        if not flags[0]:
+            return chosen(inputs[0], leaves, inputs[1:], *branches)
+        test = inputs[0]
+        return [T.switch(aligned(test, True, 0, a.ndim - 1), a, b) for a, b in zip(*branches, strict=True)]
 
 
 def _joint(a: Variable, b: Variable) -> TensorType:

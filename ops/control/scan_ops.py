@@ -22,6 +22,8 @@ from ...graph import (
     Constant,
     Dim,
     FunctionGraph,
+    Kind,
+    Lacks,
     NoGradient,
     TensorType,
     Variable,
@@ -38,6 +40,7 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
 from ..shapes.specify import with_lengths_of
+from .batching import Examples, Flags, NoBatch, carried, require_shared
 
 ENDLESS = 2**63 - 1
 """The number of steps of a loop that only its condition ends."""
@@ -59,6 +62,8 @@ class Scan(TensorOp):
     truncate: int = -1
     name = "scan"
     fallible = True
+    picture = Kind.FUSED
+    lacks = Lacks(operations="its body counts, for each step")
 
     # --- the parts
     @property
@@ -178,6 +183,61 @@ class Scan(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
         return Backward(node, forward).cotangents(cotangents)
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Return one loop for all examples, which take the same steps."""
+        require_shared(flags[:1], "the number of steps")
+        body, states = self.graph, self.states
+        steps, *rest = inputs
+        given: dict[Variable, Variable] = {}
+        same: dict[Variable, Variable] = {}
+        varied = self._varied(flags[1:])
+        sequences, leaves, firsts, olds = [], [], [], []
+        for k, (outer, inner, has_axis) in enumerate(zip(rest, body.inputs, flags[1:], strict=True)):
+            if k < states.start:
+                sequences.append(T.swapaxes(outer, 0, 1) if has_axis else outer)  # steps first
+                leaves.append(_leaf_like(sequences[-1].type.with_shape(sequences[-1].type.shape[1:]), inner))
+                (given if has_axis else same)[inner] = leaves[-1]
+            elif k < states.stop:
+                firsts.append(examples.broadcast(outer) if inner in varied and not has_axis else outer)
+                olds.append(_leaf_like(firsts[-1].type, inner))
+                (given if inner in varied else same)[inner] = olds[-1]
+            else:
+                (given if has_axis else same)[inner] = outer
+        outputs = rebuild(body.outputs, dict(same))
+        depends = [o in varied for o in body.outputs]
+        depends[: len(olds)] = [inner in varied for inner in body.inputs[states]]
+        if self.until and depends[-1]:
+            raise NoBatch("the number of steps would differ from one example to the next")
+        many = iter(carried([o for o, d in zip(outputs, depends, strict=True) if d], given))
+        kept = [next(many) if d else o for o, d in zip(outputs, depends, strict=True)]
+        count, last = len(olds), len(outputs) - self.until
+        found = looped(
+            type(self), steps, sequences, leaves, firsts, olds, kept[:count], kept[count:last],
+            kept[-1] if self.until else None, self.traced, self.truncate,
+        )  # fmt: skip
+        stacked = (*self.traced, *(True for _ in found[count:]))
+        return [
+            examples.broadcast(o) if not d else T.swapaxes(o, 0, 1) if s else o
+            for o, s, d in zip(found, stacked, depends, strict=False)
+        ]
+
+    def _varied(self, flags: Flags) -> set[Variable]:
+        """Return the values of a body that differ between examples."""
+        body, states = self.graph, self.states
+        found = {i for i, f in zip(body.inputs, flags, strict=True) if f}
+        while True:
+            for inner in body.order:
+                if not found.isdisjoint(inner.inputs):
+                    found.update(inner.outputs)
+            new = {s for s, o in zip(body.inputs[states], body.outputs, strict=False) if o in found and s not in found}
+            if not new:
+                return found
+            found |= new
+
+
+def _leaf_like(kind: TensorType, like: Variable) -> Variable:
+    return TensorVariable(kind, name=like.name)
 
 
 @record(repr=False)

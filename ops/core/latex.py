@@ -1,8 +1,13 @@
-"""Expressions in LaTeX, for notebooks: `exp(x) / 2` as \\frac{e^{x}}{2}.  Large ones are pictures instead."""
+"""Expressions in LaTeX, for notebooks: `exp(x) / 2` as \\frac{e^{x}}{2}.  Large ones are pictures instead.
+
+Classes and records of ops say how they are written by a formula: a function of the op, the output and the operands,
+each written with its precedence.  An op that says nothing is written as a function with its name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ...graph import Constant, Variable, toposort
@@ -12,18 +17,15 @@ LARGEST = 40
 _LONGEST = 600
 """Most characters; a value that is used twice is written twice."""
 
-_SUM, _PRODUCT, _PREFIX, _POWER, _ATOM = 1, 2, 3, 4, 5
+SUM, PRODUCT, PREFIX, POWER, ATOM = 1, 2, 3, 4, 5
 """Precedence levels of an expression."""
 Written = tuple[str, int]
+Formula = Callable[[Any, Variable, Sequence[Written]], Written]
 
-_SIGNS = {
-    "add": ("+", _SUM), "sub": ("-", _SUM), "mul": (r"\,", _PRODUCT), "dot": (r"\,", _PRODUCT),
-    "matmul": (r"\,", _PRODUCT), "dot22": (r"\,", _PRODUCT), "mod": (r"\bmod", _PRODUCT),
-    "lt": ("<", 0), "le": (r"\le", 0), "gt": (">", 0), "ge": (r"\ge", 0), "eq": ("=", 0), "ne": (r"\ne", 0),
-    "logical_and": (r"\wedge", -1), "logical_or": (r"\vee", -2),
+ESCAPES = {
+    "_": r"\_", "%": r"\%", "$": r"\$", "#": r"\#", "&": r"\&", "{": r"\{", "}": r"\}", "\\": r"\backslash ",
+    "^": r"\wedge ", "~": r"\sim ", "<": r"\lt ", ">": r"\gt ",
 }  # fmt: skip
-_FUNCTIONS = "log sin cos tan arcsin arccos arctan sinh cosh tanh det"
-_COMMANDS = {name: rf"\{name}" for name in _FUNCTIONS.split()} | {"gamma": r"\Gamma", "sigmoid": r"\sigma"}
 
 
 def latex(variable: Variable) -> str | None:
@@ -35,7 +37,7 @@ def latex(variable: Variable) -> str | None:
     for node in nodes:
         operands = [texts.get(i) or _leaf(i) for i in node.inputs]
         for output in node.outputs:
-            texts[output] = _applied(output, operands)
+            texts[output] = getattr(node.op, "formula", partial(called, node.op))(output, operands)
             if len(texts[output][0]) > _LONGEST:
                 return None
     return (texts.get(variable) or _leaf(variable))[0]
@@ -46,32 +48,26 @@ def name_text(name: str) -> str:
     stem = name.rstrip("0123456789")
     below = name[len(stem) :]
     stem = stem.removesuffix("_") if below else stem
-    escaped = "".join(_ESCAPES.get(c, c) for c in stem)
+    escaped = "".join(ESCAPES.get(c, c) for c in stem)
     written = escaped if len(stem) == 1 else rf"\mathit{{{escaped}}}"
     return f"{written}_{{{below}}}" if below and stem else written if stem else rf"\mathit{{{name}}}"
 
 
-_ESCAPES = {
-    "_": r"\_", "%": r"\%", "$": r"\$", "#": r"\#", "&": r"\&", "{": r"\{", "}": r"\}", "\\": r"\backslash ",
-    "^": r"\wedge ", "~": r"\sim ", "<": r"\lt ", ">": r"\gt ",
-}  # fmt: skip
-
-
 def _leaf(variable: Variable) -> Written:
     if not isinstance(variable, Constant):
-        return (name_text(variable.name) if variable.name else r"\square"), _ATOM
+        return (name_text(variable.name) if variable.name else r"\square"), ATOM
     data = variable.data
     if data.size != 1:
-        return name_text(variable.name) if variable.name else _shape_text(data.shape), _ATOM
-    written = _number(data.reshape(()).item())
-    return written, _PREFIX if written.startswith("-") else _ATOM
+        return name_text(variable.name) if variable.name else _shape_text(data.shape), ATOM
+    written = _number_text(data.reshape(()).item())
+    return written, PREFIX if written.startswith("-") else ATOM
 
 
 def _shape_text(shape: Sequence[int]) -> str:
     return r"\left[" + r" \times ".join(map(str, shape)) + r"\right]"
 
 
-def _number(value: Any) -> str:
+def _number_text(value: Any) -> str:
     if isinstance(value, complex):
         return rf"\left({value.real:g} {value.imag:+g}i\right)"
     if isinstance(value, (bool, int)):
@@ -83,100 +79,87 @@ def _number(value: Any) -> str:
     return {"inf": r"\infty", "-inf": r"-\infty", "nan": r"\mathrm{nan}"}.get(written, written)
 
 
-def _applied(output: Variable, operands: list[Written]) -> Written:
-    node = output.owner
-    assert node is not None
-    op = node.op
-    special = _SPECIAL.get(op.name)
-    if special is not None:
-        return special(op.parameters(), operands)
-    if op.name in _SIGNS:
-        elementwise = op.name == "mul" and all(i.ndim for i in node.inputs)
-        return _infix(op.name, operands, r"\odot" if elementwise else None)
-    name = _COMMANDS.get(op.name) or rf"\operatorname{{{''.join(_ESCAPES.get(c, c) for c in op.name)}}}"
-    several = f"_{{{output.index}}}" if len(node.outputs) > 1 else ""
-    return rf"{name}{several}\left({', '.join(text for text, _ in operands)}\right)", _ATOM
+# --- forms of formulas
 
 
-def _infix(name: str, operands: list[Written], other_sign: str | None) -> Written:
-    sign, binding = _SIGNS[name]
-    sign = other_sign or sign
-    same = len(operands) if name in ("add", "mul") else 1  # so many operands may bind as loosely as the whole
-    parts = [
-        text if bound > binding or (bound == binding and n < same) else _around(text)
-        for n, (text, bound) in enumerate(operands)
-    ]
-    if name == "mul" and other_sign is None and any(part[:1].isdigit() for part in parts[1:]):
-        sign = r"\cdot"
-    return f" {sign} ".join(parts), binding
-
-
-def _around(text: str) -> str:
+def parenthesized(text: str) -> str:
     return rf"\left({text}\right)"
 
 
-def _bound(operand: Written, binding: int) -> str:
-    text, bound = operand
-    return text if bound >= binding else _around(text)
+def bound(operand: Written, level: int) -> str:
+    """Return an operand, in parentheses if it binds looser than `level`."""
+    text, own = operand
+    return text if own >= level else parenthesized(text)
 
 
-def _reduced(sign: str) -> Callable[[dict[str, Any], list[Written]], Written]:
-    def written(parameters: dict[str, Any], operands: list[Written]) -> Written:
-        axis = parameters.get("axis")
-        axes = axis if isinstance(axis, tuple) else () if axis is None else (axis,)
-        below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
-        return f"{sign}{below} {_bound(operands[0], _PRODUCT)}", _PRODUCT
+def called(op: Any, output: Variable, operands: Sequence[Written], name: str = "") -> Written:
+    """Return the op as a function: `name`, or its own name upright."""
+    assert output.owner is not None
+    name = name or rf"\operatorname{{{''.join(ESCAPES.get(c, c) for c in op.name)}}}"
+    several = f"_{{{output.index}}}" if len(output.owner.outputs) > 1 else ""
+    return rf"{name}{several}\left({', '.join(text for text, _ in operands)}\right)", ATOM
+
+
+def function(name: str) -> Formula:
+    """The formula of a function with a name of its own, such as `\\log`."""
+
+
+    def written(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+        return called(op, output, operands, name)
 
     return written
 
 
-def _switch(parameters: dict[str, Any], operands: list[Written]) -> Written:
+def form(text: str, level: int = ATOM, *levels: int) -> Formula:
+    """The formula with the operands in gaps {0}, {1}, ..., each in parentheses if it binds looser than its level."""
+
+    def written(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+        wanted = (*levels, *[0] * (len(operands) - len(levels)))
+        return text.format(*(bound(o, n) if n else o[0] for o, n in zip(operands, wanted, strict=True))), level
+
+    return written
+
+
+def first(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+    """The first operand as it is."""
+    return operands[0]
+
+
+def infix(sign: str, level: int, flat: bool = False) -> Formula:
+    """The formula of a sign between operands; `flat`: operands behind the first may bind as loosely as the whole."""
+
+    def written(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+        return _between(sign, level, flat, operands)
+
+    return written
+
+
+def times(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+    r"""The product of numbers, side by side; `\odot` between tensors, `\cdot` before digits."""
+    assert output.owner is not None
+    if all(i.ndim for i in output.owner.inputs):
+        return _between(r"\odot", PRODUCT, True, operands)
+    digits = any(_side(operand, PRODUCT, True)[:1].isdigit() for operand in operands[1:])
+    return _between(r"\cdot" if digits else r"\,", PRODUCT, True, operands)
+
+
+def _between(sign: str, level: int, flat: bool, operands: Sequence[Written]) -> Written:
+    return f" {sign} ".join(_side(o, level, flat or n == 0) for n, o in enumerate(operands)), level
+
+
+def _side(operand: Written, level: int, loosely: bool) -> str:
+    text, own = operand
+    return text if own > level or (own == level and loosely) else parenthesized(text)
+
+
+def choice(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+    """Cases of a condition."""
     condition, then, otherwise = (text for text, _ in operands)
     rows = rf"{then} & {condition} \\ {otherwise} & \text{{otherwise}}"
-    return rf"\begin{{cases}}{rows}\end{{cases}}", _ATOM
+    return rf"\begin{{cases}}{rows}\end{{cases}}", ATOM
 
 
-def _subtensor(parameters: dict[str, Any], operands: list[Written]) -> Written:
-    """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
-    given = iter(text for text, _ in operands[1:])
-    parts = []
-    for entry in parameters["spec"]:
-        if entry[0] == "i":
-            parts.append(next(given))
-            continue
-        start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
-        parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
-    return f"{_bound(operands[0], _ATOM)}\\left[{', '.join(parts)}\\right]", _ATOM
-
-
-def _dimshuffle(parameters: dict[str, Any], operands: list[Written]) -> Written:
-    order = parameters.get("order", ())
-    if order == (1, 0):
-        return f"{_bound(operands[0], _ATOM)}^{{\\top}}", _POWER
-    if [axis for axis in order if axis != "x"] == sorted(axis for axis in order if axis != "x"):
-        return operands[0]  # axes of length 1 come and go without a sign, as in broadcasting
-    below = ", ".join(map(str, order))
-    return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", _ATOM
-
-
-_SPECIAL: dict[str, Callable[[dict[str, Any], list[Written]], Written]] = {
-    "true_div": lambda p, o: (rf"\frac{{{o[0][0]}}}{{{o[1][0]}}}", _ATOM),
-    "reciprocal": lambda p, o: (rf"\frac{{1}}{{{o[0][0]}}}", _ATOM),
-    "neg": lambda p, o: (f"-{_bound(o[0], _PRODUCT)}", _SUM),
-    "exp": lambda p, o: (f"e^{{{o[0][0]}}}", _POWER),
-    "sqrt": lambda p, o: (rf"\sqrt{{{o[0][0]}}}", _ATOM),
-    "abs": lambda p, o: (rf"\left|{o[0][0]}\right|", _ATOM),
-    "square": lambda p, o: (f"{_bound(o[0], _ATOM)}^{{2}}", _POWER),
-    "pow": lambda p, o: (f"{_bound(o[0], _ATOM)}^{{{o[1][0]}}}", _POWER),
-    "logical_not": lambda p, o: (rf"\neg {_bound(o[0], _ATOM)}", _PREFIX),
-    "identity": lambda p, o: o[0],
-    "cast": lambda p, o: o[0],
-    "switch": _switch,
-    "subtensor": _subtensor,
-    "dimshuffle": _dimshuffle,
-    "shape_i": lambda p, o: (rf"\operatorname{{length}}_{{{p['axis']}}}\left({o[0][0]}\right)", _ATOM),
-    "sum": _reduced(r"\sum"),
-    "prod": _reduced(r"\prod"),
-    "max": _reduced(r"\max"),
-    "min": _reduced(r"\min"),
-}
+def reduced(sign: str, axes: Sequence[int], operand: Written) -> Written:
+    """Return a reduction: a sign with the axes below it."""
+    below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
+    return f"{sign}{below} {bound(operand, PRODUCT)}", PRODUCT

@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ...graph import Op
+from ...graph.facets import classes_of
 
 __all__ = ["T", "classes", "missing", "public_names"]
 
@@ -61,9 +65,21 @@ def missing(name: str, inner: Mapping[str, ModuleType]) -> type[Op]:
 
 def op_class(name: str) -> type[Op] | None:
     """The class of an op of ours by its name."""
-    kinds: list[type[Op]] = [Op]
-    for kind in kinds:
-        if kind.__name__ == name and kind.__module__.startswith(PACKAGE):
-            return kind
-        kinds += kind.__subclasses__()
-    return None
+    found = _loaded_class(name)
+    if found is None and name[:1].isupper():
+        load_modules()
+        found = _loaded_class(name)
+    return found
+
+
+def _loaded_class(name: str) -> type[Op] | None:
+    ours = (kind for kind in classes_of(Op) if kind.__module__.startswith(PACKAGE))
+    return next((kind for kind in ours if kind.__name__ == name), None)
+
+
+@cache
+def load_modules() -> None:
+    """Load all modules of the package, so that the classes of all ops are known."""
+    root = Path(sys.modules[PACKAGE].__path__[0])
+    for path in sorted(root.rglob("*.py")):
+        import_module(".".join([PACKAGE, *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__"))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ... import pages
-from ...graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
+from ...graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import numpy_dtype
 from .at import At
@@ -18,7 +18,7 @@ from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
 from .interpret import evaluate_and_update
-from .latex import latex
+from .latex import Written, called, latex
 from .namespace import T
 from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
@@ -302,6 +302,12 @@ class TensorOp(Op):
     """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
 
     variable_class: ClassVar[type[Variable]] = TensorVariable
+    sign: str = ""
+    """The operator of Python that it is written with."""
+
+    def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
+        """Return an output in LaTeX, with its precedence, from those of the operands."""
+        return called(self, output, operands)
 
     def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
         trace = current()
@@ -311,6 +317,21 @@ class TensorOp(Op):
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)
+
+
+class Lowered(TensorOp):
+    """Base of the ops that only rewrites make."""
+
+    lacks = Lacks(
+        derivative="rewrites make it, after derivatives are taken",
+        batching="rewrites make it, after examples are batched",
+    )
+
+
+class HostOp(TensorOp):
+    """Base of the ops that NumPy computes under every engine."""
+
+    lacks = Lacks(planner="NumPy computes it, as a host step", work="NumPy computes it, as a host step")
 
 
 def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core import latex
 from ..core.derivatives import cosine, is_flat, of_add, of_extremum, of_mul, slope_of_power
 from ..core.namespace import T
 from .c_forms import BITS, ITSELF, PRODUCT, SUM, Binding, Form, helper, library, prefix, template
@@ -23,36 +24,42 @@ __all__ = [
 add: Fold = fold_op(
     "add", np.add, meaning="x + y + ...: the sum of two or more operands.",
     unit=0, real_slopes=True,
+    sign="+", latex=latex.infix("+", latex.SUM, flat=True),
     derivative=of_add,
     c={"b": BITS["|"], "iufc": SUM["+"]},
 )
 mul: Fold = fold_op(
     "mul", np.multiply, meaning="x * y * ...: the product of two or more operands.",
     unit=1, zero=0,
+    sign="*", latex=latex.times,
     derivative=of_mul,
     c={"b": BITS["&"], "iuf": PRODUCT["*"], "c": helper("mul", 2)},
 )
 sub: Binary = ufunc_op(
     "sub", np.subtract, meaning="x - y.",
     real_slopes=True, advice="for bools use T.logical_xor(a, b), a ^ b",
+    sign="-", latex=latex.infix("-", latex.SUM),
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g),
     c={"iufc": SUM["-"]},
 )
 true_div: Binary = ufunc_op(
     "true_div", np.true_divide, meaning="x / y, a float for integers too.",
     cost=4,
+    sign="/", latex=latex.form(r"\frac{{{0}}}{{{1}}}"),
     derivative=(lambda g, y, a, b: g / b, lambda g, y, a, b: -(g * y) / b),
     c={"f": PRODUCT["/"], "c": helper("div", 2)},
 )
 floor_div: Binary = ufunc_op(
     "floor_div", np.floor_divide, meaning="x // y: the quotient rounded towards minus infinity.",
     cost=12,
+    sign="//",
     derivative=(None, None),
     c={"iuf": helper("floor_div", 2)},
 )
 mod: Binary = ufunc_op(
     "mod", np.remainder, meaning="x % y: the remainder of `floor_div`; it has the sign of y.",
     cost=12,
+    sign="%", latex=latex.infix(r"\bmod", latex.PRODUCT),
     derivative=(lambda g, y, a, b: g, lambda g, y, a, b: -g * T.floor_div(a, b)),
     c={"iuf": helper("mod", 2)},
 )
@@ -77,6 +84,7 @@ lcm: Binary = symmetric_op(
 pow: Binary = ufunc_op(
     "pow", np.power, meaning="x ** y.  Raises ValueError at run time for an integer to a negative integer power.",
     cost=40, fallible=True,
+    sign="**", latex=latex.form("{0}^{{{1}}}", latex.POWER, latex.ATOM),
     derivative=(
         lambda g, y, a, b: g * slope_of_power(a, b),
         lambda g, y, a, b: g * y * T.log(T.switch(is_flat(a, b), 1, a)),
@@ -86,12 +94,14 @@ pow: Binary = ufunc_op(
 neg: Unary = ufunc_op(
     "neg", np.negative, meaning="-x.",
     involution=True, real_slopes=True, advice="for bools use T.logical_not(a), ~a",
+    sign="-", latex=latex.form("-{0}", latex.SUM, latex.PRODUCT),
     derivative=(lambda g, y, x: -g,),
     c={"iufc": prefix("-")},
 )
 abs: Unary = ufunc_op(
     "abs", np.absolute, meaning="|x|; the modulus, a real number, of a complex number.",
-    idempotent=True,
+    idempotent=True, even=True,
+    latex=latex.form(r"\left|{0}\right|"),
     derivative=(lambda g, y, x: g * T.sign(x),),
     complex_derivative=(lambda g, y, z: g * T.sign(z),),
     c={
@@ -112,12 +122,15 @@ sign: Unary = ufunc_op(
 )
 square: Unary = ufunc_op(
     "square", np.square, meaning="x * x.",
+    even=True,
+    latex=latex.form("{0}^{{2}}", latex.POWER, latex.ATOM),
     derivative=(lambda g, y, x: 2 * g * x,),
     c={"b": ITSELF, "iuf": template("{0} * {0}", Binding.PRODUCT), "c": Form("ag_mul_{T}({0}, {0})")},
 )
 sqrt: Unary = ufunc_op(
     "sqrt", np.sqrt, meaning="The square root; NaN for negative real numbers.",
     cost=6,
+    latex=latex.form(r"\sqrt{{{0}}}"),
     derivative=(lambda g, y, x: 0.5 * g / y,),
     c={"f": library("sqrt"), "c": library("csqrt")},
 )
@@ -130,6 +143,7 @@ cbrt: Unary = ufunc_op(
 reciprocal: Unary = ufunc_op(
     "reciprocal", np.reciprocal, meaning="1 / x, in the dtype of x: for integers the quotient is truncated.",
     cost=4, involution=True,
+    latex=latex.form(r"\frac{{1}}{{{0}}}"),
     derivative=(lambda g, y, x: -g * T.square(y),),
     c={"f": template("1 / {0}", Binding.PRODUCT), "c": helper("reciprocal")},
 )
@@ -155,25 +169,25 @@ hypot: Binary = symmetric_op(
 )
 floor: Unary = ufunc_op(
     "floor", np.floor, meaning="The largest whole number that is not above x.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("floor")},
 )
 ceil: Unary = ufunc_op(
     "ceil", np.ceil, meaning="The smallest whole number that is not below x.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("ceil")},
 )
 trunc: Unary = ufunc_op(
     "trunc", np.trunc, meaning="The whole number next to x on the side of zero.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"biu": ITSELF, "f": library("trunc")},
 )
 rint: Unary = ufunc_op(
     "rint", np.rint, meaning="The nearest whole number; the even one of two that are as near.",
-    idempotent=True,
+    idempotent=True, whole=True,
     derivative=(None,),
     c={"f": library("rint"), "c": helper("rint")},
 )

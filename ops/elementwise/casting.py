@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Variable
+from ...graph import Apply, Kind, Variable
 from ...graph.types import dtype_name
 from ...record import record
-from ..core import promotion
+from ..core import latex, promotion
 from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
@@ -29,6 +29,8 @@ class Cast(Pointwise):
     derivative: ClassVar[Row] = (lambda g, y, x: g,)  # type: ignore[misc]
     real_slopes: ClassVar[bool] = True  # type: ignore[misc]
     explains: ClassVar[bool] = True
+    picture = Kind.SHAPE
+    formula = latex.first
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

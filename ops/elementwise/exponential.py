@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import promotion
+from ..core import latex, promotion
 from ..core.derivatives import LN2, LN10, TWO_OVER_ROOT_PI, finite, one_more, refuse_order, share, slope_of_log1mexp
 from ..core.namespace import T
 from . import special
@@ -39,6 +39,8 @@ __all__ = [
 exp: Unary = ufunc_op(
     "exp", np.exp, meaning="e ** x.",
     cost=12,
+    increasing=True,
+    latex=latex.form("e^{{{0}}}", latex.POWER),
     derivative=(lambda g, y, x: g * y,),
     c={"f": helper("exp"), "c": library("cexp")},
 )
@@ -57,6 +59,7 @@ expm1: Unary = ufunc_op(
 log: Unary = ufunc_op(
     "log", np.log, meaning="The natural logarithm; NaN for negative real numbers, -inf for 0.",
     cost=14,
+    latex=latex.function(r"\log"),
     derivative=(lambda g, y, x: g / x,),
     c={"f": helper("log"), "c": library("clog")},
 )
@@ -99,6 +102,7 @@ erfc: Unary = float_op(
 gamma: Unary = float_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",
     cost=60,
+    latex=latex.function(r"\Gamma"),
     derivative=(lambda g, y, x: g * y * T.digamma(finite(x)),),
     c={"f": call("ag_gamma_f64")},  # in float64 for float32 too: a rare function, as the next three
 )
@@ -124,12 +128,15 @@ polygamma: Binary = plain_op(
 sigmoid: Unary = float_op(
     "sigmoid", special.sigmoid, meaning="1 / (1 + exp(-x)), without overflow.",
     cost=18,
+    increasing=True,
+    latex=latex.function(r"\sigma"),
     derivative=(lambda g, y, x: g * y * T.sigmoid(-x),),  # 1 - y would cancel for large x
     c={"f": helper("sigmoid")},
 )
 softplus: Unary = float_op(
     "softplus", special.softplus, meaning="log(1 + exp(x)), without overflow.",
     cost=34,
+    increasing=True,
     derivative=(lambda g, y, x: g * T.sigmoid(x),),
     c={"f": helper("softplus")},
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import promotion
+from ..core import latex, promotion
 from . import special
 from .c_forms import BITS, EQUALITY, ORDER, Binding, Form, call, helper, prefix, template
 from .pointwise import fold_op, plain_op, symmetric_op, ufunc_op
@@ -22,42 +22,50 @@ __all__ = [
 
 eq: Binary = symmetric_op(
     "eq", np.equal, meaning="Whether x == y.",
+    sign="==", latex=latex.infix("=", 0),
     compares=True,
     c={"biufc": EQUALITY["=="]},
 )
 ne: Binary = symmetric_op(
     "ne", np.not_equal, meaning="Whether x != y.",
+    sign="!=", latex=latex.infix(r"\ne", 0),
     compares=True,
     c={"biufc": EQUALITY["!="]},
 )
 lt: Binary = ufunc_op(
     "lt", np.less, meaning="Whether x < y.",
+    sign="<", latex=latex.infix("<", 0),
     compares=True,
     c={"biuf": ORDER["<"], "c": helper("lt", 2)},
 )
 le: Binary = ufunc_op(
     "le", np.less_equal, meaning="Whether x <= y.",
+    sign="<=", latex=latex.infix(r"\le", 0),
     compares=True,
     c={"biuf": ORDER["<="], "c": helper("le", 2)},
 )
 gt: Binary = ufunc_op(
     "gt", np.greater, meaning="Whether x > y.",
+    sign=">", latex=latex.infix(">", 0),
     compares=True,
     c={"biuf": ORDER[">"], "c": helper("gt", 2)},
 )
 ge: Binary = ufunc_op(
     "ge", np.greater_equal, meaning="Whether x >= y.",
+    sign=">=", latex=latex.infix(r"\ge", 0),
     compares=True,
     c={"biuf": ORDER[">="], "c": helper("ge", 2)},
 )
 logical_and: Binary = symmetric_op(
     "logical_and", np.logical_and, meaning="Whether both are nonzero.",
     associative=True, unit=1, zero=0, of_truth=True,
+    latex=latex.infix(r"\wedge", -1),
     c={"b": BITS["&"]},
 )
 logical_or: Binary = symmetric_op(
     "logical_or", np.logical_or, meaning="Whether at least one is nonzero.",
     associative=True, unit=0, zero=1, of_truth=True,
+    latex=latex.infix(r"\vee", -2),
     c={"b": BITS["|"]},
 )
 logical_xor: Binary = symmetric_op(
@@ -68,6 +76,7 @@ logical_xor: Binary = symmetric_op(
 logical_not: Unary = ufunc_op(
     "logical_not", np.logical_not, meaning="Whether x is zero.",
     of_truth=True,
+    latex=latex.form(r"\neg {0}", latex.PREFIX, latex.ATOM),
     c={"b": prefix("!")},
 )
 isnan: Unary = ufunc_op(
@@ -92,16 +101,19 @@ signbit: Unary = ufunc_op(
 bitwise_and: Fold = fold_op(
     "bitwise_and", np.bitwise_and, meaning="x & y & ...: the bits that all operands have.",
     idempotent=True, zero=0,
+    sign="&",
     c={"biu": BITS["&"]},
 )
 bitwise_or: Fold = fold_op(
     "bitwise_or", np.bitwise_or, meaning="x | y | ...: the bits that some operand has.",
     idempotent=True, unit=0,
+    sign="|",
     c={"biu": BITS["|"]},
 )
 bitwise_xor: Fold = fold_op(
     "bitwise_xor", np.bitwise_xor, meaning="x ^ y ^ ...: the bits that an odd number of operands have.",
     unit=0,
+    sign="^",
     c={"biu": BITS["^"]},
 )
 bitwise_not: Unary = ufunc_op(

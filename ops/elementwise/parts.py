@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...graph import Variable
-from ..core import promotion
+from ..core import latex, promotion
 from ..core.keywords import operands_by_name
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
@@ -67,6 +67,7 @@ switch: Switch = plain_op(
         "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
         "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two.",
     arity=3, operands=("condition", "x", "y"), real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
+    latex=latex.choice,
     derivative=(
         None,
         lambda g, y, c, a, b: T.switch(c, g, 0),
@@ -130,6 +131,7 @@ fill: Fill = plain_op(
 identity: Unary = unary_op(
     "identity", np.copy, promotion.last, meaning="A copy: what stands for a value that must be another variable.",
     idempotent=True, involution=True, cost=0, real_slopes=True, same_as=0,
+    latex=latex.first,
     derivative=(lambda g, y, x: g,),
 )
 stop_gradient: Unary = unary_op(

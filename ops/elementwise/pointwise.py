@@ -14,20 +14,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...graph.types import Shape
 from ...record import record
+from ..control.batching import align_operands
 from ..core import promotion
 from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
+from ..core.latex import Formula, Written, called
 from ..core.namespace import T
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
 from ..core.traced import in_dtype, is_symbolic, number_of
 from ..core.tracing import current
+from . import costs
 from .c_forms import Form, UserC
 
 
@@ -52,6 +55,9 @@ class Broadcasting(TensorOp):
     """Kinds of dtype for which the result is one number whatever the value, and that number."""
     of_truth: bool = False
     """Whether the operands are converted to bool first."""
+    picture = Kind.ELEMENTWISE
+    operations = costs.elementwise
+    batching = align_operands
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """(dtypes the operands are converted to, dtype of the result).
@@ -183,6 +189,12 @@ class ElementwiseRecord(Broadcasting):
     """op(x, zero) and op(zero, x) are zero."""
     involution: bool = False
     """op(op(x)) is x."""
+    even: bool = False
+    """op(-x) is op(x)."""
+    increasing: bool = False
+    """A greater operand has a greater result."""
+    whole: bool = False
+    """The results are whole numbers, and whole numbers are their own results."""
     cost: int = 1
     """Cost in additions."""
     compares: bool = False
@@ -208,6 +220,9 @@ class ElementwiseRecord(Broadcasting):
     """Alternative to a call with one operand."""
     symbol: str = ""
     """The name in kernels and in the table of C; of an op from outside it has a digest."""
+    sign: str = ""
+    latex: Formula | None = None
+    """How it is written in LaTeX; None: as a function with its name."""
     source: UserC | None = None
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
@@ -250,6 +265,13 @@ class ElementwiseRecord(Broadcasting):
 
     def parameters(self) -> dict[str, Any]:
         return {}
+
+    def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
+        return (self.latex or called)(self, output, operands)
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return T.ELEMENTWISE if cls is Elementwise else {}
 
     def __reduce__(self) -> Any:
         return named, (self.name,)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import DTYPES
+from ...graph import DTYPES, Lacks
 from ...graph.provenance import here
 from ...graph.types import dtype_name, numpy_dtype
 from ..core import promotion
@@ -60,6 +60,8 @@ class UserElementwise(_UserOp, Elementwise):
 
 class HostElementwise(_UserOp):
     """An elementwise op from outside the package, without C: NumPy computes it under every engine."""
+
+    lacks = Lacks(planner="it was defined without C", work="it was defined without C")
 
 
 def _defined(name: str, symbol: str) -> ElementwiseRecord:

@@ -12,11 +12,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
+from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..elementwise import costs
 
 __all__ = ["assume"]
 
@@ -60,6 +62,9 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if self.property not in CHECKS:

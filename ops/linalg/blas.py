@@ -12,18 +12,21 @@ these broadcasts: z, y and a have exactly the shape of the product.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims_of
 from ...graph.dims import broadcast_dims
 from ...record import record
+from ..control.batching import Examples, Flags, align_operands
+from ..core import latex
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
-from ..core.namespace import T
-from ..core.tensor import TensorOp, TensorVariable
+from ..core.namespace import T, classes
+from ..core.tensor import Lowered, TensorOp, TensorVariable
+from ..elementwise import costs
 from ..shapes.shape import DimShuffle
 
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -61,6 +64,10 @@ class Dot(TensorOp):
     """The product of two vectors or matrices of one dtype, of any dtype: NumPy's `dot` for ranks 1 and 2."""
 
     name = "dot"
+    picture = Kind.PRODUCT
+    operations = costs.product
+    formula = latex.infix(r"\,", latex.PRODUCT)
+    sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -91,6 +98,30 @@ class Dot(TensorOp):
             return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*node.inputs)]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        (a, b), (rows, columns) = inputs, (i.ndim == 2 for i in node.inputs)
+        if flags == [True, False]:
+            return T.dot(a, b)
+        if flags == [False, True] and not columns:
+            return T.dot(b, classes.DimShuffle((1, 0))(a) if rows else a)
+        if not rows:
+            a = classes.DimShuffle(("x", 0) if not flags[0] else (0, "x", 1))(a)
+        if not columns:
+            b = classes.DimShuffle((0, 1, "x"))(b)
+        product = MatMul()(a, b)
+        dropped = {1} if not rows else set()
+        dropped |= {2} if not columns else set()
+        return classes.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+
+
+def inner_lengths(a: Variable, b: Variable) -> tuple[Dim, Dim]:
+    """Return the lengths along which a product sums."""
+    rows = dims_of(b)
+    return dims_of(a)[-1], rows[-2 if len(rows) > 1 else 0]
+
 
 def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """NumPy's `dot`.  Products of one term are multiplied: the BLAS skips zeros, where 0 times NaN is NaN."""
@@ -108,6 +139,11 @@ class MatMul(TensorOp):
     """The products of the matrices in the last two axes, with the others broadcast: NumPy's `matmul` from rank 2 on."""
 
     name = "matmul"
+    picture = Kind.PRODUCT
+    operations = costs.product
+    batching = align_operands
+    formula = latex.infix(r"\,", latex.PRODUCT)
+    sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -126,6 +162,9 @@ class MatMul(TensorOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         a, b = inputs
         return ((*broadcast_dims([a[:-2], b[:-2]]), a[-2], b[-1]),)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*node.inputs)]
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (a, b) = cotangents, node.inputs
@@ -150,10 +189,14 @@ def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
 # --- what the BLAS optimizers put in place
 
 
-class BlasOp(TensorOp):
+class BlasOp(Lowered):
     """Base of the BLAS ops: `meaning` expresses the result in other ops, and gives the derivative."""
 
     ranks: ClassVar[tuple[int, ...]]
+    factors: ClassVar[tuple[int, int]] = (0, 1)
+    """The inputs that are multiplied."""
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
         """Return the same value in ops that users write."""
@@ -172,6 +215,19 @@ class BlasOp(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return [inner_lengths(*(node.inputs[k] for k in self.factors))]
+
+
+class Accumulating(BlasOp):
+    """Base of the BLAS ops that add a product to their first input, and may write over it."""
+
+    factors: ClassVar[tuple[int, int]] = (2, 3)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        a, b = (dims_of(node.inputs[k]) for k in self.factors)
+        return [*super().demands(node), *zip(dims_of(node.inputs[0]), (*a[:-1], *b[1:]), strict=True)]
 
 
 def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tuple[int | None, ...]:
@@ -196,6 +252,7 @@ class Dot22(BlasOp):
 
     name = "dot22"
     ranks: ClassVar[tuple[int, ...]] = (2, 2)
+    formula = latex.infix(r"\,", latex.PRODUCT)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = self.check(inputs)
@@ -238,7 +295,7 @@ class Dot22Scalar(BlasOp):
 
 
 @record(repr=False)
-class Gemm(BlasOp):
+class Gemm(Accumulating):
     """`gemm(z, alpha, x, y, beta)` = beta * z + alpha * (x @ y); z is not read where beta is 0."""
 
     name = "gemm"
@@ -264,7 +321,7 @@ class Gemm(BlasOp):
 
 
 @record(repr=False)
-class Gemv(BlasOp):
+class Gemv(Accumulating):
     """`gemv(y, alpha, a, x, beta)` = beta * y + alpha * (a @ x); y is not read where beta is 0."""
 
     name = "gemv"
@@ -290,7 +347,7 @@ class Gemv(BlasOp):
 
 
 @record(repr=False)
-class Ger(BlasOp):
+class Ger(Accumulating):
     """`ger(a, alpha, x, y)` = a + alpha * outer(x, y), without conjugation."""
 
     name = "ger"
@@ -308,6 +365,10 @@ class Ger(BlasOp):
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        a, _, x, y = map(dims_of, node.inputs)
+        return zip(a, (*x, *y), strict=True)
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
         a, alpha, x, y = inputs

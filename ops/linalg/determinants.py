@@ -14,8 +14,9 @@ import numpy as np
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.cond import chosen
+from ..core import latex
 from ..core.namespace import T
-from ..core.tensor import TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from .factorizations import SVD
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype
 from .solving import Inverse
@@ -26,6 +27,7 @@ class Det(MatrixOp):
     """The determinants of square matrices; 1 for a matrix without elements."""
 
     name = "det"
+    formula = latex.function(r"\det")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.square(inputs)
@@ -66,7 +68,7 @@ def _is_divided_by(g: Variable, value: Variable) -> bool:
 
 
 @record(repr=False)
-class Cofactors(MatrixOp):
+class Cofactors(MatrixOp, HostOp):
     """det(a) * inv(a)^H of square matrices, also where they are singular: the (conjugate) cofactors.  NaN for NaN.
 
     Source: with a = u diag(s) vh they are conj(det(u) det(vh)) u diag(p) vh, p[i] the product of all s but s[i].

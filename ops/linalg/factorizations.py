@@ -22,7 +22,7 @@ from ...graph import Apply, Dim, NoGradient, TensorType, Variable, dims
 from ...record import record
 from ..core.checks import describe
 from ..core.namespace import T, classes
-from ..core.tensor import TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from .limits import quotient, rates, size_of
 from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
 from .solving import SolveTriangular
@@ -60,7 +60,7 @@ class Cholesky(MatrixOp):
 
 
 @record(repr=False)
-class QR(MatrixOp):
+class QR(MatrixOp, HostOp):
     """The factors q, with orthonormal columns, and r, upper triangular; `mode` is NumPy's.
 
     "reduced": q has as many columns as a has rows or columns, whichever are fewer; "complete": as many as rows.
@@ -112,7 +112,7 @@ class QR(MatrixOp):
 
 
 @record(repr=False)
-class Eigh(MatrixOp):
+class Eigh(MatrixOp, HostOp):
     """The eigenvalues, real and ascending, and eigenvectors, as columns, of Hermitian matrices.
 
     Only the lower triangle is read.  Where eigenvalues are equal, there is a derivative by way of the vectors if the
@@ -150,7 +150,7 @@ class Eigh(MatrixOp):
 
 
 @record(repr=False)
-class Eigvalsh(MatrixOp):
+class Eigvalsh(MatrixOp, HostOp):
     """The eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
 
     name = "eigvalsh"
@@ -172,7 +172,7 @@ class Eigvalsh(MatrixOp):
 
 
 @record(repr=False)
-class Eig(MatrixOp):
+class Eig(MatrixOp, HostOp):
     """The eigenvalues and the eigenvectors, as columns of length 1, of square matrices; both complex, in no order.
 
     The derivative by way of the values needs distinct ones; that by way of the vectors is not defined here.
@@ -206,7 +206,7 @@ class Eig(MatrixOp):
 
 
 @record(repr=False)
-class Eigvals(MatrixOp):
+class Eigvals(MatrixOp, HostOp):
     """The eigenvalues of square matrices, complex, in no order; see `Eig`."""
 
     name = "eigvals"
@@ -228,7 +228,7 @@ class Eigvals(MatrixOp):
 
 
 @record(repr=False)
-class SVD(MatrixOp):
+class SVD(MatrixOp, HostOp):
     """Singular vectors and values: u, s (real, descending) and vh; `full_matrices` makes u and vh square.
 
     The derivative by way of the vectors needs real dtypes, and no more vectors than values.  Where singular values are
@@ -270,7 +270,7 @@ class SVD(MatrixOp):
 
 
 @record(repr=False)
-class SingularValues(MatrixOp):
+class SingularValues(MatrixOp, HostOp):
     """The singular values of matrices, real and descending."""
 
     name = "svdvals"

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...record import record
+from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, TensorVariable
+from ..core.tensor import HostOp, TensorVariable
+from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from .blas import BLAS_DTYPES
 from .matrix_ops import real_dtype
@@ -32,7 +34,7 @@ _ADJOINT = {"fft": "ifft", "ifft": "fft"}
 
 
 @record(repr=False)
-class Fourier(TensorOp):
+class Fourier(HostOp):
     """A transform of `kind` along the last axis, scaled as NumPy's `norm` says.
 
     It takes float32, float64, complex64 and complex128.  A run raises ValueError for a length of 0.
@@ -42,6 +44,9 @@ class Fourier(TensorOp):
     norm: str = "backward"
     name = "fourier"
     fallible = True
+    picture = Kind.OTHER
+    operations = costs.sorting
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graph import TensorType, Variable
+from ...graph import Kind, TensorType, Variable
+from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..elementwise import costs
 from ..elementwise.records import cast
 from ..shapes.shape import DimShuffle
 from .blas import BLAS_DTYPES
@@ -23,6 +25,10 @@ def real_dtype(dtype: str) -> str:
 
 class MatrixOp(TensorOp):
     """The base of the ops on matrices.  They take float32, float64, complex64 and complex128."""
+
+    picture = Kind.OTHER
+    operations = costs.cubic
+    batching = on_last_axes
 
     def matrices(self, inputs: tuple[Variable, ...], count: int = 1) -> Variable:
         """The first of `count` inputs, all of one dtype and of rank 2 or more.

@@ -18,9 +18,10 @@ import numpy as np
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
+from ..control.batching import align_operands
 from ..core.checks import require_count
 from ..core.namespace import T
-from ..core.tensor import TensorVariable
+from ..core.tensor import HostOp, TensorVariable
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
 
@@ -32,6 +33,7 @@ class System(MatrixOp):
     """The base of the ops that give x with a @ x = b."""
 
     fallible = True
+    batching = align_operands
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.square(inputs, 2)
@@ -170,7 +172,7 @@ class Inverse(MatrixOp):
 
 
 @record(repr=False)
-class PseudoInverse(MatrixOp):
+class PseudoInverse(MatrixOp, HostOp):
     """The Moore-Penrose inverses: `pinv(a, rcond)` drops singular values up to rcond (a real scalar) times the largest.
 
     The derivative is that at constant rank: Golub and Pereyra, The Differentiation of Pseudo-Inverses (1973).

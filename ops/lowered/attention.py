@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe
 from ..core.namespace import T
-from ..core.tensor import TensorOp, as_tensor
+from ..core.tensor import Lowered, as_tensor
+from ..elementwise import costs
 from ..linalg.blas import MatMul
 from ..networks.functions import Softmax
 
@@ -28,7 +29,7 @@ MASKS = ("", "keep", "drop")
 
 
 @record(repr=False)
-class Attention(TensorOp):
+class Attention(Lowered):
     """`attention(q, k, v, scale[, mask, fill][, added])`; k has the positions along its last axis.
 
     `mask`: "", or whether the mask is true where scores are kept ("keep") or where `fill` replaces them ("drop").
@@ -38,6 +39,7 @@ class Attention(TensorOp):
     mask: str = ""
     added: bool = False
     name = "attention"
+    picture = Kind.PRODUCT
 
     def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return q, k, v and the scale; the mask and its fill; the addend of the scores."""
@@ -89,3 +91,9 @@ class Attention(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)
+
+    def operations(self, node: Apply) -> costs.Operations:
+        """Both products; the exponentials take less time."""
+        q, k, v = map(costs.lengths, node.inputs[:3])
+        rows = costs.size(node.out) // max(1, v[-1])
+        return costs.Operations("product", 2.0 * rows * k[-1] * (q[-1] + v[-1]), node.out.dtype)

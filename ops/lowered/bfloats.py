@@ -16,12 +16,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from ..elementwise.records import from_bfloat16
 from ..elementwise.special import from_bfloat16 as widened
 from ..elementwise.special import to_bfloat16
@@ -33,10 +34,12 @@ ALL_ZERO = 255
 
 
 @record
-class BfloatDot(TensorOp):
+class BfloatDot(Lowered):
     """`bfloat_dot(a, b)`: rows of bfloat16 numbers by a matrix of them, as float32."""
 
     name = "bfloat_dot"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -61,7 +64,7 @@ class BfloatDot(TensorOp):
 
 
 @record(repr=False)
-class PackedBfloatDot(TensorOp):
+class PackedBfloatDot(Lowered):
     """`packed_bfloat_dot(a, w)`: the product with a matrix of `rows` by `columns`, in panels of `panel` vectors."""
 
     rows: int
@@ -69,6 +72,8 @@ class PackedBfloatDot(TensorOp):
     lanes: int
     panel: int
     name = "packed_bfloat_dot"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     @property
     def words(self) -> int:

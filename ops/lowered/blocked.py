@@ -14,12 +14,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, dims
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import Lowered, TensorOp, TensorVariable, as_tensor, constant
+from ..elementwise import costs
 from ..networks.convolution import Convolution
 from ..networks.weights import (
     kernels_of_tiles,
@@ -58,11 +59,13 @@ def _require_rank(op: TensorOp, inputs: tuple[Variable, ...], rank: int) -> Tens
 
 
 @record(repr=False)
-class ToBlocks(TensorOp):
+class ToBlocks(Lowered):
     """`to_blocks(x)`: channels in blocks of `size`, the last one padded with zeros."""
 
     size: int
     name = "to_blocks"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 4)
@@ -92,7 +95,7 @@ class ToBlocks(TensorOp):
 
 
 @record(repr=False)
-class FromBlocks(TensorOp):
+class FromBlocks(Lowered):
     """`from_blocks(x)`: the first `channels` channels in the layout NCHW.
 
     `shuffle`: these stand in so many groups, of which the result takes one channel each in turn (a channel shuffle).
@@ -101,6 +104,8 @@ class FromBlocks(TensorOp):
     channels: int
     shuffle: int = 1
     name = "from_blocks"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 5)
@@ -157,7 +162,7 @@ Pads = tuple[tuple[int, int], ...]
 
 
 @record(repr=False)
-class BlockedConvolution(Windowed):
+class BlockedConvolution(Windowed, Lowered):
     """`blocked_convolution(x, w, b)`: the convolution of zero-padded x, plus a bias per output channel.
 
     x: images, channels, rows, columns, or in blocks.  w: the kernels of a convolution, or, where `weights` is their
@@ -179,6 +184,8 @@ class BlockedConvolution(Windowed):
     groups: int = 1
     shuffle: int = 1
     name = "blocked_convolution"
+    picture = Kind.PRODUCT
+    operations = costs.windows
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""

@@ -7,16 +7,18 @@ The op comes from optdb/rules/blocks/layout.py; gemm/kernel_gradient.c computes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorVariable, constant
+from ..core.tensor import Lowered, TensorVariable, constant
+from ..elementwise import costs
 from ..networks.convolution import KernelGradient
 from ..shapes.windows import Numbers, Windowed
 from .blocked import FromBlocks, Pads, of_blocks
@@ -28,7 +30,7 @@ PANEL = 3
 
 
 @record(repr=False)
-class BlockedKernelGradient(Windowed):
+class BlockedKernelGradient(Windowed, Lowered):
     """The cotangent of the kernels of `blocked_convolution(x, w, b)` for the cotangent g of its result.
 
     x: images, channels, rows, columns, or in blocks.  g: in blocks.  `padding`: zeros around x.  `weights`: the shape
@@ -40,6 +42,7 @@ class BlockedKernelGradient(Windowed):
     padding: Pads
     weights: Numbers
     name = "blocked_kernel_gradient"
+    picture = Kind.PRODUCT
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -84,3 +87,8 @@ class BlockedKernelGradient(Windowed):
         outputs, channels = self.weights[:2]
         tasks = -(-channels // block) * -(-outputs // size // PANEL)
         return -(-PORTIONED // tasks) if tasks else 1
+
+    def operations(self, node: Apply) -> costs.Operations:
+        images, _, rows, columns, _ = costs.lengths(node.inputs[1])
+        count = 2.0 * math.prod(self.weights) * images * rows * columns
+        return costs.Operations("window", count, node.out.dtype)

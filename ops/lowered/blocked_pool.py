@@ -11,18 +11,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, dims
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from ..networks.pooling import MaxPool, SumPool
 from ..shapes.windows import Lengths, Numbers, Windowed
 from .blocked import Pads
 
 
 @record(repr=False)
-class BlockedPool(Windowed):
+class BlockedPool(Windowed, Lowered):
     """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
@@ -35,6 +37,8 @@ class BlockedPool(Windowed):
     padding: Pads
     sums: bool = False
     name = "blocked_pool"
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

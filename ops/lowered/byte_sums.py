@@ -21,12 +21,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, dims
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
-from ..core.tensor import TensorOp, as_tensor, constant
+from ..core.tensor import Lowered, as_tensor, constant
+from ..elementwise import costs
 from ..elementwise.pointwise import broadcast_shapes
 from ..elementwise.records import cast
 from ..networks.convolution import Convolution
@@ -43,10 +44,12 @@ WORD = 4
 
 
 @record(repr=False)
-class ByteProduct(TensorOp):
+class ByteProduct(Lowered):
     """`byte_product(a, b)`: matrices of int8 or uint8, each its own, multiplied in int32; leading axes broadcast."""
 
     name = "byte_product"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -77,7 +80,7 @@ class ByteProduct(TensorOp):
 
 
 @record(repr=False)
-class ByteConvolution(Windowed):
+class ByteConvolution(Windowed, Lowered):
     """`byte_convolution(x, w, start, totals, scale, bias[, more])`: see the module.
 
     x: images, channels, rows, columns, of int8 or uint8, or in blocks of a multiple of 4 channels; `around` lies beyond
@@ -109,6 +112,8 @@ class ByteConvolution(Windowed):
     panel: int = 1
     weights: Numbers = ()
     name = "byte_convolution"
+    picture = Kind.PRODUCT
+    operations = costs.windows
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""
@@ -193,14 +198,14 @@ class ByteConvolution(Windowed):
         number = constant(np.array(self.around).astype(x.dtype))
         around = T.pad(x, ((0, 0), (0, 0), *self.padding), constant_values=number)
         plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
-        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
+        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _beside_channels(start, outputs))
         if self.fixed:
-            numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
+            numbers = (cast(_beside_channels(v, outputs), "int64") for v in (scale, bias))
             y = classes.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
             y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
             return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":
-            y = T.add(T.mul(cast(y, "float32"), _along(scale, outputs)), _along(bias, outputs))
+            y = T.add(T.mul(cast(y, "float32"), _beside_channels(scale, outputs)), _beside_channels(bias, outputs))
         if self.out in BYTES:
             if self.sum_scale:
                 lower, upper = (constant(n, "float32") for n in (self.lower, self.upper))
@@ -256,5 +261,6 @@ class ByteConvolution(Windowed):
         return filled[:outputs, :channels]
 
 
-def _along(v: Variable, outputs: int) -> Variable:
+def _beside_channels(v: Variable, outputs: int) -> Variable:
+    """Return a number for each output as images, channels, rows, columns."""
     return DimShuffle(("x", 0, "x", "x"))(as_tensor(v)[:outputs])

@@ -17,10 +17,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, require_count
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from .byte_sums import BYTES
 
 ENTRIES = 256
@@ -29,7 +30,7 @@ FRACTION = 39
 """Fractional bits of the summands; 1 and these fill five bytes."""
 
 
-class _ByTable(TensorOp):
+class _ByTable(Lowered):
     """Base of both ops: bytes, and a table with a number for each value of them."""
 
     tables: ClassVar[tuple[str, ...]]
@@ -53,6 +54,8 @@ class LookUp(_ByTable):
 
     name = "look_up"
     tables = BYTES
+    picture = Kind.ELEMENTWISE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         q, table = self._checked(inputs)
@@ -74,6 +77,8 @@ class ByteSoftmax(_ByTable):
     high: int
     name = "byte_softmax"
     tables = ("float32",)
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         q, _ = self._checked(inputs)

@@ -11,17 +11,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from .blocked import FromBlocks, ToBlocks, in_blocks, of_blocks
 
 
 @record(repr=False)
-class ChannelSums(TensorOp):
+class ChannelSums(Lowered):
     """The sum of each channel of x with the `before` channels before it and the `behind` ones after it.
 
     x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `channels`: how many there are;
@@ -32,6 +33,8 @@ class ChannelSums(TensorOp):
     before: int
     behind: int
     name = "channel_sums"
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if min(self.before, self.behind) < 0 or self.channels < 1:

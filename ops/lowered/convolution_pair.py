@@ -12,21 +12,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable
+from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from ..elementwise.records import clip, maximum, minimum
 
 
 @record(repr=False)
-class ConvolutionPair(TensorOp):
+class ConvolutionPair(Lowered):
     """`second(first(...), ...)` as one op: `first` reads the first `takes` inputs, `second` the others."""
 
     first: Op
     second: Op
     takes: int
     name = "convolution_pair"
+    picture = Kind.PRODUCT
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """Return the results of both, node by node.  Raises TypeError for too few inputs."""
@@ -53,6 +55,10 @@ class ConvolutionPair(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
+
+    def operations(self, node: Apply) -> costs.Operations:
+        first, second = (made.owner.op.operations(made.owner) for made in self.split(node.inputs) if made.owner)
+        return costs.Operations(first.kind, first.count + second.count, first.dtype)
 
 
 def bounds_of(graph: FunctionGraph) -> tuple[int | None, int | None] | None:

@@ -10,20 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable, rebuild, toposort
+from ...graph import Apply, Dim, FunctionGraph, Kind, Lacks, Op, TensorType, Variable, rebuild, toposort
 from ...graph.dims import atoms, opaque_dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.interpret import interpret
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered, TensorOp
 from ..shapes.lengths import outer_lengths
 
 
 @record(repr=False)
-class GraphOp(TensorOp):
+class GraphOp(Lowered):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
     graph: FunctionGraph
+    picture = Kind.FUSED
+    lacks = Lacks(operations="the nodes of its graph count")
 
     def over(self, node: Apply) -> list[Apply]:
         """Return the nodes of the graph built over the inputs of `node`, in order."""
@@ -85,12 +87,18 @@ class Fused(GraphOp):
 
 
 @record(repr=False)
-class InPlace(TensorOp):
+class InPlace(Lowered):
     """`op`, which may write output a over input b for each (a, b) of `pairs`.  Its meaning is that of `op`."""
 
     op: Op
     pairs: tuple[tuple[int, int], ...]
     name = "inplace"
+    lacks = Lacks(
+        picture="it is drawn as the op that it marks",
+        operations="the op that it marks has them",
+        planner="it is planned as the op that it marks",
+        work="the op that it marks has it",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         types = self.op.infer(inputs)

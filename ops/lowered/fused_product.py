@@ -8,19 +8,20 @@ the group on each block of the product while that is still in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable
+from ...graph import Apply, Dim, FunctionGraph, Kind, Op, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
 from .fused import Fused
 
 
 @record(repr=False)
-class FusedProduct(TensorOp):
+class FusedProduct(Lowered):
     """A product and the group `graph` of it and further values, as one op.
 
     The inputs are those of `product`, then those of `graph` but the first, which stands for the output of `product`.
@@ -30,6 +31,7 @@ class FusedProduct(TensorOp):
     product: Op
     graph: FunctionGraph
     name = "fused_product"
+    picture = Kind.PRODUCT
 
     @property
     def group(self) -> Fused:
@@ -69,3 +71,12 @@ class FusedProduct(TensorOp):
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return self.product.fallible or self.group.fallible
+
+    def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
+        return self.product.demands(node)  # its inputs come first
+
+    def operations(self, node: Apply) -> Any:
+        """The operations of the product; the group takes less time."""
+        made = self.split(node.inputs)[0].owner
+        assert made is not None
+        return self.product.operations(made)

@@ -12,12 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe
 from ..core.namespace import T
-from ..core.tensor import TensorOp, constant
+from ..core.tensor import Lowered, constant
+from ..elementwise import costs
 from ..elementwise.records import cast
 from ..shapes.shape import DimShuffle
 
@@ -29,7 +30,7 @@ LEAST, MOST = -8, 7
 
 
 @record(repr=False)
-class NibbleProduct(TensorOp):
+class NibbleProduct(Lowered):
     """`nibble_product(x, w, scale[, zero])`: rows of float32 times a 4-bit matrix, packed for vectors of `lanes`."""
 
     outputs: int
@@ -37,6 +38,8 @@ class NibbleProduct(TensorOp):
     block: int
     lanes: int
     name = "nibble_product"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     @property
     def blocks(self) -> int:

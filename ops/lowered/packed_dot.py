@@ -12,21 +12,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, require_count
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from ..networks.weights import unpack_panels
 
 
 @record(repr=False)
-class PackedDot(TensorOp):
+class PackedDot(Lowered):
     """`packed_dot(x, panels)`: x @ w for w of `rows` by `columns`, whose panels are vectors of `lanes` numbers wide."""
 
     rows: int
     columns: int
     lanes: int
     name = "packed_dot"
+    picture = Kind.PRODUCT
+    operations = costs.product
 
     @property
     def size(self) -> int:

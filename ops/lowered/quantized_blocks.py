@@ -12,17 +12,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, require_count
-from ..core.tensor import TensorOp
+from ..core.tensor import Lowered
+from ..elementwise import costs
 from ..networks.quantized import Quantize
 from .blocked import ToBlocks
 from .byte_sums import BYTES, WORD
 
 
 @record(repr=False)
-class QuantizeInBlocks(TensorOp):
+class QuantizeInBlocks(Lowered):
     """`quantize_in_blocks(x, scale, zero_point)`: images (n, c, h, w) as bytes (n, ceil(c / 4), h, w, 4).
 
     x: float32 with a known number of channels; scale: a float32 scalar; zero_point: a scalar of `dtype`, int8 or uint8.
@@ -31,6 +32,8 @@ class QuantizeInBlocks(TensorOp):
 
     dtype: str
     name: ClassVar[str] = "quantize_in_blocks"  # type: ignore[misc]
+    picture = Kind.ELEMENTWISE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)

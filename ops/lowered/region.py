@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph import Lacks
 from ...graph.fgraph import FunctionGraph
 from ...record import record
 from ...record.cached import cached_property
@@ -27,6 +28,11 @@ class Region(GraphOp):
     engine: str
     threads: int | None = None
     name = "region"
+    lacks = Lacks(
+        picture="it has the colour of its engine",
+        planner="another engine runs it, as a host step",
+        work="another engine runs it, as a host step",
+    )
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

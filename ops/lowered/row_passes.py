@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, FunctionGraph, Op, TensorType, Variable
+from ...graph import Apply, Constant, Dim, FunctionGraph, Lacks, Op, TensorType, Variable
 from ...record import record
 from ...targets.current import current
 from ..core.tensor import TensorVariable, constant
@@ -34,6 +34,10 @@ class Top(AlongAxis):
     """The maximum along `axis`, which is reduced: NaN is ignored, and the maximum of nothing is -inf."""
 
     name = "top"
+    lacks = Lacks(
+        derivative="rewrites make it, after derivatives are taken",
+        batching="rewrites make it, after examples are batched",
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x = self.check(inputs)

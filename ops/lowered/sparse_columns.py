@@ -16,25 +16,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, constant
+from ..core.tensor import Lowered, constant
+from ..elementwise import costs
 
 DEPTH = 1024
 """Rows of a part: COLUMN_DEPTH of gemm/sparse_columns.c."""
 
 
 @record(repr=False)
-class SparseColumns(TensorOp):
+class SparseColumns(Lowered):
     """`sparse_columns(x, w, starts, places)`: x @ a matrix of `rows` by `columns`, of which some blocks are stored."""
 
     rows: int
     columns: int
     lanes: int
     name = "sparse_columns"
+    picture = Kind.PRODUCT
 
     @property
     def parts(self) -> int:
@@ -118,3 +120,6 @@ class SparseColumns(TensorOp):
 
     def _column_of(self, starts: np.ndarray) -> np.ndarray:
         return np.repeat(np.arange(self.parts * self.columns) % max(1, self.columns), np.diff(starts))
+
+    def operations(self, node: Apply) -> costs.Operations:
+        return costs.stored_product(node.inputs[1], node)

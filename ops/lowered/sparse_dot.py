@@ -15,24 +15,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, constant
+from ..core.tensor import Lowered, constant
+from ..elementwise import costs
 
 DTYPES = ("float32", "float64")
 
 
 @record(repr=False)
-class SparseDot(TensorOp):
+class SparseDot(Lowered):
     """`sparse_dot(x, w, starts, places)`: x @ a matrix of `rows` by `columns`, of which some vectors are stored."""
 
     rows: int
     columns: int
     lanes: int
     name = "sparse_dot"
+    picture = Kind.PRODUCT
 
     @property
     def panels(self) -> int:
@@ -103,3 +105,6 @@ class SparseDot(TensorOp):
 
     def _panel_of(self, starts: np.ndarray) -> np.ndarray:
         return np.repeat(np.arange(self.panels), np.diff(starts))
+
+    def operations(self, node: Apply) -> costs.Operations:
+        return costs.stored_product(node.inputs[1], node)

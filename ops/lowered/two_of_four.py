@@ -17,12 +17,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import TensorOp, constant
+from ..core.tensor import Lowered, constant
+from ..elementwise import costs
 
 GROUP, KEPT, BLOCK = 4, 2, 16
 """Numbers per group, stored numbers per group, and numbers per block, whose places fill one word."""
@@ -32,13 +33,14 @@ SHIFTS = BLOCK // GROUP * np.arange(STORED, dtype="uint32").reshape(1, 1, -1, 1)
 
 
 @record(repr=False)
-class TwoOfFour(TensorOp):
+class TwoOfFour(Lowered):
     """`two_of_four(x, w, places)`: x @ a matrix of `rows` by `columns`, two of each four numbers stored."""
 
     rows: int
     columns: int
     lanes: int
     name = "two_of_four"
+    picture = Kind.PRODUCT
 
     @property
     def panels(self) -> int:
@@ -113,6 +115,9 @@ class TwoOfFour(TensorOp):
         rows = each + BLOCK * np.arange(self.blocks).reshape(1, -1, 1, 1)
         columns = np.arange(self.panels * self.lanes).reshape(self.panels, 1, 1, self.lanes)
         return rows, np.broadcast_to(columns, rows.shape)
+
+    def operations(self, node: Apply) -> costs.Operations:
+        return costs.stored_product(node.inputs[1], node)
 
 
 def has_two_of_four(w: np.ndarray) -> bool:

@@ -14,18 +14,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, dims
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims
 from ...graph.types import dtype_name
 from ...record import record
+from ..control.batching import Examples, Flags, all_broadcast, merged, moved, require_shared, split
 from ..core.checks import describe, require_index_scalar, shown, unpacked
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
+from ..elementwise import costs
 from ..linalg.products import with_room
 from ..shapes.lengths import known_length, lengths_of, tensor_to_dim
 from ..shapes.shape import DimShuffle, reshape
@@ -40,6 +43,7 @@ class Convolving(Windowed):
     dilation: Numbers
     groups: int = 1
     second: ClassVar[str]
+    picture = Kind.PRODUCT
 
     def __post_init__(self) -> None:
         if not self.stride or len(self.stride) != len(self.dilation):
@@ -87,6 +91,7 @@ class Convolution(Convolving):
 
     name = "convolution"
     second = "w"
+    operations = costs.windows
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, w = self.check(inputs)
@@ -128,6 +133,22 @@ class Convolution(Convolving):
         back = KernelGradient(self.stride, self.dilation, self.groups)
         return [input_gradient(self, g, _conj(w), x), back(_conj(x), g, *lengths_of(w)[2:])]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Take examples of images as more images, those of kernels as groups; else compute all pairs."""
+        x, w = inputs
+        if not flags[1]:
+            return split(self(merged(x, 0), w), 0, examples.length)
+        x, w = all_broadcast(inputs, flags, examples)
+        count = known_length(examples.length)
+        if count is not None:
+            found = replace(self, groups=self.groups * count)(merged(T.swapaxes(x, 0, 1), 1), merged(w, 0))
+            return moved(split(found, 1, examples.length), 1)
+        groups = constant(self.groups, "int64")
+        by_group = T.swapaxes(split(w, 1, groups), 0, 1)
+        pairs = split(self(merged(x, 0), merged(merged(by_group, 0), 0)), 0, examples.length)
+        each = split(split(pairs, 2, groups), 3, examples.length)  # examples, images, groups, examples, ...
+        return merged(_with_itself(each, 0, 3), 2)
+
 
 @record(repr=False)
 class KernelGradient(Convolving):
@@ -135,6 +156,7 @@ class KernelGradient(Convolving):
 
     name = "kernel_gradient"
     second = "g"
+    operations = costs.kernel_gradient
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, g = self.check(inputs)
@@ -180,6 +202,23 @@ class KernelGradient(Convolving):
             return [None, None, *none]
         forward = Convolution(self.stride, self.dilation, self.groups)
         return [input_gradient(forward, _conj(g), k, x), forward(_conj(x), k), *none]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[2:], "the lengths of its result")
+        x, g = (T.swapaxes(v, 0, 1) for v in all_broadcast(inputs[:2], flags[:2], examples))
+        count = known_length(examples.length)
+        if count is not None:
+            found = replace(self, groups=self.groups * count)(merged(x, 1), merged(g, 1), *inputs[2:])
+            return split(found, 0, examples.length)
+        x, g = (merged(merged(T.swapaxes(split(v, 2, constant(self.groups, "int64")), 1, 2), 1), 1) for v in (x, g))
+        pairs = split(split(self(x, g, *inputs[2:]), 0, constant(self.groups, "int64")), 1, examples.length)
+        each = split(pairs, 3, examples.length)  # groups, examples, outputs, examples, channels, ...
+        return merged(_with_itself(each, 1, 3), 1)
+
+
+def _with_itself(x: Variable, first: int, second: int) -> Any:
+    """Return the diagonal of `x`, which has the axis of the examples twice, with that axis in front."""
+    return T.moveaxis(T.diagonal(x, 0, first, second), -1, 0)
 
 
 def _conj(x: Variable) -> Variable:

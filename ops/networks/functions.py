@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
+from ..control.batching import along_next_axis
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
+from ..elementwise import costs
 from ..elementwise.functions import relu
 from ..elementwise.records import sigmoid, softplus, stop_gradient, tanh
 from ..random.draw_parameters import probability
@@ -43,6 +45,9 @@ class AlongAxis(TensorOp):
     """The base of the ops that look at all elements along one axis of a floating-point tensor."""
 
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> Variable:
         """The only input.  Raises TypeError if it is no float, ValueError if it lacks the axis."""
@@ -167,7 +172,7 @@ def softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVaria
 
     NaN where an element of the row is NaN or inf, and where all are -inf (so is a row that a mask hides whole).
     """
-    return _along("softmax", Softmax, _as_float(x), axis)
+    return _merging_axes("softmax", Softmax, _as_float(x), axis)
 
 
 def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
@@ -175,10 +180,10 @@ def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorV
 
     NaN where the softmax is.
     """
-    return _along("log_softmax", LogSoftmax, _as_float(x), axis)
+    return _merging_axes("log_softmax", LogSoftmax, _as_float(x), axis)
 
 
-def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
+def _merging_axes(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
     """Return the op along one axis; several axes are merged into the last one and restored afterwards."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
     if len(axes) == 1:

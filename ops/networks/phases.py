@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import TensorType, Variable, toposort
+from ...graph import Apply, Kind, TensorType, Variable, toposort
 from ...record import record
+from ..control.batching import Examples, Flags, all_broadcast, require_shared
 from ..core.checks import describe, shown
 from ..core.operands import with_dtype
 from ..core.shared import SharedVariable
@@ -30,6 +31,7 @@ class ByPhase(FirstOperand):
     """
 
     name = "by_phase"
+    picture = Kind.OTHER
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) < 2 or len(inputs) % 2:
@@ -45,6 +47,10 @@ class ByPhase(FirstOperand):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         return values[:1]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[2:], "a running average")
+        return self(*all_broadcast(inputs[:2], flags[:2], examples), *inputs[2:])
 
 
 def by_phase(

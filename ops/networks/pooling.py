@@ -16,13 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
+from ..control.batching import on_last_axes, repeat_operands
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
+from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, reshape
 from ..shapes.windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
@@ -35,6 +37,9 @@ class Pool(Windowed):
     kernel: Numbers
     stride: Numbers
     dilation: Numbers
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = on_last_axes
 
     def __post_init__(self) -> None:
         if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
@@ -104,6 +109,7 @@ class MaxPoolGradient(Pool):
     """
 
     name = "max_pool_gradient"
+    batching = repeat_operands
 
     @property
     def overlaps(self) -> bool:

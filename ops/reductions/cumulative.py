@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...record import record
+from ..control.batching import along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.promotion import name_of
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
+from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, mul
 from .reduce import reduced_dtype
 
@@ -30,6 +33,9 @@ class Cumulative(TensorOp):
 
     scalar: Elementwise
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.moving
+    batching = along_next_axis
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:
@@ -38,6 +44,10 @@ class Cumulative(TensorOp):
     @property
     def name(self) -> str:  # type: ignore[override]
         return _NAMES[self.scalar]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, scalar) for name, scalar in CUMULATIVE.items()}
 
     def parameters(self) -> dict[str, Any]:
         return {"axis": self.axis}

@@ -10,20 +10,24 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, NoGradient, TensorType, Variable
+from ...graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ...graph.types import numpy_dtype
 from ...record import record
+from ..control.batching import Examples, Flags
+from ..core import latex
 from ..core.checks import describe, normalize_axes, require_count, require_keepdims
 from ..core.namespace import T, classes
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import Axis, DTypeLike, TensorLike
+from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from ..shapes.shape import axes_made_one
 
@@ -34,6 +38,7 @@ REDUCTIONS: dict[str, Elementwise] = {
 }  # fmt: skip
 """The reductions by their printed name: the elementwise op that each one folds."""
 _NAMES = {op: name for name, op in REDUCTIONS.items()}
+_LATEX = {"sum": r"\sum", "prod": r"\prod", "max": r"\max", "min": r"\min"}
 
 
 @record(repr=False)
@@ -45,6 +50,8 @@ class Reduce(TensorOp):
 
     scalar: Elementwise
     axis: tuple[int, ...]
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:
@@ -55,6 +62,11 @@ class Reduce(TensorOp):
     @property
     def name(self) -> str:  # type: ignore[override]
         return _NAMES[self.scalar]
+
+    @property
+    def selects(self) -> bool:
+        """Whether a value that is read twice changes nothing: for all but sums and products."""
+        return self.name not in ("sum", "prod")
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
@@ -90,6 +102,17 @@ class Reduce(TensorOp):
             raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
         y, g = (with_kept_axes(v, self.axis, x.ndim) for v in (node.out, g))
         return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, scalar) for name, scalar in REDUCTIONS.items()}
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return Reduce(self.scalar, tuple(axis + 1 for axis in self.axis))(inputs[0])
+
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        sign = _LATEX.get(self.name)
+        return latex.reduced(sign, self.axis, operands[0]) if sign else latex.called(self, output, operands)
 
 
 @cache
@@ -181,6 +204,8 @@ class ArgReduce(TensorOp):
     name: str
     axis: int | None
     fallible: ClassVar[bool] = True
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def __post_init__(self) -> None:
         if self.name not in ("argmax", "argmin"):
@@ -211,6 +236,14 @@ class ArgReduce(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
+        return {name: partial(cls, name) for name in ("argmax", "argmin")}
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        x = inputs[0] if self.axis is not None else T.reshape(inputs[0], (examples.length, -1))
+        return replace(self, axis=1 if self.axis is None else self.axis + 1)(x)
 
 
 # --- the counterpart of broadcasting

@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
+from ..control.batching import Examples, Flags, along_next_axis, on_last_axes, require_shared
 from ..core.checks import describe, normalize_axis, require_count
-from ..core.namespace import T
+from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
-from ..core.tensor import TensorOp, TensorVariable, as_tensor
+from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..elementwise import costs
 from ..shapes.conditions import between
 from ..shapes.getitem import take_along_axis
 from ..shapes.shape import ravel, reshape
@@ -34,6 +36,9 @@ class Sorting(TensorOp):
     """The base of the ops that sort along an axis."""
 
     axis: int
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    batching = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> TensorType:
         """The type of the only input.  Raises AxisError if it lacks the axis."""
@@ -47,7 +52,7 @@ class Sorting(TensorOp):
 
 
 @record(repr=False)
-class Sort(Sorting):
+class Sort(Sorting, HostOp):
     """The elements in ascending order along `axis`, NaNs last; `stable` keeps the order of equal ones."""
 
     axis: int
@@ -69,7 +74,7 @@ class Sort(Sorting):
 
 
 @record(repr=False)
-class ArgSort(Sorting):
+class ArgSort(Sorting, HostOp):
     """The positions (int64) whose elements are in ascending order along `axis`; `stable`: equal ones in theirs."""
 
     axis: int
@@ -87,7 +92,7 @@ class ArgSort(Sorting):
 
 
 @record(repr=False)
-class OrderStatistics(TensorOp):
+class OrderStatistics(HostOp):
     """`order_statistics(x, k)`: the elements at positions `k`, an int64 vector, of the sorted last axis.
 
     In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
@@ -96,6 +101,9 @@ class OrderStatistics(TensorOp):
 
     name = "order_statistics"
     fallible = True
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -124,7 +132,7 @@ class OrderStatistics(TensorOp):
 
 
 @record(repr=False)
-class Nonzero(TensorOp):
+class Nonzero(HostOp):
     """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
 
     Further inputs, one an axis, are the lengths that the first has to have, those of what a mask selects from, where it
@@ -132,6 +140,9 @@ class Nonzero(TensorOp):
     """
 
     name = "nonzero"
+    picture = Kind.INDEX
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1 + inputs[0].ndim if len(inputs) > 1 else 1)
@@ -155,11 +166,13 @@ class Nonzero(TensorOp):
 
 
 @record(repr=False)
-class SearchSorted(TensorOp):
+class SearchSorted(HostOp):
     """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones."""
 
     side: str = "left"
     name = "searchsorted"
+    picture = Kind.INDEX
+    operations = costs.sorting
 
     def __post_init__(self) -> None:
         if self.side not in ("left", "right"):
@@ -182,9 +195,28 @@ class SearchSorted(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None, None]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        a, v = inputs
+        if not flags[0]:
+            return self(a, v)
+        if a.type.kind == "c":
+            require_shared(flags[:1], "the array that is searched")
+        rank = node.inputs[1].ndim
+        among = classes.DimShuffle((0, *"x" * rank, 1))(a)
+        sought = classes.DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
+        before = _precedes(among, sought) if self.side == "left" else T.logical_not(_precedes(sought, among))
+        return T.sum(before, axis=-1, dtype="int64")
+
+
+def _precedes(a: Any, b: Any) -> Any:
+    """Whether `a` stands before `b` in NumPy's order of numbers, in which NaN is last."""
+    if a.type.kind != "f":
+        return T.lt(a, b)
+    return T.logical_or(T.lt(a, b), T.logical_and(T.isnan(b), T.logical_not(T.isnan(a))))
+
 
 @record(repr=False)
-class Unique(TensorOp):
+class Unique(HostOp):
     """The distinct elements of a vector, ascending, NaNs being one value; then, as asked for, int64 vectors:
 
     where each stands first (`index`), which each element is (`inverse`), how many are equal (`counts`).
@@ -194,6 +226,9 @@ class Unique(TensorOp):
     inverse: bool = False
     counts: bool = False
     name = "unique"
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -231,7 +266,7 @@ def _distinct(ascending: np.ndarray) -> np.ndarray:
 
 
 @record(repr=False)
-class UniqueParts(TensorOp):
+class UniqueParts(HostOp):
     """The distinct parts of a tensor along `axis`, ascending; their first positions; the inverse; their counts.
 
     The last three are int64 vectors.  Of a vector NaNs are one value if `equal_nan`; parts with a NaN are all distinct.
@@ -240,6 +275,9 @@ class UniqueParts(TensorOp):
     axis: int
     equal_nan: bool = True
     name = "unique_parts"
+    picture = Kind.REDUCTION
+    operations = costs.sorting
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -271,7 +309,7 @@ def sort(
 
     `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
     """
-    x, place = _along("sort", x, axis)
+    x, place = _sorted_axis("sort", x, axis)
     return Sort(place, _is_stable("sort", kind, stable))(x)
 
 
@@ -279,11 +317,12 @@ def argsort(
     x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
 ) -> TensorVariable:
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
-    x, place = _along("argsort", x, axis)
+    x, place = _sorted_axis("argsort", x, axis)
     return ArgSort(place, _is_stable("argsort", kind, stable))(x)
 
 
-def _along(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
+def _sorted_axis(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
+    """Return a tensor and the axis to sort along: for None, the flat tensor and its only axis."""
     x = as_tensor(x)
     if axis is None:
         return ravel(x), 0

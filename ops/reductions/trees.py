@@ -11,13 +11,17 @@ these arrays; the code that makes them checks them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, NoGradient, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, NoGradient, TensorType, Variable
 from ...record import record
+from ..control.batching import Examples, Flags, require_shared
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp
+from ..elementwise import costs
 
 FOLDS = {"add": (np.add, 0.0), "maximum": (np.maximum, -np.inf), "minimum": (np.minimum, np.inf)}
 """How the leaves of a row are combined, and the identity elements."""
@@ -36,6 +40,8 @@ class TreeFold(TensorOp):
     branches: int = 2
     visits: int = 1
     name = "tree_fold"
+    picture = Kind.OTHER
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 6)
@@ -75,3 +81,11 @@ class TreeFold(TensorOp):
         if not isinstance(node.inputs[5], Constant):
             raise NoGradient("the values of leaves have no derivative here; read the model with constant leaves")
         return [None] * len(node.inputs)
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Let the rows of all examples go down the trees together."""
+        require_shared(flags[1:], "the trees")
+        x: Any = inputs[0]
+        count, rows, columns = T.lengths_of(x)
+        flat = self(T.reshape(x, (count * rows, columns)), *inputs[1:])
+        return T.reshape(flat, (count, rows, T.lengths_of(flat)[1]))

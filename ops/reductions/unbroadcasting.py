@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, dims_of, same_shape
+from ...graph import Apply, Dim, Kind, TensorType, Variable, dims_of, same_shape
 from ...record import record
+from ..control.batching import Examples, Flags, aligned, all_broadcast
 from ..core.checks import describe, require_count
-from ..core.namespace import T
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
+from ..elementwise import costs
 from ..elementwise.records import add
 from .reduce import Reduce, with_kept_axes
 
@@ -29,6 +31,8 @@ class SumTo(TensorOp):
 
     name: ClassVar[str] = "sum_to"  # type: ignore[misc]
     unread = 1
+    picture = Kind.REDUCTION
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -58,6 +62,12 @@ class SumTo(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (x, _), (g,) = node.inputs, cotangents
         return [None if g is None else T.fill(x, g), None]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        x, like = all_broadcast(inputs, flags, examples)
+        ndim, own = (i.ndim for i in node.inputs)
+        summed = SumTo()(x, aligned(like, True, own, ndim))
+        return classes.DimShuffle((0, *range(1 + ndim - own, 1 + ndim)))(summed)
 
 
 def unbroadcast(cotangent: Variable, like: Variable) -> Variable:

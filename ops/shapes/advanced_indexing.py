@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable
+from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...graph.dims import broadcast_dims, opaque_dims
 from ...record import record
 from ..core.namespace import T
 from ..core.tensor import TensorOp
+from ..elementwise import costs
 from ..elementwise.records import broadcast_shapes
 from .creation import zeros_like
 from .distinct import Pointer, names_each_once, remaining
@@ -25,17 +26,14 @@ from .indexing import (
     check_source,
     concrete,
     entries,
+    joint_position,
+    read_by_examples,
     sliced_dims,
     sliced_lengths,
     vjp_of_write,
+    write_by_examples,
 )  # fmt: skip
 from .shape import DimShuffle
-
-
-def joint_position(spec: Spec) -> int:
-    """Return the axis of the result where the joint axes of arrays and integers begin."""
-    pointed = [k for k, entry in enumerate(spec) if entry[0] != "s"]
-    return pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
 
 
 def pointers_of(spec: Spec, indices: Sequence[Variable]) -> list[Pointer]:
@@ -59,6 +57,9 @@ class AdvancedSubtensor(TensorOp):
     spec: Spec
     name = "advanced_subtensor"
     fallible = True
+    picture = Kind.INDEX
+    operations = costs.moving
+    batching = read_by_examples
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *indices = inputs
@@ -111,6 +112,9 @@ class AdvancedIncSubtensor(TensorOp):
     set: bool
     name = "advanced_inc_subtensor"
     fallible = True
+    picture = Kind.INDEX
+    operations = costs.moving
+    batching = write_by_examples
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, y, *indices = inputs

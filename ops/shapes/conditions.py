@@ -9,11 +9,13 @@ have ops of their own (specify.py).  In C a check is one comparison in the drive
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...graph import Constant, TensorType, Variable
+from ...graph import Apply, Constant, TensorType, Variable
 from ...record import record
+from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe
 from ..core.interpret import evaluate
 from ..core.namespace import T
@@ -64,6 +66,13 @@ class Check(FirstOperand):
     def broken(self, got: Sequence[np.ndarray | np.generic]) -> str:
         """The message for these numbers."""
         return self.text.format(*(number.item() for number in got)) if got else self.text
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Check the condition of all examples; the message has the numbers of the first example that breaks it."""
+        (x,) = all_broadcast(inputs[:1], flags[:1], examples)
+        ok, *got = all_broadcast(inputs[1:], flags[1:], examples)
+        first = T.argmin(T.append(ok, True))  # there may be no example
+        return self(x, T.all(ok), *(T.append(n, T.zeros((1,), n.dtype))[first] for n in got))
 
 
 def checked(

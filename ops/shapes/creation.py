@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
+from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable, dims, dtype_name
 from ...graph.dims import opaque_dims
 from ...record import record
+from ..control.batching import lengthen
 from ..core.checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.promotion import result_type, weak_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
+from ..elementwise import costs
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .shape import DimShuffle, Reshape, moveaxis
@@ -33,6 +35,9 @@ class Alloc(TensorOp):
 
     name = "alloc"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         shape = broadcast_shape(self.name, inputs)
@@ -59,6 +64,9 @@ class Arange(TensorOp):
 
     name = "arange"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
@@ -116,6 +124,9 @@ class Eye(TensorOp):
     dtype: str
     name = "eye"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
@@ -250,7 +261,7 @@ def linspace(
     (start, stop), weak = _ends("linspace", start, stop)
     computed_in = result_type([*weak, float])
     start, stop = with_dtype(start, computed_in), with_dtype(stop, computed_in)
-    count = _number("linspace", num)
+    count = _count_of_points("linspace", num)
     span = T.sub(stop, start)
     known = int(count.data) if isinstance(count, Constant) else None
     gaps: Any = count if not endpoint else T.sub(count, 1)
@@ -285,7 +296,7 @@ def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, Tenso
     return (ends[0], ends[1]), weak
 
 
-def _number(what: str, num: Any) -> Variable:
+def _count_of_points(what: str, num: Any) -> Variable:
     """`num` as an int64 scalar.  Raises TypeError if it is no integer, ValueError if it is known and negative."""
     try:
         count = as_length(num, what)

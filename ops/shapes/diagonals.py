@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims, dims_of
 from ...record import record
+from ..control.batching import on_last_axes
 from ..core.checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
+from ..elementwise import costs
 from .lengths import ShapeI, as_length, lengths_of
 from .shape import DimShuffle, expand_dims, reshape
 
@@ -35,6 +37,9 @@ class Diagonal(TensorOp):
     """The main diagonals of the matrices in the last two axes; a view."""
 
     name = "diagonal"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -70,6 +75,9 @@ class DiagonalMatrix(TensorOp):
     """The square matrices whose main diagonals lie in the last axis; zeros elsewhere."""
 
     name = "diagonal_matrix"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -103,6 +111,9 @@ class Triangle(TensorOp):
 
     lower: bool
     name = "triangle"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)

@@ -15,9 +15,9 @@ from ..core.promotion import weak_type
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.traced import as_variable, in_dtype, is_symbolic, number_of
 from ..core.typing import TensorLike
-from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from .creation import arange
-from .indexing import IncSubtensor, Subtensor
+from .indexing import IncSubtensor, Subtensor, joint_position
 from .joining import stack
 from .lengths import as_length, lengths_of
 from .shape import DimShuffle, flatten

@@ -15,12 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
+from ..control.batching import Examples, Flags, aligned, moved, require_shared
+from ..core import latex
 from ..core.checks import describe, require_index_scalar
-from ..core.namespace import T
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
+from ..elementwise import costs
 from .creation import zeros_like
 from .lengths import tensor_to_dim
 from .slices import slice_dim
@@ -102,12 +105,106 @@ def can_fail(spec: Spec) -> bool:
     return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
 
 
+# --- many examples at once
+
+
+def joint_position(spec: Spec) -> int:
+    """Return the axis of the result where the joint axes of arrays and integers begin."""
+    pointed = [k for k, entry in enumerate(spec) if entry[0] != "s"]
+    return pointed[0] if pointed[-1] - pointed[0] == len(pointed) - 1 else 0
+
+
+class ExampleIndex:
+    """The index that reads or writes the elements of all examples, and the position of the examples' axis in it."""
+
+    def __init__(
+        self, op: Any, x: Variable, old: Sequence[Variable], indices: Sequence[Variable], flags: Flags
+    ) -> None:
+        pointers = [k for k in entries(op.spec, range(len(old))) if not isinstance(k, slice)]
+        require_shared([f for k, f in enumerate(flags) if k not in pointers], "a bound of a slice")
+        self.spec, self.indices, self.flags = op.spec, list(indices), flags
+        self.joint = max((old[k].ndim for k in pointers), default=0)
+        """The number of joint axes of arrays and integers."""
+        self.place = joint_position(op.spec) if pointers else 0
+        self.part = x.ndim - len(pointers) + self.joint
+        """The number of axes of the part that is read or written."""
+        self.own = [i.ndim for i in old]
+        self.pointers = pointers
+
+    @property
+    def by_examples(self) -> bool:
+        """Whether the positions differ between examples."""
+        return any(self.flags)
+
+    def with_arrays(self) -> tuple[tuple[str, ...], list[Variable]]:
+        """Return the spec with integers as arrays, and the indices, those of examples aligned."""
+        spec = tuple("a" if entry == "i" else entry for entry in self.spec)
+        return spec, [
+            aligned(i, f, own, self.joint) if k in self.pointers else i
+            for k, (i, f, own) in enumerate(zip(self.indices, self.flags, self.own, strict=True))
+        ]
+
+    def whole(self) -> tuple[tuple[str, ...], list[Variable]]:
+        """Return spec and indices if all examples have the same index: their axis is taken whole."""
+        return ("s000", *self.spec), self.indices
+
+    def one_by_one(self, examples: Examples) -> tuple[tuple[str, ...], list[Variable]]:
+        """Return spec and indices if each example, along its axis of a tensor, has an index of its own."""
+        spec, indices = self.with_arrays()
+        return ("a", *spec), [examples.numbers(self.joint), *indices]
+
+    def behind_joint(self) -> bool:
+        """Whether NumPy puts the joint axes before that of the examples, if this is taken whole."""
+        return len(self.pointers) > 0 and joint_position(("s000", *self.spec)) == 0
+
+    def order(self) -> tuple[int, ...]:
+        """Axes (examples, joint, the others) in their order in one example."""
+        joint, others = range(1, 1 + self.joint), range(1 + self.joint, 1 + self.part)
+        return (0, *others[: self.place], *joint, *others[self.place :])
+
+
+def read_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    x, *indices = inputs
+    at = ExampleIndex(op, node.inputs[0], node.inputs[1:], indices, flags[1:])
+    if not at.by_examples:
+        spec, indices = at.whole()
+        found = type(op)(spec)(x, *indices)
+        return moved(found, at.joint) if at.behind_joint() else found
+    if flags[0]:
+        spec, indices = at.one_by_one(examples)
+        return classes.DimShuffle(at.order())(classes.AdvancedSubtensor(spec)(x, *indices))
+    spec, indices = at.with_arrays()
+    return moved(classes.AdvancedSubtensor(spec)(x, *indices), at.place)
+
+
+def write_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+    x, y, *indices = inputs
+    at = ExampleIndex(op, node.inputs[0], node.inputs[2:], indices, flags[2:])
+    own = node.inputs[1].ndim
+    x = x if flags[0] else examples.broadcast(x)
+    y = aligned(y, True, own, at.part) if flags[1] else classes.DimShuffle((*"x" * (1 + at.part - own), *range(own)))(y)
+    if at.by_examples:
+        spec, indices = at.one_by_one(examples)
+        back = sorted(range(1 + at.part), key=at.order().__getitem__)
+        return classes.AdvancedIncSubtensor(spec, set=op.set)(x, classes.DimShuffle(tuple(back))(y), *indices)
+    spec, indices = at.whole()
+    if at.behind_joint():
+        y = classes.DimShuffle((*range(1, 1 + at.joint), 0, *range(1 + at.joint, 1 + at.part)))(y)
+    return type(op)(spec, set=op.set)(x, y, *indices)
+
+
+# --- the ops
+
+
 @record(repr=False)
 class Subtensor(TensorOp):
     """`x[...]` for integers and slices, as a view.  IndexError for an index out of range."""
 
     spec: Spec
     name = "subtensor"
+    picture = Kind.INDEX
+    operations = costs.moving
+    batching = read_by_examples
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
@@ -137,6 +234,19 @@ class Subtensor(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
+        given = iter(text for text, _ in operands[1:])
+        parts = []
+        for entry in self.spec:
+            if entry[0] == "i":
+                parts.append(next(given))
+                continue
+            start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
+            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+        whole = latex.bound(operands[0], latex.ATOM)
+        return f"{whole}\\left[{', '.join(parts)}\\right]", latex.ATOM
+
 
 @record(repr=False)
 class IncSubtensor(TensorOp):
@@ -149,6 +259,9 @@ class IncSubtensor(TensorOp):
     set: bool
     name = "inc_subtensor"
     restorable = True
+    picture = Kind.INDEX
+    operations = costs.moving
+    batching = write_by_examples
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

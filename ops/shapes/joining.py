@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable
 from ...record import record
+from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
-from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
+from ..elementwise import costs
 from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
@@ -29,6 +31,8 @@ class Join(TensorOp):
 
     axis: int
     name = "join"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -69,6 +73,9 @@ class Join(TensorOp):
         if g is None:
             return [None] * len(node.inputs)
         return _cut(g, [lengths_of(i)[self.axis] for i in node.inputs], self.axis)
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return Join(self.axis + 1)(*all_broadcast(inputs, flags, examples))
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
@@ -206,7 +213,7 @@ def _not_negative(count: Any, what: str) -> Variable:
 
 
 @record(repr=False)
-class RepeatedPositions(TensorOp):
+class RepeatedPositions(HostOp):
     """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
 
     Raises ValueError for negative counts.
@@ -214,6 +221,9 @@ class RepeatedPositions(TensorOp):
 
     name = "repeated_positions"
     fallible = True
+    picture = Kind.INDEX
+    operations = costs.moving
+    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

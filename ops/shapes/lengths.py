@@ -14,13 +14,29 @@ from weakref import ref
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, FunctionGraph, TensorType, Variable, dims, dims_of, rebuild, toposort
+from ...graph import (
+    Apply,
+    Constant,
+    Dim,
+    FunctionGraph,
+    Kind,
+    Lacks,
+    TensorType,
+    Variable,
+    dims,
+    dims_of,
+    rebuild,
+    toposort,
+)
 from ...record import record
+from ..control.batching import Examples, Flags, SameForAll, all_broadcast
+from ..core import latex
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..core.traced import as_variable
 from ..core.typing import LengthLike, ShapeLike, TensorLike
+from ..elementwise import costs
 from .slices import greater
 
 __all__ = ["lengths_of"]
@@ -34,6 +50,9 @@ class Shape(TensorOp):
 
     name = "shape"
     unread = 0
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -45,6 +64,10 @@ class Shape(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Return the lengths of an example, which are the same for all."""
+        return SameForAll(self(inputs[0])[1:])
+
 
 @record(repr=False)
 class ShapeI(TensorOp):
@@ -53,6 +76,9 @@ class ShapeI(TensorOp):
     axis: int
     name = "shape_i"
     unread = 0
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -66,12 +92,22 @@ class ShapeI(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        """Return the length of an example, which is the same for all."""
+        return SameForAll(ShapeI(self.axis + 1)(inputs[0]))
+
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", latex.ATOM
+
 
 @record(repr=False)
 class MakeVector(TensorOp):
     """A vector of the scalars given, which have one dtype; of int64 if there are none."""
 
     name = "make_vector"
+    picture = Kind.SHAPE
+    operations = costs.moving
+    lacks = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = inputs[0].dtype if inputs else "int64"
@@ -86,6 +122,9 @@ class MakeVector(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         g: Any = cotangents[0]
         return [None if g is None else g[n] for n in range(len(node.inputs))]
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return T.stack(all_broadcast(inputs, flags, examples), axis=1)
 
 
 def shape(x: TensorLike) -> TensorVariable:

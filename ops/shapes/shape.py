@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Constant, Dim, TensorType, Variable, dims_of
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...record import record
+from ..control.batching import Examples, Flags, lengthen, require_shared
+from ..core import latex
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.traced import axes_of_one
 from ..core.typing import ShapeLike, TensorLike
+from ..elementwise import costs
 from .lengths import (
     MakeVector,
     Shape,
@@ -48,6 +51,8 @@ class DimShuffle(TensorOp):
 
     order: tuple[int | str, ...]
     name = "dimshuffle"
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def dropped(self, ndim: int) -> tuple[int, ...]:
         """The axes of an input of rank `ndim` that the result lacks."""
@@ -86,6 +91,18 @@ class DimShuffle(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in self.order)))(inputs[0])
+
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        if self.order == (1, 0):
+            return f"{latex.bound(operands[0], latex.ATOM)}^{{\\top}}", latex.POWER
+        kept = [axis for axis in self.order if axis != "x"]
+        if kept == sorted(kept):
+            return operands[0]  # axes of length 1 come and go without a sign, as in broadcasting
+        below = ", ".join(map(str, self.order))
+        return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", latex.ATOM
+
 
 @record(repr=False)
 class Reshape(TensorOp):
@@ -96,6 +113,8 @@ class Reshape(TensorOp):
 
     name = "reshape"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -127,6 +146,10 @@ class Reshape(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[1:], "the lengths of its result")
+        return Reshape()(inputs[0], examples.length, *inputs[1:])
+
 
 def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
     """Return `wanted` with its single unknown length computed from the known number of elements of `x`."""
@@ -147,6 +170,9 @@ class BroadcastTo(TensorOp):
 
     name = "broadcast_to"
     fallible = True
+    picture = Kind.SHAPE
+    operations = costs.moving
+    batching = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (TensorType(inputs[0].dtype, broadcast_shape(self.name, inputs)),)
@@ -278,7 +304,7 @@ def _is_several(shape: Any) -> bool:
 def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[TensorVariable]:
     """Return the elements of a computed vector as lengths, a -1 among them computed."""
     others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
-    missing = T.floor_div(_product(1, lengths_of(x)), others)
+    missing = T.floor_div(_multiplied(1, lengths_of(x)), others)
     return [T.switch(T.eq(n, -1), missing, n) for n in wanted]
 
 
@@ -301,10 +327,11 @@ def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
     factors = [ShapeI(axis)(x) for dim, axis in own if not isinstance(dim, int)]
     if numbers % divisor == 0:
         numbers, divisor = numbers // divisor, 1
-    return _quotient(_product(numbers, factors), _product(divisor, rest))
+    return _quotient(_multiplied(numbers, factors), _multiplied(divisor, rest))
 
 
-def _product(number: int, factors: Sequence[Variable]) -> Any:
+def _multiplied(number: int, factors: Sequence[Variable]) -> Any:
+    """Return the product of a number and lengths."""
     result: Any = constant(number, "int64") if number != 1 or not factors else None
     for factor in factors:
         result = factor if result is None else T.mul(result, factor)
@@ -348,4 +375,4 @@ def axes_made_one(x: Variable, axes: Sequence[int]) -> Variable:
 def _length_product(lengths: Sequence[Variable]) -> Any:
     """The product of int64 scalars: a constant if all of them are."""
     known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
-    return _product(known, [n for n in lengths if not isinstance(n, Constant)])
+    return _multiplied(known, [n for n in lengths if not isinstance(n, Constant)])

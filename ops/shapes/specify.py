@@ -12,15 +12,17 @@ that is only read for its shape, and the check with it, so `anchored` repeats th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, TensorType, Variable, same_shape
+from ...graph import Apply, Dim, Kind, TensorType, Variable, same_shape
 from ...record import record
+from ..control.batching import Examples, Flags, on_last_axes, require_shared
 from ..core.checks import describe, require_index_scalar
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import LengthLike, ShapeLike, TensorLike
+from ..elementwise import costs
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
 
 __all__ = ["specify_shape"]
@@ -28,6 +30,9 @@ __all__ = ["specify_shape"]
 
 class FirstOperand(TensorOp):
     """Base of ops whose value is their first operand, as a view; derivatives go to it alone."""
+
+    picture = Kind.SHAPE
+    operations = costs.moving
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
@@ -79,6 +84,10 @@ class SpecifyShape(FirstOperand):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (tuple(tensor_to_dim(n) for n in node.inputs[1:]),)
 
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        require_shared(flags[1:], "the lengths that are promised")
+        return self(inputs[0], examples.length, *inputs[1:])
+
 
 @record(repr=False)
 class MaskedShape(SpecifyShape):
@@ -103,6 +112,7 @@ class CheckLengths(FirstOperand):
     name = "check_lengths"
     fallible = True
     error: ClassVar[type[Exception]] = ValueError
+    batching = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *lengths = inputs

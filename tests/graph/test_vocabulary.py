@@ -135,8 +135,8 @@ def test_a_graph_inside_an_op_inside_an_op():
 def test_every_op_is_in_the_vocabulary():
     names = set(vocabulary().ops)
     found = set()
-    for module in pkgutil.iter_modules(T.__path__):
-        for _, kind in inspect.getmembers(importlib.import_module(f"arignote.ops.{module.name}"), inspect.isclass):
+    for module in pkgutil.walk_packages(T.__path__, "arignote.ops."):
+        for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if issubclass(kind, Op) and isinstance(getattr(kind, "name", None), str):
                 found.add(kind.name)
     assert found <= names

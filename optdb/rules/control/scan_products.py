@@ -26,8 +26,7 @@ from ....graph import (
     leaves,
     rebuild,
 )
-from ....ops.control.batching import carried
-from ....ops.control.examples import NoBatch, merged
+from ....ops.control.batching import NoBatch, carried, merged
 from ....ops.control.scan_ops import Scan, While
 from ....ops.core.tensor import TensorVariable
 from ....ops.linalg.blas import Dot

@@ -13,17 +13,13 @@ from ....ops.elementwise.records import (
     bitwise_not,
     bitwise_or,
     bitwise_xor,
-    ceil,
-    floor,
     floor_div,
     left_shift,
     mod,
     mul,
     neg,
     right_shift,
-    rint,
     sub,
-    trunc,
 )  # fmt: skip
 from ...patterns import Number, Wild, op_like, wilds
 from ...rule import Rule, rule
@@ -47,7 +43,7 @@ integer_x = Wild("x", is_integer)
 bits_x = Wild("x", is_discrete)
 zero = Number(0)
 
-whole_number = op_like(Elementwise, "rounding", lambda op: op in (floor, ceil, trunc, rint))
+whole_number = op_like(Elementwise, "rounding", lambda op: op.whole)
 shift = op_like(Elementwise, "shift", lambda op: op in (left_shift, right_shift))
 selects = op_like(Elementwise, "f", lambda op: op.idempotent and op.arity is None)
 

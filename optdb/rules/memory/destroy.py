@@ -16,7 +16,7 @@ from typing import ClassVar
 from ....graph import Apply, Constant, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
 from ....graph.ordering import overwriters_last
 from ....ops.elementwise.records import Pointwise
-from ....ops.linalg.blas import Gemm, Gemv, Ger
+from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.fused import Fused, InPlace
 from ....ops.shapes.shape import DimShuffle
 from ....profiling import OptimizerProfile
@@ -25,7 +25,7 @@ from ....record.cached import cached_property
 from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
 from ..fusion.groups import is_index_map
-from ..shapes.agreement import Agreement, demanded
+from ..shapes.agreement import Agreement
 
 
 @record(kw_only=True)
@@ -132,13 +132,13 @@ def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> 
     op = node.op.op if isinstance(node.op, InPlace) else node.op
     if is_index_map(node):
         return False
-    if op.fallible or not isinstance(op, (Pointwise, Fused, Gemm, Gemv, Ger)):
+    if op.fallible or not isinstance(op, (Pointwise, Fused, Accumulating)):
         return True
     overwriting = node.op.destroys()
     if not writes_update and any(o.ndim and n not in overwriting for n, o in enumerate(node.outputs)):
         return True
-    if isinstance(op, (Gemm, Gemv, Ger)):
-        return not all(agreement.same((a,), (b,)) for a, b in demanded(node))
+    if isinstance(op, Accumulating):
+        return not all(agreement.same((a,), (b,)) for a, b in op.demands(node))
     return not _lengths_agree(node, op, agreement)
 
 

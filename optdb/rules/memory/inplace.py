@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from ....graph import Apply, FunctionGraph, GraphEditor, Op, Variable
 from ....ops.elementwise.records import Pointwise
-from ....ops.linalg.blas import Gemm, Gemv, Ger
+from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.fused import Fused, InPlace
 from ....ops.lowered.row_passes import is_row_graph
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
@@ -149,7 +149,7 @@ def inplace_incsubtensor1() -> InplaceOptimizer:
 
 def inplace_blas() -> InplaceOptimizer:
     """Marks calls of BLAS that accumulate into a value, over that value."""
-    return InplaceOptimizer(name="InplaceBlasOpt", kinds=(Gemm, Gemv, Ger), candidates=first_candidate)
+    return InplaceOptimizer(name="InplaceBlasOpt", kinds=(Accumulating,), candidates=first_candidate)
 
 
 def inplace_elemwise() -> InplaceOptimizer:

@@ -15,18 +15,13 @@ from ....ops.core.tensor import constant
 from ....ops.elementwise.records import (
     Elementwise,
     add,
-    arctan,
     cast,
-    exp,
     logical_and,
     logical_or,
     maximum,
     minimum,
     mul,
     neg,
-    sigmoid,
-    softplus,
-    tanh,
     true_div,
 )
 from ....ops.reductions.reduce import ArgReduce, Reduce
@@ -41,8 +36,6 @@ from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, is_discrete, is_float, is_integer, not_complex, number_of, producer
 
 BROADCASTING = (Alloc, BroadcastTo)
-SELECTING = frozenset({maximum, minimum, logical_and, logical_or})
-"""Idempotent operations: reading a value twice changes nothing."""
 
 x = Wild("x")
 float_x = Wild("x", is_float)
@@ -58,7 +51,7 @@ regrouped = relaxes("rounding")
 
 def reduce_of_reduce(x: Variable, outer: Reduce, inner: Reduce) -> Value | None:
     """Merge two reductions into one over the axes of both."""
-    if outer.scalar is not inner.scalar or (outer.scalar in SELECTING and not not_complex(x)):
+    if outer.scalar is not inner.scalar or (outer.selects and not not_complex(x)):
         return None  # of several complex NaNs the first is taken, in the order of the walk
     left = [axis for axis in range(x.ndim) if axis not in inner.axis]
     axes = tuple(sorted((*inner.axis, *(left[axis] for axis in outer.axis))))
@@ -179,7 +172,7 @@ def _scaled(op: Reduce, value: Variable, dims: Sequence[Dim], dtype: str) -> Cal
     """Return the reduction of a value repeated as often as `dims` say; None if that may differ."""
     known = [dim for dim in dims if isinstance(dim, int)]
     seen = 0 not in known and len(known) == len(dims)
-    if op.scalar in SELECTING:
+    if op.selects:
         fits = seen and (value.dtype == "bool" or op.scalar in (maximum, minimum))
         return (lambda v: v) if fits else None
     # 0 * inf is NaN where the sum of nothing is 0, and in complex numbers; float16 does not hold large counts.
@@ -235,8 +228,7 @@ def opposite_extremum(x: Variable, extremum: Reduce) -> Value:
     return Reduce(minimum if extremum.scalar is maximum else maximum, extremum.axis)(x)
 
 
-INCREASING = frozenset({exp, sigmoid, softplus, tanh, arctan})
-increasing = op_like(Elementwise, "f", lambda op: op in INCREASING)
+increasing = op_like(Elementwise, "f", lambda op: op.increasing)
 position = op_like(ArgReduce, "arg")
 
 

@@ -6,34 +6,10 @@ gradient `x.T @ g` has as many rows as w, although the shapes of x and w are ind
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from itertools import chain
+from collections.abc import Collection, Iterable
 
-from ....graph import Apply, Dim, FunctionGraph, Op, Variable, dims_of
+from ....graph import Apply, Dim, FunctionGraph, Variable, dims_of
 from ....graph.dims import Symbol, broadcast
-from ....ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ....ops.lowered.fused_product import FusedProduct
-
-_FIRST_OPERAND: dict[type[Op], int] = {Dot: 0, Dot22: 0, Dot22Scalar: 0, MatMul: 0, Gemm: 2, Gemv: 2}
-"""Index among the inputs of the first operand of the product."""
-_DEMANDING: set[type[Op]] = {*_FIRST_OPERAND, Ger, FusedProduct}
-
-
-def demanded(node: Apply) -> Iterator[tuple[Dim, Dim]]:
-    """Yield pairs of lengths that are equal if `node` raises nothing."""
-    op = node.op.product if isinstance(node.op, FusedProduct) else node.op  # the product's inputs come first
-    first = _FIRST_OPERAND.get(type(op))
-    if first is not None:
-        a, b = (dims_of(i) for i in node.inputs[first : first + 2])
-        yield a[-1], b[-2 if len(b) > 1 else 0]
-    if isinstance(op, (Gemm, Gemv, Ger)):
-        yield from zip(dims_of(node.inputs[0]), _product(op, node), strict=True)
-
-
-def _product(op: Op, node: Apply) -> tuple[Dim, ...]:
-    """Return the lengths of the product that a BLAS op adds to its first operand."""
-    a, b = (dims_of(i) for i in node.inputs[2:4])
-    return (*a, *b) if isinstance(op, Ger) else (*a[:-1], *b[1:])
 
 
 class Agreement:
@@ -41,8 +17,7 @@ class Agreement:
 
     def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
         self._known_as: dict[Symbol, Dim] = {}
-        nodes = [node for node in graph.order if type(node.op) in _DEMANDING and node not in besides]
-        demands = dict.fromkeys(chain.from_iterable(map(demanded, nodes)))
+        demands = dict.fromkeys(pair for n in graph.order if n not in besides for pair in n.op.demands(n))
         # One demand on the parts of a joint length may make an earlier one more informative.
         for _ in range(2):
             for a, b in demands:

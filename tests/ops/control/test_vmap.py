@@ -10,8 +10,8 @@ from random_graphs import random_graph
 
 import arignote as ag
 from arignote import ops as T
-from arignote.graph.facets import classes_with
-from arignote.ops.control.examples import NoBatch
+from arignote.graph.facets import classes_of
+from arignote.ops.control.batching import NoBatch
 from arignote.ops.core.interpret import evaluate
 from arignote.ops.core.tensor import TensorOp
 
@@ -158,8 +158,8 @@ def assert_mapped(function, arguments, mapped, static):
 
 
 def test_every_rule_is_for_a_class_of_ops_and_is_tried():
-    ours = {kind for kind in classes_with("batching") if kind.__module__.startswith("arignote.")}
-    assert all(issubclass(kind, TensorOp) for kind in ours)
+    loaded = [kind for kind in classes_of(TensorOp) if kind.__module__.startswith("arignote.ops.")]
+    ours = [kind for kind in loaded if "batching" in vars(kind)]
     tried = set()
     for function, arguments in CASES.values():
         result = function(*(T.tensor(dtype="int64" if k == I else F, shape=(None,) * len(s)) for k, s in arguments))

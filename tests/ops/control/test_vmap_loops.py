@@ -5,7 +5,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.control.examples import NoBatch
+from arignote.ops.control.batching import NoBatch
 
 RNG = np.random.default_rng(4)
 MODES = ["FAST_RUN", "NUMPY"]

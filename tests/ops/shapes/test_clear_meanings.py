@@ -7,7 +7,7 @@ from gradients import assert_gradient
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.control.examples import NoBatch
+from arignote.ops.control.batching import NoBatch
 
 m, v, k = T.matrix("m"), T.vector("v"), T.lvector("k")
 
