@@ -105,6 +105,9 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     "most": {"float32": "89.0f", "float64": "710.0"},
     "exponential": horner("p", "r", EXPONENTIAL_SERIES),
     "logarithm": horner("p", "t", _LOGARITHM),
+    # a number that may be multiplied by what an exponential is at -{one_for_tanh} and -{least}
+    "less": {"float32": "0x1p-63f", "float64": "0x1p-127"},
+    "biased_less": {"float32": "0x1.80008p23f", "float64": "0x1.8000000000380p52"},
     "one_for_tanh": {"float32": "20.0f", "float64": "40.0"},
     # beyond these numbers results no longer change, or have overflowed
     "least_of_exp2": {"float32": "-160.0f", "float64": "-1080.0"},
@@ -295,10 +298,15 @@ _TANH = Helper(
 _SIGMOID = Helper(
     "ag_sigmoid_{T}",
     """\
+/* {less} / ({less} + {less} exp(-x)), in which nothing overflows */
 {inline} {T} ag_sigmoid_{T}({T} x)
 {
-    const {T} e = ag_exp_below_{T}(-fabs{f}(x));
-    return (x >= 0 ? 1 : e) / (1 + e);
+    {T} y = x > {one_for_tanh} ? -{one_for_tanh} : -x;
+    y = y > -({least}) ? -({least}) : y;
+    const {T} shifted = ag_fma_{T}(y, {per_log2}, {biased_less}), k = shifted - {biased_less};
+    const {T} r = ag_fma_{T}(k, -{log2_rest}, ag_fma_{T}(k, -{log2}, y));
+    const {T} power = ag_from_bits_{T}(ag_bits_{T}(shifted) << {mantissa});
+    return {less} / ({less} + ag_fma_{T}(ag_small_expm1_{T}(r), power, power));
 }
 """,
 )

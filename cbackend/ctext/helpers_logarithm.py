@@ -48,6 +48,7 @@ _WORDS = {
     "ulp_of_one": {"float32": "0x4b000000u", "float64": "0x4330000000000000u"},
     "one_ulp": {"float32": "0x1p23f", "float64": "0x1p52"},
     "unbiased": {"float32": "(0x1p23f + 127)", "float64": "(0x1p52 + 1023)"},
+    "unbiased_half": {"float32": "(0x1p23f + 126)", "float64": "(0x1p52 + 1022)"},
     "unbiased_larger": {"float32": "(0x1p23f + 127 + 24)", "float64": "(0x1p52 + 1023 + 54)"},
     "huge": {"float32": "0x1p13f", "float64": "0x1p28"},
     "log": horner("p", "f", {"float32": _LOG_F32}) | horner("p", "t", {"float64": _LOG_F64}),
@@ -242,7 +243,8 @@ _ACOSH = Helper(
 {
     const {T} t = x - 1;
     const b8 is_huge = x > {huge};
-    const {T} y = ag_log_plus_{T}(is_huge ? x : t + sqrt{f}(t * (t + 2)), is_huge ? 0 : 1) + (is_huge ? {ln2} : 0);
+    const {T} sum = is_huge ? x : t + sqrt{f}(t * (t + 2)), more = is_huge ? 0 : 1;
+    const {T} y = ag_log_of_sum_{T}(sum, more, is_huge ? {unbiased_half} : {unbiased});
     return x < 1 ? __builtin_nan{f}("") : y;
 }
 """,

@@ -16,9 +16,10 @@ _CUBE_ROOT = {
 
 _WORDS = {
     **WORDS,
-    "smallest": {"float32": "0x1p-126f", "float64": "0x1p-1022"},
-    "larger": {"float32": "0x1p24f", "float64": "0x1p54"},
-    "root_of_larger": {"float32": "0x1p-8f", "float64": "0x1p-18"},
+    # smaller numbers are multiplied by a cube: else the last bits of the rest would be those of a subnormal number
+    "smallest": {"float32": "0x1p-100f", "float64": "0x1p-960"},
+    "larger": {"float32": "0x1p48f", "float64": "0x1p108"},
+    "root_of_larger": {"float32": "0x1p-16f", "float64": "0x1p-36"},
     # the bits of x^(-1/3) are about this number less a third of those of x; of float64 the upper half is taken
     "guess": {
         "float32": "(f32)(i32)ag_bits_f32(a)",
@@ -37,17 +38,18 @@ _WORDS = {
 _CBRT = Helper(
     "ag_cbrt_{T}",
     """\
-/* a y^2 where y = a^(-1/3), by Householder's method from its bits; then a step of Newton's */
+/* a y^2 where y = a^(-1/3), by Householder's method from its bits; then a step of Newton's with an exact cube */
 {inline} {T} ag_cbrt_{T}({T} x)
 {
     const b8 is_small = fabs{f}(x) < {smallest};
-    const {T} a = is_small ? fabs{f}(x) * {larger} : fabs{f}(x), guess = {guess};
+    const {T} b = is_small ? x * {larger} : x, a = fabs{f}(b), guess = {guess};
     const {T} y0 = {guessed}, h = ag_fma_{T}(-(a * y0), y0 * y0, 1);
     {cube_root}
-    const {T} y = ag_fma_{T}(y0 * h, p, y0), square = y * y, root = a * square;
-    const {T} rest = ag_fma_{T}(-(root * root), root, a);
+    const {T} y = ag_fma_{T}(y0 * h, p, y0), square = y * y, root = b * square;
+    const {T} twice = root * root, less = ag_fma_{T}(root, root, -twice);
+    const {T} rest = ag_fma_{T}(-less, root, ag_fma_{T}(-twice, root, b));
     const {T} result = ag_fma_{T}(rest * ({T})(1.0 / 3), square, root) * (is_small ? {root_of_larger} : 1);
-    return a > 0 && a < __builtin_inf{f}() ? copysign{f}(result, x) : x;
+    return (a > 0) & (a < __builtin_inf{f}()) ? result : x;
 }
 """,
 )
