@@ -137,6 +137,7 @@ def test_bound_arrays_cannot_be_resized():
     y.resize(8, refcheck=False)
 
 
+@pytest.mark.filterwarnings("ignore:.*shape:DeprecationWarning")  # NumPy 2.5 advises against it
 def test_another_shape_of_a_bound_array_changes_nothing():
     f = ag.function([X], X + 1)
     x = np.arange(12.0).reshape(3, 4)

@@ -246,10 +246,11 @@ def run(full: bool) -> list[Row]:
     for dtype, mode in itertools.product(("float16", "float32", "float64"), ("FAST_RUN", "NUMPY")):
         table = points_of(dtype, [*FUNCTIONS, "gamma", "gammaln", "pow", "hypot", "arctan2", "logaddexp"])
         for name, f in compiled(list(table), dtype, mode=mode).items():
-            if mode == "NUMPY" and name in ("tan", "cbrt", "sinh", "cosh"):  # NumPy's own are some ulp off
-                continue
-            wrong = wrong_points(f, *table[name])
-            points.check(not wrong, f"{mode}, {dtype}: {name} of {wrong}", table[name][1].size)
+            arguments, values = table[name]
+            if (mode, name, dtype) == ("NUMPY", "cbrt", "float64"):  # that of the C library: -50653 has -36.99999999999999
+                values = np.cbrt(*arguments)
+            wrong = wrong_points(f, arguments, values)
+            points.check(not wrong, f"{mode}, {dtype}: {name} of {wrong}", values.size)
     narrow = Trials("G42", "range, symmetry, order: " + ("all float32" if full else "every 97th block of float32"))
     wide = Trials("G42", "range, symmetry, order: chosen float64")
     rng = np.random.default_rng(0)
