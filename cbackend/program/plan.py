@@ -27,56 +27,56 @@ from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.facets import facet_of, register
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ...ops.assembled import Assembled
-from ...ops.assumptions import Assume
-from ...ops.attention import Attention
-from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
-from ...ops.blocked_gradient import BlockedKernelGradient
-from ...ops.blocked_pool import BlockedPool
-from ...ops.byte_sums import ByteConvolution, ByteProduct
-from ...ops.byte_tables import ByteSoftmax, LookUp
-from ...ops.channel_sums import ChannelSums
-from ...ops.cond import Cond
-from ...ops.conditions import Check
-from ...ops.convolution import Convolution, KernelGradient
-from ...ops.convolution_pair import ConvolutionPair
-from ...ops.creation import Alloc, Arange, Eye
-from ...ops.cumulative import Cumulative
-from ...ops.determinants import Cofactors, Det, SlogDet
-from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
-from ...ops.elementwise import Pointwise
-from ...ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from ...ops.fixed_point import Requantize
-from ...ops.fourier import Fourier
-from ...ops.fused import Fused, InPlace
-from ...ops.fused_product import FusedProduct
-from ...ops.indexing import IncSubtensor, Subtensor
-from ...ops.joining import Join, RepeatedPositions
-from ...ops.lengths import MakeVector, Shape, ShapeI
-from ...ops.nibbles import NibbleProduct
-from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.packed_dot import PackedDot
-from ...ops.phases import ByPhase
-from ...ops.pipeline import Pipeline
-from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
-from ...ops.quantized import Dequantize, Quantize
-from ...ops.quantized_blocks import QuantizeInBlocks
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.region import Region
-from ...ops.row_passes import Top
-from ...ops.scan_ops import Scan, While
-from ...ops.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
-from ...ops.sparse_columns import SparseColumns
-from ...ops.sparse_dot import SparseDot
-from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
-from ...ops.trees import TreeFold
-from ...ops.two_of_four import TwoOfFour
-from ...ops.unbroadcasting import SumTo
+from ...ops.control.cond import Cond
+from ...ops.control.scan_ops import Scan, While
+from ...ops.elementwise.records import Pointwise
+from ...ops.linalg.assumptions import Assume
+from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.linalg.determinants import Cofactors, Det, SlogDet
+from ...ops.linalg.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from ...ops.linalg.fourier import Fourier
+from ...ops.linalg.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from ...ops.lowered.assembled import Assembled
+from ...ops.lowered.attention import Attention
+from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ...ops.lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.lowered.blocked_gradient import BlockedKernelGradient
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.byte_sums import ByteConvolution, ByteProduct
+from ...ops.lowered.byte_tables import ByteSoftmax, LookUp
+from ...ops.lowered.channel_sums import ChannelSums
+from ...ops.lowered.convolution_pair import ConvolutionPair
+from ...ops.lowered.fused import Fused, InPlace
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.nibbles import NibbleProduct
+from ...ops.lowered.packed_dot import PackedDot
+from ...ops.lowered.pipeline import Pipeline
+from ...ops.lowered.quantized_blocks import QuantizeInBlocks
+from ...ops.lowered.region import Region
+from ...ops.lowered.row_passes import Top
+from ...ops.lowered.sparse_columns import SparseColumns
+from ...ops.lowered.sparse_dot import SparseDot
+from ...ops.lowered.two_of_four import TwoOfFour
+from ...ops.networks.convolution import Convolution, KernelGradient
+from ...ops.networks.fixed_point import Requantize
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ...ops.networks.phases import ByPhase
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
+from ...ops.networks.quantized import Dequantize, Quantize
+from ...ops.reductions.cumulative import Cumulative
+from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.reductions.trees import TreeFold
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.creation import Alloc, Arange, Eye
+from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
+from ...ops.shapes.indexing import IncSubtensor, Subtensor
+from ...ops.shapes.joining import Join, RepeatedPositions
+from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
+from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..ir.verify import verify
 from . import (
     plan_assembly,

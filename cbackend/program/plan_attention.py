@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph import Apply
-from ...ops.attention import Attention
+from ...ops.lowered.attention import Attention
 from .outcome import Outcome
 from .plan_blas import SUMMED
 from .planner import Planner

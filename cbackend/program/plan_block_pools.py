@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...graph import Apply, Variable
-from ...ops.blocked_pool import BlockedPool
-from ...ops.channel_sums import ChannelSums
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.channel_sums import ChannelSums
 from .outcome import Outcome
 from .plan_blas import Multiplication, plan_multiplication
 from .plan_block_layout import counts_in_blocks, with_dense_lanes

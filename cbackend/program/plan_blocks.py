@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...graph import Apply, Constant, Variable
-from ...ops.blocked import BlockedConvolution, FromBlocks, ToBlocks
-from ...ops.blocked_gradient import BlockedKernelGradient
-from ...ops.blocked_pool import BlockedPool
-from ...ops.channel_sums import ChannelSums
-from ...ops.convolution_pair import ConvolutionPair, bounds_of
-from ...ops.fused_product import FusedProduct
+from ...ops.lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from ...ops.lowered.blocked_gradient import BlockedKernelGradient
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.channel_sums import ChannelSums
+from ...ops.lowered.convolution_pair import ConvolutionPair, bounds_of
+from ...ops.lowered.fused_product import FusedProduct
 from ...record import record
 from .outcome import Outcome
 from .plan_blas import Multiplication, plan_multiplication

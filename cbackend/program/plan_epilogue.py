@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
-from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
-from ...ops.blocked import BlockedConvolution
-from ...ops.blocked_pool import BlockedPool
-from ...ops.channel_sums import ChannelSums
-from ...ops.convolution import Convolution
-from ...ops.fused import Fused
-from ...ops.fused_product import FusedProduct
-from ...ops.packed_dot import PackedDot
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, MatMul
+from ...ops.lowered.blocked import BlockedConvolution
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.channel_sums import ChannelSums
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.packed_dot import PackedDot
+from ...ops.networks.convolution import Convolution
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...graph import Apply, Op
 from ...graph.facets import facet_of, how_to_add, reason
 from ...graph.text import op_text
-from ...ops.elementwise import ElementwiseRecord
+from ...ops.elementwise.records import ElementwiseRecord
 from .planner import Planner
 from .program import INTEGER, POINTER, Host
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...graph import Apply, FunctionGraph, same_shape
-from ...ops.fused import Fused, InPlace
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.lowered.fused import Fused, InPlace
 from ..ir.kernel import Kernel
 from ..lowering.lower import OverwriteRefusedError
 from .launches import runs_in_any_order

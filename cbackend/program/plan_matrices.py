@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...graph import Apply, FunctionGraph, TensorType, Variable
-from ...ops.elementwise import eq, ge, le, sub, switch
-from ...ops.fused import Fused
-from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable, constant
+from ...ops.core.tensor import TensorVariable, constant
+from ...ops.elementwise.records import eq, ge, le, sub, switch
+from ...ops.lowered.fused import Fused
+from ...ops.shapes.shape import DimShuffle
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Quantity

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...graph import Apply, Constant, Variable
-from ...ops.fused import unmarked
+from ...ops.lowered.fused import unmarked
 from .outcome import Outcome
 from .planner import Planner
 from .program import Array, Lengths, Quantity

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType, Variable, rebuild
-from ...ops.convolution import Convolution, KernelGradient
-from ...ops.elementwise import Cast, add, maximum, mul
-from ...ops.fused import Fused
-from ...ops.indexing import Subtensor
-from ...ops.joining import Join
-from ...ops.pooling import MaxPool, MaxPoolGradient, Pool
-from ...ops.reduce import Reduce
-from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import Cast, add, maximum, mul
+from ...ops.lowered.fused import Fused
+from ...ops.networks.convolution import Convolution, KernelGradient
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool
+from ...ops.reductions.reduce import Reduce
+from ...ops.shapes.indexing import Subtensor
+from ...ops.shapes.joining import Join
+from ...ops.shapes.shape import DimShuffle
 from ...targets.current import current
 from .outcome import Outcome
 from .plan_blas import Multiplication, plan_multiplication
