@@ -96,9 +96,9 @@ def _parser() -> argparse.ArgumentParser:
 def _demonstrate(chosen: argparse.Namespace) -> int:
     """Run the demonstration that was chosen."""
     if chosen.network == "cnn":
-        return int(import_module(".demo_cnn", __package__).main(chosen.full, chosen.picture, chosen.onnx))
+        return int(import_module(".demo.cnn", __package__).main(chosen.full, chosen.picture, chosen.onnx))
     if chosen.network == "web":
-        return int(import_module(".demo_web", __package__).main(chosen.page))
+        return int(import_module(".demo.web", __package__).main(chosen.page))
     return demo.main(chosen.full, chosen.picture)
 
 

@@ -17,12 +17,12 @@ HEAD = """# Rule catalogue
 
 Written by `python docs/make_rules.py`. A rule runs where its database does. A rule with the tag `unsafe` runs only if a
 query selects it. The column of tags omits the names of databases and the contract. An example is the first row of
-`tests/rule_rows*.py` for the rule; a long result is cut.
+`tests/lib/rules/rule_rows*.py` for the rule; a long result is cut.
 
 | rule | formula | example | position and database | tags | contract |
 |---|---|---|---|---|---|
 """
-TESTS = PAGE.parent.parent / "tests"
+TESTS = PAGE.parent.parent / "tests" / "lib" / "rules"
 LONGEST = 140
 
 
@@ -50,11 +50,12 @@ class RulePage:
 
 def examples() -> dict[str, tuple[str, str]]:
     """Rule -> its first example: the expression before and after."""
-    sys.path.insert(0, str(TESTS))
+    paths = sys.path[:]
+    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
     try:
         tables = [importlib.import_module(path.stem) for path in sorted(TESTS.glob("rule_rows*.py"))]
     finally:
-        sys.path.remove(str(TESTS))
+        sys.path[:] = paths
     found: dict[str, tuple[str, str]] = {}
     for name, before, after, *_ in (row for table in tables for row in table.ROWS):
         found.setdefault(name, (shown(before), shown(after)))

@@ -2,3 +2,5 @@
 
 Begin with digits.py.
 """
+
+from .digits import load_digits as load_digits

@@ -179,7 +179,7 @@ def export(model: Model, path: Path, digits: Digits) -> bool:
     x = T.matrix("images", DTYPE)
     predict = function([x], {"digits": T.argmax(model.logits(x), axis=1)}, name="lenet")
     try:
-        import_module(".frontends.onnx", __package__).to_onnx(predict, path, optimized=True)
+        import_module("...frontends.onnx", __name__).to_onnx(predict, path, optimized=True)
     except OSError as error:
         print(f"   no export: {error}")
         return True

@@ -55,7 +55,7 @@ class Digits(NamedTuple):
 
 def load_digits() -> Digits:
     """Return the digits that come with the package; the last 360 are the test set."""
-    with np.load(Path(__file__).parent / "data" / "digits.npz") as file:
+    with np.load(Path(__file__).parents[1] / "data" / "digits.npz") as file:
         images, labels = file["images"].astype(DTYPE) * PIXEL, file["labels"].astype("int64")
     return Digits(images[:-TEST_IMAGES], labels[:-TEST_IMAGES], images[-TEST_IMAGES:], labels[-TEST_IMAGES:])
 

@@ -22,7 +22,7 @@ from . import cnn as demo_cnn
 from . import digits as demo
 from .digits import DTYPE, Model
 
-TEMPLATE = Path(__file__).parent / "data" / "digits.html"
+TEMPLATE = Path(__file__).parents[1] / "data" / "digits.html"
 _TIMEOUT = 300.0
 
 

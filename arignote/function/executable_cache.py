@@ -23,8 +23,8 @@ from ..optdb import Query
 from ..targets.target import Target
 from .mode import Mode
 
-_SUBPACKAGES = ("cbackend", "engines", "graph", "ops", "optdb", "record", "targets")
-"""Subpackages whose files determine the C of a function, as those of the package itself do."""
+_OTHERS = frozenset(["__pycache__", "cli", "demo", "frontends", "pages", "profiling", "scaleout"])
+"""Folders whose files have no part in the C of a function."""
 _CODE = (".py", ".c", ".h")
 
 
@@ -50,21 +50,19 @@ def key_of(graph: FunctionGraph, mode: Mode, engine: str, target: Target | None 
 def _package() -> str | None:
     """A digest of the files of this package, by names, sizes and times; None if they cannot be listed."""
     try:
-        package = os.path.dirname(__file__)
-        lines = [*_files(os.path.realpath(package), inner=False)]  # a checkout may be imported by several paths
-        for name in _SUBPACKAGES:
-            lines += _files(os.path.realpath(os.path.join(package, name)))
+        package = os.path.dirname(os.path.dirname(__file__))
+        lines = [*_files(os.path.realpath(package))]  # a checkout may be imported by several paths
     except OSError:
         return None
     return hashlib.sha256("".join(sorted(lines)).encode()).hexdigest()
 
 
-def _files(folder: str, inner: bool = True) -> Iterator[str]:
-    """A line for each file of code in a folder and, if `inner`, those inside it."""
+def _files(folder: str) -> Iterator[str]:
+    """A line for each file of code in a folder and those inside it."""
     with os.scandir(folder) as items:
         for item in items:
             if item.name.endswith(_CODE):
                 status = item.stat()
                 yield f"{item.path} {status.st_size} {status.st_mtime_ns}\n"
-            elif inner and "." not in item.name and item.name != "__pycache__" and item.is_dir():
+            elif "." not in item.name and item.name not in _OTHERS and item.is_dir():
                 yield from _files(item.path)

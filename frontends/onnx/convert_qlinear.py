@@ -13,6 +13,7 @@ from typing import Any
 
 from ... import ops as T
 from ...graph import Variable
+from ...ops.networks.quantized import Dequantize, Quantize
 from .convert_elementwise import like
 from .convert_quantized import dequantize_linear, matmul_integer, qlinear_conv, quantize_linear
 from .convert_windows import average_pool
@@ -24,11 +25,11 @@ MS = "com.microsoft"
 
 def _wide(x: Any, scale: Any, zero: Any = None) -> Any:
     """The floats that integers stand for, by one scale and zero point."""
-    return T.Dequantize()(x, _one(scale), T.constant(0, x.dtype) if zero is None else _one(zero))
+    return Dequantize()(x, _one(scale), T.constant(0, x.dtype) if zero is None else _one(zero))
 
 
 def _narrow(y: Any, scale: Any, zero: Any, dtype: str) -> Any:
-    return T.Quantize(dtype)(y, _one(scale), T.constant(0, dtype) if zero is None else _one(zero))
+    return Quantize(dtype)(y, _one(scale), T.constant(0, dtype) if zero is None else _one(zero))
 
 
 def _one(v: Variable) -> Any:

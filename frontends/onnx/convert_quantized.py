@@ -9,7 +9,7 @@ import numpy as np
 from ... import ops as T
 from ...graph import Constant, Variable
 from ...ops.core.tensor import constant
-from ...ops.networks.quantized import FLOATS, INTEGERS, spread
+from ...ops.networks.quantized import FLOATS, INTEGERS, Dequantize, Quantize, spread
 from .convert_elementwise import like
 from .convert_windows import convolved
 from .narrow import FORMATS, Float, Whole
@@ -38,7 +38,7 @@ def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     dtype = zero.dtype if zero is not None else dtype_of(number, node.error) if number else "uint8"
     if form is None and dtype in INTEGERS and not node.attr("precision", 0) and x.dtype == scale.dtype in FLOATS:
         zero = T.constant(0, dtype) if zero is None else zero
-        return T.Quantize(dtype)(x, _along(scale, x, node), _along(zero, x, node))
+        return Quantize(dtype)(x, _along(scale, x, node), _along(zero, x, node))
     y = _quotient(node, x, scale)
     if isinstance(form, Float):
         return form.rounded(y, bool(node.attr("saturate", 1)))
@@ -63,7 +63,7 @@ def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     whole = node.format(0) is None or isinstance(node.format(0), Whole)
     if x.dtype in INTEGERS and dtype == scale.dtype in FLOATS and node.format(1) is None and whole:
         zero = T.constant(0, x.dtype) if zero is None else zero
-        return T.Dequantize()(x, _along(scale, x, node), _along(zero, x, node))
+        return Dequantize()(x, _along(scale, x, node), _along(zero, x, node))
     kind = x.dtype if x.type.kind == "f" else "int32" if x.dtype != "int32" else "int64"
     y = T.cast(x, kind)
     y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)
@@ -130,7 +130,7 @@ def qlinear_matmul(node: Node, a: Any, sa: Any, za: Any, b: Any, sb: Any, zb: An
 def _requantized(y: Any, sa: Any, sb: Any, sy: Any, zy: Any, form: tuple[int, ...] | None = None) -> Any:
     sb = sb if form is None or sb.ndim == 0 else T.reshape(sb, form)
     scale = T.cast(sa, "float32") * T.cast(sb, "float32") / T.cast(sy, "float32")
-    return T.Quantize(zy.dtype)(T.cast(y, "float32") * scale, T.constant(1, "float32"), _scalar(zy))
+    return Quantize(zy.dtype)(T.cast(y, "float32") * scale, T.constant(1, "float32"), _scalar(zy))
 
 
 def _scalar(v: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ops as T
+from ...ops.core.namespace import classes
 from ...ops.elementwise.pointwise import ElementwiseRecord
 from ...ops.reductions.reduce import REDUCTIONS
 from .abstract_convs import CALLED
@@ -27,37 +28,37 @@ def _of(classes: Any, only: Callable[[Any], bool] = lambda op: True) -> Callable
 
 def _folds(*names: str) -> Callable[[Any], bool]:
     """Reductions of these names."""
-    return _of(T.Reduce, lambda op: any(op.scalar is REDUCTIONS[name] for name in names))
+    return _of(classes.Reduce, lambda op: any(op.scalar is REDUCTIONS[name] for name in names))
 
 
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "Elemwise": (_of((ElementwiseRecord, T.Pointwise, T.Cast)), "the functions of theano.tensor"),
-    "CAReduce": (_of(T.Reduce), "T.sum, T.max, ..."), "Sum": (_folds("sum"), "T.sum"),
+    "Elemwise": (_of((ElementwiseRecord, classes.Pointwise, classes.Cast)), "the functions of theano.tensor"),
+    "CAReduce": (_of(classes.Reduce), "T.sum, T.max, ..."), "Sum": (_folds("sum"), "T.sum"),
     "Prod": (_folds("prod"), "T.prod"),
     "All": (_folds("all"), "T.all"), "Any": (_folds("any"), "T.any"), "Max": (_folds("max"), "T.max"),
-    "MaxAndArgmax": (_of((T.ArgReduce,)), "T.max_and_argmax"), "Argmax": (_of(T.ArgReduce), "T.argmax"),
-    "Dot": (_of((T.Dot, T.MatMul)), "T.dot"), "Reshape": (_of(T.Reshape), "T.reshape"),
-    "Subtensor": (_of(T.Subtensor), "x[...]"), "IncSubtensor": (_of(T.IncSubtensor), "T.inc_subtensor"),
+    "MaxAndArgmax": (_of((classes.ArgReduce,)), "T.max_and_argmax"), "Argmax": (_of(classes.ArgReduce), "T.argmax"),
+    "Dot": (_of((classes.Dot, classes.MatMul)), "T.dot"), "Reshape": (_of(classes.Reshape), "T.reshape"),
+    "Subtensor": (_of(classes.Subtensor), "x[...]"), "IncSubtensor": (_of(classes.IncSubtensor), "T.inc_subtensor"),
     **dict.fromkeys(("AdvancedSubtensor", "AdvancedSubtensor1", "AdvancedBooleanSubtensor", "BaseAdvancedSubtensor"),
-                    (_of(T.AdvancedSubtensor), "x[...]")),
+                    (_of(classes.AdvancedSubtensor), "x[...]")),
     **dict.fromkeys(("AdvancedIncSubtensor", "AdvancedIncSubtensor1", "AdvancedBooleanIncSubtensor",
-                     "BaseAdvancedIncSubtensor"), (_of(T.AdvancedIncSubtensor), "T.inc_subtensor")),
-    "Alloc": (_of(T.Alloc), "T.alloc"), "AllocEmpty": (_of(T.Alloc), "T.alloc"), "ARange": (_of(T.Arange), "T.arange"),
-    "Eye": (_of(T.Eye), "T.eye"), "Join": (_of(T.Join), "T.join"), "Shape": (_of(T.Shape), "x.shape"),
-    "Shape_i": (_of(T.ShapeI), "x.shape[i]"), "SpecifyShape": (_of(T.SpecifyShape), "T.specify_shape"),
-    "Nonzero": (_of(T.Nonzero), "T.nonzero"), "ExtractDiag": (_of(T.Diagonal), "T.diagonal"),
-    "AllocDiag": (_of(T.DiagonalMatrix), "T.diag"), "Softmax": (_of(T.Softmax), "T.nnet.softmax"),
-    "LogSoftmax": (_of(T.LogSoftmax), "T.nnet.logsoftmax"), "Scan": (_of(T.Scan), "theano.scan"),
-    "IfElse": (_of(T.Cond), "theano.ifelse.ifelse"), "MakeVector": (_of(T.MakeVector), "T.stack"),
-    "Pool": (_of((T.MaxPool, T.SumPool)), "pool_2d"), "CumOp": (_of(T.Cumulative), "T.extra_ops.cumsum"),
-    **dict.fromkeys(("ConvOp", "BaseAbstractConv"), (_of(T.Convolution), "conv2d")),
-    "MatrixInverse": (_of(T.Inverse), "T.nlinalg.matrix_inverse"), "Det": (_of(T.Det), "T.nlinalg.det"),
-    "Solve": (_of((T.Solve, T.SolveTriangular)), "T.slinalg.solve"),
-    "Cholesky": (_of(T.Cholesky), "T.slinalg.cholesky"),
-    "Mean": (lambda op: False, "T.mean"), "Flatten": (_of(T.Reshape), "x.flatten()"),
+                     "BaseAdvancedIncSubtensor"), (_of(classes.AdvancedIncSubtensor), "T.inc_subtensor")),
+    "Alloc": (_of(classes.Alloc), "T.alloc"), "AllocEmpty": (_of(classes.Alloc), "T.alloc"), "ARange": (_of(classes.Arange), "T.arange"),
+    "Eye": (_of(classes.Eye), "T.eye"), "Join": (_of(classes.Join), "T.join"), "Shape": (_of(classes.Shape), "x.shape"),
+    "Shape_i": (_of(classes.ShapeI), "x.shape[i]"), "SpecifyShape": (_of(classes.SpecifyShape), "T.specify_shape"),
+    "Nonzero": (_of(classes.Nonzero), "T.nonzero"), "ExtractDiag": (_of(classes.Diagonal), "T.diagonal"),
+    "AllocDiag": (_of(classes.DiagonalMatrix), "T.diag"), "Softmax": (_of(classes.Softmax), "T.nnet.softmax"),
+    "LogSoftmax": (_of(classes.LogSoftmax), "T.nnet.logsoftmax"), "Scan": (_of(classes.Scan), "theano.scan"),
+    "IfElse": (_of(classes.Cond), "theano.ifelse.ifelse"), "MakeVector": (_of(classes.MakeVector), "T.stack"),
+    "Pool": (_of((classes.MaxPool, classes.SumPool)), "pool_2d"), "CumOp": (_of(classes.Cumulative), "T.extra_ops.cumsum"),
+    **dict.fromkeys(("ConvOp", "BaseAbstractConv"), (_of(classes.Convolution), "conv2d")),
+    "MatrixInverse": (_of(classes.Inverse), "T.nlinalg.matrix_inverse"), "Det": (_of(classes.Det), "T.nlinalg.det"),
+    "Solve": (_of((classes.Solve, classes.SolveTriangular)), "T.slinalg.solve"),
+    "Cholesky": (_of(classes.Cholesky), "T.slinalg.cholesky"),
+    "Mean": (lambda op: False, "T.mean"), "Flatten": (_of(classes.Reshape), "x.flatten()"),
     "Tile": (lambda op: False, "T.tile"),
-    "Split": (lambda op: False, "T.split"), "Rebroadcast": (_of(T.SpecifyShape), "T.patternbroadcast"),
-    "Choose": (lambda op: False, "T.choose"), "Tri": (_of(T.Triangle), "T.tri"), "DiffOp": (lambda op: False, "T.diff"),
+    "Split": (lambda op: False, "T.split"), "Rebroadcast": (_of(classes.SpecifyShape), "T.patternbroadcast"),
+    "Choose": (lambda op: False, "T.choose"), "Tri": (_of(classes.Triangle), "T.tri"), "DiffOp": (lambda op: False, "T.diff"),
     "PermuteRowElements": (lambda op: False, "T.permute_row_elements"),
 }  # fmt: skip
 """Name -> (whether an op of the core is one, the function that makes it)."""
@@ -73,7 +74,7 @@ def _kind(name: str, holds: Callable[[Any], bool], function: str) -> Any:
 class DimShuffle(metaclass=_Kind):
     """Rearranged axes: `DimShuffle(pattern, order)(x)`."""
 
-    holds = staticmethod(_of(T.DimShuffle))
+    holds = staticmethod(_of(classes.DimShuffle))
 
     def __new__(cls, input_broadcastable: Any, new_order: Any, inplace: bool = True) -> Any:
         return lambda x: dimshuffle(x, *new_order)
@@ -82,7 +83,7 @@ class DimShuffle(metaclass=_Kind):
 class AbstractConv2d(metaclass=_Kind):
     """Convolutions of images, or such a convolution made of its arguments."""
 
-    holds = staticmethod(_of(T.Convolution))
+    holds = staticmethod(_of(classes.Convolution))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return CALLED["AbstractConv2d"](*args, **kwargs)
@@ -91,7 +92,7 @@ class AbstractConv2d(metaclass=_Kind):
 class AbstractConv3d(metaclass=_Kind):
     """Convolutions of volumes, or such a convolution made of its arguments."""
 
-    holds = staticmethod(_of(T.Convolution))
+    holds = staticmethod(_of(classes.Convolution))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return CALLED["AbstractConv3d"](*args, **kwargs)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops as T
+from ...ops.shapes.specify import CheckLengths
 from .dtypes import DISCRETE, upcast
 from .elementwise import FUNCTIONS, cast
 from .sparse_types import SparseType, SparseVariable, as_sparse_variable, is_sparse
@@ -242,7 +243,7 @@ def _joint(x: SparseVariable, y: SparseVariable) -> tuple[Any, Any]:
     """The lengths of both matrices, which must be equal."""
     pairs = [n.core for k in (3, 4) for n in (y.parts[k], x.parts[k])]
     subjects = tuple(("the length of the second sparse matrix", axis) for axis in (0, 1))
-    checked = T.CheckLengths(subjects, declared=False)(x.parts[3].core, *pairs)
+    checked = CheckLengths(subjects, declared=False)(x.parts[3].core, *pairs)
     return checked, x.parts[4].core
 
 

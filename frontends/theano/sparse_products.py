@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import ops as T
+from ...ops.shapes.specify import CheckLengths
 from .dtypes import upcast
 from .sparse_ops import csc_from_dense, csr_from_dense, dense_from_sparse, transpose
 from .sparse_types import SparseVariable, as_sparse_variable, is_sparse
@@ -30,7 +31,7 @@ def structured_dot(x: Any, y: Any) -> Any:
     rows, columns = x.places
     data = T.cast(x.data.core, dtype)
     dense = T.cast(y.core, dtype)
-    dense = T.CheckLengths((("the dense operand of a sparse product", 0),), declared=False)(
+    dense = CheckLengths((("the dense operand of a sparse product", 0),), declared=False)(
         dense, T.shape(dense)[0], x.lengths[1]
     )
     shape = (x.lengths[0],) if y.ndim == 1 else (x.lengths[0], T.shape(dense)[1])

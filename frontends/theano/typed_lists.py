@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
+from ...ops.shapes.specify import CheckLengths
 from .bundles import BundleType, BundleVariable
 from .dtypes import DISCRETE
 from .shapes import patternbroadcast
@@ -199,7 +200,7 @@ def index_(list_: Any, value: Any) -> Any:
     found = T.minimum(T.sum(same), 1)
     subject = (("index_: whether the list has such an item", 0),)
     earlier = T.sum(T.cast(T.eq(T.cumsum(same), 0), "int64"))
-    return wrap(T.CheckLengths(subject, declared=False)(earlier, found, T.constant(1, "int64")), *items.parts)
+    return wrap(CheckLengths(subject, declared=False)(earlier, found, T.constant(1, "int64")), *items.parts)
 
 
 def remove(list_: Any, value: Any) -> TypedListVariable:

@@ -12,6 +12,7 @@ from ...ops.core.backward import pull_back
 from ...ops.core.interpret import evaluate
 from ...ops.core.shared import SharedVariable as CoreShared
 from ...ops.networks.pooling import SumPool
+from ...ops.shapes.specify import CheckLengths
 from .dtypes import upcast
 from .flags import config, warn_once
 from .shapes import length
@@ -59,7 +60,7 @@ def _held(x: Any, *given: tuple[Any, tuple[int, ...], str]) -> Any:
             if isinstance(one, Variable) and not isinstance(one, TensorConstant):
                 subjects.append((f"{what} was {n} when the graph was built", axis))
                 numbers += [T.cast(one.core, "int64"), T.constant(n, "int64")]
-    return T.CheckLengths(tuple(subjects), declared=False)(x, *numbers) if subjects else x
+    return CheckLengths(tuple(subjects), declared=False)(x, *numbers) if subjects else x
 
 
 def _around(border: Any, kernel: Any, apart: tuple[int, ...], what: str) -> list[Any]:

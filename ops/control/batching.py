@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import ops as T
 from ...graph import Apply, Op, Variable, gc_paused
 from ...graph.facets import register
+from ..core.namespace import T
 from ..elementwise.pointwise import Broadcasting
 from ..linalg.assumptions import Assume
 from ..linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ... import ops as T
 from ...graph import Apply, Variable
+from ..core.namespace import T
 from ..networks.convolution import Convolution, KernelGradient
 from ..shapes.lengths import known_length
 from .examples import Examples, Flags, all_broadcast, merged, moved, require_shared, split

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import ops as T
 from ...graph import Apply, TensorType, Variable, rebuild
+from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from .cond import Cond, chosen
 from .examples import Examples, Flags, NoBatch, aligned, carried_by, require_shared

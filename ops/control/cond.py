@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, FunctionGraph, TensorType, Variable, rebuild
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.backward import pull_back
 from ..core.checks import describe
 from ..core.interpret import interpret
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..shapes.lengths import outer_lengths
 from ..shapes.specify import with_lengths_of

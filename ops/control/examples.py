@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ... import ops as T
 from ...graph import Apply, Variable, facets, inheriting, toposort
+from ..core.namespace import T
 from ..shapes.creation import arange
 from ..shapes.lengths import Shape, ShapeI, lengths_of
 from ..shapes.shape import BroadcastTo, DimShuffle

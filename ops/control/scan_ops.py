@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import (
     Apply,
     Constant,
@@ -35,6 +34,7 @@ from ...record import record
 from ..core.backward import pull_back
 from ..core.checks import describe, require_index_scalar
 from ..core.interpret import interpret
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
 from ..shapes.specify import with_lengths_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ... import ops as T  # the namespace; read when a method is called
+from .namespace import T
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable

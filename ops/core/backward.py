@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ... import ops as T
 from ...graph import Apply, NoGradient, Origin, Variable, gc_paused, inheriting, toposort
 from .checks import describe
+from .namespace import T
 
 
 @gc_paused

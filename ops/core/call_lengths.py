@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable
+from .namespace import T
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Operation, Trace
 
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,

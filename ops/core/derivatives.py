@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
 from ...graph import Apply, Constant, NoGradient, Variable
 from .checks import describe
+from .namespace import T, classes
 
 Partial = Callable[..., Any]
 Row = tuple["Partial | None", ...]
@@ -38,7 +38,7 @@ def refuse_order(n: Any) -> Any:
 
 def _counts(n: Any) -> bool:
     """Whether `n` is a constant or an integer, perhaps cast to a float."""
-    cast = n.owner is not None and isinstance(n.owner.op, T.elementwise.Cast)
+    cast = n.owner is not None and isinstance(n.owner.op, classes.Cast)
     return isinstance(n, Constant) or n.type.kind in "biu" or (cast and _counts(n.owner.inputs[0]))
 
 
@@ -87,7 +87,7 @@ def _one_less(b: Any) -> Any:
     if not isinstance(b, Constant):
         return b - 1
     less = b.data - 1
-    return T.constant(less) if less.ndim else T.elementwise.scalar_constant(less.item(), b.dtype)
+    return T.constant(less) if less.ndim else T.constant(less.item(), b.dtype)
 
 
 def share(a: Any, b: Any) -> Any:
@@ -204,13 +204,13 @@ def _unmasked(g: Any) -> tuple[list[Mask], Any]:
 
 def _mask_of(source: Any) -> tuple[Any, bool, Any] | None:
     """Return the mask of a cotangent, and the cotangent without it; if it is a sum of masked ones, the sum."""
-    if source.owner is not None and isinstance(source.owner.op, T.SumTo):
+    if source.owner is not None and isinstance(source.owner.op, classes.SumTo):
         terms, like = source.owner.inputs
         mask = _mask_of_switch(terms)
         if mask is None:
             return None
         taken = T.fill(terms, T.logical_not(mask[0]) if mask[1] else mask[0])
-        return T.ne(T.SumTo()(T.cast(taken, "float64"), like), 0), False, source
+        return T.ne(classes.SumTo()(T.cast(taken, "float64"), like), 0), False, source
     return _mask_of_switch(source)
 
 
@@ -226,7 +226,7 @@ def _below_broadcasts(g: Any) -> tuple[list[Apply], Any]:
     """Return the broadcasts that made a cotangent, the last one first, and what they broadcast."""
     found: list[Apply] = []
     for _ in range(_LAYERS):
-        if g.owner is None or not (g.owner.op is T.fill or isinstance(g.owner.op, T.DimShuffle)):
+        if g.owner is None or not (g.owner.op is T.fill or isinstance(g.owner.op, classes.DimShuffle)):
             break
         found.append(g.owner)
         g = g.owner.inputs[-1]
@@ -234,7 +234,7 @@ def _below_broadcasts(g: Any) -> tuple[list[Apply], Any]:
 
 
 def _broadcast_again(v: Any, ndim: int, broadcasts: Sequence[Apply]) -> Any:
-    v = v if v.ndim == ndim else T.DimShuffle((*"x" * (ndim - v.ndim), *range(v.ndim)))(v)
+    v = v if v.ndim == ndim else classes.DimShuffle((*"x" * (ndim - v.ndim), *range(v.ndim)))(v)
     for node in reversed(broadcasts):
         v = node.op(*node.inputs[:-1], v)
     return v

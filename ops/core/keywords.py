@@ -127,7 +127,7 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
         return function(*arguments, **keywords)
 
     space = name.rpartition(".")[0]
-    _call.__module__ = f"{__package__}.{space}".rstrip(".")  # where pickle finds it by its name
+    _call.__module__ = f"{__package__.removesuffix('.core')}.{space}".rstrip(".")  # where pickle finds it by its name
     return _call
 
 

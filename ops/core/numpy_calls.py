@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable
+from .namespace import T
 from .traced import is_of_call, line
 
 _FOLDS = {

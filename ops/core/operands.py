@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable, dtype_name
 from .checks import describe, shown
+from .namespace import T
 from .promotion import result_type
 from .tensor import TensorVariable, as_tensor
 from .typing import TensorLike

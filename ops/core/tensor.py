@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a method is called
 from ... import pages
 from ...graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
 from ...graph.provenance import asked, asked_by_us
@@ -20,8 +19,10 @@ from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import latex
+from .namespace import T
 from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
+from .promotion import typed_scalar
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
@@ -345,6 +346,26 @@ def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None
 
 
 _NUMBERS_OF_PYTHON = frozenset((bool, int, float, complex))
+
+
+_numbers: dict[tuple[str, bytes], TensorConstant] = {}
+MOST_NUMBERS = 10_000
+"""Most constants that are cached."""
+
+
+def scalar_constant(value: complex, dtype: str) -> TensorConstant:
+    """Return the constant of a Python number as `dtype`: the same object for equal numbers, which need no merging.
+
+    Raises OverflowError for an integer that the dtype cannot hold.
+    """
+    typed = typed_scalar(value, dtype)
+    key = (dtype, typed.tobytes())
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= MOST_NUMBERS:
+            _numbers.clear()
+        found = _numbers[key] = constant(typed)
+    return found
 
 
 def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable
 from ...graph.provenance import here, is_inheriting
 from ...graph.types import numpy_dtype
 from . import tracing
 from .call_lengths import Length
+from .namespace import T, classes
 from .promotion import weak_type
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace
 
@@ -161,10 +161,10 @@ def length(x: Variable, axis: int, trace: Trace) -> Any:
     """One length of `lengths`."""
     known = trace.known_length(x, axis)
     if known is None:
-        made = T.ShapeI(axis)(x)
+        made = classes.ShapeI(axis)(x)
         trace.numbers[made] = Number(int)
         return made
-    return known if isinstance(known, int) else Length(trace, known, lambda: T.ShapeI(axis)(x))
+    return known if isinstance(known, int) else Length(trace, known, lambda: classes.ShapeI(axis)(x))
 
 
 def length_of(x: Any) -> Any:

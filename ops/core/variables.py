@@ -21,6 +21,8 @@ from .checks import shown, unpacked
 from .tensor import TensorVariable
 from .typing import DTypeLike, KnownShape
 
+__all__ = ["col", "matrix", "row", "scalar", "tensor", "tensor3", "tensor4", "tensor5", "vector"]
+
 LETTERS = {
     "b": "int8", "w": "int16", "i": "int32", "l": "int64",
     "ub": "uint8", "uw": "uint16", "ui": "uint32", "ul": "uint64",

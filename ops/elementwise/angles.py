@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
 from ..core.derivatives import cosine, finite, root_of_square_plus_one, slope_of_arcsin
+from ..core.namespace import T
 from .c_forms import Binding, helper, library, template
 from .pointwise import ufunc_op
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
 from ..core.derivatives import cosine, is_flat, of_add, of_extremum, of_mul, slope_of_power
+from ..core.namespace import T
 from .c_forms import BITS, ITSELF, PRODUCT, SUM, Binding, Form, helper, library, prefix, template
 from .pointwise import fold_op, symmetric_op, ufunc_op
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
 from ..core import promotion
 from ..core.derivatives import LN2, LN10, TWO_OVER_ROOT_PI, finite, one_more, refuse_order, share, slope_of_log1mexp
+from ..core.namespace import T
 from . import special
 from .c_forms import Binding, Form, call, helper, library, template
 from .pointwise import float_op, plain_op, symmetric_op, ufunc_op

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ..core.checks import describe, normalize_axis, unpacked
+from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
@@ -19,6 +19,16 @@ from . import records as e
 
 if TYPE_CHECKING:
     from ..core.signatures import Binary, Fold, Unary
+
+__all__ = [
+    "absolute", "acos", "acosh", "allclose", "and_", "around", "asin", "asinh", "astype", "atan", "atan2", "atanh",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "choose", "conjugate", "copy", "degrees", "div",
+    "divide", "divmod", "equal", "expit", "fabs", "fix", "float_power", "floor_divide", "fmax", "fmin", "greater",
+    "greater_equal", "heaviside", "inv", "invert", "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal",
+    "less", "less_equal", "lgamma", "logaddexp2", "modf", "multiply", "ndim", "negative", "not_equal", "or_",
+    "packbits", "piecewise", "positive", "power", "psi", "radians", "relu", "remainder", "round", "select", "sgn",
+    "sinc", "sqr", "subtract", "true_divide", "unpackbits", "where", "xor",
+]  # fmt: skip
 
 # NumPy's names, then Theano's, for ops that have a shorter one here
 subtract: Binary = e.sub

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a derivative is built
 from ...graph import Variable
 from ..core import promotion
 from ..core.keywords import operands_by_name
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from . import special

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when an op is looked up
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...graph.types import Shape
@@ -23,9 +22,10 @@ from ..core import promotion
 from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
+from ..core.namespace import T
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
-from ..core.tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
 from ..core.traced import in_dtype, is_symbolic, number_of
 from ..core.tracing import current
 from .c_forms import Form, UserC
@@ -324,26 +324,6 @@ def _scalar(op: ElementwiseRecord, value: Any, dtype: str, operands: Sequence[An
             f"{op.name}: the Python integer {number} is out of bounds for {dtype}, the dtype it takes beside {others}; "
             "give it one of its own, T.constant(value, dtype=...), or cast the other operand"
         ) from None
-
-
-_numbers: dict[tuple[str, bytes], TensorConstant] = {}
-MOST_NUMBERS = 10_000
-"""Most constants that are cached."""
-
-
-def scalar_constant(value: complex, dtype: str) -> TensorConstant:
-    """Return the constant of a Python number as `dtype`: the same object for equal numbers, which need no merging.
-
-    Raises OverflowError for an integer that the dtype cannot hold.
-    """
-    typed = promotion.typed_scalar(value, dtype)
-    key = (dtype, typed.tobytes())
-    found = _numbers.get(key)
-    if found is None:
-        if len(_numbers) >= MOST_NUMBERS:
-            _numbers.clear()
-        found = _numbers[key] = constant(typed)
-    return found
 
 
 # --- records in the tables

@@ -14,6 +14,7 @@ take it from there.
 
 from __future__ import annotations
 
+from ..core.tensor import scalar_constant
 from . import (
     angles as elementwise_angles,
 )
@@ -42,7 +43,6 @@ from .pointwise import (
     Pointwise,
     broadcast_shapes,
     operands,
-    scalar_constant,
 )
 
 _TABLES = (elementwise_arithmetic, elementwise_exponential, elementwise_angles, elementwise_logic, elementwise_parts)

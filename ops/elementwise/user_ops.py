@@ -24,10 +24,10 @@ from ...graph import DTYPES
 from ...graph.provenance import here
 from ...graph.types import dtype_name, numpy_dtype
 from ..core import promotion
-from ..core.code_digest import code_digest
 from ..core.derivatives import Row
 from ..core.promotion import Loop, Operand, Rule
 from .c_forms import UserC
+from .code_digest import code_digest
 from .pointwise import ElementwiseRecord
 from .records import ELEMENTWISE, Elementwise, define, user_op
 

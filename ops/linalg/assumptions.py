@@ -18,6 +18,8 @@ from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 
+__all__ = ["assume"]
+
 
 def _lower(a: np.ndarray) -> bool:
     return not np.triu(a, 1).any()

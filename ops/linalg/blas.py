@@ -17,12 +17,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..shapes.shape import DimShuffle
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.cond import chosen
+from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from .factorizations import SVD
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype

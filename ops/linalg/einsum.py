@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Constant, Variable, dims_of
 from ...record import record
 from ..core.checks import describe
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
 from ..core.tensor import TensorVariable
 from ..core.typing import TensorLike
@@ -26,6 +26,8 @@ from ..shapes.diagonals import diagonal
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, broadcast_to, reshape, squeeze
 from ..shapes.specify import SpecifyShape, with_length
+
+__all__ = ["einsum"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable, dims
 from ...record import record
 from ..core.checks import describe
+from ..core.namespace import T, classes
 from ..core.tensor import TensorVariable
 from .limits import quotient, rates, size_of
 from .matrix_ops import MatrixOp, adjoint, lower_half, on_columns, product, real_dtype
@@ -136,7 +136,7 @@ class Eigh(MatrixOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         w, v = node.outputs
         gw, gv = cotangents
-        parts = [] if gw is None else [T.DiagonalMatrix()(T.cast(gw, v.dtype))]
+        parts = [] if gw is None else [classes.DiagonalMatrix()(T.cast(gw, v.dtype))]
         if gv is not None:
             turn = product(adjoint(v), gv)
             (skew,) = _skew(turn)
@@ -200,7 +200,7 @@ class Eig(MatrixOp):
             raise NoGradient("eig: eigenvectors are determined but for a factor, so they have no derivative")
         if gw is None:
             return [None]
-        inner = product(T.DiagonalMatrix()(gw), adjoint(v))
+        inner = product(classes.DiagonalMatrix()(gw), adjoint(v))
         g = T.linalg.solve(adjoint(v), inner)  # v^-H diag(gw) v^H
         return [g if a.type.kind == "c" else T.real(g)]
 
@@ -324,7 +324,7 @@ def _of_singular_vectors(
         quotient(x, y, dx, dy, scale, size_of(columns))
         for x, (y, dy), dx, scale in zip(numerators, denominators, found, scales, strict=True)
     ]
-    inner = T.add(parts[0], parts[1]) if gs is None else T.add(parts[0], parts[1], T.DiagonalMatrix()(gs))
+    inner = T.add(parts[0], parts[1]) if gs is None else T.add(parts[0], parts[1], classes.DiagonalMatrix()(gs))
     return T.add(product(u, inner, vh), product(parts[2], vh), product(u, parts[3]))
 
 

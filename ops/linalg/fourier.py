@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ...record import record
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable
 from ..shapes.lengths import lengths_of
 from .blas import BLAS_DTYPES

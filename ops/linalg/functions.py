@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable
 from ..core.checks import describe, normalize_axes, require_keepdims, shown
 from ..core.keywords import with_numpys_keywords
+from ..core.namespace import T
 from ..core.operands import several, with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor, outputs_of

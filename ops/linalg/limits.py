@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import NoGradient, Variable
 from ..control.cond import chosen
 from ..core.backward import pull_back
+from ..core.namespace import T
 from ..core.tensor import TensorVariable
 
 

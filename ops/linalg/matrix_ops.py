@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import ops as T
 from ...graph import TensorType, Variable
 from ..core.checks import describe, require_count
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise.records import cast
@@ -82,7 +82,7 @@ def lower_half(x: Variable) -> TensorVariable:
     strict = T.tril(x, -1)
     middle = T.diagonal(x, 0, -2, -1)
     middle = T.cast(T.real(middle), x.dtype) if x.type.kind == "c" else middle
-    return T.add(strict, T.DiagonalMatrix()(T.mul(middle, T.constant(0.5, x.dtype))))
+    return T.add(strict, classes.DiagonalMatrix()(T.mul(middle, T.constant(0.5, x.dtype))))
 
 
 def on_columns(v: Variable) -> TensorVariable:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable, dims_of
 from ...graph.types import dtype_name
 from ..core.checks import describe, normalize_axes, normalize_axis, unpacked
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
@@ -20,6 +20,8 @@ from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, expand_dims, ravel, reshape, squeeze
 from ..shapes.specify import CheckLengths, with_length
 from .blas import Dot, MatMul, require_inner
+
+__all__ = ["dot", "inner", "matmul", "matvec", "outer", "tensordot", "vdot", "vecdot", "vecmat"]
 
 
 def dot(a: TensorLike, b: TensorLike, *, out_dtype: DTypeLike = None) -> TensorVariable:

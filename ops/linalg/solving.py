@@ -15,11 +15,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..core.checks import require_count
+from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product

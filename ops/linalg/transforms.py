@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import ops as T
 from ...graph import Constant, Variable
 from ..core.checks import describe, normalize_axes, normalize_axis
 from ..core.keywords import with_numpys_keywords
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import Axis, LengthLike, ShapeLike, TensorLike
 from ..shapes.lengths import as_length, as_lengths, lengths_of

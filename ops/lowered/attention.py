@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe
+from ..core.namespace import T
 from ..core.tensor import TensorOp, as_tensor
 from ..linalg.blas import MatMul
 from ..networks.functions import Softmax

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..networks.convolution import Convolution
 from ..networks.weights import (

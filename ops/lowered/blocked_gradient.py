@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, constant
 from ..networks.convolution import KernelGradient
 from ..shapes.windows import Numbers, Windowed

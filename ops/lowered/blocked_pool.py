@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..networks.pooling import MaxPool, SumPool
 from ..shapes.windows import Lengths, Numbers, Windowed
 from .blocked import Pads

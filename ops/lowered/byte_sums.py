@@ -21,11 +21,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable, dims
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T, classes
 from ..core.tensor import TensorOp, as_tensor, constant
 from ..elementwise.pointwise import broadcast_shapes
 from ..elementwise.records import cast
@@ -64,7 +64,8 @@ class ByteProduct(TensorOp):
         return (np.matmul(a, b),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return T.MatMul().dims(node, inputs)
+        found: tuple[tuple[Dim, ...], ...] = classes.MatMul().dims(node, inputs)
+        return found
 
     def expand(self, inputs: Sequence[Variable]) -> Variable:
         """Return the same by a matrix product of int32."""
@@ -195,7 +196,7 @@ class ByteConvolution(Windowed):
         y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
         if self.fixed:
             numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
-            y = T.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
+            y = classes.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
             y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
             return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":

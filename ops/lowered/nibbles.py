@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe
+from ..core.namespace import T
 from ..core.tensor import TensorOp, constant
 from ..elementwise.records import cast
 from ..shapes.shape import DimShuffle

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp, constant
 
 GROUP, KEPT, BLOCK = 4, 2, 16

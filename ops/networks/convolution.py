@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable, dims
 from ...graph.types import dtype_name
 from ...record import record
 from ..core.checks import describe, require_index_scalar, shown, unpacked
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike

@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
 from ..core.checks import describe, normalize_axis, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise.pointwise import Broadcasting, broadcast_shapes
 from .quantized import _zeros
+
+__all__ = ["requantize"]
 
 BITS = 31
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
@@ -31,7 +31,7 @@ from .phases import averaged, by_phase, running_pair, running_updates
 from .pooling import avg_pool2d, max_pool2d
 
 __all__ = [
-    "LogSoftmax", "LogSumExp", "Softmax", "avg_pool2d", "batch_norm", "binary_crossentropy", "by_phase",
+    "avg_pool2d", "batch_norm", "binary_crossentropy", "by_phase",
     "categorical_crossentropy", "conv1d", "conv2d", "conv3d", "dropout", "elu", "embedding", "gelu", "layer_norm",
     "leaky_relu", "log_softmax", "logsumexp", "max_pool2d", "one_hot", "relu", "running_updates", "sigmoid",
     "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",

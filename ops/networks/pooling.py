@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike

@@ -17,15 +17,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
 from ..core.checks import describe, normalize_axis, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise.pointwise import Broadcasting, broadcast_shapes
 from ..shapes.shape import DimShuffle
+
+__all__ = ["dequantize", "dynamic_quantize", "quantize"]
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32")
 NIBBLES = {"int4": ("int8", -8, 7), "uint4": ("uint8", 0, 15)}

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Constant, Variable, dtype_name
 from ..core.checks import describe, shown
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import TensorType, Variable
+from ..core.namespace import T
 from ..core.shared import Container, SharedVariable
 from ..elementwise.records import threefry
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Variable, dtype_name
+from ..core.namespace import T
 from ..core.shared import Container, SharedVariable
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, TensorLike

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Constant, Variable
 from ..core.checks import describe, unpacked
 from ..core.interpret import evaluate
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
@@ -16,6 +16,8 @@ from ..elementwise.records import cast
 from ..shapes.conditions import at_least, checked
 from ..shapes.lengths import as_length, lengths_of
 from ..shapes.specify import with_shape_of
+
+__all__ = ["bincount", "count_nonzero", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 
 
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:

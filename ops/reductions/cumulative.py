@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, normalize_axis, require_count
+from ..core.namespace import T
 from ..core.promotion import name_of
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise.records import Elementwise, add, cast, mul
 from .reduce import reduced_dtype
+
+__all__ = ["CUMULATIVE", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum"]
 
 CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
 """The elementwise op that each running fold applies, by printed name."""

@@ -8,14 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ..core.checks import describe, require_keepdims
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import Axis, DTypeLike, TensorLike
 from ..shapes.conditions import checked
 from .quantiles import as_lines, middle, quantile_without_nan
 from .statistics import degrees, divided, require_inexact, root_of_powers, squared_modulus, within_shape
+
+__all__ = [
+    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+]  # fmt: skip
 
 
 def nan_to_num(

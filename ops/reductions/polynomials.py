@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ..core.checks import describe, shown
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.lengths import lengths_of
+
+__all__ = ["polyadd", "polyder", "polyfit", "polyint", "polysub"]
 
 
 def polyadd(a1: TensorLike, a2: TensorLike) -> TensorVariable:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Variable
 from ..core.checks import describe, normalize_axes, require_keepdims
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
@@ -17,6 +17,8 @@ from ..elementwise.records import cast
 from ..shapes.conditions import between
 from ..shapes.shape import axes_made_one
 from .sorting import OrderStatistics
+
+__all__ = ["median", "percentile", "quantile"]
 
 
 def as_lines(

@@ -16,16 +16,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...graph.types import numpy_dtype
 from ...record import record
 from ..core.checks import describe, normalize_axes, require_count, require_keepdims
+from ..core.namespace import T, classes
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import Axis, DTypeLike, TensorLike
 from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from ..shapes.shape import axes_made_one
+
+__all__ = ["REDUCTIONS", "all", "amax", "amin", "any", "argmax", "argmin", "max", "min", "prod", "ptp", "sum"]
 
 REDUCTIONS: dict[str, Elementwise] = {
     "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and,
@@ -110,7 +112,7 @@ def with_kept_axes(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
     if not axes:
         return reduced
     kept = iter(range(ndim - len(axes)))
-    return T.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
+    return classes.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
 
 
 # --- derivatives: functions of x, and of the result y and its cotangent g with their reduced axes kept

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ..core.checks import describe, normalize_axes, normalize_axis, shown
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
@@ -15,6 +15,11 @@ from ..core.typing import Axis, LengthLike, TensorLike
 from ..shapes.conditions import at_least, checked
 from ..shapes.lengths import as_length, lengths_of
 from ..shapes.specify import with_length
+
+__all__ = [
+    "convolve", "correlate", "cross", "diff", "ediff1d", "gradient", "interp", "polyval", "trapezoid", "unwrap",
+    "vander",
+]  # fmt: skip
 
 
 def _as_float(x: Any) -> TensorVariable:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a function is called
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .sorting import unique
+
+__all__ = [
+    "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:

@@ -10,6 +10,8 @@ import numpy as np
 from ..core.checks import shown
 from ..core.tensor import TensorVariable, constant
 
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]
+
 
 def bartlett(M: int) -> TensorVariable:
     """The triangular window of M points, float64."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.checks import describe, normalize_axis, require_count
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
@@ -23,6 +23,11 @@ from ..shapes.getitem import take_along_axis
 from ..shapes.shape import ravel, reshape
 from ..shapes.specify import with_shape_of
 from .selection import select
+
+__all__ = [
+    "argpartition", "argsort", "flatnonzero", "lexsort", "nonzero", "partition", "searchsorted", "sort", "sort_complex",
+    "unique",
+]  # fmt: skip
 
 
 class Sorting(TensorOp):

@@ -6,9 +6,9 @@ import functools
 import math
 from typing import Any
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Variable, dtype_name
 from ..core.checks import describe, normalize_axes, require_keepdims, shown
+from ..core.namespace import T, classes
 from ..core.promotion import result_type
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.traced import axes_of_one
@@ -17,6 +17,8 @@ from ..elementwise.records import cast
 from ..shapes.conditions import checked
 from ..shapes.specify import with_length, with_shape_of
 from .reduce import mask_of
+
+__all__ = ["average", "corrcoef", "cov", "mean", "size", "std", "var"]
 
 _ACCUMULATOR = {"float16": "float32"}
 """Accumulator dtypes: sums are divided, and means summed, in a wider dtype."""
@@ -132,7 +134,7 @@ def count(x: Variable, axis: Axis, what: str) -> TensorVariable:
     known = [n for n in (shape[a] for a in axes) if n is not None]
     if len(known) == len(axes):
         return T.constant(math.prod(known), "int64")
-    lengths = [T.ShapeI(a)(x) if (n := shape[a]) is None else T.constant(n, "int64") for a in axes]
+    lengths = [classes.ShapeI(a)(x) if (n := shape[a]) is None else T.constant(n, "int64") for a in axes]
     return functools.reduce(T.mul, lengths)
 
 

@@ -8,13 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, TensorType, Variable, dims_of, same_shape
 from ...record import record
 from ..core.checks import describe, require_count
+from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise.records import add
 from .reduce import Reduce, with_kept_axes
+
+__all__ = ["unbroadcast"]
 
 
 @record(repr=False)

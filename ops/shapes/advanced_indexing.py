@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims, opaque_dims
 from ...record import record
+from ..core.namespace import T
 from ..core.tensor import TensorOp
 from ..elementwise.records import broadcast_shapes
 from .creation import zeros_like

@@ -7,8 +7,8 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ..core.checks import describe, normalize_axes, normalize_axis, require_rank, unpacked
+from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
@@ -16,6 +16,13 @@ from .conditions import between
 from .joining import concatenate, flip, split
 from .lengths import as_lengths
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
+
+__all__ = [
+    "append", "argwhere", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "column_stack", "compress",
+    "concat", "diag_indices", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_", "matrix_transpose",
+    "meshgrid", "permute_dims", "ravel_multi_index", "rollaxis", "rot90", "tril_indices", "tril_indices_from",
+    "triu_indices", "triu_indices_from", "unravel_index", "unstack", "vsplit",
+]  # fmt: skip
 
 # --- ranks
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Constant, TensorType, Variable
 from ...record import record
 from ..core.checks import describe
 from ..core.interpret import evaluate
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .specify import FirstOperand

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable, dims, dtype_name
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.checks import describe, normalize_axis, require_count, require_index_scalar, shown
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.promotion import result_type, weak_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
@@ -20,6 +20,11 @@ from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .shape import DimShuffle, Reshape, moveaxis
+
+__all__ = [
+    "alloc", "arange", "empty", "empty_like", "eye", "full", "full_like", "geomspace", "identity", "linspace",
+    "logspace", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
 
 
 @record(repr=False)

@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable, dims, dims_of
 from ...record import record
 from ..core.checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
+from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
 from .lengths import ShapeI, as_length, lengths_of
 from .shape import DimShuffle, expand_dims, reshape
+
+__all__ = ["diag", "diagflat", "diagonal", "kron", "trace", "tri", "tril", "triu"]
 
 # --- ops
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Constant, Dim, Variable, dims, dims_of
 from ...graph.dims import broadcast_dims
+from ..core.namespace import T, classes
 from ..core.tensor import constant
 from ..elementwise.casting import Cast
 from .creation import Alloc, Arange
@@ -99,11 +99,11 @@ def _made_distinct(positions: Variable, pointers: Sequence[Variable]) -> tuple[i
         start, stop, step = map(tensor_to_dim, node.inputs)
         least = start if isinstance(step, int) and step > 0 else dims.add(stop, 1)
         return (0,) if isinstance(step, int) and not_negative(least) else ()
-    if isinstance(op, T.ArgSort):
+    if isinstance(op, classes.ArgSort):
         return (op.axis,)
-    if isinstance(op, T.Nonzero):
+    if isinstance(op, classes.Nonzero):
         return (0,) if all(any(o is i for i in pointers) for o in node.outputs) else ()
-    first_occurrences = isinstance(op, T.UniqueParts) or (isinstance(op, T.Unique) and op.index)
+    first_occurrences = isinstance(op, classes.UniqueParts) or (isinstance(op, classes.Unique) and op.index)
     return (0,) if first_occurrences and positions is node.outputs[1] else ()
 
 
@@ -116,7 +116,7 @@ def remaining(x: Variable, pointers: Sequence[Pointer]) -> Variable:
     spec = tuple("a" if index.ndim else "i" for _, index in pointers)
     indices = [index for _, index in pointers]
     table = Alloc()(constant(0, "int64"), *(lengths[axis] for axis, _ in pointers))
-    shape = lengths_of(T.AdvancedSubtensor(spec)(table, *indices))
+    shape = lengths_of(classes.AdvancedSubtensor(spec)(table, *indices))
     numbers = T.reshape(T.arange(T.prod(T.stack(shape))), shape)
-    written = T.AdvancedIncSubtensor(spec, set=True)(table, numbers, *indices)
-    return T.eq(T.AdvancedSubtensor(spec)(written, *indices), numbers)
+    written = classes.AdvancedIncSubtensor(spec, set=True)(table, numbers, *indices)
+    return T.eq(classes.AdvancedSubtensor(spec)(written, *indices), numbers)

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T  # the namespace; read when a function is called
 from ...graph import Variable
 from ..core.checks import describe, normalize_axis, require_rank, shown, unpacked
+from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import ShapeLike, TensorLike
 from .joining import concatenate, split
 from .lengths import as_lengths, lengths_of
 from .shape import expand_dims, moveaxis, ravel, reshape
+
+__all__ = ["array_split", "block", "delete", "dsplit", "insert", "resize"]
 
 
 def insert(arr: TensorLike, obj: Any, values: TensorLike, axis: int | None = None) -> TensorVariable:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Constant, Variable
 from ..core.checks import describe, normalize_axis
+from ..core.namespace import T, classes
 from ..core.operands import with_dtype
 from ..core.promotion import weak_type
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -22,6 +22,8 @@ from .joining import stack
 from .lengths import as_length, lengths_of
 from .shape import DimShuffle, flatten
 from .specify import MaskedShape
+
+__all__ = ["getitem", "inc_subtensor", "scatter_add", "set_subtensor", "take", "take_along_axis"]
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
 _OF_THE_MASK = object()
@@ -117,7 +119,7 @@ def _positions(x: Variable, axis: int, mask: Any) -> Sequence[TensorVariable]:
     """Return where `mask` is true, along the axes of `x` from `axis` on: int64 vectors, one per axis."""
     if isinstance(mask, np.ndarray):
         return [constant(positions, "int64") for positions in mask.nonzero()]
-    found = T.Nonzero()(mask, *lengths_of(x)[axis : axis + mask.ndim])
+    found = classes.Nonzero()(mask, *lengths_of(x)[axis : axis + mask.ndim])
     return found if isinstance(found, tuple) else (found,)
 
 

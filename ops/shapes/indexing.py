@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.checks import describe, require_index_scalar
+from ..core.namespace import T
 from ..core.tensor import TensorOp
 from .creation import zeros_like
 from .lengths import tensor_to_dim

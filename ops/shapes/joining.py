@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable
 from ...record import record
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
+from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
@@ -19,6 +19,8 @@ from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
 from .slices import joint_length
+
+__all__ = ["concatenate", "flip", "hstack", "join", "repeat", "roll", "split", "stack", "tile", "vstack"]
 
 
 @record(repr=False)
@@ -129,7 +131,8 @@ def stack(
                 )
     place = normalize_axis(axis, variables[0].ndim + 1, "stack")
     if not variables[0].ndim:
-        return T.MakeVector()(*variables)
+        made: TensorVariable = classes.MakeVector()(*variables)
+        return made
     return Join(place)(*(expand_dims(v, place) for v in variables))
 
 

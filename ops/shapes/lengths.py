@@ -14,14 +14,16 @@ from weakref import ref
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, FunctionGraph, TensorType, Variable, dims, dims_of, rebuild, toposort
 from ...record import record
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..core.traced import as_variable
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from .slices import greater
+
+__all__ = ["lengths_of"]
 
 LENGTH = TensorType("int64")
 

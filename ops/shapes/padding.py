@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Constant, Variable
 from ..core.checks import describe, normalize_axis, shown
+from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
 from .creation import Alloc, arange, positions
 from .joining import Join
 from .lengths import as_length, lengths_of, minus, plus
+
+__all__ = ["pad"]
 
 _OPTIONS = {
     "constant": "constant_values", "edge": "", "linear_ramp": "end_values", "maximum": "stat_length",

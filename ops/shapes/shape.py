@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops as T
 from ...graph import Apply, Constant, Dim, TensorType, Variable, dims_of
 from ...record import record
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
+from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.traced import axes_of_one
 from ..core.typing import ShapeLike, TensorLike

@@ -23,6 +23,8 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from .lengths import as_length, as_lengths, known_length, lengths_of, tensor_to_dim
 
+__all__ = ["specify_shape"]
+
 
 class FirstOperand(TensorOp):
     """Base of ops whose value is their first operand, as a view; derivatives go to it alone."""

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def environment(**settings: str) -> dict[str, str]:
     """Ours, with the checkout and its tests to import from."""
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]), **settings}
+    helpers = [ROOT / "tests" / folder for folder in ("lib", "lib/rules", "lib/devices")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *helpers])), **settings}
 
 
 def experiment(name: str, full: bool, timeout: float) -> list[Row]:

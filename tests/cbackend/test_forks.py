@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from test_layering import MAY_IMPORT, files
+from product_files import FILES
 
 import arignote as ag
 from arignote import ops as T
@@ -92,7 +92,7 @@ def test_a_property_that_a_thread_is_computing():
 
 
 def test_no_property_of_ours_is_computed_under_a_lock():
-    texts = {path: path.read_text() for room in MAY_IMPORT for path in files(room)}
+    texts = {path: path.read_text() for path in FILES}
     assert len(texts) > 200
     assert not [path for path, text in texts.items() if "functools" in text and "cached_property" in
                 text.split("functools", 1)[1].split("\n", 1)[0]]  # fmt: skip

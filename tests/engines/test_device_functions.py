@@ -14,7 +14,7 @@ import cuda_stand_in
 import numpy as np
 import pytest
 from campaign.exact_points import FUNCTIONS, points_of, wrong_points
-from test_softmax_of_infinity import reference, rows_of
+from softmax_rows import reference, rows_of
 
 import arignote as ag
 from arignote import ops as T

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import rule_rows
 import rule_rows_shapes
+import zoo_text
 from rewriting import graph_of
 
 from arignote import ops as T
@@ -22,14 +23,14 @@ from arignote.optdb.rules import default_db
 
 pytestmark = pytest.mark.long
 
-HERE = Path(__file__).parent
+ZOO = Path(zoo_text.__file__)
 
 
 def text_under(seed):
     """The optimized graphs and their C as a process with this hash seed prints them."""
-    paths = os.pathsep.join([str(HERE), *filter(None, sys.path)])
+    paths = os.pathsep.join([str(ZOO.parent), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": paths}
-    command = [sys.executable, str(HERE / "zoo_text.py")]
+    command = [sys.executable, str(ZOO)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120).stdout
 
 

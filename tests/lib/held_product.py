@@ -35,7 +35,7 @@ CACHES = {
     "arignote.graph.provenance._is_own_file",
     "arignote.notices._said",
     "arignote.ops.elementwise.records._defined",
-    "arignote.ops.elementwise.pointwise._numbers",
+    "arignote.ops.core.tensor._numbers",
     "arignote.record._instances",
 }
 """Tables that remember answers, and so change none."""

@@ -27,7 +27,8 @@ from arignote.function.mode import MODES
 from arignote.ops.reductions.reduce import Reduce
 from arignote.optdb import rule, wilds
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
+HELPERS = [TESTS / folder for folder in ("lib", "lib/rules", "lib/devices")]
 
 
 def registered():
@@ -136,8 +137,8 @@ def outcome(folder, *options):
     """The exit code, the output, and the names of tests in the order of their runs, of a small suite."""
     for name, text in SUITE.items():
         (folder / name).write_text(text)
-    shutil.copy(HERE / "conftest.py", folder)
-    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": str(HERE)}
+    shutil.copy(TESTS / "conftest.py", folder)
+    environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": os.pathsep.join(map(str, HELPERS))}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:benchmark", "-v", *options]
     command += [f"--basetemp={folder / 'temporary'}", "."]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import small_programs
 from isolation import child_processes
 from small_programs import HEAD, all_end, answer, fake, returning
 
@@ -167,7 +168,7 @@ print("survived")
 def test_a_damaged_library_never_reaches_the_loader(probed, tmp_path):
     """In a child: without verification most of these kill the process inside dlopen."""
     done = subprocess.run(
-        [sys.executable, "-c", _DAMAGED_RUN, str(Path(__file__).parent), str(probed.folder.root), "1"],
+        [sys.executable, "-c", _DAMAGED_RUN, str(Path(small_programs.__file__).parent), str(probed.folder.root), "1"],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.stdout == "survived\n", done.stderr[-2000:]

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import small_programs
 from small_programs import answer, returning
 
 from arignote.cbackend.build.build import build
@@ -40,7 +41,7 @@ print(answer(library), library.from_cache, flush=True)
 
 def _builder(cache: Cache, number: int) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _BUILD_ONE, str(Path(__file__).parent), str(cache.folder.root), str(number)],
+        [sys.executable, "-c", _BUILD_ONE, str(Path(small_programs.__file__).parent), str(cache.folder.root), str(number)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stdout.readline() == "ready\n"
@@ -78,7 +79,7 @@ def test_kill_at_random_moments_leaves_nothing_bad(probed, toolchain):
     """100 builders are killed while they compile or store; every key then builds or loads, and the litter is swept."""
     bad_before = set((probed.folder.root / BAD).iterdir())
     done = subprocess.run(
-        [sys.executable, "-c", _FORKS, str(Path(__file__).parent), str(probed.folder.root), "100"],
+        [sys.executable, "-c", _FORKS, str(Path(small_programs.__file__).parent), str(probed.folder.root), "100"],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.stdout == "killed\n", done.stderr[-2000:]
@@ -144,7 +145,7 @@ print(time.process_time() - start)
 def _warm_start(probed):
     """Seconds of processor time that a warm start takes in a process of its own, which starts no other process."""
     done = subprocess.run(
-        [sys.executable, "-c", _WARM_RUN, str(Path(__file__).parent), str(probed.folder.root)],
+        [sys.executable, "-c", _WARM_RUN, str(Path(small_programs.__file__).parent), str(probed.folder.root)],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]

@@ -1,7 +1,8 @@
 """A plugin of pytest: functions that name no mode run on a GPU of NVIDIA, and all kernels on the device.
 
-    PYTHONPATH=tests python -m pytest -p on_cuda tests/ops/elementwise/test_elementwise.py
-    CUDA_WAY=stand-in PYTHONPATH=tests python -m pytest -p on_cuda tests/ops/shapes/test_padding.py
+    PYTHONPATH=tests/lib:tests/lib/devices python -m pytest -p on_cuda tests/ops/elementwise/test_elementwise.py
+    CUDA_WAY=stand-in PYTHONPATH=tests/lib:tests/lib/devices \
+        python -m pytest -p on_cuda tests/ops/shapes/test_padding.py
 
 The second line takes the stand-in, which runs the CUDA text on this processor; see cuda_stand_in.py.
 """

@@ -1,7 +1,8 @@
 """A plugin of pytest: functions that name no mode run on OpenCL, and all kernels on the device, small ones too.
 
-    PYTHONPATH=tests python -m pytest -p on_opencl tests/ops/elementwise/test_elementwise.py
-    OPENCL_WAY=buffers PYTHONPATH=tests python -m pytest -p on_opencl tests/ops/control/test_scan.py
+    PYTHONPATH=tests/lib:tests/lib/devices python -m pytest -p on_opencl tests/ops/elementwise/test_elementwise.py
+    OPENCL_WAY=buffers PYTHONPATH=tests/lib:tests/lib/devices \
+        python -m pytest -p on_opencl tests/ops/control/test_scan.py
 
 The second line is the mapping of GPUs; see opencl_devices.py.
 """

@@ -5,8 +5,8 @@ from random import Random
 
 import numpy as np
 import pytest
+from forests import forest
 from random_graphs import random_graph
-from test_trees import forest
 
 import arignote as ag
 from arignote import ops as T

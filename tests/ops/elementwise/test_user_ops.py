@@ -16,8 +16,8 @@ from arignote.cbackend import CompileError
 from arignote.function.function import find_toolchain
 from arignote.graph import NoGradient
 from arignote.graph.digest import Unnamed, digest
-from arignote.ops.core.code_digest import code_digest
 from arignote.ops.elementwise import records as elementwise
+from arignote.ops.elementwise.code_digest import code_digest
 
 WITH_C = pytest.mark.skipif(find_toolchain() is None, reason="needs a C compiler")
 MODES = ["FAST_RUN", "FAST_COMPILE", "NUMPY"]

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import machines
 import pytest
 from machines import EMULATORS, compiler, missing
 
@@ -19,7 +20,8 @@ TRIALS = "40"
 def built(folder, command, *flags):
     """The program of tests/lib/byte_sums.c behind the C of the products."""
     source, program = folder / "sums.c", folder / f"sums{'-'.join(flags)}"
-    source.write_text(product_source("int8") + "\n" + (Path(__file__).parent / "byte_sums.c").read_text())
+    sums = Path(machines.__file__).parents[1] / "byte_sums.c"
+    source.write_text(product_source("int8") + "\n" + sums.read_text())
     subprocess.run([command, *FLAGS, *flags, str(source), "-o", str(program), "-lm"], check=True, timeout=500)
     return program
 

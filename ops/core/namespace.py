@@ -1,0 +1,69 @@
+"""The namespaces of the vocabulary: `T` as its own modules call it, and what users see of `T` and those in it.
+
+    from ..core.namespace import T, classes
+
+`T.sum(x)` is a function of `arignote.ops`, `classes.SumTo` the class of an op.  A name is looked up when it is first
+used, inside a function, so no module has to be loaded before another one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ...graph import Op
+
+__all__ = ["T", "classes", "missing", "public_names"]
+
+PACKAGE = __name__.removesuffix(".core.namespace")
+
+if TYPE_CHECKING:
+    from ... import ops as T
+else:
+
+    class Vocabulary:
+        """Stands for `arignote.ops`, which is loaded later."""
+
+        def __getattr__(self, name: str) -> Any:
+            value = self.__dict__[name] = getattr(sys.modules[PACKAGE], name)
+            return value
+
+    T = Vocabulary()
+classes: Any = T
+
+NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in ("fft", "linalg", "nn", "random"))
+
+
+def public_names(namespace: Mapping[str, object]) -> list[str]:
+    """The names of a namespace, but for private ones, modules of ours that are no namespace, and classes of ops."""
+    return sorted(name for name, value in namespace.items() if not name.startswith("_") and _is_public(value))
+
+
+def _is_public(value: object) -> bool:
+    if isinstance(value, ModuleType):
+        return value.__name__ in NAMESPACES
+    if value is TYPE_CHECKING:
+        return False
+    return not (isinstance(value, type) and issubclass(value, Op) and value.__name__ != "TensorOp")
+
+
+def missing(name: str, inner: Mapping[str, ModuleType]) -> type[Op]:
+    """The class of an op by its name.  Raises AttributeError, which says whether an inner namespace has the name."""
+    found = op_class(name)
+    if found is not None:
+        return found
+    owner = next((space for space, module in inner.items() if name in module.__all__), None)
+    instead = f"; it is T.{owner}.{name}" if owner else ""
+    raise AttributeError(f"module {PACKAGE!r} has no attribute {name!r}{instead}", name=name, obj=None)  # no guess by Python
+
+
+def op_class(name: str) -> type[Op] | None:
+    """The class of an op of ours by its name."""
+    kinds: list[type[Op]] = [Op]
+    for kind in kinds:
+        if kind.__name__ == name and kind.__module__.startswith(PACKAGE):
+            return kind
+        kinds += kind.__subclasses__()
+    return None
