@@ -12,6 +12,7 @@ from dataclasses import replace
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.elementwise.records import Elementwise, Pointwise
+from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
@@ -278,7 +279,9 @@ class Nest:
         """Return the innermost loop over `body` and the statements of its depth."""
         if self.fallible:
             reductions = (*reductions, ("|", FAILED.name))
-        return loop(self.order[-1], (*self.at[-1], *body), simd=simd, reductions=tuple(reductions))
+        whole = (*self.at[-1], *body)
+        found = loop(self.order[-1], whole, simd=simd, reductions=tuple(reductions))
+        return replace(found, lanes=_lanes_of_sums(found)) if simd else found
 
     def looped(self, inside: Iterable[Statement], depth: int, outermost: int = 0) -> Body:
         """Return `inside` in loops from `depth` down to `outermost`, each with the statements of its depth."""
@@ -312,3 +315,20 @@ def specialized(general: For) -> Statement:
     unit = substituted((general,), dict.fromkeys(strides, ONE))
     plain = replace(general, simd=False, reductions=())
     return If(every([equal(index(s), ONE) for s in sorted(strides)]), unit, (plain,))
+
+
+def sizes_of(found: For) -> set[int]:
+    """Return the sizes of the values of a loop in bytes."""
+    return {numpy_dtype(s.value.dtype).itemsize for s in found.body if isinstance(s, (Let, Store, Assign))}
+
+
+def _lanes_of_sums(found: For) -> int | None:
+    """Return the accumulators of each sum and product of a loop over floats of one size; None for other loops.
+
+    Their number decides the order of additions, and thereby bits, so it must not depend on what else the loop computes.
+    By itself gcc takes half a vector on Intel's processors, but a whole one for costly loops, which ask for it.
+    """
+    ordered = {name for sign, name in found.reductions if sign in "+*"}
+    sums = any(isinstance(s, Assign) and s.name in ordered and s.value.dtype.startswith("float") for s in found.body)
+    sizes = sizes_of(found) - {1}
+    return current().vector // max(sizes) if sums and len(sizes) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pickle
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,14 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend.driver.driver import c_text
+from arignote.cbackend.program.plan import plan
 from arignote.cbackend.runtime.runtime import load_runtime
 from arignote.function.executable_cache import key_of
 from arignote.function.function import find_toolchain, process_cache
 from arignote.function.mode import as_mode
 from arignote.graph import FunctionGraph
+from arignote.optdb.rules import default_db
 from arignote.targets.costs import Costs
 from arignote.targets.current import current, using
 from arignote.targets.limits import Limits
@@ -243,7 +247,7 @@ def test_code_for_a_target_runs_with_the_bits_that_are_promised():
     outputs = [T.tanh(m) / (1 + T.exp(m)), m.max(1), m.argmin(), m.sum(0), m @ n + 1, (m * 100).astype("int32").sum()]
     rng = np.random.default_rng(1)
     values = [rng.standard_normal(shape).astype("float32") for shape in ((67, 131), (131, 35))]
-    here, there = ag.function([m, n], outputs), ag.function([m, n], outputs, target=V3)
+    here, there = ag.function([m, d], outputs), ag.function([m, d], outputs, target=V3)
     assert (here.target, there.target) == (host(), NAMED[V3]) and there.backend == "c"
     for a, b in zip(here(*values), there(*values), strict=True):
         assert np.array_equal(a, b)
@@ -322,22 +326,45 @@ def test_targets_that_cannot_be_compiled_for(monkeypatch):
         ag.function([m], m + 1, target=3)
 
 
+ODD = Limits(
+    nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
+    column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,
+    short_tile_rows=(4, 16), long_body=4, long_function=5, extremum_accumulators=2, extremum_bytes=64,
+    unrolled_rows=2, search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1,
+    taps=2,
+)  # fmt: skip
+"""Tiles, strips and segments of odd sizes."""
+
+
+def sums_behind_work(m, d):
+    """Sums in loops of other work: how much of it they share depends on limits."""
+    return [
+        T.concatenate([m, T.exp(m)]).sum(1), T.exp(m[:, :7]).sum(1), (T.sqrt(T.exp(T.abs(m)) + 1) / 2 + 3).sum(1),
+        ((((d + 0.1) * 1.1 - 0.3) / 1.7 + 0.7) * 1.3).sum(1), d.prod(1), T.exp(d).prod(1), ((d + 0.1) * 1.1).sum(),
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("on_wide_target")
+def test_sums_in_loops_over_floats_of_one_size_have_whole_vectors_of_accumulators():
+    """Where gcc chooses, it takes half a vector on Intel's processors."""
+    d = T.matrix("d", "float64")
+    for limits in (Limits(), ODD):
+        with using(replace(current(), limits=limits)):
+            graph = default_db().query("fast_run")(FunctionGraph([m, d], sums_behind_work(m, d)))[0]
+            text = c_text(plan(graph))
+        loops = re.findall(r"#pragma omp simd(.*?)reduction\([+*]", text)
+        assert len(loops) > 3 and {lanes.strip() for lanes in loops} == {"simdlen(16)", "simdlen(8)"}
+
+
 @runs_v3
 def test_limits_change_no_result():
-    """Tiles, strips and segments of odd sizes: the same bits."""
-    odd = Limits(
-        nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
-        column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,
-        short_tile_rows=(4, 16), long_body=4, long_function=5, extremum_accumulators=2, extremum_bytes=64,
-        unrolled_rows=2, search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1,
-        taps=2,
-    )  # fmt: skip
-    t = m.T
+    t, d = m.T, T.matrix("d", "float64")
     outputs = [
         T.exp(t) + m.max(), T.nn.softmax(m), m.sum(0), t.sum(0), T.cumsum(m, 0), m.argmax(0), m.argmax(), m.max(1),
-        T.concatenate([m, T.exp(m)]).sum(1), m[:, :7].sum(1), T.exp(m[:, :7]).sum(1), m[:, :7].argmin(1),
+        m[:, :7].sum(1), m[:, :7].argmin(1), *sums_behind_work(m, d),
     ]  # fmt: skip
     value = np.random.default_rng(1).standard_normal((301, 301)).astype("float32")
-    results = [ag.function([m], outputs, target=replace(host(), limits=limits))(value) for limits in (Limits(), odd)]
+    functions = [ag.function([m, d], outputs, target=replace(host(), limits=limits)) for limits in (Limits(), ODD)]
+    results = [f(value, value.astype("float64")) for f in functions]
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b)
