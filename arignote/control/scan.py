@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from .. import ops as T
-from ..graph import Variable, rebuild
+from ..graph import Older, Variable, rebuild
 from ..graph.provenance import marking
 from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, While, looped
 from ..ops.core.checks import describe, shown
@@ -71,7 +71,7 @@ def scan(
     drawn = {v: v.default_update for v in moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**drawn, **updates}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
-    changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
+    changed = rebuild([*outputs, *new.values(), *stop], {**replaced}, stop_at=Older.than(replaced))
     body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)
     try:
         results = looped(
@@ -274,7 +274,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
     drawn = {v: v.default_update for v in moved_inside(new, marks)}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
-    end, *changed = rebuild([T.logical_not(goes_on[1]), *new, *drawn.values()], {**replaced})
+    ended = T.logical_not(goes_on[1])
+    end, *changed = rebuild([ended, *new, *drawn.values()], {**replaced}, stop_at=Older.than(replaced))
     try:
         results = looped(
             While, steps, (), (), [*firsts, *drawn], [*states, *replaced.values()], changed, (), end,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...graph import Apply, Variable, facets, inheriting, toposort
+from ...graph import Apply, Older, Variable, facets, inheriting, toposort
 from ..core.namespace import T
 from ..shapes.creation import arange
 from ..shapes.lengths import Shape, ShapeI, lengths_of
@@ -49,7 +49,7 @@ def carried_by(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) 
     shared: dict[Variable, Variable] = {}
     """Values that are computed from lengths of examples, equal for all examples."""
     with inheriting() as lines:
-        for node in toposort(outputs, stop_at=set(given)):
+        for node in toposort(outputs, stop_at=Older.than(given)):
             flags = [i in images for i in node.inputs]
             if not any(flags) and not any(i in shared for i in node.inputs):
                 continue

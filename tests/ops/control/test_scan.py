@@ -1,6 +1,7 @@
 """`ag.scan`: values against loops of Python in every mode, taps, conditions, closures, updates, errors."""
 
 import pickle
+import sys
 import threading
 
 import numpy as np
@@ -312,3 +313,44 @@ def test_a_scan_is_printed_and_read_back():
     x = T.vector("x")
     graph = ag.FunctionGraph([x], [ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0]])
     assert ag.parse(str(graph)) == graph
+
+
+def calls_of(f):
+    """Calls of Python and C functions that `f()` makes."""
+    count = 0
+
+    def seen(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(seen)
+    try:
+        f()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def chain_of(kind, links):
+    """A chain of bodies that read the value before them, which is outside of each."""
+    x = T.vector("x")
+    y, stream = x, T.random.RandomStream(1)
+    for _ in range(links):
+        before = y
+        if kind == "scan":
+            y = ag.scan(lambda a: a * 2 + before, outputs_info=x, n_steps=2)[0][-1]
+        elif kind == "draws":
+            y = ag.scan(lambda a: a + before + stream.normal(), outputs_info=x, n_steps=2)[0][-1]
+        elif kind == "while":
+            y = ag.while_loop(lambda a: a.sum() < 3, lambda a: a + before, x)
+        elif kind == "vmap":
+            y = ag.vmap(lambda a: a + before.sum())(x)
+        else:
+            y = ag.cond(before[0] > 0, lambda: before + 1, lambda: before * 2)
+
+
+@pytest.mark.parametrize("kind", ["scan", "draws", "while", "vmap", "cond"])
+def test_bodies_are_traced_without_a_walk_over_all_that_is_above_them(kind):
+    chain_of(kind, 2)
+    few, many = (calls_of(lambda: chain_of(kind, links)) for links in (20, 80))
+    assert many < 4.2 * few
