@@ -34,6 +34,15 @@ _ITEM = re.compile(
 _SPACE = re.compile(r"[\s,]*")
 
 
+MARKS = frozenset("+-&,:()</")
+"""Characters with which queries and paths of entries are written, besides space."""
+
+
+def can_be_asked_for(name: str) -> bool:
+    """Return whether a query can contain the name or tag: it is one word without the signs of queries."""
+    return name.split() == [name] and MARKS.isdisjoint(name)
+
+
 class UnknownNameError(KeyError, ValueError):
     """An unknown name or tag; the message suggests a similar one."""
 

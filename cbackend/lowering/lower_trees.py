@@ -14,29 +14,8 @@ from __future__ import annotations
 from ...graph import Apply
 from ...ops.reductions.trees import FOLDS, TreeFold
 from ...targets.current import current
+from ..ir import loops as ir
 from ..ir.kernel import Kernel
-from ..ir.loops import (
-    ONE,
-    ZERO,
-    Assign,
-    Body,
-    Const,
-    Declare,
-    Expr,
-    For,
-    Let,
-    Load,
-    Local,
-    ScalarOp,
-    Store,
-    Var,
-    index,
-    minus,
-    number,
-    plus,
-    smaller,
-    times,
-)
 from ..ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Stride
 
 LANES = 16
@@ -65,81 +44,90 @@ def trees_kernel(node: Apply) -> Kernel:
     )  # fmt: skip
 
 
-def _blocks(op: TreeFold, dtype: str, leaf: str) -> Body:
+def _blocks(op: TreeFold, dtype: str, leaf: str) -> ir.Body:
     rows = max(MOST_TOTALS // op.outputs // LANES, 1) * LANES
     rows = min(rows, 8 * LANES)
-    lanes = For("b", ZERO, index("rows"), _lanes(op, dtype, leaf), step=LANES)
-    tree = For("t", ZERO, index("trees"), (lanes,))
-    zero = Store("total", index("c"), Const("float64", FOLDS[op.fold][1]))
-    here = plus(times(index("r"), number(op.outputs)), index("c"))
-    at = plus(times(plus(index("first"), index("r")), index("y0_s0")), times(index("c"), index("y0_s1")))
-    told = Store("y0", at, Load("float64", "total", here))
-    body: Body = (
-        Let("rows", smaller(minus(index("n0"), index("first")), number(rows))),
-        Declare("total", "float64", rows * op.outputs),
-        For("c", ZERO, times(index("rows"), number(op.outputs)), (zero,)),
+    lanes = ir.For("b", ir.ZERO, ir.index("rows"), _lanes(op, dtype, leaf), step=LANES)
+    tree = ir.For("t", ir.ZERO, ir.index("trees"), (lanes,))
+    zero = ir.Store("total", ir.index("c"), ir.Const("float64", FOLDS[op.fold][1]))
+    here = ir.plus(ir.times(ir.index("r"), ir.number(op.outputs)), ir.index("c"))
+    at = ir.plus(
+        ir.times(ir.plus(ir.index("first"), ir.index("r")), ir.index("y0_s0")),
+        ir.times(ir.index("c"), ir.index("y0_s1")),
+    )
+    told = ir.Store("y0", at, ir.Load("float64", "total", here))
+    body: ir.Body = (
+        ir.Let("rows", ir.smaller(ir.minus(ir.index("n0"), ir.index("first")), ir.number(rows))),
+        ir.Declare("total", "float64", rows * op.outputs),
+        ir.For("c", ir.ZERO, ir.times(ir.index("rows"), ir.number(op.outputs)), (zero,)),
         tree,
-        For("r", ZERO, index("rows"), (For("c", ZERO, number(op.outputs), (told,)),)),
+        ir.For("r", ir.ZERO, ir.index("rows"), (ir.For("c", ir.ZERO, ir.number(op.outputs), (told,)),)),
     )
-    return (For("first", ZERO, index("n0"), body, step=rows),)
+    return (ir.For("first", ir.ZERO, ir.index("n0"), body, step=rows),)
 
 
-def _lanes(op: TreeFold, dtype: str, leaf: str) -> Body:
+def _lanes(op: TreeFold, dtype: str, leaf: str) -> ir.Body:
     """The statements that send some rows, from `first + b` on, down a tree."""
-    lane = index("l")
-    at = Load("int32", "node", lane)
-    start = Store("node", lane, Load("int32", "x4", index("t")))
-    live = Local("int32", "live")
+    lane = ir.index("l")
+    at = ir.Load("int32", "node", lane)
+    start = ir.Store("node", lane, ir.Load("int32", "x4", ir.index("t")))
+    live = ir.Local("int32", "live")
     step = (
-        Let("at", at),
-        Let("inner", _int64(_larger(at, Const("int32", 0)))),
-        Let("column", _int64(Load("int32", "x1", index("inner")))),
-        Let("value", Load(dtype, "x0", plus(times(plus(index("row"), lane), index("x0_s0")),
-                                            times(index("column"), index("columns"))))),
-        Let("child", Load("int32", "x3", plus(times(index("inner"), number(op.branches)), _side(op, dtype)))),
-        Let("next", _switch("int32", ScalarOp("lt", "bool", (Local("int32", "at"), Const("int32", 0))),
-                            Local("int32", "at"), Local("int32", "child"))),
-        Store("node", lane, Local("int32", "next")),
-        Assign("live", _larger(live, Local("int32", "next"))),
+        ir.Let("at", at),
+        ir.Let("inner", _int64(_larger(at, ir.Const("int32", 0)))),
+        ir.Let("column", _int64(ir.Load("int32", "x1", ir.index("inner")))),
+        ir.Let("value", ir.Load(dtype, "x0", ir.plus(
+            ir.times(ir.plus(ir.index("row"), lane), ir.index("x0_s0")),
+            ir.times(ir.index("column"), ir.index("columns")),
+        ))),
+        ir.Let("child", ir.Load("int32", "x3", ir.plus(
+            ir.times(ir.index("inner"), ir.number(op.branches)), _side(op, dtype),
+        ))),
+        ir.Let("next", _switch("int32", ir.ScalarOp("lt", "bool", (ir.Local("int32", "at"), ir.Const("int32", 0))),
+                            ir.Local("int32", "at"), ir.Local("int32", "child"))),
+        ir.Store("node", lane, ir.Local("int32", "next")),
+        ir.Assign("live", _larger(live, ir.Local("int32", "next"))),
     )  # fmt: skip
-    more = ScalarOp("lt", "bool", (live, Const("int32", 0)))
+    more = ir.ScalarOp("lt", "bool", (live, ir.Const("int32", 0)))
     down = (
-        Var("live", Const("int32", -1)),
-        For("l", ZERO, index("lanes"), step),
-        Assign("stop", _switch("int64", more, ZERO, number(1 << 40))),
+        ir.Var("live", ir.Const("int32", -1)),
+        ir.For("l", ir.ZERO, ir.index("lanes"), step),
+        ir.Assign("stop", _switch("int64", more, ir.ZERO, ir.number(1 << 40))),
     )
-    total = plus(times(plus(index("b"), lane), number(op.outputs)), index("c"))
-    found = Load(leaf, "x5", plus(times(index("leaf"), number(op.outputs)), index("c")))
-    wide = found if leaf == "float64" else ScalarOp("cast", "float64", (found,))
-    added = Store("total", total, ScalarOp(op.fold, "float64", (Load("float64", "total", total), wide)))
-    reached = Let("leaf", minus(number(-1), _int64(at)))
+    total = ir.plus(ir.times(ir.plus(ir.index("b"), lane), ir.number(op.outputs)), ir.index("c"))
+    found = ir.Load(leaf, "x5", ir.plus(ir.times(ir.index("leaf"), ir.number(op.outputs)), ir.index("c")))
+    wide = found if leaf == "float64" else ir.ScalarOp("cast", "float64", (found,))
+    added = ir.Store("total", total, ir.ScalarOp(op.fold, "float64", (ir.Load("float64", "total", total), wide)))
+    reached = ir.Let("leaf", ir.minus(ir.number(-1), _int64(at)))
     return (
-        Let("row", plus(index("first"), index("b"))),
-        Let("lanes", smaller(minus(index("rows"), index("b")), number(LANES))),
-        Declare("node", "int32", LANES),
-        For("l", ZERO, index("lanes"), (start,)),
-        Var("stop", ONE),
-        For("k", ZERO, index("stop"), down),
-        For("l", ZERO, index("lanes"), (reached, For("c", ZERO, number(op.outputs), (added,)))),
+        ir.Let("row", ir.plus(ir.index("first"), ir.index("b"))),
+        ir.Let("lanes", ir.smaller(ir.minus(ir.index("rows"), ir.index("b")), ir.number(LANES))),
+        ir.Declare("node", "int32", LANES),
+        ir.For("l", ir.ZERO, ir.index("lanes"), (start,)),
+        ir.Var("stop", ir.ONE),
+        ir.For("k", ir.ZERO, ir.index("stop"), down),
+        ir.For("l", ir.ZERO, ir.index("lanes"), (reached, ir.For("c", ir.ZERO, ir.number(op.outputs), (added,)))),
     )
 
 
-def _side(op: TreeFold, dtype: str) -> Expr:
+def _side(op: TreeFold, dtype: str) -> ir.Expr:
     """The number of the child that a value goes to."""
-    value = Local(dtype, "value")
-    below = ScalarOp("le", "bool", (value, Load(dtype, "x2", index("inner"))))
+    value = ir.Local(dtype, "value")
+    below = ir.ScalarOp("le", "bool", (value, ir.Load(dtype, "x2", ir.index("inner"))))
     if op.branches == 2:
-        return _switch("int64", below, ZERO, ONE)
-    return _switch("int64", below, ZERO, _switch("int64", ScalarOp("eq", "bool", (value, value)), ONE, number(2)))
+        return _switch("int64", below, ir.ZERO, ir.ONE)
+    return _switch(
+        "int64", below, ir.ZERO, _switch("int64", ir.ScalarOp("eq", "bool", (value, value)), ir.ONE, ir.number(2))
+    )
 
 
-def _int64(value: Expr) -> Expr:
-    return ScalarOp("cast", "int64", (value,))
+def _int64(value: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp("cast", "int64", (value,))
 
 
-def _switch(dtype: str, condition: Expr, then: Expr, otherwise: Expr) -> Expr:
-    return ScalarOp("switch", dtype, (condition, then, otherwise))
+def _switch(dtype: str, condition: ir.Expr, then: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
+    return ir.ScalarOp("switch", dtype, (condition, then, otherwise))
 
 
-def _larger(a: Expr, b: Expr) -> Expr:
-    return _switch("int32", ScalarOp("lt", "bool", (a, b)), b, a)
+def _larger(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    return _switch("int32", ir.ScalarOp("lt", "bool", (a, b)), b, a)

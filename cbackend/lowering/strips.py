@@ -26,7 +26,6 @@ from ...targets.current import current
 from ..ir.loops import (
     ONE,
     ZERO,
-    Assign,
     Body,
     Const,
     Declare,
