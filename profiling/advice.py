@@ -64,7 +64,7 @@ def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) ->
         yield f"{slow}: input `{name}` is strided; give np.ascontiguousarray({name}), or transpose it once{where}"
     if step.strided and not odd:
         names = ", ".join(f"`{name}`" for name in step.strided)
-        yield f"{slow}: it reads {names} across the grain of memory; transpose once, or store it the other way{where}"
+        yield f"{slow}: it reads {names} along an axis with a large stride; transpose once, or store it transposed{where}"
 
 
 def _remarks(profile: RunProfile, steps: list[StepProfile]) -> Iterator[str]:

@@ -80,7 +80,7 @@ class Caller:
 
     @cached_property
     def program(self) -> Program:
-        """The program, for messages and for readers; `Remembered` plans it on first use."""
+        """The program, for messages and for readers; an executable from the cache plans it on first use."""
         return self._make_program()
 
     def entry_into(self, outputs: Mapping[int, np.ndarray]) -> Callable[..., list[np.ndarray]]:

@@ -2,7 +2,7 @@
 
 preamble          scalar types, and the helpers that the kernels use            preamble.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
-declarations      ag_runtime, ag_call                                           abi.py
+declarations      ag_runtime, ag_call                                           ../abi/
 folds             functions that combine results of parts                        nests.py
 driver helpers    joint lengths, slices, copies: those that are used            helpers.py
 nests             the facts that the runtime needs to run a kernel in parts      nests.py

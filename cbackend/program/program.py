@@ -131,7 +131,7 @@ class Stages:
 
 @record(slots=True)
 class Said:
-    """The array for the numbers of a message, as an argument."""
+    """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
 Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages | Said
