@@ -29,10 +29,10 @@ class BuildRuntime(Command):
     def run(self) -> None:
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
-            said = prebuild(package / "cbackend" / "prebuilt")
+            message = prebuild(package / "cbackend" / "prebuilt")
         except Exception as error:  # an installation never fails for this
-            said = f"nothing was built ahead: {type(error).__name__}: {error}"
-        self.announce(said, 2)
+            message = f"nothing was built ahead: {type(error).__name__}: {error}"
+        self.announce(message, 2)
 
     def get_source_files(self) -> list[str]:
         return []

@@ -89,8 +89,8 @@ class Failures:
             return
         text = "".join(later.traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
-        said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
-        warnings.warn(said, OptimizerWarning, stacklevel=2)
+        notice = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
+        warnings.warn(notice, OptimizerWarning, stacklevel=2)
 
     def limit(self, optimizer: str, reason: str | None) -> None:
         """Warn that the optimizer stopped at a limit, if it did."""

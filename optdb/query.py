@@ -151,10 +151,10 @@ class Query:
     def facts(self) -> list[tuple[str, str]]:
         """The parts of the query in words."""
         parts = [("includes", self.include), ("requires", self.require), ("excludes", self.exclude)]
-        said = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
-        said += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]
-        said += [(f"besides, at {position:g}", _name_of(what)) for what, position in self.extra]
-        return [*said, *((f"inside {name}", str(query)) for name, query in self.subquery)]
+        message = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
+        message += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]
+        message += [(f"besides, at {position:g}", _name_of(what)) for what, position in self.extra]
+        return [*message, *((f"inside {name}", str(query)) for name, query in self.subquery)]
 
 
 def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:

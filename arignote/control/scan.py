@@ -57,10 +57,10 @@ def scan(
     """
     if not callable(fn):
         raise TypeError(f"scan: fn must be a function of variables, got {shown(fn)}")
-    along = _sequences(_listed(sequences), go_backwards)
+    along = _sequences(_as_list(sequences), go_backwards)
     steps = _steps(n_steps, along)
-    infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
-    others, slices = [as_tensor(v) for v in _listed(non_sequences)], [s for one in along for s in one.slices]
+    infos = [_info(k, i) for k, i in enumerate(_as_list(outputs_info))] or None
+    others, slices = [as_tensor(v) for v in _as_list(non_sequences)], [s for one in along for s in one.slices]
     given = [s for info in infos or () if info is not None for s in info.wanted]
     require_arguments(fn, _called(along, infos or (), others))
     with comparing() as trace, marking() as marks:
@@ -91,7 +91,7 @@ def scan(
 # --- arguments
 
 
-def _listed(given: Any) -> list[Any]:
+def _as_list(given: Any) -> list[Any]:
     if given is None:
         return []
     require_unpacked(given, "an argument of scan")
@@ -153,7 +153,7 @@ def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any
         raise ValueError(f'{what}: expected dict({key}=..., taps=[...]), got the keys {", ".join(map(repr, given))}')
     taps = given.get("taps")
     try:
-        found = default if taps is None else [operator.index(t) for t in _listed(taps)]
+        found = default if taps is None else [operator.index(t) for t in _as_list(taps)]
     except TypeError:
         raise TypeError(f"{what}: taps must be integers, got {shown(taps)}") from None
     if not found or len(set(found)) < len(found):

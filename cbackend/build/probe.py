@@ -214,9 +214,9 @@ def probe(
     )  # fmt: skip
 
 
-def _version(said: str) -> str:
+def _version(message: str) -> str:
     """Return the line of a compiler's `-v` that names it; empty if there is none."""
-    found = re.search(_VERSION, said)
+    found = re.search(_VERSION, message)
     return found[0] if found else ""
 
 

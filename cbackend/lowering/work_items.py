@@ -207,10 +207,10 @@ def _opened(body: Body) -> Iterator[Statement]:
         if isinstance(s, For):
             yield from _opened(s.body)
         elif isinstance(s, If) and any(isinstance(inner, Return) for inner in s.body):
-            told = next(inner for inner in s.body if isinstance(inner, Store))
+            reported = next(inner for inner in s.body if isinstance(inner, Store))
             position = next(e.value for e in s.body if isinstance(e, Store) and e.index == number(1))
             assert isinstance(position, Local)
-            yield If(s.condition, (told, Assign(position.name, ZERO)))
+            yield If(s.condition, (reported, Assign(position.name, ZERO)))
         elif isinstance(s, If):
             yield from _opened(s.orelse)
         elif not isinstance(s, Return):

@@ -142,7 +142,7 @@ def _reshape(node: Apply, inputs: list[Variable], flags: Flags, examples: Exampl
     return Reshape()(inputs[0], examples.length, *inputs[1:])
 
 
-def _stretch(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+def _broadcast_to(node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
     require_shared(flags[1:], "the lengths of its result")
     x = aligned(inputs[0], True, node.inputs[0].ndim, node.out.ndim)
     return node.op(x, examples.length, *inputs[1:])
@@ -309,8 +309,8 @@ _RULES: dict[type[Op], Rule] = {
     OrderStatistics: _batched_op,
     DimShuffle: _dimshuffle,
     Reshape: _reshape,
-    BroadcastTo: _stretch,
-    Alloc: _stretch,
+    BroadcastTo: _broadcast_to,
+    Alloc: _broadcast_to,
     SpecifyShape: _specify_shape,
     CheckLengths: _batched_op,
     Check: _check,

@@ -23,9 +23,9 @@ def convolution(node: Apply, inputs: list[Variable], flags: Flags, examples: Exa
     if count is not None:
         found = replace(op, groups=op.groups * count)(merged(T.swapaxes(x, 0, 1), 1), merged(w, 0))
         return moved(split(found, 1, examples.length), 1)
-    by_group = T.swapaxes(split(w, 1, _number(op.groups)), 0, 1)
+    by_group = T.swapaxes(split(w, 1, _int64(op.groups)), 0, 1)
     pairs = split(op(merged(x, 0), merged(merged(by_group, 0), 0)), 0, examples.length)
-    each = split(split(pairs, 2, _number(op.groups)), 3, examples.length)  # examples, images, groups, examples, ...
+    each = split(split(pairs, 2, _int64(op.groups)), 3, examples.length)  # examples, images, groups, examples, ...
     return merged(_of_same(each, 0, 3), 2)
 
 
@@ -38,13 +38,13 @@ def kernel_gradient(node: Apply, inputs: list[Variable], flags: Flags, examples:
     if count is not None:
         found = replace(op, groups=op.groups * count)(merged(x, 1), merged(g, 1), *inputs[2:])
         return split(found, 0, examples.length)
-    x, g = (merged(merged(T.swapaxes(split(v, 2, _number(op.groups)), 1, 2), 1), 1) for v in (x, g))
-    pairs = split(split(op(x, g, *inputs[2:]), 0, _number(op.groups)), 1, examples.length)
+    x, g = (merged(merged(T.swapaxes(split(v, 2, _int64(op.groups)), 1, 2), 1), 1) for v in (x, g))
+    pairs = split(split(op(x, g, *inputs[2:]), 0, _int64(op.groups)), 1, examples.length)
     each = split(pairs, 3, examples.length)  # groups, examples, outputs, examples, channels, ...
     return merged(_of_same(each, 1, 3), 1)
 
 
-def _number(n: int) -> Variable:
+def _int64(n: int) -> Variable:
     return T.constant(n, "int64")
 
 

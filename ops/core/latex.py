@@ -63,7 +63,7 @@ def _leaf(variable: Variable) -> Written:
     data = variable.data
     if data.size != 1:
         return name_text(variable.name) if variable.name else _shape_text(data.shape), _ATOM
-    written = _number(data.reshape(()).item())
+    written = _number_in_latex(data.reshape(()).item())
     return written, _PREFIX if written.startswith("-") else _ATOM
 
 
@@ -71,7 +71,7 @@ def _shape_text(shape: Sequence[int]) -> str:
     return r"\left[" + r" \times ".join(map(str, shape)) + r"\right]"
 
 
-def _number(value: Any) -> str:
+def _number_in_latex(value: Any) -> str:
     if isinstance(value, complex):
         return rf"\left({value.real:g} {value.imag:+g}i\right)"
     if isinstance(value, (bool, int)):

@@ -193,14 +193,14 @@ class ByteConvolution(Windowed):
         number = constant(np.array(self.around).astype(x.dtype))
         around = T.pad(x, ((0, 0), (0, 0), *self.padding), constant_values=number)
         plain = Convolution(self.stride, self.dilation, channels if self.own else 1)
-        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _along(start, outputs))
+        y = T.add(plain(cast(around, "int32"), cast(w, "int32")), _by_output(start, outputs))
         if self.fixed:
-            numbers = (cast(_along(v, outputs), "int64") for v in (scale, bias))
+            numbers = (cast(_by_output(v, outputs), "int64") for v in (scale, bias))
             y = classes.Requantize(self.out)(y, *numbers, constant(self.zero, self.out))
             y = T.clip(y, constant(self.low, self.out), constant(self.high, self.out))
             return ToBlocks(self.size)(y) if self.size else y
         if self.out != "int32":
-            y = T.add(T.mul(cast(y, "float32"), _along(scale, outputs)), _along(bias, outputs))
+            y = T.add(T.mul(cast(y, "float32"), _by_output(scale, outputs)), _by_output(bias, outputs))
         if self.out in BYTES:
             if self.sum_scale:
                 lower, upper = (constant(n, "float32") for n in (self.lower, self.upper))
@@ -235,8 +235,8 @@ class ByteConvolution(Windowed):
         for width in panels_of(whole // self.size, self.panel):
             part = filled[first : first + width * self.size]
             first += width * self.size
-            apart = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
-            found.append(apart.transpose(1, 4, 5, 2, 0, 3).reshape(-1))
+            separate = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
+            found.append(separate.transpose(1, 4, 5, 2, 0, 3).reshape(-1))
         return np.concatenate(found)
 
     def unpacked(self, w: np.ndarray, block: int) -> np.ndarray:
@@ -250,11 +250,11 @@ class ByteConvolution(Windowed):
         for width in panels_of(whole // self.size, self.panel):
             rows = width * self.size
             part = w[at : at + rows * depth * math.prod(kernel)]
-            apart = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
-            filled[first : first + rows] = apart.reshape(rows, depth, *kernel)
+            separate = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
+            filled[first : first + rows] = separate.reshape(rows, depth, *kernel)
             first, at = first + rows, at + part.size
         return filled[:outputs, :channels]
 
 
-def _along(v: Variable, outputs: int) -> Variable:
+def _by_output(v: Variable, outputs: int) -> Variable:
     return DimShuffle(("x", 0, "x", "x"))(as_tensor(v)[:outputs])

@@ -167,7 +167,7 @@ def softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVaria
 
     NaN where an element of the row is NaN or inf, and where all are -inf (so is a row that a mask hides whole).
     """
-    return _along("softmax", Softmax, _as_float(x), axis)
+    return _applied_along("softmax", Softmax, _as_float(x), axis)
 
 
 def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorVariable:
@@ -175,10 +175,10 @@ def log_softmax(x: TensorLike, axis: int | Sequence[int] | None = -1) -> TensorV
 
     NaN where the softmax is.
     """
-    return _along("log_softmax", LogSoftmax, _as_float(x), axis)
+    return _applied_along("log_softmax", LogSoftmax, _as_float(x), axis)
 
 
-def _along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
+def _applied_along(what: str, kind: type[AlongAxis], x: Any, axis: Any) -> TensorVariable:
     """Return the op along one axis; several axes are merged into the last one and restored afterwards."""
     axes = tuple(range(x.ndim)) if axis is None else tuple(sorted(normalize_axes(axis, x.ndim, what)))
     if len(axes) == 1:

@@ -271,7 +271,7 @@ def sort(
 
     `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
     """
-    x, place = _along("sort", x, axis)
+    x, place = _array_and_axis("sort", x, axis)
     return Sort(place, _is_stable("sort", kind, stable))(x)
 
 
@@ -279,11 +279,11 @@ def argsort(
     x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
 ) -> TensorVariable:
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
-    x, place = _along("argsort", x, axis)
+    x, place = _array_and_axis("argsort", x, axis)
     return ArgSort(place, _is_stable("argsort", kind, stable))(x)
 
 
-def _along(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
+def _array_and_axis(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:
     x = as_tensor(x)
     if axis is None:
         return ravel(x), 0

@@ -250,7 +250,7 @@ def linspace(
     (start, stop), weak = _ends("linspace", start, stop)
     computed_in = result_type([*weak, float])
     start, stop = with_dtype(start, computed_in), with_dtype(stop, computed_in)
-    count = _number("linspace", num)
+    count = _count_of_samples("linspace", num)
     span = T.sub(stop, start)
     known = int(count.data) if isinstance(count, Constant) else None
     gaps: Any = count if not endpoint else T.sub(count, 1)
@@ -285,7 +285,7 @@ def _ends(what: str, start: Any, stop: Any) -> tuple[tuple[TensorVariable, Tenso
     return (ends[0], ends[1]), weak
 
 
-def _number(what: str, num: Any) -> Variable:
+def _count_of_samples(what: str, num: Any) -> Variable:
     """`num` as an int64 scalar.  Raises TypeError if it is no integer, ValueError if it is known and negative."""
     try:
         count = as_length(num, what)

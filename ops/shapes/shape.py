@@ -278,7 +278,7 @@ def _is_several(shape: Any) -> bool:
 def _lengths_at_run_time(x: Variable, wanted: Sequence[Any]) -> list[TensorVariable]:
     """Return the elements of a computed vector as lengths, a -1 among them computed."""
     others = T.neg(T.mul(*wanted)) if len(wanted) > 1 else constant(1, "int64")
-    missing = T.floor_div(_product(1, lengths_of(x)), others)
+    missing = T.floor_div(_product_of_lengths(1, lengths_of(x)), others)
     return [T.switch(T.eq(n, -1), missing, n) for n in wanted]
 
 
@@ -301,10 +301,10 @@ def _missing_length(x: Variable, others: Sequence[Variable]) -> Variable:
     factors = [ShapeI(axis)(x) for dim, axis in own if not isinstance(dim, int)]
     if numbers % divisor == 0:
         numbers, divisor = numbers // divisor, 1
-    return _quotient(_product(numbers, factors), _product(divisor, rest))
+    return _quotient(_product_of_lengths(numbers, factors), _product_of_lengths(divisor, rest))
 
 
-def _product(number: int, factors: Sequence[Variable]) -> Any:
+def _product_of_lengths(number: int, factors: Sequence[Variable]) -> Any:
     result: Any = constant(number, "int64") if number != 1 or not factors else None
     for factor in factors:
         result = factor if result is None else T.mul(result, factor)
@@ -348,4 +348,4 @@ def axes_made_one(x: Variable, axes: Sequence[int]) -> Variable:
 def _length_product(lengths: Sequence[Variable]) -> Any:
     """The product of int64 scalars: a constant if all of them are."""
     known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
-    return _product(known, [n for n in lengths if not isinstance(n, Constant)])
+    return _product_of_lengths(known, [n for n in lengths if not isinstance(n, Constant)])

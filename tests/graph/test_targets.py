@@ -187,7 +187,7 @@ def test_a_text_says_in_what_a_target_differs():
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("", "expected a name"),
         ("x86_64-linux-v33", "did you mean 'x86_64-linux-v3'?"),
@@ -201,10 +201,10 @@ def test_a_text_says_in_what_a_target_differs():
         ("x86_64-linux limits.tile_elements=3", "limits.tile_elements is '3'; expected a whole number"),
     ],
 )
-def test_texts_of_no_target(text, said):
+def test_texts_of_no_target(text, message):
     with pytest.raises(TargetError, match=r"^target") as error:
         parse_target(text)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 # --- passes ask
@@ -247,7 +247,7 @@ def test_code_for_a_target_runs_with_the_bits_that_are_promised():
     outputs = [T.tanh(m) / (1 + T.exp(m)), m.max(1), m.argmin(), m.sum(0), m @ n + 1, (m * 100).astype("int32").sum()]
     rng = np.random.default_rng(1)
     values = [rng.standard_normal(shape).astype("float32") for shape in ((67, 131), (131, 35))]
-    here, there = ag.function([m, d], outputs), ag.function([m, d], outputs, target=V3)
+    here, there = ag.function([m, n], outputs), ag.function([m, n], outputs, target=V3)
     assert (here.target, there.target) == (host(), NAMED[V3]) and there.backend == "c"
     for a, b in zip(here(*values), there(*values), strict=True):
         assert np.array_equal(a, b)

@@ -3,6 +3,7 @@
 import pickle
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -109,11 +110,11 @@ def test_several_outputs_and_dtypes(mode):
         x, [T.constant(0, "int8"), T.constant(False), None],
     )  # fmt: skip
     value = np.array([1, -2, 3, 4], np.float32)
-    counts, flags, turned = ag.function([x], outputs, mode=mode)(value)
+    counts, flags, rotated = ag.function([x], outputs, mode=mode)(value)
     np.testing.assert_array_equal(counts, [1, 2, 3, 4])
     assert counts.dtype == np.int8
     np.testing.assert_array_equal(flags, [True, True, False, True])
-    np.testing.assert_array_equal(turned, value * 1j)
+    np.testing.assert_array_equal(rotated, value * 1j)
 
 
 def test_variables_that_are_not_given(mode):
@@ -335,22 +336,19 @@ def chain_of(kind, links):
     """A chain of bodies that read the value before them, which is outside of each."""
     x = T.vector("x")
     y, stream = x, T.random.RandomStream(1)
+    links_of = {
+        "scan": lambda y: ag.scan(lambda a: a * 2 + y, outputs_info=x, n_steps=2)[0][-1],
+        "draws": lambda y: ag.scan(lambda a: a + y + stream.normal(), outputs_info=x, n_steps=2)[0][-1],
+        "while": lambda y: ag.while_loop(lambda a: a.sum() < 3, lambda a: a + y, x),
+        "vmap": lambda y: ag.vmap(lambda a: a + y.sum())(x),
+        "cond": lambda y: ag.cond(y[0] > 0, lambda: y + 1, lambda: y * 2),
+    }
     for _ in range(links):
-        before = y
-        if kind == "scan":
-            y = ag.scan(lambda a: a * 2 + before, outputs_info=x, n_steps=2)[0][-1]
-        elif kind == "draws":
-            y = ag.scan(lambda a: a + before + stream.normal(), outputs_info=x, n_steps=2)[0][-1]
-        elif kind == "while":
-            y = ag.while_loop(lambda a: a.sum() < 3, lambda a: a + before, x)
-        elif kind == "vmap":
-            y = ag.vmap(lambda a: a + before.sum())(x)
-        else:
-            y = ag.cond(before[0] > 0, lambda: before + 1, lambda: before * 2)
+        y = links_of[kind](y)
 
 
 @pytest.mark.parametrize("kind", ["scan", "draws", "while", "vmap", "cond"])
 def test_bodies_are_traced_without_a_walk_over_all_that_is_above_them(kind):
     chain_of(kind, 2)
-    few, many = (calls_of(lambda: chain_of(kind, links)) for links in (20, 80))
+    few, many = (calls_of(partial(chain_of, kind, links)) for links in (20, 80))
     assert many < 4.2 * few
