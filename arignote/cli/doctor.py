@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from .. import __version__
-from ..cbackend.abi import declarations as abi
 from ..cbackend.abi._abi import ffi
+from ..cbackend.abi.declarations import declarations
 from ..cbackend.build.compilation import compile_text
 from ..cbackend.build.compiler_process import CompileError
 from ..cbackend.build.loading import load_library
@@ -113,7 +113,7 @@ def compiled_code(toolchain: Toolchain | None, cache: Cache) -> Iterator[Finding
     """Build, load and run a program; report the time."""
     if toolchain is None:
         return
-    head = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+    head = declarations()
     text = f"{head}i32 ag_entry(ag_call *call) {{ return call == 0 ? 7 : 0; }}\n"
     try:
         begun = time.perf_counter()

@@ -1,22 +1,24 @@
-"""Writes `_abi.py` from the texts of `declarations.py`: `python -m arignote.cbackend.abi.generate`."""
+"""Writes the headers of kernels from their specs, and `_abi.py`: `python -m arignote.cbackend.abi.generate`."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
 from cffi import FFI
 
-from . import declarations as abi
+from ..kernels.headers import headers
+from .declarations import declarations
 
-HEADER = "# Written by generate.py from declarations.py: do not edit.\n# ruff: noqa\n# mypy: ignore-errors\n"
+HEADER = "# Written by generate.py from library.h: do not edit.\n# ruff: noqa\n# mypy: ignore-errors\n"
 
 
 def module_text() -> str:
-    """The text of `_abi.py`."""
+    """Return the text of `_abi.py`."""
     ffi = FFI()
     ffi.cdef("typedef int32_t i32;\ntypedef int64_t i64;\n")
-    ffi.cdef(abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + abi.NATIVE_DECLARATIONS + abi.LIBRARY_DECLARATIONS)
+    ffi.cdef(re.sub(r"(?m)^#.*\n", "", declarations("library.h", types=False)))
     ffi.set_source("arignote.cbackend.abi._abi", None)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder, "_abi.py")
@@ -25,4 +27,6 @@ def module_text() -> str:
 
 
 if __name__ == "__main__":
+    for path, text in headers().items():
+        path.write_text(text)
     Path(__file__).with_name("_abi.py").write_text(module_text())

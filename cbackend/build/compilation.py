@@ -9,9 +9,10 @@ import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
-from ..abi import declarations as abi
+from ..abi.declarations import VERSION, declarations
 from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
@@ -26,13 +27,18 @@ TIMEOUT_SECONDS = 600.0
 UNITS = (1, 2)
 _ENTRY = "\ni32 ag_entry(ag_call *call)\n{"
 """The beginning of the entry, by which the text of a program is known; programs link without start files."""
-_ABI = hashlib.sha256(f"{abi.VERSION}{abi.RUNTIME_DECLARATIONS}{abi.CALL_DECLARATIONS}".encode()).hexdigest()
 
 
 def library_key(text: str, toolchain: Toolchain) -> bytes:
     """Return the digest under which the library of `text` is stored, over all that shapes its code."""
-    parts = (text, toolchain.fingerprint, _ABI)
+    parts = (text, toolchain.fingerprint, _interface())
     return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
+
+
+@lru_cache(maxsize=1)
+def _interface() -> str:
+    """Return the digest of the binary interface."""
+    return hashlib.sha256(f"{VERSION}{declarations()}".encode()).hexdigest()
 
 
 @postponed()

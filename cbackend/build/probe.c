@@ -3,6 +3,8 @@
    probe               prints three words: exp(2.5) from a loop, a subnormal that must survive, and a sum that wraps.
    probe <library>     loads a new library and calls it on empty arrays; exit code 0 if both went well.  A crash
                        then ends this process and not the user's. */
+#include "../abi/call.h"
+
 int printf(const char *format, ...);
 void *dlopen(const char *path, int mode); /* no header: reading them takes as long as all the rest */
 void *dlsym(void *library, const char *name);

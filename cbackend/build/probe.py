@@ -16,18 +16,16 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from pathlib import Path
 
 from ...record import record
-from ..abi import declarations as abi
+from ..abi.amalgamation import self_contained
 from ..cache.files import write_whole
 from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
 from .linking import linking
 
-PROBE_TEXT = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + (
-    Path(__file__).with_name("probe.c").read_text()
-)  # fmt: skip
 PROBE_LINK = ("-ldl",)
 
 REQUIRED = ("-std=gnu11", "-fno-fast-math", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off")
@@ -76,6 +74,12 @@ WANTED_TEXT = " ".join((*map(str, (GCC, CLANG, *OPTIONAL, ZIG)), *REQUIRED, *REQ
 _EXPECTED = ["12.1824939607035", "0x0.0000000000001p-1022", "-2147483648"]
 _VERSION = r"(?m)^(?! ).*\bversion \d.*"
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
+
+
+@lru_cache(maxsize=1)
+def probe_text() -> str:
+    """Return the C text of the probe."""
+    return self_contained(Path(__file__).with_name("probe.c"))
 
 
 @record
@@ -179,7 +183,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
     Raises:
         NotStartedError: a CompileError.
     """
-    write_whole(folder / "probe.c", PROBE_TEXT.encode(), durable=False)
+    write_whole(folder / "probe.c", probe_text().encode(), durable=False)
     return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
 
 

@@ -10,7 +10,7 @@
     Makefile
 
 A folder holds one function; objects of several may be linked together, for all that they share is the runtime.
-Templates have fields between at signs, @NAME@, each filled once.
+Templates have fields in capitals, each filled once: NAME and UPPER in any name, others as words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from ...graph import TensorType
 from ...record import record
 from ...record.quoting import c_comment, c_string, page_json
-from ..abi import declarations as abi
+from ..abi.declarations import declarations
 from ..build.cross import Builder
 from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
@@ -37,6 +37,9 @@ from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solve
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
+_FIELD = re.compile(
+    r"(?<![A-Za-z0-9])(?:NAME|UPPER)(?![A-Za-z0-9])|\b(?:SIGNATURE|TOLD|VERSION|RANK|INPUTS|OUTPUTS|SHARED|TYPES)\b"
+)
 _CONVOLUTIONS = ("convolve_blocks", "convolve_gradient", "convolve_packing", "convolve_pair", "convolve_tiles")
 """The functions of the driver that need the runtime's convolutions."""
 _SENTENCES = {
@@ -116,7 +119,8 @@ class Bundle:
     def _filled(self, file: str, **fields: str) -> str:
         """Return the text of a file of this subpackage with its fields filled: NAME, UPPER and those given."""
         values = {"NAME": self.name, "UPPER": self.name.upper(), **fields}
-        return re.sub(r"@([A-Z]+)@", lambda field: values[field[1]], (_HERE / file).read_text())
+        text = (_HERE / file).read_text().replace('#include "tables.h"\n', "").replace('"header.h"', '"NAME.h"')
+        return _FIELD.sub(lambda field: values.get(field[0], field[0]), text)
 
     # --- files
     def _header(self) -> str:
@@ -133,16 +137,15 @@ class Bundle:
 
     def _wrapper(self) -> str:
         name, interface = self.name, self.interface
-        declarations = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
         return "\n".join([
             f"#define ag_entry {name}_entry",
             *(["#define AG_ALONE"] if self.builder.alone else []),
             *(f"#include <{header}.h>" for header in ("stdio", "stdlib", "string", "unistd")),
             f'\n#include "{name}.h"\n',
-            declarations,
+            declarations(),
             "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
             *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
-            *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
+            *_declared("solvers", interface.solvers, "ag_solvers *entries, void *const *found, i32 wide"),
             _installing(interface),
             *self._tables(),
             self._filled("bundle.c"),

@@ -2,8 +2,9 @@
    and returns the same object every time.
 
    Each call has an ag_call of its own, so concurrent calls disturb only each other's results.  A call that fails is
-   repeated by the Python entry: a function with a native entry has no side effects.
-   native.py puts native_entry.c in front. */
+   repeated by the Python entry: a function with a native entry has no side effects. */
+#pragma once
+#include "native_entry.c"
 
 /* Run one call with the arrays of a binding; 0 if the Python entry has to repeat it. */
 static i32 repeated(const ag_binding *b)

@@ -10,7 +10,11 @@
 
    No header of Python or NumPy is needed: native.py brings the addresses of a few functions, and the layouts of
    `object` and `array` have been the same since Python 3.8 and NumPy 1.7; native.py compares them with live objects
-   before it trusts them. native.py puts the declarations in front. */
+   before it trusts them. */
+#pragma once
+#include "../runtime/prebuilt.h"
+#include "../abi/native.h"
+
 #if !defined(__clang__)
 #pragma GCC optimize("O2") /* of a call, this is what Python pays for */
 #endif

@@ -18,8 +18,8 @@ import numpy as np
 from ...profiling import Roofline
 from ...record.ending import interpreter_ends
 from ...targets.processors import processors
-from ..abi import declarations as abi
 from ..abi._abi import ffi
+from ..abi.amalgamation import self_contained
 from ..build.build import Library, build
 from ..build.toolchain import Toolchain
 from ..cache import machine
@@ -43,7 +43,7 @@ def roofline(toolchain: Toolchain, cache: Cache) -> Roofline | None:
         CompileError: the toolchain fails.
     """
     threads = processors()
-    text = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS + _SOURCE.read_text()
+    text = self_contained(_SOURCE)
     parts = ("roofline", text, toolchain.fingerprint, machine.identity().hex(), str(threads))
     key = hashlib.sha256("\0".join(parts).encode()).digest()
     found = cache.load(Kind.RECORD, key)

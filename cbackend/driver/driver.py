@@ -2,7 +2,7 @@
 
 preamble          scalar types, and the helpers that the kernels use            preamble.py
 kernels           each once: what a reader looks for, so it comes before what only the driver needs
-declarations      ag_runtime, ag_call                                           ../abi/
+declarations      ag_runtime, ag_call                                           abi/call.h
 folds             functions that combine results of parts                        nests.py
 driver helpers    joint lengths, slices, copies: those that are used            helpers.py
 nests             the facts that the runtime needs to run a kernel in parts      nests.py
@@ -19,7 +19,7 @@ from ...graph.types import numpy_dtype
 from ...record import record
 from ...record.quoting import c_comment
 from ...targets.current import current
-from ..abi import declarations as abi
+from ..abi.declarations import declarations
 from ..ctext.emit import helpers
 from ..ctext.helper import storage_type
 from ..ctext.preamble import preamble
@@ -69,7 +69,7 @@ def c_file(program: Program, profile: bool = False) -> CFile:
     lines: list[Line] = [*nest_lines(program.kernels), "", *(line for d in drivers for line in d.lines())]
     driver = "\n".join(line for line in lines if isinstance(line, str))
     called = driver_helpers(name for d in drivers for name in d.helpers)
-    before, behind = in_units(program.kernels, _DECLARATIONS, f"{folds}\n{called}\n{driver}")
+    before, behind = in_units(program.kernels, declarations(types=False), f"{folds}\n{called}\n{driver}")
     page = Page(_launching_sites(program))
     page.add(preamble([*(name for kernel in program.kernels for name in helpers(kernel)), *fold_helpers]))
     for piece in before:
@@ -90,9 +90,6 @@ def _launching_sites(program: Program) -> dict[str, list[int]]:
         for inner in (kernel for body in bodies_of(step) for kernel in program.bodies[body].kernels):
             found.setdefault(inner.name, {})[step.site] = None  # type: ignore[union-attr]
     return {name: list(sites) for name, sites in found.items()}
-
-
-_DECLARATIONS = f"{abi.RUNTIME_DECLARATIONS}\n{abi.CALL_DECLARATIONS}"
 
 
 @record
@@ -372,7 +369,7 @@ def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
 
 def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
     """Return the sites in groups of about `limits.driver_steps` steps; one group for up to twice as many."""
-    most = current().limits.driver_steps
+    most = current().limits.programs.driver_steps
     if sum(len(steps) for _, steps in sites) <= 2 * most:
         return [sites]
     parts: list[list[tuple[int, list[Step]]]] = [[]]

@@ -1,7 +1,8 @@
-/* Definitions shared by all files of the matrix products.  The declarations precede it, with T (the dtype), REAL (the dtype
-   of its parts), COMPLEX, FALLBACK and BLAS_FIRST (0 or 1); tile.c, panels.c, blocks.c, little.c,
-   vector.c, ../runtime/linear_algebra.c, batch.c, attention.c and table.c follow in the same unit.  With BYTES it is bytes.c,
-   tables.c, nibbles.c, sparse.c and byte_table.c. */
+/* Definitions shared by all files of the matrix products, of one dtype (element.h) or, with BYTES, of bytes. */
+#pragma once
+#include "../runtime/prebuilt.h"
+#include "../abi/runtime.h"
+#include "../runtime/element.h"
 
 #if !defined(BYTES)
 #define BYTES 0

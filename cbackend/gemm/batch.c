@@ -4,6 +4,9 @@
    where they are as fast as the BLAS (float32 and float64 with AVX2 or AVX-512: 0.95 to 1.8 times OpenBLAS 0.3.31 at
    32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS
    could only take as a copy.  Only they support operands that tables describe. */
+#pragma once
+#include "little.c"
+#include "../runtime/linear_algebra.c"
 
 typedef struct batch {
     const ag_runtime *rt;

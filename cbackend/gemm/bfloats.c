@@ -11,6 +11,8 @@
    numbers and sums below 2^-126 to zero.  It is used only if none occur: the least exponents of a and b show that every
    product, and so every sum, is a multiple of 2^-126.  Otherwise float multiplications compute the same in twice the time.
    So the processor changes no bit, unless it rounds products below 2^-126 separately from sums. */
+#pragma once
+#include "nibbles.c"
 
 typedef unsigned int unsigned_vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef unsigned short half;

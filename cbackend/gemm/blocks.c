@@ -14,6 +14,8 @@
 
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: the
    division of the work does not change a bit. */
+#pragma once
+#include "panels.c"
 
 enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
 enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are prefetched before they are packed */

@@ -1,4 +1,12 @@
 /* The entries of the unit: products of bytes, of 4-bit weights and of sparse matrices, and byte tables. */
+#pragma once
+#include "../kernels/quantized/sums.c"
+#include "../kernels/quantized/products.c"
+#include "../kernels/quantized/words.c"
+#include "sparse_columns.c"
+#include "two_of_four.c"
+#include "bfloats.c"
+#include "../kernels/slots.h"
 
 /* y[rows, outputs] = x[rows, depth] @ w for a sparse w of stored vectors.  Return 0, or MEMORY (2). */
 static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
@@ -24,7 +32,8 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
 EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
 {
     (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes,        multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns,
-                               multiply_two,     multiply_bfloats, look_up, softmax_of_bytes,
-                               quantize_words};
+    *entries = (ag_byte_table){
+        .nibbles = multiply_nibbles, .sparse = multiply_sparse, .columns = multiply_columns, .two = multiply_two,
+        .bfloats = multiply_bfloats, BYTES_SLOTS
+    };
 }

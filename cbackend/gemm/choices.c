@@ -1,4 +1,6 @@
 /* Selection between two vectors, lane by lane. */
+#pragma once
+#include "tile.c"
 
 #if !COMPLEX
 typedef __typeof__((vector){0} < (vector){0}) mask;

@@ -2,6 +2,8 @@
 
    A tile is some columns of a row of y.  Its sums, and the weights of a row of the kernel, are held in registers.  Windows
    reach at most one column over the left and the right border, where they add nothing. */
+#pragma once
+#include "direct.c"
 
 #if !COMPLEX
 enum { OWN_COLUMNS = 8, OWN_KERNEL = 3 };

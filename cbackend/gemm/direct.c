@@ -15,6 +15,9 @@
 
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
+#pragma once
+#include "blocks.c"
+#include "choices.c"
 
 #if !COMPLEX
 #if defined(__AVX512F__)

@@ -8,6 +8,8 @@
        for each group, panel of vectors that it touches, row and column of the kernel, channel:  lanes
 
    Each number of y is the sum over rows, columns, channels, in this order. */
+#pragma once
+#include "direct.c"
 
 #if !COMPLEX
 enum { MOST_LISTED = 2048 }; /* channels; ops/lowered/blocked.py lists no more */

@@ -7,6 +7,8 @@
    and portions depend only on shapes, so threads do not change bits.
 
    Positions beyond the borders of x are zeros.  They are skipped unless g has an infinity or a NaN there. */
+#pragma once
+#include "direct.c"
 
 #if !COMPLEX
 #if defined(__AVX512F__)

@@ -1,6 +1,8 @@
 /* Small products: both operands are read in place, without packing, threads or the BLAS.
 
    Of 1000 products of 4x4, float64, OpenBLAS's calls took 94 us, NumPy takes 45. */
+#pragma once
+#include "blocks.c"
 
 #if !COMPLEX
 

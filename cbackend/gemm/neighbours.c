@@ -3,6 +3,9 @@
    Several positions are computed at a time.  The channels of each, with those of the previous and the next block, are
    copied to a line; the window of a channel is a segment of it.  Channels outside the first and the last are zeros.
    A window is summed from its first channel to its last one. */
+#pragma once
+#include "depthwise.c"
+#include "pools.c"
 
 #if !COMPLEX
 enum { LINES = 16 };

@@ -6,6 +6,12 @@
 
    A slot stays in the cache of one processor.  Rows that two strips read are computed twice.  Sums have the order
    of the separate convolutions. */
+#pragma once
+#include "depthwise.c"
+#include "pools.c"
+#include "neighbours.c"
+#include "grouped.c"
+#include "winograd.c"
 
 #if !COMPLEX
 enum { BAND_BYTES = 1 << 19 }; /* of a slot, beside which there are weights and rows of x in a cache */

@@ -1,4 +1,6 @@
 /* Packing: panels are slices of the operands, copied in the order in which the micro-kernel reads them. */
+#pragma once
+#include "tile.c"
 
 #if !COMPLEX && defined(__AVX512F__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
 #define TRANSPOSES 1

@@ -2,6 +2,8 @@
 
    A window takes its numbers row by row.  Positions beyond a border are not read.  A tile is some columns of a row of y,
    held in registers; columns whose windows reach over the left or right border are computed one by one. */
+#pragma once
+#include "direct.c"
 
 #if !COMPLEX
 enum { POOLED_COLUMNS = 8, LARGEST = 2, SUMS = 3 }; /* LARGEST, SUMS: `own` of a convolution that is a pool */

@@ -1,5 +1,5 @@
-/* Products of rows and a sparse constant matrix, of which some vectors are stored.  The file is read once for each NUMBER,
-   float and double; NAMED(name) differs between both readings.
+/* Products of rows and a sparse constant matrix, of which some vectors are stored.  sparse_numbers.h reads the file
+   for each NUMBER, float and double; NAMED(name) differs between both readings.
 
    Each lane is an output; a panel has SPARSE_LANES outputs.  Nonzero vectors of each panel are stored in the order of the
    sum, and `places` has the index of each along the sum:
@@ -9,6 +9,11 @@
 
    Four accumulators alternate over the vectors of a panel.  One task computes a whole output, so neither threads nor
    other rows change its bits.  A row with an infinity or a NaN gets the products by zeros that are not stored as well. */
+#include "sparse_work.c"
+#ifndef NUMBER /* as tools read the file */
+#define NUMBER float
+#define NAMED(name) name##_float
+#endif
 
 #define SPARSE_LANES (VECTOR_BYTES / (i64)sizeof(NUMBER))
 typedef NUMBER NAMED(lanes) __attribute__((vector_size(VECTOR_BYTES)));
@@ -150,3 +155,5 @@ static void NAMED(find_special)(const ag_sparse_product *of, char *special)
 
 #undef SPARSE_LANES
 #undef PANEL_KERNEL
+#undef NUMBER
+#undef NAMED

@@ -10,6 +10,9 @@
    Four accumulators alternate over the blocks of an output.  The lanes of their total are added in pairs, and chunks in
    order.  One task computes a whole output, so neither threads nor other rows change its bits.  A row with an
    infinity or a NaN gets the products by zeros that are not stored as well. */
+#pragma once
+#include "nibbles.c"
+#include "sparse_numbers.h"
 
 enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/sparse_columns.py has the former too */
 #if defined(__AVX512F__) || defined(__aarch64__)

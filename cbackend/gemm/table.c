@@ -1,3 +1,8 @@
+#pragma once
+#include "batch.c"
+#include "../kernels/attention/attention.c"
+#include "../kernels/slots.h"
+
 #ifndef CONVOLVE
 #define CONVOLVE 0
 #define KERNEL_GRADIENT 0
@@ -9,5 +14,6 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     wide = takes_wide;
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
-    *entries = (ag_blas){multiply_all, gemv, ger, dot, CONVOLVE, ATTEND, KERNEL_GRADIENT};
+    *entries = (ag_blas){.product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, .convolve = CONVOLVE,
+                          .kernel_gradient = KERNEL_GRADIENT, PRODUCTS_SLOTS};
 }

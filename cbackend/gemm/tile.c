@@ -12,6 +12,8 @@
 
    The loop counts down to need one general register less: with 15 there is none to spare, and a pointer that is kept
    in a vector register instead costs 6 %. */
+#pragma once
+#include "arithmetic.c"
 
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, ROWS = 8 };

@@ -8,6 +8,9 @@
 
    Two accumulators alternate over the weights.  One task computes a whole output, so threads and other rows do not matter.  A
    row with an infinity or a NaN gets the products by zeros that are not stored as well. */
+#pragma once
+#include "nibbles.c"
+#include "sparse_numbers.h"
 
 enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)

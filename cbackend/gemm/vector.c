@@ -7,6 +7,8 @@
 
    Several vectors share blocks of the matrix that stay in the cache: two rows by 768x3072 read it at 22 GB/s,
    by its transpose at 26, where packing it for the tiles of blocks.c leaves 11 and 7. */
+#pragma once
+#include "blocks.c"
 
 #if !COMPLEX
 enum { READ_TASK = 1 << 15 }; /* least numbers of a matrix per task */

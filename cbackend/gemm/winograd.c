@@ -12,6 +12,8 @@
        for each panel of outputs, position, channel:  its outputs
 
    The rounding of a number of y depends on its position within its tile. */
+#pragma once
+#include "direct.c"
 
 #if !COMPLEX
 enum { MOST_EDGE = 6, MOST_POSITIONS = MOST_EDGE * MOST_EDGE, CHUNK = 16 * MOST_POSITIONS }; /* tiles times positions */

@@ -23,13 +23,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.elementwise.costs import additions
-from ...ops.elementwise.records import Elementwise, Pointwise, add, exp, mul, sub, true_div
+from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
 from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.linalg.determinants import Det, SlogDet
-from ...ops.linalg.factorizations import Cholesky
-from ...ops.linalg.solving import Inverse, Solve, SolveTriangular
 from ...ops.lowered.assembled import Assembled
-from ...ops.lowered.attention import Attention
 from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.lowered.blocked import BlockedConvolution
 from ...ops.lowered.blocked_gradient import BlockedKernelGradient
@@ -49,6 +45,8 @@ from ...ops.shapes.creation import Alloc
 from ...ops.shapes.indexing import IncSubtensor
 from ...ops.shapes.joining import Join
 from ...targets.current import current
+from ..kernels import Work
+from .calls import spec_of, values
 from .plan_block_pools import SUMS
 from .program import (
     Allocate,
@@ -75,11 +73,7 @@ Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
 """Ops that multiply matrices."""
-THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
-"""Operations on a matrix of n rows, in thirds of n^3."""
-SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
-"""Operations per right side, in n^2."""
-Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
+Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Index of the vector with the reduced lengths among the arguments of multiply_windows."""
@@ -127,7 +121,7 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     """Return the floating-point operations of a node as terms to be added up; no terms for a node without any."""
     if site >= len(program.sites):
         return []
-    work: Work | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
+    work: Count | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
     return work(program, program.sites[site], steps) if work is not None else []
 
 
@@ -144,10 +138,6 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
     each = sum(cost(inner) for inner in op.graph.order)
     rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
     return [product, (each, (*rows, *columns), 1)]
-
-
-def _of_system(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _solving(type(unmarked(site.node.op)), site.operands)
 
 
 def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -180,9 +170,23 @@ def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[T
     return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
 
 
-def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return no terms: the node only describes, moves or compares elements, or its bodies count their own."""
-    return []
+def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Return the operations of the kernels of the runtime that a node calls, as their specs tell."""
+    found: list[Term] = []
+    for step in steps:
+        if not isinstance(step, Call):
+            continue
+        spec = spec_of(step)
+        if spec is not None and spec.work is not None:
+            found += (_term(work, step.dtype) for work in spec.work(values(step.function, step.arguments)))
+    return found
+
+
+def _term(work: Work, dtype: str) -> Term:
+    """Return the operations of a call in additions."""
+    functions = (ELEMENTWISE[name] for name in work.functions)
+    each = sum(current().costs.additions(f.name, f.cost, dtype) for f in functions)
+    return work.number + each, work.lengths, work.over
 
 
 def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
@@ -208,9 +212,11 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
             if any(numbers[BESIDE]):
                 found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
                 continue
-            found += _own(numbers, s.writes[-1].lengths) if numbers[OWN] else [
-                (2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)
-            ]
+            found += (
+                _own(numbers, s.writes[-1].lengths)
+                if numbers[OWN]
+                else [(2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)]
+            )
         elif isinstance(s, Call) and s.function == "convolve_gradient":
             numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
             found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
@@ -283,25 +289,9 @@ def _product(op: object, site: Site) -> Term:
     return 2, (*a.lengths, *b.lengths[1:]), 1
 
 
-def _of_attention(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    q, k, v = (x.lengths for x in site.operands[:3])
-    batch = max((x[:-2] for x in (q, k, v)), key=len)
-    sizes, shares = (*batch, q[-2], k[-1]), _of_row(Softmax, site.node.out.dtype)
-    return [(2, (*sizes, q[-1]), 1), (2, (*sizes, v[-1]), 1), (shares, sizes, 1)]
-
-
 def _of_row(kind: type[Op], dtype: str) -> int:
     """Return additions per element of a row."""
     return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
-
-
-def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
-    a = operands[0].lengths
-    found: list[Term] = [(THIRDS[kind], (*a, a[-1]), 3)] if THIRDS[kind] else []
-    if kind in SIDES:
-        batch = max((x.lengths[:-2] for x in operands), key=len)
-        found.append((SIDES[kind], (*batch, a[-1], *operands[1].lengths[-2:]), 1))
-    return found
 
 
 # --- memory
@@ -331,10 +321,8 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 # --- the facet `work` of the classes that do more than launch one kernel
 
-COUNTS: dict[type[Op], Work] = {
+COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
-    Attention: _of_attention,
-    **dict.fromkeys(THIRDS, _of_system),
     **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
     **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
     SumPool: _of_sums,

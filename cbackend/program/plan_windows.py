@@ -17,7 +17,7 @@ from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import Cast, add, maximum, mul
 from ...ops.lowered.fused import Fused
 from ...ops.networks.convolution import Convolution, KernelGradient
-from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
 from ...ops.reductions.reduce import Reduce
 from ...ops.shapes.indexing import Subtensor
 from ...ops.shapes.joining import Join
@@ -202,7 +202,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
         return
     front = len(x.lengths) - len(op.stride)
     counts = window_counts(p, op, x.lengths[front:], op.kernel, front)
-    if math.prod(op.kernel) > current().limits.taps:
+    if math.prod(op.kernel) > current().limits.pools.taps:
         _plan_large_pool(p, node, counts)
         return
     lengths = (*x.lengths[:front], *counts)
@@ -245,7 +245,7 @@ def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
     taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
     while len(taps) > 1:
-        most = current().limits.taps
+        most = current().limits.pools.taps
         parts = [taps[k : k + most] for k in range(0, len(taps), most)]
         taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
     plan_as(p, node, [taps[0]])
@@ -268,7 +268,7 @@ def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether each channel certainly has a kernel of its own, of few positions."""
     kernel = shape[2:]
     known = shape[:2] == (op.groups, 1) and None not in kernel
-    return known and math.prod(n or 0 for n in kernel) <= current().limits.taps
+    return known and math.prod(n or 0 for n in kernel) <= current().limits.pools.taps
 
 
 def has_own_kernels(node: Apply) -> bool:
@@ -323,3 +323,13 @@ def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> N
     p.plan_all([joined])
     lengths = (p.arrays[joined].lengths[0], 1, *kernel)
     p.put(node.out, p.view(p.arrays[joined], lengths, p.strides(lengths), dense=True))
+
+
+PLANNERS = {
+    Convolution: plan_convolution,
+    KernelGradient: plan_kernel_gradient,
+    MaxPool: plan_pool,
+    MaxPoolGradient: plan_pool_gradient,
+    SumPool: plan_pool,
+}
+CONDITIONS = {KernelGradient: lambda node: node.out.type.kind not in "iu"}

@@ -1,5 +1,7 @@
 /* One thread and no signals (AG_ALONE, as on WebAssembly): tasks run one after the other, and nothing interrupts them.
-   The names are those of interrupt.c, team.c and blas_gate.c. */
+   The names are those of interrupt.c, team.c and blas_gate.c; threads.h chooses. */
+#pragma once
+#include "runtime.c"
 
 enum { AWAY, LISTENING };
 

@@ -4,6 +4,8 @@
    Lives are known when a function is compiled, sizes when a call has ended.  So a call takes the places that earlier
    calls asked for, and a buffer that does not fit gets a block of the pool.  The call then plans again, and since a
    place is never taken for more than its bytes, old places are as safe as new ones. */
+#pragma once
+#include "runtime.c"
 
 enum {
     GROWTH = 4,    /* a place that grows again gets a quarter more */

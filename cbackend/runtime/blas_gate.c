@@ -5,6 +5,8 @@
    product overwrites the mark with "nothing to do" and sleeps on (driver/others/blas_server.c,
    blas_thread_shutdown).  Our handler runs before OpenBLAS's, which was registered earlier: it waits until no thread
    is inside, and admits none until the fork is done. */
+#pragma once
+#include "runtime.c"
 
 enum { GATE_NAP_NS = 50000 };
 

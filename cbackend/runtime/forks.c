@@ -1,4 +1,7 @@
 /* Threads of the process outside the runtime: forks, and the threads of the BLAS. */
+#pragma once
+#include "blas_gate.c"
+#include "table.c"
 
 static void before_fork(void)
 {

@@ -3,6 +3,8 @@
    Only the main thread is interrupted, since Python runs its handlers there.  A call begins to listen before much
    work, or after a millisecond.  From then until its end our handler replaces Python's, sets the flag `stop` and
    calls Python's.  Short calls pay nothing. */
+#pragma once
+#include "runtime.c"
 
 #if !defined(__clang__)
 #pragma GCC optimize("O0") /* from here on: cheap checks and claims; optimizing them costs 60 ms of the first start */

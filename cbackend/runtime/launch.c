@@ -9,10 +9,13 @@
 
    A kernel that may visit an element repeatedly (AG_SEQUENTIAL: a scatter) is divided only along loops that never do
    so; the share of each thread runs in chunks one after the other, in the order of the whole. */
+#pragma once
+#include "costs.h"
+#include "threads.h"
 
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
-    /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: sources.py. */
+    /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: costs.h. */
     LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
     FOLD_AT_LEAST = 64   /* least elements per result that has to be combined */

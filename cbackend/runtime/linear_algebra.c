@@ -4,6 +4,8 @@
    With FALLBACK the BLAS has all three, and our own loops are compiled with little optimization.  An outer product is
    ours where OWN_LOOPS is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no
    thread of the BLAS. */
+#pragma once
+#include "../gemm/vector.c"
 
 #if FALLBACK
 #define LOOP static

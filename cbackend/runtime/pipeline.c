@@ -7,6 +7,8 @@
    adjacent chunks; chunks are long, so these are few.  A row stays in the cache between the stages.
    A line buffer is circular: row r lies in place r modulo its capacity.  If all intermediate results are small, rows
    are very long, or lengths broadcast so that rows are not adjacent, each stage runs whole. */
+#pragma once
+#include "launch.c"
 
 enum {
     MOST_STAGES = 16, MOST_LINE_BUFFERS = 32,

@@ -4,6 +4,7 @@
                       2  fused multiply-adds of float32 in registers, call->operand times ROUND          peak
                       3  the same of float64
    The triad is that of STREAM (J. McCalpin, 1995).  A call in any other mode does nothing. */
+#include "../abi/call.h"
 
 #if defined(__AVX512F__)
 #define WIDTH 64

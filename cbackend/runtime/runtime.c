@@ -1,9 +1,10 @@
-/* The runtime of generated code: a pool of memory blocks and a clock; arena.c, interrupt.c, team.c, launch.c,
-   blas_gate.c, table.c and forks.c follow in the same unit.  With AG_ALONE there are no threads, signals or forks:
-   alone.c stands in the place of interrupt.c, team.c and blas_gate.c.
+/* The runtime of generated code: a pool of memory blocks and a clock.  core.c lists the other files of the unit.
 
-   Built once for a compiler and processor, through the same cache as everything else; runtime.py puts the declarations
-   in front. */
+   Built once for a compiler and processor, through the same cache as everything else. */
+#pragma once
+#include "prebuilt.h"
+#include "../abi/call.h"
+
 #ifdef __linux__
 #define _GNU_SOURCE
 #endif
@@ -17,7 +18,7 @@
 #include <sched.h>
 #include <signal.h>
 #else
-typedef int pthread_mutex_t; /* there is one thread only */
+#define pthread_mutex_t int /* there is one thread only */
 #define PTHREAD_MUTEX_INITIALIZER 0
 #define pthread_mutex_lock(lock) ((void)(lock))
 #define pthread_mutex_unlock(lock) ((void)(lock))

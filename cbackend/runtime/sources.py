@@ -1,66 +1,95 @@
-"""The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries."""
+"""The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
+
+Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
-from ...targets.costs import Costs
-from ..abi import declarations as abi
-from ..abi.driver_functions import DRIVER_FUNCTIONS, DRIVER_TYPES
+from ..abi.amalgamation import self_contained
 from ..build.compiler_process import CompileError
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """The folder of prebuilt libraries in an installed package; see prebuilt.py."""
-_CORE = ("runtime.c", "arena.c", "interrupt.c", "team.c", "launch.c", "pipeline.c", "blas_gate.c")
-_ALONE = ("runtime.c", "arena.c", "alone.c", "launch.c", "pipeline.c")
-_GEMM = "../gemm/"
-_PRODUCTS = (
-    *(_GEMM + name for name in ("arithmetic.c", "tile.c", "panels.c", "blocks.c", "little.c", "vector.c")),
-    "linear_algebra.c",
-    _GEMM + "choices.c",
-)  # fmt: skip
-_CONVOLUTIONS = tuple(
-    f"{_GEMM}{name}.c"
-    for name in ("direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient")
-)
-_MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
-_BYTES = tuple(
-    f"{_GEMM}{name}.c"
-    for name in (
-        "arithmetic", "bytes", "byte_registers", "byte_sums", "byte_products", "tables", "byte_blocks", "nibbles",
-        "sparse_work",
-    )
-)
-_SPARSE = _GEMM + "sparse.c"
-_BYTE_TABLE = tuple(_GEMM + name for name in ("sparse_columns.c", "two_of_four.c", "bfloats.c", "byte_table.c"))
-_NUMBERS = ("float", "double")
-"""The element types with which sparse.c is included."""
+class _Element(NamedTuple):
+    """A dtype in element.h: its member of the table, its C type, the type of its parts."""
 
-_NATIVE = ("../calls/native_entry.c", "../calls/native_bound.c")
+    member: str
+    name: str
+    part: str
+    is_complex: bool = False
 
-# How linear_algebra.c knows a dtype: its member of the table, its C type, the type of its parts, whether it is complex.
+
 _TYPES = {
-    "float32": ("f32", "float", "float", 0),
-    "float64": ("f64", "double", "double", 0),
-    "complex64": ("c64", "_Complex float", "float", 1),
-    "complex128": ("c128", "_Complex double", "double", 1),
+    "float32": _Element("f32", "float", "float"),
+    "float64": _Element("f64", "double", "double"),
+    "complex64": _Element("c64", "_Complex float", "float", True),
+    "complex128": _Element("c128", "_Complex double", "double", True),
 }
 
 BYTES = "int8"
 """The dtype that selects products of bytes, signed or unsigned."""
 
-MEMBERS = {dtype: row[0] for dtype, row in _TYPES.items()} | {BYTES: "i8"}
+MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
-_ALL_LOOPS = """\
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("tree-loop-vectorize")
-#endif
-"""
-"""Options for prebuilt code, which is optimized more than the code of programs."""
+
+class Unit(NamedTuple):
+    """C file that compiles alone, and the macros in front of it; they choose among its includes as well."""
+
+    path: Path
+    macros: Mapping[str, str] = MappingProxyType({})
+
+    def text(self) -> str:
+        """Return the unit as one self-contained text.
+
+        Raises:
+            CompileError: a file of ours cannot be read.
+        """
+        try:
+            text = self_contained(self.path, macros=self.macros)
+        except OSError as error:
+            raise CompileError(f"the C of the runtime cannot be read: {error}") from None
+        return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
+
+
+_CORE = Unit(_HERE / "core.c")
+_ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
+_BYTE_PRODUCTS = Unit(_HERE / "byte_products.c")
+_NATIVE = Unit(_HERE.parent / "calls" / "native.c")
+
+
+def _products(dtype: str, fallback: bool = False, blas_first: bool = False, convolutions: bool = True) -> Unit:
+    ways = {"FALLBACK": str(int(fallback)), "BLAS_FIRST": str(int(blas_first))}
+    real = not _TYPES[dtype].is_complex
+    return Unit(_HERE / "products.c", _element(dtype) | ways | ({"CONVOLUTIONS": "1"} if real and convolutions else {}))
+
+
+def _solvers(dtype: str) -> Unit:
+    return Unit(_HERE / "solvers.c", _element(dtype))
+
+
+def _element(dtype: str) -> dict[str, str]:
+    """Return the macros of element.h for a dtype."""
+    own = _TYPES[dtype]
+    return {"T": own.name, "REAL": own.part, "COMPLEX": str(int(own.is_complex))}
+
+
+def units() -> list[Unit]:
+    """Return every unit, for each dtype, the largest first of those of one file."""
+    folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
+    return [
+        _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
+        *(Unit(folder / file) for file in ("build/probe.c", "runtime/roofline.c")),
+        *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
+    ]  # fmt: skip
 
 
 @lru_cache(maxsize=2)
@@ -72,12 +101,7 @@ def core_source(alone: bool = False) -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    functions = "\n".join((DRIVER_TYPES, *DRIVER_FUNCTIONS.values(), ""))
-    costs = Costs()  # of no target: there is one core for a process
-    numbers = f"enum {{ TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000} }};\n"
-    more, last = abi.CALL_DECLARATIONS + numbers, ("table.c",) if alone else ("table.c", "forks.c")
-    text = _with_declarations(*(_ALONE if alone else _CORE), more=more) + functions + _joined(*last)
-    return f"#define AG_ALONE\n{text}" if alone else text
+    return (_ALONE if alone else _CORE).text()
 
 
 def product_source(
@@ -88,27 +112,13 @@ def product_source(
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
-    if dtype == BYTES:
-        text = _with_declarations(*_BYTES, more="#define BYTES 1\n#define COMPLEX 0\n")
-        return "\n".join([text, *map(_sparse, _NUMBERS), _joined(*_BYTE_TABLE)])
-    _, name, part, is_complex = _TYPES[dtype]
-    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
-    head += f"#define BLAS_FIRST {int(blas_first)}\n"
-    between = _CONVOLUTIONS if convolutions else ()
-    return _with_declarations(*_PRODUCTS, *between, *_MORE_PRODUCTS, more=head)
-
-
-def _sparse(number: str) -> str:
-    """Return the products with sparse matrices of one type."""
-    head = f"#define NUMBER {number}\n#define NAMED(name) name##_{number}\n"
-    return f"{head}{_joined(_SPARSE)}\n#undef NUMBER\n#undef NAMED\n"
+    unit = _BYTE_PRODUCTS if dtype == BYTES else _products(dtype, fallback, blas_first, convolutions)
+    return unit.text()
 
 
 def solver_source(dtype: str) -> str:
     """Return the C text of the factorizations of one dtype."""
-    _, name, part, is_complex = _TYPES[dtype]
-    head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n"
-    return _with_declarations("lapack.c", more=head)
+    return _solvers(dtype).text()
 
 
 @lru_cache(maxsize=1)
@@ -118,15 +128,4 @@ def native_source() -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return _with_declarations(*_NATIVE, more=abi.CALL_DECLARATIONS + abi.NATIVE_DECLARATIONS)
-
-
-def _with_declarations(*names: str, more: str = "") -> str:
-    return _ALL_LOOPS + abi.C_TYPES + abi.RUNTIME_DECLARATIONS + more + _joined(*names)
-
-
-def _joined(*names: str) -> str:
-    try:
-        return "\n".join([(_HERE / name).read_text() for name in names])
-    except OSError as error:
-        raise CompileError(f"the C of the runtime cannot be read: {error}") from None
+    return _NATIVE.text()

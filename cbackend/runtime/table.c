@@ -1,4 +1,11 @@
 /* Table of the functions that generated code calls. */
+#pragma once
+#include "arena.c"
+#include "pipeline.c"
+#ifndef AG_ALONE
+#include "blas_gate.c"
+#endif
+#include "../abi/driver.h"
 
 static ag_runtime table = {
     pool_alloc, pool_release, open_arena, close_arena, clock_ns, &stop, 1, 1, parallel, launch, pipeline,

@@ -14,6 +14,8 @@
    AMORTIZED more than one thread, on any machine.
 
    A child of fork has no threads but its own; its team is a new one. */
+#pragma once
+#include "interrupt.c"
 
 enum { MOST_SHARES = 16, COUNTER_STRIDE = 64 / sizeof(i64) }; /* each counter has a cache line of its own */
 enum { AMORTIZED = 8, MOST_LOSS_NS = 50000000, MOST_DEBT_NS = 2000000000 };

@@ -1,4 +1,4 @@
-"""Products of numbers in few bits: every kernel of gemm/bytes.c, tables.c and nibbles.c beside NumPy.
+"""Products of numbers in few bits: every kernel of kernels/quantized and nibbles.c beside NumPy.
 
 The unit is compiled for each set of extensions that this processor has, and its entries are called as compiled programs
 call them.  A trial is a call with lengths, layout, signs, zero points, numbers, cut-offs and residuals of its own, the

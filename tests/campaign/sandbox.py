@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from arignote.cbackend.abi import declarations as abi
 from arignote.cbackend.abi._abi import ffi
+from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build.build import Library, build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
 
 from .children import ending
 
-HEAD = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+HEAD = declarations()
 
 
 def returning(number: int) -> str:

@@ -62,12 +62,12 @@ def changes(trials: Trials, cache: Cache, toolchain: Toolchain) -> None:
     text = returning(1)
     seen = {library_key(text, toolchain), library_key(returning(2), toolchain)}
     trials.check(len(seen) == 2, "another text has the same key")
-    abi = compilation._ABI
-    compilation._ABI = "another"
+    interface = compilation._interface
+    compilation._interface = lambda: "another"
     try:
         trials.check(library_key(text, toolchain) not in seen, "another ABI has the same key")
     finally:
-        compilation._ABI = abi
+        compilation._interface = interface
     with tempfile.TemporaryDirectory() as folder:
         for what, changed in planted(Path(folder), cache):
             key = library_key(text, changed) if changed else b""

@@ -7,10 +7,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from arignote.cbackend.abi import declarations as abi
+from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build.loading import ffi
 
-HEAD = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+HEAD = declarations()
 
 
 def returning(number: int) -> str:

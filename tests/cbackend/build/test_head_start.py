@@ -11,7 +11,7 @@ import sys
 import pytest
 from isolation import child_processes
 
-from arignote.cbackend.abi import declarations as abi
+from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build import build as build_module
 from arignote.cbackend.build import compilation
 from arignote.cbackend.build.build import build_all
@@ -22,7 +22,7 @@ from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.folder import WORK
 from arignote.cbackend.cache.store import Cache
 
-HEAD = abi.C_TYPES + abi.RUNTIME_DECLARATIONS + abi.CALL_DECLARATIONS
+HEAD = declarations()
 
 
 def returning(number):

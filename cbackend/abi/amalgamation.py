@@ -1,0 +1,102 @@
+"""Amalgamation: a C file of ours and all that it includes, as one self-contained text.
+
+Compilers, cache keys, prebuilt libraries and exported folders get one text; editors and linters read the files.  An
+include in quotes is a file of ours, by its path from the file that names it; other includes stay as they are.  A file
+with `#pragma once` appears once; one without it appears wherever it is included, after other macros.  An `#ifdef` or
+`#ifndef` that chooses between includes alone is decided here, so that a text has no file that its macros leave out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import cache
+from os.path import dirname, join, normpath
+from pathlib import Path
+from typing import NamedTuple
+
+_LINE = r'#(?:pragma once|include "[^"\n]+")[^\n]*\n'
+_CHOICE = rf"#ifn?def \w+[^\n]*\n(?:{_LINE})+(?:#else[^\n]*\n(?:{_LINE})+)?#endif[^\n]*\n"
+_DIRECTIVES = re.compile(rf"((?:^(?:{_LINE}|{_CHOICE}))+)\n?", re.M)
+_DIRECTIVE = re.compile(r'#(include|ifdef|ifndef|else|endif)(?: "?([^"\s]+))?')
+_ONCE = "#pragma once"
+
+
+def self_contained(path: str | Path, without: Collection[str | Path] = (), macros: Collection[str] = ()) -> str:
+    """Return the text of a C file in which the text of each file stands in the place of its include.
+
+    `path`: absolute, like those of `without`: included files that are left out, with all that they include.
+    `macros`: those that are defined in front of the text, for choices between includes.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return "".join(part.text for part in _walked(path, without, macros) if not part.is_path)
+
+
+def included(path: str | Path, macros: Collection[str] = ()) -> tuple[Path, ...]:
+    """Return the files that a C file includes, directly or through others, each once and in order."""
+    return tuple(dict.fromkeys(Path(part.text) for part in _walked(path, (), macros) if part.is_path))
+
+
+def _walked(path: str | Path, without: Collection[str | Path], macros: Collection[str]) -> Iterator[_Part]:
+    """Yield the parts of a file and of what it includes: texts in order, and the path of each file before its text."""
+    seen = set(map(normpath, without))
+    open_files = [iter(_read(normpath(path)).parts)]
+    while open_files:
+        part = next(open_files[-1], None)
+        if part is None:
+            open_files.pop()
+            if open_files:
+                yield _Part("\n")
+        elif not part.is_path:
+            yield part
+        elif part.text not in seen and (not part.macro or (part.macro in macros) == part.when):
+            file = _read(part.text)
+            if file.once:
+                seen.add(part.text)
+            yield part
+            open_files.append(iter(file.parts))
+
+
+class _Part(NamedTuple):
+    """Piece of a file: a text, or the path of an included file.
+
+    `macro`: empty, or a macro that must be defined (`when`), or must not, for the file to be included.
+    """
+
+    text: str
+    is_path: bool = False
+    macro: str = ""
+    when: bool = True
+
+
+class _File(NamedTuple):
+    """A C file in parts; `once`: it appears once in a text."""
+
+    parts: tuple[_Part, ...]
+    once: bool
+
+
+@cache
+def _read(path: str) -> _File:
+    text = Path(path).read_text(encoding="utf-8")
+    parts: list[_Part] = []
+    for k, piece in enumerate(_DIRECTIVES.split(text)):
+        if k % 2:
+            parts += _includes(dirname(path), piece)
+        elif piece:
+            parts.append(_Part(piece))
+    return _File(tuple(parts), _ONCE in text)
+
+
+def _includes(folder: str, directives: str) -> Iterator[_Part]:
+    """Yield the files that lines of directives include."""
+    macro, when = "", True
+    for word, value in _DIRECTIVE.findall(directives):
+        if word == "include":
+            yield _Part(normpath(join(folder, value)), True, macro, when)
+        elif word == "else":
+            when = not when
+        else:
+            macro, when = value, word != "ifndef"

@@ -1,0 +1,55 @@
+#pragma once
+#include "call.h"
+
+/* How the native entry knows a function, and what it borrows from Python and NumPy. */
+typedef struct object object;
+
+enum { AG_SMALL = 2048, AG_ARRAYS = 32, AG_LENGTHS = 64 }; /* AG_SMALL: elements, up to which Python's lock is kept */
+/* Instructions that compute a length; all but the first two pop operands from the stack. */
+enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
+
+typedef struct ag_signature {
+    i32 (*run)(ag_call *call);
+    const ag_runtime *rt;
+    const i64 *declared;
+    char *const *constants;
+    const i64 *constant_lengths;
+    object *const *dtypes;        /* inputs, then outputs */
+    const i32 *ranks;             /* inputs, then outputs */
+    const i64 *items;             /* their bytes an element; NULL: no array of other strides than C's is taken */
+    const i64 *most;              /* outputs: the elements from which they are made elsewhere */
+    const i64 *programs;          /* for each length of each output its program, one after the other */
+    const i64 *program_lengths;   /* in pairs (operation, operand) */
+    i64 *profile, *warm_up;       /* as in ag_call; one call at a time counts there */
+    i32 counting;                 /* whether one does now: who holds Python's lock may look, and change it */
+    i64 input_lengths;            /* of all inputs together */
+    i32 inputs, outputs;
+    i32 as_list;
+} ag_signature;
+
+/* A function with the arrays that it is called with again and again, results included. */
+typedef struct ag_binding {
+    ag_call call;                 /* without data and lengths, which each call has its own of */
+    i32 (*run)(ag_call *call);
+    object *const *arrays;        /* inputs, then outputs */
+    char *const *data;            /* where they lie; where one of them has moved, the call goes the other way */
+    const i64 *lengths;
+    i64 elements;
+    i32 inputs, count, axes;      /* arrays, all arrays, the lengths of all */
+    object *result;
+} ag_binding;
+
+typedef struct ag_python {
+    const void *array_type;
+    void (*incref)(object *it);
+    void (*decref)(object *it);
+    void *(*unlock)(void);        /* gives Python's lock back; what `lock` wants to see again */
+    void (*lock)(void *thread);
+    void (*clear_error)(void);
+    void *(*as_pointer)(object *number);
+    object *(*item)(object *tuple, i64 index);
+    object *(*new_list)(i64 length);
+    i32 (*set_item)(object *list, i64 index, object *it);
+    object *(*vectorcall)(object *callee, object *const *arguments, i64 count, object *names);
+    object *(*empty)(i32 rank, const i64 *shape, object *dtype, i32 fortran);
+} ag_python;

@@ -1,0 +1,5 @@
+/* Unit: the entries that are builtins of Python, the same for all functions. */
+#include "../runtime/prebuilt.h"
+#include "../abi/native.h"
+#include "native_entry.c"
+#include "native_bound.c"
