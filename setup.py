@@ -37,10 +37,10 @@ class BuildRuntime(Command):
         try:
             if not self.editable_mode:
                 ours("record.package", lambda files: (package / files.DIGEST).write_text(files.digest_of(str(package))))
-            said = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
+            message = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
         except Exception as error:  # an installation never fails for this
-            said = f"nothing was built ahead: {type(error).__name__}: {error}"
-        self.announce(said, 2)
+            message = f"nothing was built ahead: {type(error).__name__}: {error}"
+        self.announce(message, 2)
 
     def get_source_files(self) -> list[str]:
         return []

@@ -36,7 +36,7 @@ def _pairs(
     fix = f"write ag.optim.{rule}(parameters, ag.grad(loss, parameters)) for a list of shared variables"
     for name, given in (("parameters", parameters), ("gradients", gradients)):
         if isinstance(given, (Variable, Mapping, str)) or not isinstance(given, Iterable):
-            raise TypeError(f"{rule}: {name} is {_told(given)}, expected a list; {fix}")
+            raise TypeError(f"{rule}: {name} is {_shown_value(given)}, expected a list; {fix}")
     parameters, gradients = list(parameters), list(gradients)
     if len(parameters) != len(gradients):
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
@@ -45,7 +45,7 @@ def _pairs(
         if p in parameters[:n]:
             raise ValueError(f"{rule}: parameter {n} ({p.name or p.type}) is given twice")
         if g is None or isinstance(g, str) or (g.ndim if isinstance(g, Variable) else np.ndim(g)) > p.ndim:
-            raise TypeError(f"{rule}: gradient {n} is {_told(g)}, expected an expression like {describe(p)}")
+            raise TypeError(f"{rule}: gradient {n} is {_shown_value(g)}, expected an expression like {describe(p)}")
     for name, rate in rates.items():
         _require_rate(rule, name, rate)
     return list(zip(parameters, gradients, strict=True))
@@ -53,7 +53,7 @@ def _pairs(
 
 def _require_parameter(rule: str, n: int, p: Any) -> None:
     if not isinstance(p, SharedVariable):
-        raise TypeError(f"{rule}: parameter {n} is {_told(p)}; expected a variable made by ag.shared(...)")
+        raise TypeError(f"{rule}: parameter {n} is {_shown_value(p)}; expected a variable made by ag.shared(...)")
     if p.type.kind not in "fc":
         raise TypeError(f"{rule}: parameter {n} is {describe(p)}; expected floating-point numbers")
 
@@ -61,10 +61,10 @@ def _require_parameter(rule: str, n: int, p: Any) -> None:
 def _require_rate(rule: str, name: str, rate: Any) -> None:
     is_scalar = rate.ndim == 0 if isinstance(rate, Variable) else isinstance(rate, (int, float, np.number, np.ndarray))
     if not is_scalar or np.ndim(0 if isinstance(rate, Variable) else rate):
-        raise TypeError(f"{rule}: {name} is {_told(rate)}; expected a number or a scalar expression")
+        raise TypeError(f"{rule}: {name} is {_shown_value(rate)}; expected a number or a scalar expression")
 
 
-def _told(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     return describe(value) if isinstance(value, Variable) else f"{type(value).__name__} {shown(value)}"
 
 

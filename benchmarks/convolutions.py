@@ -36,7 +36,7 @@ CASES = (
     ("depthwise 3x3, stride 2", (8, 32, 112, 112), (32, 1, 3, 3), 2, 1, 32),
 )
 ROUNDS = 12
-APART = "fast_run -product_epilogue_fusion"
+SEPARATE = "fast_run -product_epilogue_fusion"
 Call = Callable[..., Any]
 
 
@@ -97,8 +97,8 @@ def followed(name: str, values: list[Any], stride: int, padding: int, groups: in
     values = [*values, np.linspace(-1, 1, len(values[1]), dtype="float32")]
     inputs = [T.tensor(n, "float32", v.shape) for n, v in zip("xwb", values, strict=True)]
     y = T.nn.relu(T.nn.conv2d(*inputs, stride=stride, padding=padding, groups=groups))
-    ours, apart = (ag.function(inputs, y, mode=ag.Mode(m), threads=THREADS) for m in ("fast_run", APART))
-    calls: dict[str, Call] = {"ours": lambda: ours(*values), "apart": lambda: apart(*values)}
+    ours, separate = (ag.function(inputs, y, mode=ag.Mode(m), threads=THREADS) for m in ("fast_run", SEPARATE))
+    calls: dict[str, Call] = {"ours": lambda: ours(*values), "apart": lambda: separate(*values)}
     if torch:
         x, w, b = map(torch.from_numpy, values)
         calls["torch"] = lambda: torch.relu_(

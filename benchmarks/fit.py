@@ -335,20 +335,20 @@ def main() -> None:
     options.add_argument(
         "--keep", nargs="*", default=[], metavar="NAME", help="numbers to leave as they are: a busy machine cannot tell"
     )
-    said = options.parse_args()
+    message = options.parse_args()
     if processor.architecture() != "x86_64":
         raise SystemExit(f"fit: there is a table for x86_64, none for {processor.architecture()}; see targets/costs.py")
     print(f"{'':20} {'measured':>19} {'before':>19}    ratio")
     costs, table = dict(table_x86_64.COSTS), elementwise()
     for name, value in (*additions(table), *measured()):
         beside(name, value, costs[name])
-        if name not in said.keep:
+        if name not in message.keep:
             costs[name] = max(1, rounded(value))
     for name, each in table.items():
         old = table_x86_64.ELEMENTWISE.get(name, (0, 0))
         for dtype, now, before in zip(("float32", "float64"), each, old, strict=True):
             beside(f"{name} {dtype}", now, before)
-    if not said.dry:
+    if not message.dry:
         TABLE.write_text(page(costs, table))
         print(f"written to {TABLE}")
 

@@ -145,8 +145,8 @@ def four_bits(threads: int, rounds: int) -> str:
         plain = min(plain, reading.seconds() / MATRICES)
         for name, seconds in least(timed, 1, 3).items():
             times[name] = min(times[name], seconds / (MATRICES // 3 if "float" in name else MATRICES))
-    told = f"{size / times['ours'] / 1e9:.1f} GB/s of {size / plain / 1e9:.1f}: {plain / times['ours']:.0%}"
-    return row("4 bits, 1 x 4096 x 4096", {**times, "ORT, float32": np.nan}) + " " + told
+    reported = f"{size / times['ours'] / 1e9:.1f} GB/s of {size / plain / 1e9:.1f}: {plain / times['ours']:.0%}"
+    return row("4 bits, 1 x 4096 x 4096", {**times, "ORT, float32": np.nan}) + " " + reported
 
 
 def nbits(packed: Sequence[np.ndarray], scales: Sequence[np.ndarray]) -> Any:

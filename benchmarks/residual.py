@@ -142,10 +142,10 @@ def measured(network: Network, threads: int, rounds: int, profile: bool) -> str:
                 times[name].append(time.perf_counter() - begun)
     if profile:
         print(function.profile.summary())
-    told = [f"{name} {1e3 * min(t):6.1f} {1e3 * statistics.median(t):6.1f} ms" for name, t in times.items()]
+    reported = [f"{name} {1e3 * min(t):6.1f} {1e3 * statistics.median(t):6.1f} ms" for name, t in times.items()]
     ratios = [of(times["ours"]) / of(times["torch"]) for of in (min, statistics.median)]
     error = np.abs(losses["ours"] - losses["torch"]).max()
-    return f"{'  '.join(told)}  ratio {ratios[0]:.2f} {ratios[1]:.2f}  error {error:.1e}"
+    return f"{'  '.join(reported)}  ratio {ratios[0]:.2f} {ratios[1]:.2f}  error {error:.1e}"
 
 
 def main() -> None:

@@ -105,12 +105,12 @@ def measured(form: Form, threads: int, rounds: int, calls: int, profile: bool) -
             times[name] += seconds(step, batch, calls if name != "NumPy" else max(calls // 10, 1))
     if profile:
         print(function.profile.summary())
-    told = []
+    reported = []
     for name, found in times.items():
         least, median = min(found), statistics.median(found)
         ratios = f"{min(times['ours']) / least:6.2f} {statistics.median(times['ours']) / median:6.2f}"
-        told.append(f"{name} {1e6 * least:7.0f} {1e6 * median:7.0f} us {ratios if name != 'ours' else ''}")
-    return f"{'  '.join(told)}  error {error:.1e}"
+        reported.append(f"{name} {1e6 * least:7.0f} {1e6 * median:7.0f} us {ratios if name != 'ours' else ''}")
+    return f"{'  '.join(reported)}  error {error:.1e}"
 
 
 def main() -> None:

@@ -80,8 +80,8 @@ class CEngine(Engine):
                 raise CompileError(blame) from None
             if request.strict or request.target is not None:
                 raise
-            said = " ".join(str(error).splitlines()[:2])
-            notice(f"{request.name} is run by NumPy, with the same results: {said}")
+            message = " ".join(str(error).splitlines()[:2])
+            notice(f"{request.name} is run by NumPy, with the same results: {message}")
             return self._left_to_numpy(graph, request)
         key = self._key(request, toolchain)
         if key:

@@ -172,8 +172,8 @@ def executable_of(engine: Engine, graph: FunctionGraph, request: Request) -> Exe
     except engine.own_errors:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
-        raise EngineError(f"{request.name}: engine {engine.name!r} cannot compile it: {said}") from error
+        message = f"{type(error).__name__}: {error}"
+        raise EngineError(f"{request.name}: engine {engine.name!r} cannot compile it: {message}") from error
     if not callable(executable) or not hasattr(executable, "backend"):
         raise EngineError(
             f"{request.name}: engine {engine.name!r} compiled it to {type(executable).__name__}; expected an "

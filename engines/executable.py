@@ -160,5 +160,5 @@ class CheckedExecutable:
         """The programs that compute the lengths of each output; None if they depend on elements."""
         return output_lengths(self.graph)
 
-    def _error(self, said: str) -> EngineError:
-        return EngineError(f"{self.name}: engine {self.backend!r} {said}")
+    def _error(self, message: str) -> EngineError:
+        return EngineError(f"{self.name}: engine {self.backend!r} {message}")

@@ -54,10 +54,10 @@ def main(arguments: list[str]) -> int:
     for path in wanted:
         kept = problems(nbformat.read(path, as_version=4)) if check else []
         made = executed(path)
-        said = kept + problems(made)
-        print(f"{path.name}: {'; '.join(said) or 'runs'}")
-        failed += bool(said)
-        if not check and not said:
+        message = kept + problems(made)
+        print(f"{path.name}: {'; '.join(message) or 'runs'}")
+        failed += bool(message)
+        if not check and not message:
             nbformat.write(made, path)
     return 1 if failed else 0
 

@@ -12,7 +12,7 @@ from .ordering import Destroyers, InconsistencyError, execution_order
 from .provenance import Origin, SourceLine, here, inheriting, union
 from .text import Names, ParseError, Vocabulary, parse, show
 from .types import DTYPES, TensorType, dtype_name
-from .walk import leaves, rebuild, toposort
+from .walk import Older, leaves, rebuild, toposort
 
 __all__ = [
     "ARRAY",
@@ -33,6 +33,7 @@ __all__ = [
     "MatchKey",
     "Names",
     "NoGradient",
+    "Older",
     "Op",
     "Origin",
     "ParseError",

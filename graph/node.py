@@ -18,7 +18,7 @@ import numpy as np
 from ..record.quoting import one_line
 from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
-from .provenance import Origin, here
+from .provenance import Origin, here, next_number
 from .types import TensorType
 
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 class Variable:
     """One value of a graph: a leaf if `owner` is None, else output `index` of the Apply `owner`.
 
-    Only `name` may be assigned after construction.
+    Only `name` may be assigned after construction.  `number` counts variables of the process: a value depends on older
+    ones only.
     """
 
-    __slots__ = ("type", "owner", "index", "_name", "_dims", "__weakref__")
+    __slots__ = ("type", "owner", "index", "number", "_name", "_dims", "__weakref__")
     stem: ClassVar[str] = "v"
     """Prefix of printed names of unnamed variables; a number follows."""
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__
@@ -42,6 +43,7 @@ class Variable:
         self.type: TensorType = type
         self.owner: Apply | None = owner
         self.index: int = index
+        self.number: int = next_number()
         self._name: str | None = name and one_line(name)
         self._dims: tuple[Dim, ...] | None = None  # memo of dims.dims_of
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 import sys
@@ -75,16 +76,25 @@ class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
         _inherited.reset(self._token)
 
 
-class marking(inheriting):  # noqa: N801
-    """Mark the nodes built inside, so that `made` distinguishes them from older ones."""
+next_number = itertools.count().__next__
+"""Count the variables of the process."""
 
-    __slots__ = ("_marks",)
+
+class marking(inheriting):  # noqa: N801
+    """Mark the nodes built inside, so that `made` distinguishes them from older ones.
+
+    `first`: the number from which on variables were made inside or later.
+    """
+
+    __slots__ = ("_marks", "first")
 
     def __init__(self) -> None:
         self._marks: dict[int, Origin] = {}
+        self.first = 0
 
     def __enter__(self) -> marking:
         super().__enter__()
+        self.first = next_number()
         return self
 
     @property

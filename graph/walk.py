@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,30 @@ def nodes_and_leaves(
     return order, found
 
 
+class Older(Collection["Variable"]):
+    """The variables whose numbers are less than `first`, and those `besides`."""
+
+    __slots__ = ("_besides", "_first")
+
+    def __init__(self, first: int, besides: Collection[Variable] = ()) -> None:
+        self._first = first
+        self._besides = besides
+
+    @classmethod
+    def than(cls, variables: Collection[Variable]) -> Older:
+        """The variables that were made before these, and so depend on none of them; and these."""
+        return cls(min((v.number for v in variables), default=sys.maxsize), variables)
+
+    def __contains__(self, variable: object) -> bool:
+        return variable.number < self._first or variable in self._besides  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Iterator[Variable]:
+        raise TypeError("older variables cannot be listed")
+
+    def __len__(self) -> int:
+        return 1  # where it is asked whether there are any
+
+
 def leaves(outputs: Iterable[Variable]) -> list[Variable]:
     """The leaves that `outputs` need, including constants, each once, in order of first use."""
     outputs = list(outputs)
@@ -71,13 +96,15 @@ def rebuild(
     outputs: Sequence[Variable],
     known: dict[Variable, Variable],
     visit: Callable[[Apply], Sequence[Variable]] | None = None,
+    stop_at: Collection[Variable] = (),
 ) -> list[Variable]:
     """`outputs` with the variables of `known` replaced by their images; nodes that do not depend on these are shared.
 
     `known` is filled with the image of every variable met.  `visit(node)` gets each rebuilt node and returns its
-    outputs, or others of the same types to stand in their place.
+    outputs, or others of the same types to stand in their place.  `stop_at`: those
+    of `known`, and others that are shared as they are.
     """
-    for node in toposort(outputs, stop_at=known.copy()):
+    for node in toposort(outputs, stop_at=stop_at or known.copy()):
         new = node.over(known)
         images = new.outputs if visit is None else visit(new)
         for old, image in zip(node.outputs, images, strict=True):

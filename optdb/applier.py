@@ -97,8 +97,8 @@ class Failures:
             return
         text = "".join(traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
-        said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
-        warn(said, OptimizerWarning)
+        notice = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
+        warn(notice, OptimizerWarning)
 
     def limit(self, optimizer: str, reason: str | None) -> None:
         """Warn that the optimizer stopped at a limit, if it did."""

@@ -157,9 +157,9 @@ def form(title: str, tables: Sequence[Table], queries: Sequence[str], chosen: in
     for answers in zip(*tables, strict=True):
         row = answers[0]
         tags = tuple(sorted({*row.tags} | row.around))
-        said = tuple(each.reason or "" for each in answers) if queries else ()
+        message = tuple(each.reason or "" for each in answers) if queries else ()
         cells = (row.position, row.path, row.kind, " ".join(row.tags), row.contract)
-        rows.append(pages.database_form.FormRow(cells, tags, said))
+        rows.append(pages.database_form.FormRow(cells, tags, message))
     return pages.database_form.database_form(title, Table.HEADER[:-1], rows, queries, chosen)
 
 

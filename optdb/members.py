@@ -16,13 +16,12 @@ from ..record import record
 from ..record.frames import warn
 from .applier import OptimizerWarning
 from .contract import Contract
+from .query import can_be_asked_for
 from .rule import Rule, keys_text
 
 if TYPE_CHECKING:
     from .kinds import Hidden
 
-MARKS = frozenset("+-&,()</")
-"""Characters with which queries are written, besides space."""
 _HERE = os.path.dirname(__file__)
 _FILES = tuple(os.path.join(_HERE, name) for name in ("database.py", "kinds.py", "members.py"))
 
@@ -76,11 +75,6 @@ def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None
 def _in_cell(origin: str) -> bool:
     """Return whether code of a notebook or of a prompt registered an entry."""
     return "ipykernel_" in origin or origin.startswith("<")
-
-
-def can_be_asked_for(name: str) -> bool:
-    """Return whether a query can contain the name or tag: it is one word without the signs of queries."""
-    return name.split() == [name] and MARKS.isdisjoint(name)
 
 
 def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: set[str]) -> None:

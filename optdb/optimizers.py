@@ -79,7 +79,7 @@ class Optimizer:
         )
 
     def among(self: Self, members: tuple[Optimizer, ...]) -> Self:
-        """The optimizer as one of a sequence, `members`; one that optimizes inner graphs takes the others for it."""
+        """Return the optimizer as a member of a sequence; one for inner graphs runs the other `members` on them."""
         return self
 
     def _check(self, graph: FunctionGraph, result: FunctionGraph) -> None:

@@ -35,6 +35,15 @@ _ITEM = re.compile(
 _SPACE = re.compile(r"[\s,]*")
 
 
+MARKS = frozenset("+-&,:()</")
+"""Characters with which queries and paths of entries are written, besides space."""
+
+
+def can_be_asked_for(name: str) -> bool:
+    """Return whether a query can contain the name or tag: it is one word without the signs of queries."""
+    return name.split() == [name] and MARKS.isdisjoint(name)
+
+
 class UnknownNameError(KeyError, ValueError):
     """An unknown name or tag; the message suggests a similar one."""
 
@@ -143,10 +152,10 @@ class Query:
     def facts(self) -> list[tuple[str, str]]:
         """The parts of the query in words."""
         parts = [("includes", self.include), ("requires", self.require), ("excludes", self.exclude)]
-        said = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
-        said += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]
-        said += [(f"besides, at {position:g}", _name_of(what)) for what, position in self.extra]
-        return [*said, *((f"inside {name}", str(query)) for name, query in self.subquery)]
+        message = [(word, " ".join(sorted(tags))) for word, tags in parts if tags]
+        message += [] if self.position_cutoff is None else [("positions below", f"{self.position_cutoff:g}")]
+        message += [(f"besides, at {position:g}", _name_of(what)) for what, position in self.extra]
+        return [*message, *((f"inside {name}", str(query)) for name, query in self.subquery)]
 
 
 def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]) -> Query:

@@ -20,6 +20,7 @@ from ..graph import Apply, ConstantHead, Head, Op, Origin, Variable, inheriting,
 from ..record import record
 from .contract import Contract, exact, relaxes
 from .patterns import Applied, Bound, OpLike, Pattern, Users, Wild, as_pattern, instantiate
+from .query import can_be_asked_for
 
 OpKey = Union[Op, type[Op]]
 """Index key of a rule: an op or a class of ops."""
@@ -193,7 +194,7 @@ def rule(
     if not {p.name for p in before.walk() if isinstance(p, Wild)} <= {*wanted}:  # dropped operands no longer raise
         contract |= relaxes("errors")
     return PatternRule(
-        name=_checked(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
+        name=_askable(name), contract=contract, ops=_index(before), uses=uses or before.looks_at_users, lossy=lossy,
         reason=reason, origin=_caller(), pattern=before, right=right, when=when, formula=formula,
         _names=wanted, _when_names=guard,
     )  # fmt: skip
@@ -258,7 +259,7 @@ def node_rule(
     if " -> " not in formula:
         raise ValueError(f"rule {name!r}: the formula is {formula!r}; expected 'before -> after'")
     return NodeRule(
-        name=_checked(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
+        name=_askable(name), contract=contract, ops=_keys(name, ops), uses=uses, lossy=lossy, reason=reason,
         origin=_caller(), function=function, formula=formula, having=_keys(name, having), needs=tuple(needs),
         constants=constants,
     )  # fmt: skip
@@ -278,12 +279,9 @@ def keys_text(keys: Iterable[OpKey]) -> str:
 # --- definition
 
 
-_MARKS = frozenset("+-&,:()<")
-"""Characters of the query syntax, besides space."""
-
-
-def _checked(name: str) -> str:
-    if name.split() != [name] or not _MARKS.isdisjoint(name):
+def _askable(name: str) -> str:
+    """Return the name.  Raises ValueError for one that no query can contain."""
+    if not can_be_asked_for(name):
         raise ValueError(f"{name!r} cannot name a rule, since no query can contain it")
     return name
 

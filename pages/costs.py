@@ -70,9 +70,9 @@ def rule_tables(profile: Record) -> Iterator[str]:
     fired, idle = ([row for row in rows if bool(row[2]) is wanted] for wanted in (True, False))
     yield element("div", table(header, fired), class_="scroll") if fired else element("p", "No rule fired.")
     if idle:
-        said = f"{counted(len(idle), 'rule')} never fired: {seconds(sum(row[3] for row in idle) / 1e3)} of trying"
+        words = f"{counted(len(idle), 'rule')} never fired: {seconds(sum(row[3] for row in idle) / 1e3)} of trying"
         inside = element("div", table(header, idle), class_="scroll")
-        yield element("details", [element("summary", said), inside], class_="rows")
+        yield element("details", [element("summary", words), inside], class_="rows")
 
 
 def optimizer_parts(record: Record) -> Iterator[str]:
@@ -100,7 +100,7 @@ def run_parts(record: Record) -> Iterator[str]:
     machine, steps = run.get("roofline"), run.get("steps") or ()
     works = works_of(steps)
     points = [_point(kernel, works) for kernel in run.get("kernels") or steps if kernel["seconds"]]
-    yield from (element("div", escaped(str(said)), class_="remark") for said in run.get("advice") or ())
+    yield from (element("div", escaped(str(words)), class_="remark") for words in run.get("advice") or ())
     if machine and points and machine["bandwidth"]:
         peak = max(float(machine["float32"]), float(machine["float64"]))
         plot = roofline(points, float(machine["bandwidth"]), peak, style=False)
@@ -161,8 +161,8 @@ def _call(record: Record) -> Iterator[str]:
     lanes += [Lane(f"helper {n}" if n else "caller", tuple(shares[n])) for n in sorted(shares)]
     team = counted(len(shares), "thread") if shares else "no thread but the caller's"
     yield element("h3", "The last call across threads")
-    said = f"{seconds(float(call['seconds']))}; {team} took part in parallel loops. The threads of a BLAS are its own."
-    yield element("p", said, class_="facts")
+    words = f"{seconds(float(call['seconds']))}; {team} took part in parallel loops. The threads of a BLAS are its own."
+    yield element("p", words, class_="facts")
     drawn = threads(lanes, float(call["seconds"]), "the last call", style=False)
     yield element("div", drawn, class_="figure", tabindex=0)
 

@@ -73,10 +73,10 @@ def _box(b: Held, offset: int, each: float, second: float, whole: float) -> str:
     y, height = _TOP + whole - each * (offset + b.bytes), each * b.bytes
     room = int((width - 8) / CHARACTER)
     name = [text(shortened(b.name, room), x + 4, y + height / 2 + 4)] if height >= 13 and room >= 6 else []
-    said = f"{b.name}\n{amount(b.bytes)}, {seconds(b.begin)} to {seconds(b.end)}"
+    message = f"{b.name}\n{amount(b.bytes)}, {seconds(b.begin)} to {seconds(b.end)}"
     rect = element("rect", class_=b.kind, x=number(x), y=number(y), width=number(max(width, 0.5)),
                    height=number(max(height - 0.5, 0.5)))  # fmt: skip
-    return element("g", [element("title", escaped(said)), rect, *name], class_="box")
+    return element("g", [element("title", escaped(message)), rect, *name], class_="box")
 
 
 def _axes(top: int, last: float, height: float) -> Iterator[str]:

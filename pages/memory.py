@@ -57,9 +57,9 @@ def memory(
 
 def _axis(steps: Sequence[Step], column: float) -> Iterator[str]:
     """The numbers of the steps, and a dot below each; the dot's tooltip shows the step's expression."""
-    apart = next((n for n in _TICKS if n * column >= 30), 5000)
+    separate = next((n for n in _TICKS if n * column >= 30), 5000)
     yield text("step", _LEFT - 8, 16, "small", "end")
-    for k in range(0, len(steps), apart):
+    for k in range(0, len(steps), separate):
         yield text(str(k), _LEFT + column * (k + 0.5), 16, "small", "middle")
     radius = min(4.0, column / 2 - 0.5)
     for k, step in enumerate(steps):

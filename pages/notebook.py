@@ -49,7 +49,7 @@ def scrolled(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A title and a few facts, each with its name."""
-    cells = [element("tr", [element(tag, escaped(said), style=_LEFT) for tag, said in (("th", name), ("td", value))])
+    cells = [element("tr", [element(tag, escaped(body), style=_LEFT) for tag, body in (("th", name), ("td", value))])
              for name, value in rows]  # fmt: skip
     return element("b", escaped(title)) + element("table", element("tbody", cells))
 
@@ -62,8 +62,8 @@ def error_form(
 
     `operands`: what each is called, and whether it is guilty; `places`: a word, a line, its code.
     """
-    said = element("b", escaped(kind), style=_GONE) + ": " + escaped(message).replace("\n", "<br>")
-    parts = [element("div", said)]
+    body = element("b", escaped(kind), style=_GONE) + ": " + escaped(message).replace("\n", "<br>")
+    parts = [element("div", body)]
     if op:
         words = [element("span", escaped(name), style=_GUILTY if guilty else None) for name, guilty in operands]
         parts.append(element("pre", f"{escaped(op)}({', '.join(words)})", style=_CODE))

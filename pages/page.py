@@ -76,8 +76,8 @@ def _header(title: str, shown: Sequence[Record]) -> str:
     field = element("input", type="search", id="search", placeholder="search nodes, rules, lines", aria_label="search")
     parts = [element("h1", escaped(title)), choice, links, field, element("span", id="found")]
     if any(record.get("events") for record in shown):
-        said = "Save what optimizing and running cost as a file for Perfetto or chrome://tracing"
-        parts.append(element("button", "Chrome trace", id="chrome", title=said))
+        message = "Save what optimizing and running cost as a file for Perfetto or chrome://tracing"
+        parts.append(element("button", "Chrome trace", id="chrome", title=message))
     return element("header", parts)
 
 

@@ -69,12 +69,12 @@ def roofline(
     corner, begin = (x(ridge), y(peak)), (x(lowest), y(max(bandwidth * lowest, 10.0**y.low)))
     roof = f"M{number(begin[0])} {number(begin[1])}L{number(corner[0])} {number(corner[1])}H{number(x.end)}"
     ranked = sorted(moving, key=lambda k: (-k.share, k.name))
-    peak_said, rate_said = f"{peak:.3g} GFLOP/s", f"{bandwidth:.3g} GB/s"
-    full = [_room(peak_said, x.end - 4, corner[1] - 6, -1.0)]
+    peak_text, rate_text = f"{peak:.3g} GFLOP/s", f"{bandwidth:.3g} GB/s"
+    full = [_room(peak_text, x.end - 4, corner[1] - 6, -1.0)]
     full += [*_along(begin, corner), *_along(corner, (x.end, corner[1]))]
-    rate = _beside((begin[0] + corner[0]) / 2, (begin[1] + corner[1]) / 2, 4, rate_said, full, x, y)
+    rate = _beside((begin[0] + corner[0]) / 2, (begin[1] + corner[1]) / 2, 4, rate_text, full, x, y)
     full += [rate]
-    named = [text(peak_said, x.end - 4, corner[1] - 6, "small", "end"), text(rate_said, rate[0], rate[3] - 3, "small")]
+    named = [text(peak_text, x.end - 4, corner[1] - 6, "small", "end"), text(rate_text, rate[0], rate[3] - 3, "small")]
     dots = [_dot(k, x, y, lowest) for k in ranked]
     labels = _numbers(ranked, x, y, lowest, full)
     line = element("path", class_="roof", d=roof)
@@ -87,9 +87,9 @@ def _list(ranked: Sequence[Kernel]) -> Iterator[str]:
     for n, kernel in enumerate(ranked[:_LABELLED], 1):
         base = _TOP + _LINE * n
         share = f"{100 * kernel.share:.1f} %" if kernel.share < 0.1 else f"{100 * kernel.share:.0f} %"
-        said = element("title", escaped(_said(kernel)))
+        message = element("title", escaped(_title_of(kernel)))
         words = [text(str(n), _WIDTH + 18, base, "end"), text(share, _WIDTH + 66, base, "small", "end")]
-        yield element("g", [said, *words, text(shortened(kernel.name, _LONGEST), _WIDTH + 76, base)])
+        yield element("g", [message, *words, text(shortened(kernel.name, _LONGEST), _WIDTH + 76, base)])
     if len(ranked) > _LABELLED:
         more = f"and {len(ranked) - _LABELLED} more, without numbers"
         yield text(more, _WIDTH + 76, _TOP + _LINE * (_LABELLED + 1), "small")
@@ -117,11 +117,11 @@ def _place(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> tuple[float, 
 
 def _dot(kernel: Kernel, x: _Scale, y: _Scale, lowest: float) -> str:
     cx, cy = _place(kernel, x, y, lowest)
-    return element("g", [element("title", escaped(_said(kernel))), element(
+    return element("g", [element("title", escaped(_title_of(kernel))), element(
         "circle", class_=f"dot {kernel.kind}", cx=number(cx), cy=number(cy), r=number(_radius(kernel)))])  # fmt: skip
 
 
-def _said(kernel: Kernel) -> str:
+def _title_of(kernel: Kernel) -> str:
     rates = f"{kernel.gflops:.3g} GFLOP/s, {kernel.gigabytes:.3g} GB/s"
     function = f"\n{kernel.function}" if kernel.function else ""
     return f"{kernel.name}: {rates}, {100 * kernel.share:.1f} % of the time{function}"

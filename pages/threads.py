@@ -58,10 +58,10 @@ def _bar(bar: Bar, y: float, scale: float) -> str:
     x, width = _LEFT + bar.begin * scale, (bar.end - bar.begin) * scale
     room = int((width - 6) / CHARACTER)
     label = [text(shortened(bar.name, room), x + 3, y + 15)] if room >= 5 else []
-    said = f"{bar.title or bar.name}\n{seconds(bar.end - bar.begin)}, from {seconds(bar.begin)}"
+    message = f"{bar.title or bar.name}\n{seconds(bar.end - bar.begin)}, from {seconds(bar.begin)}"
     rect = element("rect", class_=bar.kind, x=number(x), y=number(y), width=number(max(width, 0.7)),
                    height=number(_BAR), rx=2)  # fmt: skip
-    return element("g", [element("title", escaped(said)), rect, *label], class_="box")
+    return element("g", [element("title", escaped(message)), rect, *label], class_="box")
 
 
 def _tick(part: float, total: float, width: float, height: float) -> str:

@@ -64,7 +64,7 @@ def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) ->
         yield f"{slow}: input `{name}` is strided; give np.ascontiguousarray({name}), or transpose it once{where}"
     if step.strided and not odd:
         names = ", ".join(f"`{name}`" for name in step.strided)
-        yield f"{slow}: it reads {names} across the grain of memory; transpose once, or store it the other way{where}"
+        yield f"{slow}: it reads {names} along an axis of large stride; transpose once, or store it transposed{where}"
 
 
 def _remarks(profile: RunProfile, steps: list[StepProfile]) -> Iterator[str]:
@@ -72,6 +72,6 @@ def _remarks(profile: RunProfile, steps: list[StepProfile]) -> Iterator[str]:
     share = {kernel: profile.share(s.seconds) for s in reversed(steps) for kernel in s.kernel.split(", ") if kernel}
     for remark in profile.remarks() if profile.remarks is not None else ():
         if remark.kernel in share:
-            mend = f"; try {remark.suggestion}" if remark.suggestion else ""
+            fix = f"; try {remark.suggestion}" if remark.suggestion else ""
             name = f"{remark.kernel} ({share[remark.kernel]:.0f} % of the time)"
-            yield f"{name} is {remark.kind}: {remark.what}, because {remark.reason}{mend}"
+            yield f"{name} is {remark.kind}: {remark.what}, because {remark.reason}{fix}"

@@ -40,7 +40,7 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     failures = profile.all_failures()
     if failures:
         yield ""
-        yield f"{len(failures)} rules or optimizers failed and were left out: {_listed([f.rule for f in failures])}"
+        yield f"{len(failures)} rules or optimizers failed and were left out: {_few_names([f.rule for f in failures])}"
 
 
 def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
@@ -128,5 +128,5 @@ def _cut(name: str) -> str:
     return name if len(name) <= _NAME else f"...{name[3 - _NAME :]}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _few_names(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

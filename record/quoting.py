@@ -32,14 +32,14 @@ def lines_of_text(text: str) -> str:
 
 def c_comment(text: str) -> str:
     """The text on one line inside a comment of C, which it neither ends nor continues on the next line."""
-    apart = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", one_line(text))
-    return f"{apart[:-1]}\\x5c" if apart.endswith("\\") else apart
+    separate = re.sub(r"\*(?=/)|/(?=\*)|\?(?=\?)", r"\g<0> ", one_line(text))
+    return f"{separate[:-1]}\\x5c" if separate.endswith("\\") else separate
 
 
 def c_string(text: str) -> str:
     """The text as a string of C, in ASCII: the bytes of UTF-8, of which others are written in octal."""
-    told = text.encode("utf-8", "surrogatepass")
-    return f'"{"".join(_PLAIN.get(byte) or f"{chr(92)}{byte:03o}" for byte in told)}"'
+    encoded = text.encode("utf-8", "surrogatepass")
+    return f'"{"".join(_PLAIN.get(byte) or f"{chr(92)}{byte:03o}" for byte in encoded)}"'
 
 
 _PLAIN = {byte: chr(byte) for byte in range(32, 127) if chr(byte) not in '"\\?'} | {34: r"\"", 92: r"\\", 63: r"\?"}
@@ -61,5 +61,5 @@ def make_word(text: str) -> str:
 
 def page_json(value: Any) -> str:
     """The value as JSON in ASCII that may also stand inside an element of HTML: it holds none of its marks."""
-    told = json.dumps(value, separators=(",", ":"))
-    return told.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    dumped = json.dumps(value, separators=(",", ":"))
+    return dumped.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -22,7 +22,7 @@ _of_this_thread = _Listeners()
 
 
 @contextmanager
-def told(tell: Callable[[str], None]) -> Iterator[None]:
+def reported(tell: Callable[[str], None]) -> Iterator[None]:
     """Report the stages of the block to `tell`."""
     before, _of_this_thread.tell = _of_this_thread.tell, tell
     try:

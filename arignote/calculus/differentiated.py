@@ -1,4 +1,4 @@
-"""Memory of the expressions that derivatives were taken of: `ag.function` counts their free variables as used.
+"""Record of differentiated expressions: `ag.function` counts their free variables as used.
 
 The derivative of `3 * s` by s is 3, which depends on nothing; still `ag.function([s], ag.grad(3 * s, s))` is meant.
 """

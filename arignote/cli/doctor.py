@@ -69,8 +69,8 @@ def examine() -> list[Finding]:
         cache = Cache.open(options.cache, key_file=options.cache_key)
         found = search(cache, options.cc)
         code = compiled_code(found.toolchain, cache)
-        said = (*versions(), *variables(), *compiler(found), *code, *prebuilt(found))
-        return [*said, processor(), blas(), *cache_state(cache)]
+        message = (*versions(), *variables(), *compiler(found), *code, *prebuilt(found))
+        return [*message, processor(), blas(), *cache_state(cache)]
 
 
 def versions() -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import ops as T
-from ..graph import Variable, toposort
+from ..graph import Older, Variable, toposort
 from ..graph.provenance import SourceLine, marking
 from ..ops.core.checks import describe, shown
 from ..ops.core.shared import SharedVariable
@@ -123,5 +123,6 @@ def _as_updates(given: Any) -> dict[SharedVariable, Any]:
 
 def moved_inside(outputs: Sequence[Variable], marks: marking) -> list[SharedVariable]:
     """Return the states of random draws that were made while `marks` was set."""
-    read = dict.fromkeys(i for node in toposort(outputs) if marks.made(node.origin) for i in node.inputs)
+    nodes = toposort(outputs, stop_at=Older(marks.first))
+    read = dict.fromkeys(i for node in nodes if marks.made(node.origin) for i in node.inputs)
     return [v for v in read if isinstance(v, SharedVariable) and v.default_update is not None]

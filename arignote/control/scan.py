@@ -11,7 +11,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from .. import ops as T
-from ..graph import Variable, rebuild
+from ..graph import Older, Variable, rebuild
 from ..graph.provenance import marking
 from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, While, looped
 from ..ops.core.checks import describe, shown
@@ -57,10 +57,10 @@ def scan(
     """
     if not callable(fn):
         raise TypeError(f"scan: fn must be a function of variables, got {shown(fn)}")
-    along = _sequences(_listed(sequences), go_backwards)
+    along = _sequences(_as_list(sequences), go_backwards)
     steps = _steps(n_steps, along)
-    infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
-    others, slices = [as_tensor(v) for v in _listed(non_sequences)], [s for one in along for s in one.slices]
+    infos = [_info(k, i) for k, i in enumerate(_as_list(outputs_info))] or None
+    others, slices = [as_tensor(v) for v in _as_list(non_sequences)], [s for one in along for s in one.slices]
     given = [s for info in infos or () if info is not None for s in info.wanted]
     require_arguments(fn, _called(along, infos or (), others))
     with comparing() as trace, marking() as marks:
@@ -71,7 +71,7 @@ def scan(
     drawn = {v: v.default_update for v in moved_inside([*outputs, *updates.values(), *stop], marks)}
     new = {**drawn, **updates}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
-    changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
+    changed = rebuild([*outputs, *new.values(), *stop], {**replaced}, stop_at=Older.than(replaced))
     body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)
     try:
         results = looped(
@@ -91,7 +91,7 @@ def scan(
 # --- arguments
 
 
-def _listed(given: Any) -> list[Any]:
+def _as_list(given: Any) -> list[Any]:
     if given is None:
         return []
     require_unpacked(given, "an argument of scan")
@@ -153,7 +153,7 @@ def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any
         raise ValueError(f'{what}: expected dict({key}=..., taps=[...]), got the keys {", ".join(map(repr, given))}')
     taps = given.get("taps")
     try:
-        found = default if taps is None else [operator.index(t) for t in _listed(taps)]
+        found = default if taps is None else [operator.index(t) for t in _as_list(taps)]
     except TypeError:
         raise TypeError(f"{what}: taps must be integers, got {shown(taps)}") from None
     if not found or len(set(found)) < len(found):
@@ -274,7 +274,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
     drawn = {v: v.default_update for v in moved_inside(new, marks)}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
-    end, *changed = rebuild([T.logical_not(goes_on[1]), *new, *drawn.values()], {**replaced})
+    ended = T.logical_not(goes_on[1])
+    end, *changed = rebuild([ended, *new, *drawn.values()], {**replaced}, stop_at=Older.than(replaced))
     try:
         results = looped(
             While, steps, (), (), [*firsts, *drawn], [*states, *replaced.values()], changed, (), end,

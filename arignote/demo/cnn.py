@@ -144,11 +144,11 @@ class NumpyLenet:
         n, height, width = len(x), *windows.shape[2:4]
         flat = kernels.reshape(len(kernels), -1)
         y = np.maximum((columns @ flat.T + bias).reshape(n, height, width, -1).transpose(0, 3, 1, 2), 0)
-        apart = y.reshape(n, len(kernels), height // 2, 2, width // 2, 2)
-        largest = apart.max(axis=(3, 5), keepdims=True)
+        separate = y.reshape(n, len(kernels), height // 2, 2, width // 2, 2)
+        largest = separate.max(axis=(3, 5), keepdims=True)
 
         def back(g: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-            reached = (apart == largest).astype(DTYPE)
+            reached = (separate == largest).astype(DTYPE)
             shares = reached * (g.reshape(largest.shape) / reached.sum(axis=(3, 5), keepdims=True))
             rows = (shares.reshape(y.shape) * (y > 0)).transpose(0, 2, 3, 1).reshape(-1, len(kernels))
             parts = (rows @ flat).reshape(n, height, width, -1, k, k)

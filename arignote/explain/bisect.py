@@ -174,10 +174,10 @@ def _difference(got: np.ndarray, expected: np.ndarray, exact: bool) -> str:
         eps = float(np.finfo(expected.dtype).eps)
         scale = float(finite.max()) if finite.size else 0.0
         wrong = ~np.isclose(got, expected, rtol=ULPS * eps, atol=ULPS * eps * scale, equal_nan=True)
-    return told(got, expected, wrong) if np.any(wrong) else ""
+    return reported(got, expected, wrong) if np.any(wrong) else ""
 
 
-def told(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
+def reported(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
     """The number of wrong elements, and the first of them with its values."""
     at = np.unravel_index(int(np.argmax(wrong)), got.shape)
     place = f"[{', '.join(map(str, at))}]" if got.ndim else ""
@@ -217,4 +217,4 @@ def beyond_rounding(got: np.ndarray, expected: np.ndarray) -> str:
     if got.shape != expected.shape or got.dtype != expected.dtype:
         return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
     wrong = ~np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return told(got, expected, wrong)
+    return reported(got, expected, wrong)

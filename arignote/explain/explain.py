@@ -27,7 +27,7 @@ LINES = 40
 
 def explanation(f: Function) -> Iterator[str]:
     """The lines of `f.explain()`."""
-    replay, told = Replay(f.unoptimized_graph, f.journal), len(f.journal) <= LONG
+    replay, reported = Replay(f.unoptimized_graph, f.journal), len(f.journal) <= LONG
     yield f"{f.name}: as built, {len(f.unoptimized_graph):,} nodes"
     before = replay.lines()
     yield from _cut(before)
@@ -35,7 +35,7 @@ def explanation(f: Function) -> Iterator[str]:
         counts = Counter(entry.rule for entry in f.journal[numbers[0] : numbers[-1] + 1])
         yield ""
         yield f"{stage}: {', '.join(f'{n} x {rule}' for rule, n in counts.most_common(8))}{', ...' * (len(counts) > 8)}"
-        if not told:
+        if not reported:
             continue
         replay.goto(numbers[-1] + 1)
         after = replay.lines()

@@ -158,7 +158,7 @@ def program_data(program: Program) -> dict[str, Any]:
     """Return the steps that do work, and for each buffer its memory and the steps between which it lives."""
     steps = [s for s in program.steps if isinstance(s, (Call, Host, Pack, Finish))]
     place = {id(step): n for n, step in enumerate(steps)}
-    works = [said.partition("(")[0] for said in texts(program)]  # v3 = mul+exp
+    works = [message.partition("(")[0] for message in texts(program)]  # v3 = mul+exp
     names = {a.buffer: works[a.site] for a in program.steps if isinstance(a, Allocate) and a.site < len(works)}
     numbers = {buffer: n for n, buffer in enumerate(program.slots)}
     used: dict[Buffer, list[int]] = {}

@@ -54,8 +54,8 @@ class Remark:
 
     def __str__(self) -> str:
         where = f"\n  at {', '.join(self.lines[:3])}" if self.lines else ""
-        mend = f"\n  try: {self.suggestion}" if self.suggestion else ""
-        return f"{self.kind}: {self.what}\n  because {self.reason}{mend}{where}"
+        fix = f"\n  try: {self.suggestion}" if self.suggestion else ""
+        return f"{self.kind}: {self.what}\n  because {self.reason}{fix}{where}"
 
     def to_dict(self) -> dict[str, Any]:
         """The remark as plain data, ready for JSON."""
@@ -143,9 +143,9 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
     if backend != "numpy":
         return Remarks([], f"nothing to remark: {title(backend)} reports no missed optimizations")
     reason = "its mode asks for NumPy" if wanted else "no C could be compiled"
-    mend = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
+    fix = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
     nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"
-    return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, mend)] if len(graph) else [])
+    return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, fix)] if len(graph) else [])
 
 
 class _Texts:
@@ -175,10 +175,10 @@ class _Texts:
             return str(data) if data.size == 1 else "a constant"
         return self.names.get(variable) or variable.name or "an input"
 
-    def remark(self, kind: str, node: Apply, reason: str, mend: str = "", reader: Apply | None = None) -> Remark:
+    def remark(self, kind: str, node: Apply, reason: str, fix: str = "", reader: Apply | None = None) -> Remark:
         what = self(node) if reader is None else f"{self(node)} -> {self(reader)}"
         origin = node.origin if reader is None else dict.fromkeys((*node.origin, *reader.origin))
-        return Remark(kind, what, reason, mend, tuple(map(str, origin)), self.kernels.get(node, ""))
+        return Remark(kind, what, reason, fix, tuple(map(str, origin)), self.kernels.get(node, ""))
 
 
 # --- fusion
@@ -192,9 +192,9 @@ def _fusion(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterat
             continue
         readers = dict.fromkeys(r for o in node.outputs for r in _readers(graph, o) if _is_loop(r))
         for reader in readers:
-            reason, mend = _why_apart(node, reader, graph, excluded)
+            reason, fix = _why_separate(node, reader, graph, excluded)
             if reason:
-                yield texts.remark("not fused", node, reason, mend, reader)
+                yield texts.remark("not fused", node, reason, fix, reader)
 
 
 def _readers(graph: FunctionGraph, value: Variable) -> Iterator[Apply]:
@@ -214,7 +214,7 @@ def _is_loop(node: Apply) -> bool:
     return isinstance(op, (Pointwise, Fused, Reduce)) and any(v.ndim for v in (*node.inputs, *node.outputs))
 
 
-def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool) -> tuple[str, str]:
+def _why_separate(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool) -> tuple[str, str]:
     if excluded:
         return "the mode leaves fusion out", 'mode.including("fusion")'
     op, other = unmarked(node.op), unmarked(reader.op)
@@ -343,8 +343,8 @@ def _vectors(program: Any, texts: _Texts) -> Iterator[Remark]:
     plain = {k.name: k for k in program.kernels if k.rank and not k.is_vectorized}
     for node, name in texts.kernels.items():
         if name in plain:
-            reason, mend = _why_scalar(node)
-            yield texts.remark("not vectorized", node, reason, mend)
+            reason, fix = _why_scalar(node)
+            yield texts.remark("not vectorized", node, reason, fix)
 
 
 def _why_scalar(node: Apply) -> tuple[str, str]:

@@ -406,8 +406,8 @@ def described(variable: Variable) -> str:
         if data is not None:
             return str(data) if data.size <= 8 else f"a constant {variable.type}"
         return variable.name or f"{'shared' if isinstance(variable, SharedVariable) else 'input'} {variable.type}"
-    said = ", ".join(i.name or ("..." if i.owner is not None else described(i)) for i in variable.owner.inputs)
-    return f"{word(variable.owner.op)}({said})"
+    message = ", ".join(i.name or ("..." if i.owner is not None else described(i)) for i in variable.owner.inputs)
+    return f"{word(variable.owner.op)}({message})"
 
 
 def word(op: Op) -> str:

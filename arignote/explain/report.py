@@ -45,8 +45,8 @@ def _refuse_if_damaged(record: dict[str, Any]) -> None:
     try:
         pages.page.page([record])
     except _DAMAGE as error:
-        said = f"it has no {error}" if isinstance(error, KeyError) else str(error)
-        raise TraceError(f"{record.get('file', 'the trace')}: is damaged: {said}") from None
+        message = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise TraceError(f"{record.get('file', 'the trace')}: is damaged: {message}") from None
 
 
 # --- reading

@@ -72,9 +72,9 @@ class Trace(Sequence[Rewrite]):
     @cached_property
     def every(self) -> tuple[Rewrite, ...]:
         """Return all rewrites of the function, whatever part this trace shows."""
-        return tuple(self._told(len(self.journal)))
+        return tuple(self._first_rewrites(len(self.journal)))
 
-    def _told(self, count: int) -> list[Rewrite]:
+    def _first_rewrites(self, count: int) -> list[Rewrite]:
         """The first rewrites of the function."""
         stages, replay, found = self._stage_of_each(), Replay(self._graph, self.journal), []
         with gc_paused:
@@ -84,7 +84,7 @@ class Trace(Sequence[Rewrite]):
 
     def _first(self) -> Sequence[Rewrite]:
         """The first SHOWN rewrites of this trace."""
-        return self._told(SHOWN) if self._chosen is None and len(self) > LONG else self.rewrites[:SHOWN]
+        return self._first_rewrites(SHOWN) if self._chosen is None and len(self) > LONG else self.rewrites[:SHOWN]
 
     @staticmethod
     def _rewrite(entry: Replacement, stage: str, delta: Delta) -> Rewrite:
@@ -191,7 +191,7 @@ class Trace(Sequence[Rewrite]):
         counts = Counter(zip(self.stages(), (entry.rule for entry in self.journal), strict=True))
         yield from (f"  {stage}: {n:,} x {rule}" for (stage, rule), n in counts.most_common(SHOWN))
         yield ""
-        yield from map(_shortened, self._told(SHOWN // 2))
+        yield from map(_shortened, self._first_rewrites(SHOWN // 2))
         yield f"... {len(self) - SHOWN // 2:,} more; slice the trace or filter it to see them"
 
     def __repr__(self) -> str:

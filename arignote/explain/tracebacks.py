@@ -33,7 +33,7 @@ _SHELLS = ("IPython", "ipykernel")
 
 
 @record
-class Told:
+class ErrorReport:
     """The displayed form of one error.  It refers neither to a frame nor to the error, so it keeps no array alive."""
 
     kind: str
@@ -51,8 +51,8 @@ class Told:
         shapes = [(name, str(shape).replace("None", "?")) for name, shape in zip(where.operands, where.shapes) if shape]
         built = [("built at", str(where.line), where.code)] if where.line is not None else []
         places = built + [("at", str(line), line.code) for line in self.lines[:MOST]]
-        said = "\n".join([first, *rest])
-        return pages.notebook.error_form(self.kind, said, where.op, operands, shapes, places)
+        notice = "\n".join([first, *rest])
+        return pages.notebook.error_form(self.kind, notice, where.op, operands, shapes, places)
 
     def text(self) -> list[str]:
         """Lines for displays without HTML; underlines and the kind of the error are red."""
@@ -72,17 +72,17 @@ class Shown:
     IPython asks twice for each error, and keeps the second answer.
     """
 
-    def __init__(self, told: Told) -> None:
-        self._told, self._shown = told, False
+    def __init__(self, report: ErrorReport) -> None:
+        self._report, self._shown = report, False
 
     def __call__(self) -> list[str]:
         """The lines of the traceback."""
-        told, publish = self._told, _publisher()
+        report, publish = self._report, _publisher()
         if publish is None or self._shown:
-            return told.text()
+            return report.text()
         self._shown = True
-        publish({"text/html": told.html(), "text/plain": "\n".join(told.text())})
-        return told.text()[:1]
+        publish({"text/html": report.html(), "text/plain": "\n".join(report.text())})
+        return report.text()[:1]
 
 
 def tell(error: BaseException) -> None:
@@ -96,9 +96,9 @@ def tell(error: BaseException) -> None:
     outer = error.__traceback__.tb_frame.f_back if error.__traceback__ is not None else None
     found = [*reversed(inner), *(_line(frame, frame.f_lineno) for frame in _callers(outer))]
     lines = tuple(line for line in found if not _is_ours(line.file))
-    told = Told(type(error).__name__, str(error), lines, getattr(error, "pointed", NOWHERE))
-    error._render_traceback_ = Shown(told)  # type: ignore[attr-defined]
-    error._repr_html_ = told.html  # type: ignore[attr-defined]
+    report = ErrorReport(type(error).__name__, str(error), lines, getattr(error, "pointed", NOWHERE))
+    error._render_traceback_ = Shown(report)  # type: ignore[attr-defined]
+    error._repr_html_ = report.html  # type: ignore[attr-defined]
 
 
 def _publisher() -> Callable[[dict[str, str]], None] | None:

@@ -110,5 +110,5 @@ def _without_c(program: Program) -> dict[str, Op]:
 def _signature(function: Function, output_names: tuple[str, ...]) -> str:
     inputs = ", ".join(f"{i.name or '_'}: {i.type}" for i in function.inputs)
     outputs = _own_outputs(function.graph)
-    told = ", ".join(f"{n}: {o.type}" if n else str(o.type) for n, o in zip(output_names, outputs, strict=True))
-    return f"{function.name}({inputs}) -> {told or 'nothing'}"
+    reported = ", ".join(f"{n}: {o.type}" if n else str(o.type) for n, o in zip(output_names, outputs, strict=True))
+    return f"{function.name}({inputs}) -> {reported or 'nothing'}"

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 
 from ..options import process_options
 from ..record.ending import interpreter_ends
-from ..record.stages import told
+from ..record.stages import reported
 
 PATIENCE = 0.5
 """Seconds of silence."""
@@ -72,7 +72,7 @@ def progress(name: str, verb: str = "compiling") -> Iterator[Progress | Silence]
         return
     shown = Progress(name, show, verb)
     try:
-        with told(partial(setattr, shown, "stage")):
+        with reported(partial(setattr, shown, "stage")):
             yield shown
     finally:
         shown.end()

@@ -94,8 +94,8 @@ def function(
     signature = make_signature(inputs, outputs, updates, givens, on_unused_input)
     if not isinstance(name, (str, type(None))):
         raise TypeError(f"function: name is {name!r}; expected text")
-    said = {"profile": profile, "allow_input_downcast": allow_input_downcast, "debug_info": debug_info}
-    for argument, value in said.items():
+    message = {"profile": profile, "allow_input_downcast": allow_input_downcast, "debug_info": debug_info}
+    for argument, value in message.items():
         if not isinstance(value, (bool, int, np.bool_, type(None))):
             raise TypeError(f"function: {argument} is {value!r}; expected True, False or None")
     target = as_target(target, runs=mode.backend == "c")

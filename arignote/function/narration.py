@@ -89,9 +89,9 @@ class Narrated:
             return self._executable(*arguments)
         finally:
             if self._profile.calls > calls:
-                tell(self._told(seconds, before))
+                tell(self._lines_of_call(seconds, before))
 
-    def _told(self, seconds: float, before: dict[str, StepProfile]) -> Iterator[str]:
+    def _lines_of_call(self, seconds: float, before: dict[str, StepProfile]) -> Iterator[str]:
         yield f"{self._name}: call {self._profile.calls:,}: {1e3 * (self._profile.seconds - seconds):.3f} ms"
         for text, step in _by_text(self._profile).items():
             old = before.get(text)

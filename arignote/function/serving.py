@@ -280,9 +280,9 @@ class _Queue:
         if threading.current_thread() is not self.thread or interpreter_ends():
             fn(future)
         else:
-            self.callbacks.submit(self.told, fn, future)
+            self.callbacks.submit(self.reported, fn, future)
 
-    def told(self, fn: Callable[[Future[Any]], object], future: Future[Any]) -> None:
+    def reported(self, fn: Callable[[Future[Any]], object], future: Future[Any]) -> None:
         self.teller = threading.current_thread()
         try:
             fn(future)

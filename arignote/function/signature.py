@@ -165,10 +165,10 @@ def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
             f"function: {what} has {value.type.ndim} dimensions, "
             f"the shared variable {target.type.ndim}{_line(value)}"
         )
-    said = conflict(value.type, target.type)
-    if said:
+    notice = conflict(value.type, target.type)
+    if notice:
         raise ValueError(
-            f"function: {what} is {value.type}, the shared variable promises {target.type}: {said}{_line(value)}"
+            f"function: {what} is {value.type}, the shared variable promises {target.type}: {notice}{_line(value)}"
         )
     return as_promised(value, target.type, f"updates[{target.name or target.type}]")
 
@@ -210,11 +210,11 @@ def _givens(givens: Pairs) -> dict[Variable, Variable]:
             )
         if old in known:
             raise ValueError(f"function: {old.name or old.type} is given twice in givens")
-        said = conflict(new.type, old.type)
-        if said:
+        notice = conflict(new.type, old.type)
+        if notice:
             raise ValueError(
                 f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}): "
-                f"{said}; leave the length out of the type, or give a value that has it"
+                f"{notice}; leave the length out of the type, or give a value that has it"
             )
         known[old] = new
     return known

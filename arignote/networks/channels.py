@@ -88,7 +88,7 @@ def without_zero_channels(graph: FunctionGraph) -> FunctionGraph:
 def _made(node: Apply, new: Apply, carried: Carried) -> Sequence[Made]:
     """Return the values that replace a node's outputs, some without channels."""
     if isinstance(node.op, (Convolution, Dot, MatMul)) and isinstance(node.inputs[1], Constant):
-        return [_product(node, new, carried)]
+        return [_pruned_product(node, new, carried)]
     if not carried:
         return new.outputs
     for kind, rule in _RULES.items():
@@ -111,7 +111,7 @@ def _line(node: Apply | None) -> str:
 # --- layers: weights lose the channels that are gone before them, and those of their own that are zero
 
 
-def _product(node: Apply, new: Apply, carried: Carried) -> Made:
+def _pruned_product(node: Apply, new: Apply, carried: Carried) -> Made:
     weights = node.inputs[1]
     assert isinstance(weights, Constant)
     w, op, is_convolution = weights.data, new.op, isinstance(node.op, Convolution)

@@ -272,8 +272,8 @@ class _Work:
             return names.index(name)
         if isinstance(name, (int, np.integer)) and not isinstance(name, bool) and 0 <= name < len(names):
             return int(name)
-        told = ", ".join(f"{k} ({n})" for k, n in enumerate(names))
-        raise ValueError(f"quantize: keep has {shown(name)}; expected numbers or names of layers: {told}")
+        reported = ", ".join(f"{k} ({n})" for k, n in enumerate(names))
+        raise ValueError(f"quantize: keep has {shown(name)}; expected numbers or names of layers: {reported}")
 
     # --- corrections
     def correct(self) -> None:

@@ -144,5 +144,5 @@ class RegionRun:
                 raise self._error(f"computes output {k} with shape {value.shape}; expected {shape}")
         return list(found)
 
-    def _error(self, said: str) -> EngineError:
-        return EngineError(f"{self._name}: engine {self.engine!r} {said}")
+    def _error(self, message: str) -> EngineError:
+        return EngineError(f"{self._name}: engine {self.engine!r} {message}")

@@ -1,4 +1,4 @@
-/* What the calls of kernels share. */
+/* Types that the calls of kernels share. */
 #pragma once
 #include "types.h"
 

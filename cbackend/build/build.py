@@ -67,7 +67,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def expect(text: str, toolchain: Toolchain, job: Job, end: Callable[[], Any]) -> None:
-    """Register the running `job` as the compilation of `text`, for the next call that asks for it; `end` ends both."""
+    """Register the running `job` as the compilation of `text`: the next call of `build` for that text waits for it.
+
+    `end` stops the compiler and removes its folder.
+    """
     _begun[library_key(text, toolchain)] = job, end
 
 

@@ -94,8 +94,8 @@ class Job:
                 self._objects.append(waiting.object)
                 return
             self._running.pop().kill()
-        told = [f"-D{macro}={value}" for macro, value in macros.items()]
-        self._running.append(self._started(self._toolchain.object_argv("code.c", name, *told)))
+        reported = [f"-D{macro}={value}" for macro, value in macros.items()]
+        self._running.append(self._started(self._toolchain.object_argv("code.c", name, *reported)))
         self._objects.append(name)
 
     def _started(self, command: Sequence[str]) -> Running:

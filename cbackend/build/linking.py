@@ -21,13 +21,13 @@ IN_PROCESS = frozenset({"memcpy", "memmove", "memset", "memcmp", "_GLOBAL_OFFSET
 """Functions of the C library that gcc may call by itself and every process has, and a name that the linker defines."""
 
 
-def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def linking(message: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the linker with its options, and the options that name libraries, parsed from gcc's output with `-v`.
 
     `flags`: what we tell gcc of linking.  Both are empty if gcc starts another program than it is known to.
     """
-    line = next((line for line in said.splitlines() if line.startswith(" ") and "/collect2 " in line), None)
-    linker = next(_linkers(said), None)
+    line = next((line for line in message.splitlines() if line.startswith(" ") and "/collect2 " in line), None)
+    linker = next(_linkers(message), None)
     if line is None or linker is None:
         return (), ()
     words = line.split()
@@ -35,14 +35,14 @@ def linking(said: str, flags: Sequence[str]) -> tuple[tuple[str, ...], tuple[str
     for name, value in pairwise(words):
         if name in _KEPT_WITH_VALUE:
             options += [name, value]
-    told = [word for flag in flags if flag.startswith("-Wl,") for word in flag.split(",")[1:]]
+    reported = [word for flag in flags if flag.startswith("-Wl,") for word in flag.split(",")[1:]]
     folders = [word for word in words if word.startswith("-L")]
-    return (linker, *options), (*told, *folders, *(flag for flag in flags if flag.startswith("-l")), "-lgcc")
+    return (linker, *options), (*reported, *folders, *(flag for flag in flags if flag.startswith("-l")), "-lgcc")
 
 
-def _linkers(said: str) -> Iterator[str]:
+def _linkers(message: str) -> Iterator[str]:
     """Yield the linkers that gcc would start, in the order in which it looks for them."""
-    folders = re.search(r"(?m)^COMPILER_PATH=(.*)", said)
+    folders = re.search(r"(?m)^COMPILER_PATH=(.*)", message)
     for folder in folders[1].split(":") if folders else ():
         yield from find_programs(os.path.join(os.path.abspath(folder), "ld"))
     yield from find_programs("ld")

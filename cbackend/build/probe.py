@@ -218,15 +218,15 @@ def probe(
     )  # fmt: skip
 
 
-def _version(said: str) -> str:
+def _version(message: str) -> str:
     """Return the line of a compiler's `-v` that names it; empty if there is none."""
-    found = re.search(_VERSION, said)
+    found = re.search(_VERSION, message)
     return found[0] if found else ""
 
 
 def _taken(trial: _Trial, wanted: list[Group]) -> tuple[list[Group], tuple[tuple[str, str], ...]]:
     """Return the groups to use, and the refused ones with the reason."""
-    reason = trial.refusal([])  # first of all: gcc waits 15 s before it believes that it cannot start its parts
+    reason = trial.refusal([])  # first: gcc that cannot start its assembler retries for 15 s at each trial
     if reason is not None:
         raise CompileError(reason)
     if trial.refusal(wanted) is None:

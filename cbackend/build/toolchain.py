@@ -89,12 +89,12 @@ class Toolchain:
 
     def argv(self, source: str, target: str, bare: bool = False) -> list[str]:
         """Return the command that compiles the C file `source` to the library `target`; `bare`: without C library."""
-        told = (PREBUILT_FLAG,) if bare else ()
-        return [*self.command, *self.all_flags, *told, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
+        reported = (PREBUILT_FLAG,) if bare else ()
+        return [*self.command, *self.all_flags, *reported, "-shared", "-fPIC", "-o", target, source, *self._link(bare)]
 
-    def object_argv(self, source: str, target: str, *told: str) -> list[str]:
+    def object_argv(self, source: str, target: str, *reported: str) -> list[str]:
         """Return the command that compiles the C file `source`, a program or unit of one, to the object `target`."""
-        return [*self.command, *self.all_flags, PREBUILT_FLAG, *told, "-fPIC", "-c", "-o", target, source]
+        return [*self.command, *self.all_flags, PREBUILT_FLAG, *reported, "-fPIC", "-c", "-o", target, source]
 
     def link_argv(self, objects: Sequence[str], target: str) -> list[str]:
         """Return the command that links objects to the library `target` without the C library."""
@@ -340,8 +340,8 @@ def _probed(cache: Cache, command: tuple[str, ...], attempts: list[Attempt], beg
     )  # fmt: skip
     _programs[_probe_key(toolchain)] = result.probe
     cache.store(Kind.RECORD, _probe_key(toolchain), result.probe)
-    told = json.dumps(asdict(toolchain))
-    cache.store(Kind.RECORD, _record_key(command), told.encode())
+    reported = json.dumps(asdict(toolchain))
+    cache.store(Kind.RECORD, _record_key(command), reported.encode())
     others = [json.dumps(asdict(other)) for other in absent(cache) if other.command != command]
-    cache.store(Kind.RECORD, _absent_key(), json.dumps([told, *others][:_MOST_ABSENT]).encode())
+    cache.store(Kind.RECORD, _absent_key(), json.dumps([reported, *others][:_MOST_ABSENT]).encode())
     return toolchain

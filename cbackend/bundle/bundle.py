@@ -126,9 +126,9 @@ class Bundle:
     def _header(self) -> str:
         names = map(c_comment, input_names(self.program)[len(self._given) :])
         shared = [f"      {k}: {name}" for k, name in enumerate(names)]
-        told = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
+        reported = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
         return self._filled(
-            "header.h", SIGNATURE=c_comment(self.signature), TOLD=told, VERSION=self.version, RANK=str(self._rank),
+            "header.h", SIGNATURE=c_comment(self.signature), TOLD=reported, VERSION=self.version, RANK=str(self._rank),
             INPUTS=str(len(self._given)), OUTPUTS=str(len(self.interface.own_outputs)), SHARED=str(len(self.shared)),
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-/* What bundle.py puts in front of bundle.c, here for a function with an input, a shared variable and a constant, as tools read
+/* Text that bundle.py puts before bundle.c, here for a function with an input, a shared variable and a constant, as tools read
    it.  NAME, UPPER and, in header.h, INPUTS, OUTPUTS, SHARED, RANK are fields. */
 #pragma once
 #include <stdio.h>

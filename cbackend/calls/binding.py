@@ -109,10 +109,10 @@ def _inputs(given: Sequence[Parameter], shared: Sequence[Any], arguments: Sequen
     for parameter, argument in zip(own, arguments, strict=True):
         array = parameter.array(argument)
         if isinstance(argument, np.ndarray) and not _is_same(array, argument):
-            mend = "copy()" if argument.dtype == parameter.type.numpy else f"astype({parameter.type.dtype!r})"
+            fix = "copy()" if argument.dtype == parameter.type.numpy else f"astype({parameter.type.dtype!r})"
             raise TypeError(
                 f"{parameter}: each call reads a bound array in place, and this one, of dtype "
-                f"{argument.dtype}, would have to be copied; bind {parameter.word}.{mend}"
+                f"{argument.dtype}, would have to be copied; bind {parameter.word}.{fix}"
             )
         found.append(array)
     return found

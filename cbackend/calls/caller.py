@@ -80,7 +80,7 @@ class Caller:
 
     @cached_property
     def program(self) -> Program:
-        """The program, for messages and for readers; `Remembered` plans it on first use."""
+        """The program, for messages and for readers; an executable from the cache plans it on first use."""
         return self._make_program()
 
     def entry_into(self, outputs: Mapping[int, np.ndarray]) -> Callable[..., list[np.ndarray]]:
@@ -269,9 +269,9 @@ class Caller:
         call, data, _, (lengths, strides, _) = frame
         error = self.host.release(call) if self.host.any else None
         if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
-            said = list(call.detail)
+            message = list(call.detail)
             self._frames.append(frame)
-            raise error or failure(self.name, self.program, outcome, call.step, call.operand, said)
+            raise error or failure(self.name, self.program, outcome, call.step, call.operand, message)
         found: list[np.ndarray] = []
         at = self.first_length
         for k, (rank, output) in enumerate(zip(self.ranks, outputs, strict=True)):

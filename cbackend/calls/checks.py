@@ -61,7 +61,7 @@ class Parameter:
         if value.dtype is not self.type.numpy:
             value = self._converted(value, plain=False)
         if value.ndim != self.type.ndim:
-            raise self._refused(f"shape {value.shape}; {self._rank_mend(value.ndim)}")
+            raise self._refused(f"shape {value.shape}; {self._rank_fix(value.ndim)}")
         self._check_lengths(value)
         return value if _is_addressable(value) else np.array(value, order="C")
 
@@ -88,13 +88,13 @@ class Parameter:
         if have == want:
             return array.astype(want, copy=False)
         if have.kind not in "biufc":
-            raise self._refused(f"{_shown(value)}{self._kind_mend(value)}" if plain else f"an array of dtype {have}")
+            raise self._refused(f"{_shown(value)}{self._kind_fix(value)}" if plain else f"an array of dtype {have}")
         weak = self.downcast is True or (plain and self.downcast is None)
         if np.can_cast(have, want, "safe") or (plain and array.size == 0):
             return array.astype(want)
         if weak and (np.can_cast(have, want, "same_kind") or (plain and have.kind in "iu" and want.kind in "iu")):
             return self._narrowed(array, value if plain else array)
-        raise self._refused(f"dtype {have}; {self._dtype_mend(have, plain)}")
+        raise self._refused(f"dtype {have}; {self._dtype_fix(have, plain)}")
 
     def _narrowed(self, array: np.ndarray, value: Any) -> np.ndarray:
         """Return the array in a narrower dtype of the same kind; integers must fit."""
@@ -114,18 +114,18 @@ class Parameter:
         what = "a scalar" if rank == 0 else f"{rank} dimension{'s' * (rank > 1)}"
         return f"{self.type} ({what})"
 
-    def _kind_mend(self, value: Any) -> str:
+    def _kind_fix(self, value: Any) -> str:
         """Return how to convert an array of another package that NumPy does not convert by itself."""
         if hasattr(value, "toarray"):  # sparse
             return f"; use {self.word}.toarray()"
         return f"; use np.from_dlpack({self.word})" if hasattr(value, "__dlpack__") else ""
 
-    def _dtype_mend(self, have: np.dtype, plain: bool) -> str:
+    def _dtype_fix(self, have: np.dtype, plain: bool) -> str:
         if have.kind == "c" and self.type.kind != "c":
             return f"use {'np.real(' + self.word + ')' if plain else self.word + '.real'} if that is what you want"
         return f"use {f'np.array({self.word})' if plain else self.word}.astype({self.type.dtype!r})"
 
-    def _rank_mend(self, rank: int) -> str:
+    def _rank_fix(self, rank: int) -> str:
         want = self.type.ndim
         if rank < want:
             return f"use {self.word}[{', '.join(['None'] * (want - rank) + ['...'])}] or reshape it"

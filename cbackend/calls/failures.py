@@ -31,29 +31,29 @@ STAGE = 4
 """Index where a pipeline stores the stage that failed."""
 _FIRST_INDEX = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}
 """Position of the first index among the operands."""
-Said = tuple[type[Exception], str, Pointed]
+ErrorParts = tuple[type[Exception], str, Pointed]
 """An exception's class, its message, and the operands to point at."""
 
 
-def failure(name: str, program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Exception:
-    """Return the exception for `outcome` of node number `step`; `said` holds the numbers that the driver noted.
+def failure(name: str, program: Program, outcome: int, step: int, operand: int, remarked: Sequence[int]) -> Exception:
+    """Return the exception for `outcome` of node number `step`; `remarked` holds the numbers that the driver noted.
 
     Raises nothing itself: IndexError, ValueError or MemoryError is returned.
     """
-    kind, text, where = _told(program, outcome, step, operand, said)
+    kind, text, where = _error_parts(program, outcome, step, operand, remarked)
     return pointing(kind(f"{name}: {text}{where}"), where)
 
 
-def _told(program: Program, outcome: int, step: int, operand: int, said: Sequence[int]) -> Said:
+def _error_parts(program: Program, outcome: int, step: int, operand: int, remarked: Sequence[int]) -> ErrorParts:
     sites = program.all_sites if step >= len(program.sites) else program.sites
     site = sites[step] if 0 <= step < len(sites) else None
     node = site.node if site is not None else None
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
-            node = node.op.stages(node)[said[STAGE]]
+            node = node.op.stages(node)[remarked[STAGE]]
     op = None if node is None else unmarked(node.op)
-    count = said[0] if said else 0
-    values, rest = list(said[1 : 1 + count]), list(said[1 + count :])
+    count = remarked[0] if remarked else 0
+    values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
     if outcome == Outcome.MEMORY:
         return MemoryError, f"no memory for an array of shape {tuple(values)}", _where(node)
     if outcome in (Outcome.LENGTHS, Outcome.INDICES) and node is not None:
@@ -75,16 +75,16 @@ def _told(program: Program, outcome: int, step: int, operand: int, said: Sequenc
         kernel, length, dilation = (*values, 0, 1)[:3]
         return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
     if node is not None and isinstance(node.op, Scan):
-        said_of_loop = _loop_failure(node.op, outcome, operand, values)
-        if said_of_loop:
-            return ValueError, said_of_loop, _where(node)
+        message_of_loop = _loop_failure(node.op, outcome, operand, values)
+        if message_of_loop:
+            return ValueError, message_of_loop, _where(node)
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
-    numbers = _said(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
+    numbers = _lengths_text(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
 
 
-def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> Said:
+def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> ErrorParts:
     """Return the failure of an op that checks lengths or a condition; numbers of a condition are noted as 64 bits."""
     if not isinstance(op, Check):
         return op.error, op.broken(operand, *values), _where(node, (0,) if isinstance(op, SpecifyShape) else ())
@@ -118,7 +118,7 @@ _SENTENCES = {
 }
 
 
-def _said(values: list[int]) -> str:
+def _lengths_text(values: list[int]) -> str:
     return f" ({', '.join(map(str, values))})" if len(values) == 1 else ""
 
 
@@ -141,8 +141,8 @@ def _at(
     node: Apply, op: Op, operands: Sequence[Variable], guilty: Collection[int], shapes: Sequence[Shape], names: Names
 ) -> Pointed:
     line = node.origin[0] if node.origin else None
-    said = tuple(called(v, names) for v in operands)
-    return Pointed(op.name, said, tuple(shapes), tuple(guilty), line)
+    remarked = tuple(called(v, names) for v in operands)
+    return Pointed(op.name, remarked, tuple(shapes), tuple(guilty), line)
 
 
 def _indices(node: Apply | None) -> list[int]:

@@ -61,14 +61,14 @@ def native_entry(
     signature = _signature(interface, native.lib) if layouts_hold() else None
     if signature is None:
         return None
-    (told, alive), call = signature, frame[0]
-    told.run = ffi.addressof(library.lib, "ag_entry")
-    told.rt, told.declared = call.rt, call.declared
-    told.constants, told.constant_lengths = call.constants, call.constant_lengths
-    told.as_list, told.profile, told.warm_up = as_list, call.profile, call.warm_up
+    (facts, alive), call = signature, frame[0]
+    facts.run = ffi.addressof(library.lib, "ag_entry")
+    facts.rt, facts.declared = call.rt, call.declared
+    facts.constants, facts.constant_lengths = call.constants, call.constant_lengths
+    facts.as_list, facts.profile, facts.warm_up = as_list, call.profile, call.warm_up
     if not strided:
-        told.items = ffi.NULL
-    return _builtin(_methods_of(native)[0], (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame))
+        facts.items = ffi.NULL
+    return _builtin(_methods_of(native)[0], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
 
 
 def native_bound(
@@ -92,15 +92,15 @@ def native_bound(
         ffi.new("i64[]", lengths or 1),
         arrays, result,
     )  # fmt: skip
-    told, call = ffi.new("ag_binding *"), frame[0]
-    told.call.rt, told.call.declared = call.rt, call.declared
-    told.call.constants, told.call.constant_lengths = call.constants, call.constant_lengths
-    told.run = ffi.addressof(library.lib, "ag_entry")
-    told.arrays, told.data, told.lengths = alive[:3]
-    told.elements, told.axes = sum(a.size for a in arrays), len(lengths)
-    told.inputs, told.count = len(inputs), len(arrays)
-    told.result = ffi.cast("object *", id(result))
-    return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", told)), other, told, alive, library, frame))
+    facts, call = ffi.new("ag_binding *"), frame[0]
+    facts.call.rt, facts.call.declared = call.rt, call.declared
+    facts.call.constants, facts.call.constant_lengths = call.constants, call.constant_lengths
+    facts.run = ffi.addressof(library.lib, "ag_entry")
+    facts.arrays, facts.data, facts.lengths = alive[:3]
+    facts.elements, facts.axes = sum(a.size for a in arrays), len(lengths)
+    facts.inputs, facts.count = len(inputs), len(arrays)
+    facts.result = ffi.cast("object *", id(result))
+    return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
 
 
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:
@@ -162,7 +162,7 @@ def _signature(interface: Interface, names: Any) -> tuple[Any, tuple[Any, ...]] 
         ffi.new("i64[]", [a.numpy.itemsize for a in arrays]),
         [a.numpy for a in arrays],
     )
-    told = ffi.new("ag_signature *")
-    told.dtypes, told.ranks, told.programs, told.program_lengths, told.most, told.items = alive[:6]
-    told.inputs, told.outputs, told.input_lengths = len(interface.inputs), len(interface.outputs), first[-1]
-    return told, alive
+    facts = ffi.new("ag_signature *")
+    facts.dtypes, facts.ranks, facts.programs, facts.program_lengths, facts.most, facts.items = alive[:6]
+    facts.inputs, facts.outputs, facts.input_lengths = len(interface.inputs), len(interface.outputs), first[-1]
+    return facts, alive

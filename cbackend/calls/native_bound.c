@@ -2,11 +2,11 @@
    and returns the same object every time.
 
    Each call has an ag_call of its own, so concurrent calls disturb only each other's results.  A call that fails is
-   repeated by the other way: a function with a native entry has no side effects. */
+   repeated by the Python entry: a function with a native entry has no side effects. */
 #pragma once
 #include "native_entry.c"
 
-/* Run one call with the arrays of a binding; 0 if it has to go the other way. */
+/* Run one call with the arrays of a binding; 0 if the Python entry has to repeat it. */
 static i32 repeated(const ag_binding *b)
 {
     char *data[AG_ARRAYS];
@@ -32,7 +32,7 @@ static i32 repeated(const ag_binding *b)
     return 0;
 }
 
-/* self: a tuple of the binding's address, the other way, and what must live as long as they. */
+/* self: a tuple of the binding's address, the Python entry, and objects that both need. */
 static object *bound_entry(object *self, object *const *given, i64 count, object *names)
 {
     const ag_binding *b = py.as_pointer(py.item(self, 0));

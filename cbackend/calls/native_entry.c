@@ -175,7 +175,7 @@ static i32 computed(i32 (*run)(ag_call *call), ag_call *call, i64 elements)
     return outcome;
 }
 
-/* Make one call; NULL if it has to go the other way.  begun: when it began, if the function has a profile. */
+/* Make one call; NULL if the Python entry has to repeat it.  begun: when it began, if the function has a profile. */
 static object *called(const ag_signature *s, object *const *given, i64 begun)
 {
     char *data[AG_ARRAYS];
@@ -226,7 +226,7 @@ static object *counted(ag_signature *s, object *const *given)
     return result;
 }
 
-/* self: a tuple of the signature's address, the other way, and what must live as long as they. */
+/* self: a tuple of the signature's address, the Python entry, and objects that both need. */
 static object *entry(object *self, object *const *given, i64 count, object *names)
 {
     ag_signature *s = py.as_pointer(py.item(self, 0));

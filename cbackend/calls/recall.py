@@ -47,7 +47,7 @@ def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[K
     """
     if interface.calls_back or sum(c.nbytes for c in interface.constants) > LARGEST:
         return False
-    told = {
+    reported = {
         "library": library.key.hex(),
         "outputs": [[o.dtype, o.shape] for o in interface.outputs],
         "lengths": interface.lengths,
@@ -59,7 +59,7 @@ def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[K
         "sites": interface.sites,
         "kernels": {k.default or k.name: plain_schedule(k.schedule) if k.default else None for k in kernels},
     }
-    content = b"\n".join((json.dumps(told).encode(), b"".join(c.tobytes() for c in interface.constants)))
+    content = b"\n".join((json.dumps(reported).encode(), b"".join(c.tobytes() for c in interface.constants)))
     return cache.store(Kind.RECORD, key, content, durable=False) is not None
 
 
@@ -74,24 +74,24 @@ def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache)
 
 def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:
     head, _, bits = content.partition(b"\n")
-    told: dict[str, Any] = json.loads(head)
-    schedules = {name: schedule and read_schedule(schedule) for name, schedule in told["kernels"].items()}
+    reported: dict[str, Any] = json.loads(head)
+    schedules = {name: schedule and read_schedule(schedule) for name, schedule in reported["kernels"].items()}
     measured = Measured(toolchain, cache)
     if any(measured(name) != schedule for name, schedule in schedules.items()):
         return None
-    library = find(bytes.fromhex(told["library"]), cache)
+    library = find(bytes.fromhex(reported["library"]), cache)
     if library is None:
         return None
     constants, at = [], 0
-    for dtype, shape in told["constants"]:
+    for dtype, shape in reported["constants"]:
         constants.append(np.frombuffer(bits, dtype, math.prod(shape), at).reshape(shape).copy())
         at += constants[-1].nbytes
     interface = Interface(
-        inputs=graph.inputs, outputs=tuple(TensorType(dtype, tuple(shape)) for dtype, shape in told["outputs"]),
-        updates=graph.updates, lengths=tuple(map(_lengths, told["lengths"])),
-        in_place={int(o): int(i) for o, i in told["in_place"]}, dense_inputs=bool(told["dense_inputs"]),
-        products=tuple(told["products"]), solvers=tuple(told["solvers"]), constants=tuple(constants),
-        sites=int(told["sites"]), calls_back=False,
+        inputs=graph.inputs, outputs=tuple(TensorType(dtype, tuple(shape)) for dtype, shape in reported["outputs"]),
+        updates=graph.updates, lengths=tuple(map(_lengths, reported["lengths"])),
+        in_place={int(o): int(i) for o, i in reported["in_place"]}, dense_inputs=bool(reported["dense_inputs"]),
+        products=tuple(reported["products"]), solvers=tuple(reported["solvers"]), constants=tuple(constants),
+        sites=int(reported["sites"]), calls_back=False,
     )  # fmt: skip
     return Recalled(interface, library, {name: schedule for name, schedule in schedules.items() if schedule})
 

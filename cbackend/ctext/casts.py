@@ -31,7 +31,7 @@ def cast_form(source: str, target: str) -> Form:
     if source in ("float32", "float64") and numpy_dtype(target).kind in "iu":
         return _to_integer(source, target)
     if source == "bool" and target in ("float32", "float64"):
-        # gcc makes no vectors of a float from a bool
+        # gcc does not vectorize a cast from bool to a float
         return template(f"({C_TYPES[target]})(i32){{0}}", Binding.UNARY)
     return _plain(target)
 

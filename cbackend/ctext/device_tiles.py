@@ -79,9 +79,9 @@ def tiled_source(dtype: str, dialect: Dialect, tile: Tile, readers: tuple[str, s
     rows, columns = tile.sides(dtype)
     for name, extent, first, side, reader in zip("ab", "mn", ("top", "left"), (rows, columns), readers, strict=True):
         loads = side * tile.depth // size // tile.items
-        apart = {INNER: tile.depth // size, OUTER: side // size, BY_OUTER: side, BY_INNER: tile.depth}[reader]
+        separate = {INNER: tile.depth // size, OUTER: side // size, BY_OUTER: side, BY_INNER: tile.depth}[reader]
         words = {"X": name, "EXTENT": extent, "FIRST": first, "SIDE": side, "LOADS": loads, "EACH": loads * size}
-        words |= {"ALONG": apart, "APART": tile.items // apart}
+        words |= {"ALONG": separate, "APART": tile.items // separate}
         for part, lines in zip(("GIVEN", "BEFORE", "FETCH", "PUT"), _READERS[reader], strict=True):
             text = _put_in(text, f"@{part}_{name}", _filled(dedent(lines.strip("\n")), words))
     registers, bits = _registers(dtype), int(C_TYPES[dtype][1:])

@@ -68,7 +68,7 @@ class Work:
 
 
 STOPS, LAUNCH = "stops", "launch"
-"""What a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
+"""Results of functions that are no outcomes: nonzero if Ctrl-C was pressed, and that of a launch."""
 
 PRODUCTS, BYTES, SOLVERS = "products", "bytes", "solvers"
 """Tables of the runtime: of one float dtype each, of bytes and weights of few bits, the LAPACK of one dtype."""

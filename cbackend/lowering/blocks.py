@@ -19,9 +19,10 @@ from .nest import specialized
 from .strips import is_costly, strip_of
 
 BLOCK = 128
-"""Elements of a block of a sum: NumPy's number, so sums are as exact as NumPy's."""
-PRODUCTS = 1024
-"""Elements of a block of a product."""
+"""Elements of a block of a sum: NumPy's number, so sums are as exact as NumPy's.
+
+Blocks of products are as long, so that a product has the same bits in a loop of its own and beside sums.
+"""
 
 
 @record
@@ -77,7 +78,6 @@ def in_blocks(general: ir.For, slots: Sequence[Slot], elements: int = BLOCK) -> 
     blocked = [s for s in slots if s.lane.blocked]
     if not blocked and not any(_is_rounded(s.lane) for s in slots):
         return with_accumulators(general, [(s.lane, s.total, s.fed) for s in slots])
-    elements = elements if blocked else PRODUCTS
     block = replace(general, start=ir.index("block"), stop=ir.index("block_end"))
     plain, copied = specialized(block), _block_loop(general, blocked, strip_of(block, elements), elements)
     if not isinstance(plain, ir.If) or is_costly(general):

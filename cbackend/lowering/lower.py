@@ -69,12 +69,12 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
     )
     if len(group.results) > 1 and not whole and all(r.fold is None for r in group.results):
         kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
-    if not _parts_lie_apart(operands, aliases):
+    if not _are_rows_separate(operands, aliases):
         return kernel
     return replace(kernel, cutting=cutting_of(group, operands, whole, schedule))
 
 
-def _parts_lie_apart(operands: Operands, aliases: Sequence[Alias]) -> bool:
+def _are_rows_separate(operands: Operands, aliases: Sequence[Alias]) -> bool:
     """Whether no chunk of the loops reads an element that another chunk overwrites."""
     return all(
         operand.axes == operands.outputs[output].axes
@@ -149,7 +149,7 @@ def _group_kernel(node: Apply, aliases: Sequence[Alias], schedule: Schedule) -> 
     _check_aliases(aliases, group, parts)
     names = (f"v{n}" for n in itertools.count())
     one = len(parts) == 1 and not any(r.fold in POSITIONS for r in group.results)
-    check(schedule, group.rank, parts[0][1], one and _parts_lie_apart(operands, aliases))
+    check(schedule, group.rank, parts[0][1], one and _are_rows_separate(operands, aliases))
     nests = [Nest(schedule.order or nest_order(loops, reduced), operands, names) for loops, reduced, _ in parts]
     bodies = [
         _nest(nest, [(k, group.results[k]) for k in numbers], schedule, len(parts) == 1, group.rank)

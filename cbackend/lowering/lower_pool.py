@@ -132,7 +132,7 @@ def _shares(nest: Nest, op: Pool, adds: bool) -> list[ir.Statement]:
     taps, largest, share = _read(nest, op, 1), nest.load(2), nest.load(3)
     reached = [nest.op("eq", "bool", tap, largest) for tap in taps]
     if len(taps) > 1:
-        first, *rest = [nest.op("switch", dtype, r, one, zero) for r in reached]  # of a cast, gcc makes no vectors
+        first, *rest = [nest.op("switch", dtype, r, one, zero) for r in reached]  # gcc vectorizes no cast of a bool
         for each in rest:
             first = nest.op("add", dtype, first, each)
         share = nest.op("true_div", dtype, share, first)

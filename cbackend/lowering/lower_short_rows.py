@@ -120,7 +120,7 @@ class _Tiles(Operands):
         return found
 
 
-class _Turned:
+class _Transposed:
     """The statements for a tile under construction."""
 
     def __init__(self, operands: Operands, tiles: _Tiles) -> None:
@@ -214,7 +214,7 @@ class _Turned:
         return nest
 
 
-class _Passes(_Turned):
+class _Passes(_Transposed):
     """Passes over rows."""
 
     def __init__(self, rows: Rows, operands: Operands, tiles: _Tiles) -> None:
@@ -329,7 +329,7 @@ class _Passes(_Turned):
             self._inside.append(self._over_rows((*nest.at[-1], *stores)))
 
 
-class _Positions(_Turned):
+class _Positions(_Transposed):
     """argmax and argmin: for each row of a tile the best element so far, and its position."""
 
     def __init__(self, results: Sequence[Result], operands: Operands, tiles: _Tiles) -> None:

@@ -26,7 +26,7 @@ from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.loops import index
 from ..ir.walk import names_in, substitute
-from .nest import specialized, strides_along
+from .nest import sizes_of, specialized, strides_along
 
 
 def is_costly(loop: ir.For) -> bool:
@@ -69,20 +69,15 @@ def in_wide_vectors(loop: ir.For) -> ir.For:
     """
     if not loop.simd or loop.lanes is not None or not is_costly(loop):
         return loop
-    sizes = _sizes(loop)
+    sizes = sizes_of(loop)
     if len(sizes - {1}) > 1:
         return loop
     return replace(loop, lanes=current().vector // max(sizes))
 
 
-def _sizes(loop: ir.For) -> set[int]:
-    """Return the sizes of the values of a loop in bytes."""
-    return {numpy_dtype(s.value.dtype).itemsize for s in loop.body if isinstance(s, (ir.Let, ir.Store, ir.Assign))}
-
-
 def _wide(loop: ir.For) -> str:
     """Return the dtype of copies of bools: as wide as the numbers of a costly loop."""
-    return f"uint{8 * min(max(_sizes(loop)), 8)}" if is_costly(loop) else "bool"
+    return f"uint{8 * min(max(sizes_of(loop)), 8)}" if is_costly(loop) else "bool"
 
 
 def strip_of(general: ir.For, length: int, bools_alone: bool = False) -> ir.Body:

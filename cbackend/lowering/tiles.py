@@ -75,13 +75,13 @@ class _Tile:
 
         self._arguments = {f"n{l}": "1" for l in nest.order} | {f"n{outer}": "rows", f"n{inner}": "columns"}
         for k in range(nest.operands.count):
-            self._arguments |= dict(self._told(k))
+            self._arguments |= dict(self._arguments_of(k))
 
     def argument(self, name: str) -> str:
         """Return the argument of a tile's loops for a parameter of the kernel."""
         return self._arguments.get(name, name)
 
-    def _told(self, k: int) -> Iterator[tuple[str, str]]:
+    def _arguments_of(self, k: int) -> Iterator[tuple[str, str]]:
         """Yield the parameters of an operand, and the arguments of a tile's loops for them."""
         name, loops = self.nest.operands.array(k), self.nest.operands[k].loops
         yield name, f"{name}_t" if k in self.operands else self.base(k)

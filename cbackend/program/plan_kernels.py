@@ -90,7 +90,7 @@ def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, i
     victim = p.arrays[node.inputs[source]]
     if not p.is_overwritable(victim):
         return None
-    if victim.lengths != lengths:  # the same by a proof about the graph, or perhaps not the same
+    if victim.lengths != lengths:  # perhaps equal by the shape analysis; the run checks it
         if not same_shape(node.outputs[output], node.inputs[source]):
             return None
         for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):

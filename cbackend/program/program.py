@@ -133,7 +133,7 @@ class Inner:
 
 @record(slots=True)
 class Said:
-    """The array for the numbers of a message, as an argument."""
+    """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
 Argument = Quantity | float | Array | Vector | Table | Number | After | Stages | Said | Inner | None

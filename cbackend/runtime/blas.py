@@ -78,7 +78,7 @@ def find_blas() -> Blas | None:
 
 def all_blas() -> list[Blas]:
     """Return every BLAS of the process with CBLAS names: NumPy's own first, then those with 64-bit integers."""
-    # Here, not above: it takes 2 ms, and who never compiles a function does not need it.
+    # Imported on first use: the import takes 2 ms, and a process that compiles no function does not need it.
     from threadpoolctl import ThreadpoolController
 
     found = [

@@ -81,7 +81,7 @@ class _Plan:
     """Plan of a launch for given shapes and strides: extents, shapes of results, arguments, picoseconds of work.
 
     An argument is (True, index of the operand whose pointer is passed) or (False, number).  `cut`: the split loop.
-    `parts`: the number of chunks.  `apart`: for each output the elements from one chunk to the next, if chunks have
+    `parts`: the number of chunks.  `gaps`: for each output the elements from one chunk to the next, if chunks have
     results of their own.
     """
 
@@ -90,7 +90,7 @@ class _Plan:
     arguments: tuple[tuple[bool, int], ...]
     cut: int
     parts: int
-    apart: tuple[int, ...]
+    gaps: tuple[int, ...]
     work: int
 
 
@@ -134,8 +134,8 @@ class PartsKernel:
         arguments: list[Any] = [given[n] if is_pointer else n for is_pointer, n in plan.arguments]
         if into is not None and len(made) == 1:
             self._restride(arguments, memory.strides(made[0]))
-        call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.apart, call.flag()), None, plan.work)
-        return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.apart))]
+        call.launch(self._start, (plan.parts,), (1,), (*arguments, plan.cut, *plan.gaps, call.flag()), None, plan.work)
+        return [self._combined(k, m, call) if step else m for k, (m, step) in enumerate(zip(made, plan.gaps))]
 
     def work(self, arrays: Sequence[Any]) -> int:
         """Return an estimate in picoseconds."""
@@ -150,9 +150,9 @@ class PartsKernel:
         extents = joint_extents(kernel, shapes)
         if extents is None or 0 in extents or is_partly_shorter(kernel, shapes, extents):
             return _Plan(None, (), (), 0, 1, (), 0)
-        cut, parts, apart = self._cut(extents)
+        cut, parts, gaps = self._cut(extents)
         own = [tuple([1 if l is None else extents[l] for l in o.axes]) for o in kernel.outputs]
-        folded = [apart and cut not in o.loops for o in kernel.outputs]
+        folded = [gaps and cut not in o.loops for o in kernel.outputs]
         dense = [tuple(math.prod(s[k + 1 :]) for k in range(len(s))) for s in own]
         given = [*zip(own, dense), *(key[k] for k in self._sources)]
         strides = [steps_along(o, *where, extents) for o, where in zip(kernel.operands, given)]
@@ -179,12 +179,12 @@ class PartsKernel:
         if cutting is None or not extents or cutting.sequential:
             return 0, 1, False
         most = min(self._device.units * _SHARES, math.prod(extents) * cutting.picoseconds // _GRAIN)
-        for loops, apart in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
+        for loops, gaps in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
             if most > 1 and loops:
                 loop = next((l for l in loops if extents[l] >= 4 * most), max(loops, key=lambda l: extents[l]))
                 parts = min(most, extents[loop])
                 if parts > 1:
-                    return loop, parts, apart
+                    return loop, parts, gaps
         return 0, 1, False
 
     def _combined(self, output: int, parts: Any, call: Call) -> Any:

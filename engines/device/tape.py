@@ -78,7 +78,7 @@ class Tape:
         self._call = call
         self._slots = [self._memory.bounds(s) for s in slots]
         self._first = [self._memory.at(s) for s in slots]
-        self._require_apart([*map(self._memory.bounds, fixed)])
+        self._require_disjoint([*map(self._memory.bounds, fixed)])
         self.kept = list(recorder.made)
         self._made = [self._memory.bounds(a) for a in recorder.made if 0 not in a.shape]
         self._steady: set[int] = set()
@@ -96,7 +96,7 @@ class Tape:
                 self._runs += [Single(p, self._wanted, call) for p in group]
         self._has_lists = any(isinstance(run, LaunchList) for run in self._runs)
 
-    def _require_apart(self, fixed: Sequence[tuple[Any, int, int]]) -> None:
+    def _require_disjoint(self, fixed: Sequence[tuple[Any, int, int]]) -> None:
         for k, (space, low, high) in enumerate(self._slots):
             for other, start, end in (*self._slots[:k], *fixed):
                 if space == other and low < end and start < high:

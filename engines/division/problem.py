@@ -99,8 +99,8 @@ def supports(graph: FunctionGraph, prices: Prices) -> list[tuple[str, ...]] | st
         mine = tuple(name for name, refusal in refusals.items() if not refusal)
         if not mine:
             where = f"\n  at {node.origin[0]}" if node.origin else ""
-            said = "; ".join(f"{name}: {refusal}" for name, refusal in refusals.items())
-            return f"none of the engines runs {node.op.name}: {said}; add 'c' to them{where}"
+            message = "; ".join(f"{name}: {refusal}" for name, refusal in refusals.items())
+            return f"none of the engines runs {node.op.name}: {message}; add 'c' to them{where}"
         found.append(mine)
     return found
 

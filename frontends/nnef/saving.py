@@ -60,8 +60,8 @@ def _written(name: str, graph: FunctionGraph, keys: Sequence[str]) -> tuple[str,
     for variable, result in zip(graph.outputs, results, strict=True):
         w.name_last(variable, result)
     if w.missing:
-        told = "; ".join(f"{op}{f' ({lines[0]})' if lines else ''}" for op, lines in w.missing.items())
-        raise NnefError(f"to_nnef: NNEF has no op for {told}")
+        described = "; ".join(f"{op}{f' ({lines[0]})' if lines else ''}" for op, lines in w.missing.items())
+        raise NnefError(f"to_nnef: NNEF has no op for {described}")
     inputs = ", ".join(name for name in given if name)
     title = w.name(name)
     body = "\n".join(f"    {line}" for line in w.lines)

@@ -126,8 +126,8 @@ class Writer:
     def line(self, name: str, op: str, *operands: str, kind: str = "", **attributes: Any) -> str:
         unknown = attributes.keys() - ATTRIBUTES.get(op, {}).keys()
         assert not unknown, f"{op} has no {unknown}"
-        told = [*operands, *(f"{key} = {literal(value)}" for key, value in attributes.items())]
-        self.lines.append(f"{name} = {op}{f'<{kind}>' if kind else ''}({', '.join(told)});")
+        described = [*operands, *(f"{key} = {literal(value)}" for key, value in attributes.items())]
+        self.lines.append(f"{name} = {op}{f'<{kind}>' if kind else ''}({', '.join(described)});")
         return name
 
     def _read(self, node: Apply) -> list[Variable]:

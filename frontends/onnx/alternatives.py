@@ -105,10 +105,10 @@ def _side(value: Any, condition: Any, holds: bool) -> Any:
 # --- joining
 
 
-def joined(outputs: Sequence[Any], scope: Mapping[str, Any], apart: bool = True) -> list[Any]:
+def joined(outputs: Sequence[Any], scope: Mapping[str, Any], separate: bool = True) -> list[Any]:
     """The outputs of a node; choices between values of one dtype and rank are variables.
 
-    `scope` has the values that are computed in any case.  `apart`: vectors of integers of different lengths, which may
+    `scope` has the values that are computed in any case.  `separate`: vectors of integers of other lengths, which may
     be shapes of different ranks, stay choices.
     """
     if not any(isinstance(o, Choice) for o in outputs):
@@ -117,10 +117,10 @@ def joined(outputs: Sequence[Any], scope: Mapping[str, Any], apart: bool = True)
     found, groups = list(outputs), dict[Any, list[int]]()
     for k, o in enumerate(outputs):
         if isinstance(o, Choice):
-            o = found[k] = Choice(o.condition, *joined([o.then, o.otherwise], scope, apart))
+            o = found[k] = Choice(o.condition, *joined([o.then, o.otherwise], scope, separate))
             if len(o.leaves()) > MOST_ALTERNATIVES:
                 raise OnnxError(f"a value has more than {MOST_ALTERNATIVES} alternatives; give `shapes`")
-            if _is_alike(o.then, o.otherwise, apart):
+            if _is_alike(o.then, o.otherwise, separate):
                 groups.setdefault(o.condition, []).append(k)
     for condition, places in groups.items():
         pairs = [_spared(found[k]) for k in places]
@@ -138,7 +138,7 @@ def _is_variable(value: Any) -> bool:
     return isinstance(value, Variable)
 
 
-def _is_alike(a: Any, b: Any, apart: bool) -> bool:
+def _is_alike(a: Any, b: Any, separate: bool) -> bool:
     """Whether a choice between two values is one value: variables of one dtype and rank, or lists of such."""
     if isinstance(a, Impossible) or isinstance(b, Impossible):
         return not isinstance(b if isinstance(a, Impossible) else a, (Choice, Impossible))
@@ -146,11 +146,11 @@ def _is_alike(a: Any, b: Any, apart: bool) -> bool:
     if format_of(a) != format_of(b):
         return False
     if isinstance(x, list) and isinstance(y, list):
-        return len(x) == len(y) and all(_is_alike(v, w, apart) for v, w in zip(x, y))
+        return len(x) == len(y) and all(_is_alike(v, w, separate) for v, w in zip(x, y))
     if not (isinstance(x, Variable) and isinstance(y, Variable) and x.dtype == y.dtype and x.ndim == y.ndim):
         return False
     one, other = x.type.shape, y.type.shape
-    return not apart or x.ndim != 1 or x.type.kind not in "iu" or one == other or None in (*one, *other)
+    return not separate or x.ndim != 1 or x.type.kind not in "iu" or one == other or None in (*one, *other)
 
 
 def _spared(choice: Choice) -> tuple[Any, Any]:
@@ -201,14 +201,14 @@ class AnyRank:
 
     ml_name = "tensor of any rank"
 
-    def told(self, elements: np.ndarray, shape: np.ndarray, words: Any) -> Any:
+    def described(self, elements: np.ndarray, shape: np.ndarray, words: Any) -> Any:
         found = np.asarray(elements).reshape(shape)
-        return found if self.form is None else self.form.told(found, words)
+        return found if self.form is None else self.form.described(found, words)
 
 
 def of_any_rank(choice: Choice, scope: Mapping[str, Any], fail: Callable[[str], Exception]) -> Any:
     """An output that is a choice: one value, or its elements and its lengths."""
-    (found,) = joined([choice], scope, apart=False)
+    (found,) = joined([choice], scope, separate=False)
     if not isinstance(found, Choice):
         return found
     leaves = [v for v in choice.leaves() if not isinstance(v, Impossible)]
@@ -219,4 +219,4 @@ def of_any_rank(choice: Choice, scope: Mapping[str, Any], fail: Callable[[str], 
     def part(function: Callable[[Any], Any]) -> Choice:
         return choice.mapped(lambda v: v if isinstance(v, Impossible) else function(value_of(v)))
 
-    return Narrow(joined([part(T.ravel), part(shape_vector)], scope, apart=False), AnyRank(format_of(leaves[0])))
+    return Narrow(joined([part(T.ravel), part(shape_vector)], scope, separate=False), AnyRank(format_of(leaves[0])))

@@ -60,9 +60,9 @@ class Builder:
                 name = f"{node.domain}.{node.op_type}" if _domain(node) else node.op_type
                 unknown.setdefault(name, []).append(repr(node.name) if node.name else f"-> {', '.join(node.output)}")
         if unknown:
-            told = "; ".join(f"{op} ({_some(names)})" for op, names in unknown.items())
+            kinds = "; ".join(f"{op} ({_some(names)})" for op, names in unknown.items())
             raise OnnxError(
-                f"no converter for {told}; give one for each, as in from_onnx(model, ops={{{next(iter(unknown))!r}: "
+                f"no converter for {kinds}; give one for each, as in from_onnx(model, ops={{{next(iter(unknown))!r}: "
                 "lambda node, *operands: ...}})"
             )
 
@@ -104,7 +104,7 @@ class Builder:
             except OnnxError:
                 raise
             except _WRONG as error:
-                raise node.error(node.told(error, operands)) from error
+                raise node.error(node.described(error, operands)) from error
 
         outputs = by_alternative(converted, [scope[name] if name else None for name in proto.input])
         outputs = joined(outputs, scope)

@@ -87,7 +87,7 @@ def edges(model: OnnxModel) -> str:
     """The inputs and outputs of a model with their types."""
     rows = [(word, name, value) for word, values in (("input", model.inputs), ("output", model.outputs))
             for name, value in values.items()]  # fmt: skip
-    return "\n".join(f"{word} {name}: {model.told(name, value)}" for word, name, value in rows)
+    return "\n".join(f"{word} {name}: {model.described(name, value)}" for word, name, value in rows)
 
 
 # --- the run
@@ -117,16 +117,16 @@ def _run(model: OnnxModel, f: Any, seed: int) -> None:
         begin = time.perf_counter()
         results = f(*arrays.values())
         seconds.append(time.perf_counter() - begin)
-    told = f"inputs drawn with --seed {seed}: {_shapes(arrays)}"
-    print(f"run: {min(seconds) * 1e3:.3g} ms, the fastest of {RUNS}; {told}")
+    described = f"inputs drawn with --seed {seed}: {_shapes(arrays)}"
+    print(f"run: {min(seconds) * 1e3:.3g} ms, the fastest of {RUNS}; {described}")
     for name, value in zip(model.outputs, results if len(model.outputs) > 1 else [results]):
         for array in value if isinstance(value, list) else [value]:
             print(f"result {name}: {summary(np.asarray(array))}")
 
 
 def _shapes(arrays: Mapping[str, Any]) -> str:
-    told = {n: [a.shape for a in v] if isinstance(v, list) else v.shape for n, v in arrays.items()}
-    return ", ".join(f"{name} {shape}" for name, shape in told.items()) or "none"
+    described = {n: [a.shape for a in v] if isinstance(v, list) else v.shape for n, v in arrays.items()}
+    return ", ".join(f"{name} {shape}" for name, shape in described.items()) or "none"
 
 
 def summary(array: np.ndarray) -> str:

@@ -112,7 +112,7 @@ def array_feature_extractor(node: Node, x: Any, places: Any) -> Any:
 # --- encoders
 
 
-def _listed(node: Node, kind: str) -> tuple[np.ndarray, Any]:
+def _array_of_attributes(node: Node, kind: str) -> tuple[np.ndarray, Any]:
     """The array of the attributes `keys_...`, `values_...` or `default_...`, codes for strings, and its form."""
     words = node.attr(f"{kind}_strings")
     if words:
@@ -133,8 +133,8 @@ def label_encoder(node: Node, x: Any) -> Any:
         words = node.words.codes(np.array(node.need("classes_strings"), object))
         numbers = np.arange(len(words))
         return _mapped(node, x, words, numbers)
-    keys, _ = _listed(node, "keys")
-    values, form = _listed(node, "values")
+    keys, _ = _array_of_attributes(node, "keys")
+    values, form = _array_of_attributes(node, "values")
     if len(keys) != len(values):
         raise node.error(f"has {len(keys)} keys, expected {len(values)}, the number of its values")
     default = node.attr("default_tensor")
@@ -204,7 +204,7 @@ class Maps:
     keys: tuple[Any, ...]
     ml_name = "map"
 
-    def told(self, array: Any, words: Any) -> Any:
+    def described(self, array: Any, words: Any) -> Any:
         return [dict(zip(self.keys, row)) for row in np.atleast_2d(array).tolist()]
 
 

@@ -18,7 +18,7 @@ from .table import converter
 from .values import dtype_of, saturated
 
 
-def _along(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
+def _broadcast_parameter(v: Any, x: Variable, node: Node, default: int = 1) -> Any:
     """Scales or zero points broadcast to x: one in all, one for each position of an axis, or one for each block."""
     if v is None or v.ndim == 0 or (v.ndim == 1 and v.type.shape[0] == 1):
         return v if v is None or v.ndim == 0 else T.reshape(v, ())
@@ -38,13 +38,13 @@ def quantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     dtype = zero.dtype if zero is not None else dtype_of(number, node.error) if number else "uint8"
     if form is None and dtype in INTEGERS and not node.attr("precision", 0) and x.dtype == scale.dtype in FLOATS:
         zero = T.constant(0, dtype) if zero is None else zero
-        return Quantize(dtype)(x, _along(scale, x, node), _along(zero, x, node))
+        return Quantize(dtype)(x, _broadcast_parameter(scale, x, node), _broadcast_parameter(zero, x, node))
     y = _quotient(node, x, scale)
     if isinstance(form, Float):
         return form.rounded(y, bool(node.attr("saturate", 1)))
     y = T.round(y)
     wide = T.cast(y, "float64") if dtype in ("int32", "uint32") else y
-    wide = wide if zero is None else wide + T.cast(_along(zero, x, node), wide.dtype)
+    wide = wide if zero is None else wide + T.cast(_broadcast_parameter(zero, x, node), wide.dtype)
     return saturated(wide, dtype) if form is None else form.clipped(wide)
 
 
@@ -52,7 +52,7 @@ def _quotient(node: Node, x: Any, scale: Any) -> Any:
     """x / scale in the dtype of the scale, or in that of the attribute `precision`."""
     number = node.attr("precision", 0)
     dtype, form = (dtype_of(number, node.error), FORMATS.get(number)) if number else (scale.dtype, node.format(1))
-    y = T.cast(x, dtype) / _along(T.cast(scale, dtype), x, node)
+    y = T.cast(x, dtype) / _broadcast_parameter(T.cast(scale, dtype), x, node)
     return y if form is None else form.rounded(y)
 
 
@@ -63,11 +63,11 @@ def dequantize_linear(node: Node, x: Any, scale: Any, zero: Any = None) -> Any:
     whole = node.format(0) is None or isinstance(node.format(0), Whole)
     if x.dtype in INTEGERS and dtype == scale.dtype in FLOATS and node.format(1) is None and whole:
         zero = T.constant(0, x.dtype) if zero is None else zero
-        return Dequantize()(x, _along(scale, x, node), _along(zero, x, node))
+        return Dequantize()(x, _broadcast_parameter(scale, x, node), _broadcast_parameter(zero, x, node))
     kind = x.dtype if x.type.kind == "f" else "int32" if x.dtype != "int32" else "int64"
     y = T.cast(x, kind)
-    y = y if zero is None else y - T.cast(_along(zero, x, node), y.dtype)
-    return T.cast(T.cast(y, scale.dtype) * _along(scale, x, node), dtype)
+    y = y if zero is None else y - T.cast(_broadcast_parameter(zero, x, node), y.dtype)
+    return T.cast(T.cast(y, scale.dtype) * _broadcast_parameter(scale, x, node), dtype)
 
 
 @converter("MatMulNBits", domain="com.microsoft")

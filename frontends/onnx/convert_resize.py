@@ -195,9 +195,9 @@ def _resized(node: Node, x: Any, a: Axis) -> Any:
     if mode == "nearest":
         y = _taken(x, a, _nearest(node, at, lib))
     elif a.is_known:
-        y = _product(x, a, _matrix(node, at, a, mode))
+        y = _times_weights(x, a, _matrix(node, at, a, mode))
     elif node.attr("antialias", 0):
-        y = _product(x, a, _computed_matrix(node, at, a, mode))
+        y = _times_weights(x, a, _computed_matrix(node, at, a, mode))
     else:
         y = _tapped(node, x, at, a, mode)
     if not _cuts(node):
@@ -221,7 +221,7 @@ def _taken(x: Any, a: Axis, places: Any) -> Any:
     return x[(*(slice(None),) * a.axis, at)]
 
 
-def _product(x: Any, a: Axis, weights: Any) -> Any:
+def _times_weights(x: Any, a: Axis, weights: Any) -> Any:
     """x times a matrix of weights, a row for each new position."""
     right = T.cast(T.transpose(as_tensor(weights)), x.dtype)
     if isinstance(weights, np.ndarray):

@@ -93,15 +93,15 @@ def conv_transpose(node: Node, x: Any, w: Any, bias: Any = None) -> Any:
     extents = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     pads = _transposed_pads(node, x, strides, extents, extra)
     channels, outputs = own_lengths(w)[0], own_lengths(w)[1]
-    turned = w[(slice(None), slice(None), *(slice(None, None, -1),) * axes)]
-    each = T.reshape(turned, (groups, channels // groups, outputs, *kernel))
-    turned = T.reshape(T.swapaxes(each, 1, 2), (groups * outputs, channels // groups, *kernel))
+    flipped = w[(slice(None), slice(None), *(slice(None, None, -1),) * axes)]
+    each = T.reshape(flipped, (groups, channels // groups, outputs, *kernel))
+    flipped = T.reshape(T.swapaxes(each, 1, 2), (groups * outputs, channels // groups, *kernel))
     spread = _spread(x, strides)
     pairs = [(e - 1 - a, e - 1 - b + o) for e, (a, b), o in zip(extents, pads, extra, strict=True)]
     spread = padded(spread, [(max(a, 0), max(b, 0)) for a, b in pairs])
     cut = [slice(-a if a < 0 else None, b if b < 0 else None) for a, b in pairs]
     spread = spread[(slice(None), slice(None), *cut)]
-    return with_bias(Convolution((1,) * axes, dilations, groups)(spread, turned), bias)
+    return with_bias(Convolution((1,) * axes, dilations, groups)(spread, flipped), bias)
 
 
 def _transposed_pads(

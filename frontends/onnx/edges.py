@@ -86,7 +86,7 @@ class EdgeFunction:
         words = self._words.of_call()
         results = self.function(*[a for name in names for a in self._wide(name, given[name], words)])
         rest = iter(results if isinstance(results, list) else [results])
-        found = [_told(item, rest, words) for item in self._outputs.values()]
+        found = [_output_of_form(item, rest, words) for item in self._outputs.values()]
         return found[0] if len(found) == 1 else found
 
     def _wide(self, name: str, value: Any, words: Words) -> list[Any]:
@@ -106,11 +106,11 @@ def _problem(wrong: Sequence[str], given: Mapping[str, Any], count: int) -> str:
     return f"{wrong[0]} is missing" if wrong[0] not in given else f"{wrong[0]} is given twice, or is no input"
 
 
-def _told(item: Any, rest: Iterator[Any], words: Words) -> Any:
+def _output_of_form(item: Any, rest: Iterator[Any], words: Words) -> Any:
     """The next output, or outputs, as its form says."""
     form, value = format_of(item), value_of(item)
     if isinstance(form, AnyRank):
-        return form.told(next(rest), next(rest), words)
+        return form.described(next(rest), next(rest), words)
     found = [next(rest) for _ in value] if isinstance(value, list) else [next(rest)]
-    found = found if form is None else [form.told(array, words) for array in found]
+    found = found if form is None else [form.described(array, words) for array in found]
     return found if isinstance(value, list) else found[0]

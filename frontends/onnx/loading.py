@@ -88,8 +88,8 @@ def checked_nodes(graph: Any, known: frozenset[str], place: str = "") -> list[tu
     for node in graph.node:
         for name in filter(None, node.output):
             if name in own:
-                said = f"makes {name!r}, which is also another output, an input or an initializer"
-                raise OnnxError(f"{_where(node, place)} {said}")
+                message = f"makes {name!r}, which is also another output, an input or an initializer"
+                raise OnnxError(f"{_where(node, place)} {message}")
             own.add(name)
     made = {*known, *own}
     for node in graph.node:

@@ -89,17 +89,17 @@ class OnnxModel:
         return self._function(*arrays, **named)
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{name}: {self.told(name, v)}" for name, v in self.inputs.items())
+        inputs = ", ".join(f"{name}: {self.described(name, v)}" for name, v in self.inputs.items())
         return f"<ONNX model {self.name}({inputs}) -> {', '.join(self.outputs)}>"
 
     def form(self, name: str) -> Any:
         """The narrow dtype of an input or output; None for all others."""
         return format_of({**self._outputs, **self._inputs}[name])
 
-    def told(self, name: str, value: Any) -> str:
+    def described(self, name: str, value: Any) -> str:
         """The type of an input or output, as the model names it."""
         if isinstance(value, list):
-            return f"[{', '.join(self.told(name, v) for v in value)}]"
+            return f"[{', '.join(self.described(name, v) for v in value)}]"
         text = str(value.type)
         return text.replace(value.dtype, self.narrow[name], 1) if name in self.narrow else text
 

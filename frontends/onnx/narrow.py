@@ -35,7 +35,7 @@ class Format:
             return array
         return array.astype(self.wide)
 
-    def told(self, array: Any, words: Any) -> Any:
+    def described(self, array: Any, words: Any) -> Any:
         """An array that a user gets."""
         return np.asarray(array).astype(self.dtype)
 
@@ -102,16 +102,16 @@ class Float(Format):
     def rounded(self, x: Any, saturate: bool = False, mode: str = "") -> Any:
         """The nearest number, the even one of two; beyond the largest: that one, or infinity, or NaN."""
         x = T.cast(x, "float64") if x.dtype != "float64" else x
-        size = T.minimum(T.abs(x), _number(4 * 2.0 ** math.frexp(self.largest)[1]))
+        size = T.minimum(T.abs(x), _float64(4 * 2.0 ** math.frexp(self.largest)[1]))
         y = _nearest(size, self.digits, self.least)
         stays = (saturate and self.bits == 8) or not self._special
         over = self.largest if stays else math.inf if self.infinite else math.nan
-        y = T.where(T.gt(y, _number(self.largest)), _number(over), y)
+        y = T.where(T.gt(y, _float64(self.largest)), _float64(over), y)
         signed = T.copysign(y, x)
         if not self.signed_zero:
-            signed = T.where(T.eq(y, _number(0)), _number(0), signed)
+            signed = T.where(T.eq(y, _float64(0)), _float64(0), signed)
         if not self._special:
-            signed = T.where(T.isnan(x), _number(-0.0), signed)
+            signed = T.where(T.isnan(x), _float64(-0.0), signed)
         return T.cast(signed, self.wide)
 
     @property
@@ -130,21 +130,21 @@ class Powers(Format):
     def rounded(self, x: Any, saturate: bool = True, mode: str = "up") -> Any:
         """The power of two below, above or nearest; the larger one of two that are as near."""
         x = T.cast(x, "float64")
-        low, high = _number(2.0**-127), _number(2.0**127)
-        size = T.maximum(T.minimum(T.abs(x), high * _number(4)), low / _number(4))
+        low, high = _float64(2.0**-127), _float64(2.0**127)
+        size = T.maximum(T.minimum(T.abs(x), high * _float64(4)), low / _float64(4))
         near = _nearest(size, 0, -200)
-        floor = T.where(T.gt(near, size), near / _number(2), near)
+        floor = T.where(T.gt(near, size), near / _float64(2), near)
         limit = {"down": 2.0, "up": 1.0, "nearest": 1.5}[mode]
-        goes_up = T.gt(size, floor) if mode == "up" else T.ge(size, floor * _number(limit))
-        y = T.where(goes_up, floor * _number(2), floor)
+        goes_up = T.gt(size, floor) if mode == "up" else T.ge(size, floor * _float64(limit))
+        y = T.where(goes_up, floor * _float64(2), floor)
         if saturate:
             y = T.minimum(T.maximum(y, low), high)
         else:
-            y = T.where(T.logical_or(T.lt(y, low), T.gt(y, high)), _number(math.nan), y)
+            y = T.where(T.logical_or(T.lt(y, low), T.gt(y, high)), _float64(math.nan), y)
         return T.cast(T.where(T.isnan(x), x, y), self.wide)
 
 
-def _number(value: float) -> Any:
+def _float64(value: float) -> Any:
     return constant(np.array(value, "float64"))
 
 
@@ -155,8 +155,8 @@ def _nearest(size: Any, digits: int, least: int) -> Any:
     Of the shift only 26 digits are kept, so it is an even number of such steps and ties go to even.
     Source: T. J. Dekker, "A floating-point technique for extending the available precision", 1971.
     """
-    wide = size * _number(2.0**27 + 1)
-    shift = T.maximum((wide - (wide - size)) * _number(2.0 ** (52 - digits)), _number(2.0 ** (52 - digits + least)))
+    wide = size * _float64(2.0**27 + 1)
+    shift = T.maximum((wide - (wide - size)) * _float64(2.0 ** (52 - digits)), _float64(2.0 ** (52 - digits + least)))
     return (size + shift) - shift
 
 
@@ -167,7 +167,7 @@ class Text(Format):
     def given(self, array: Any, words: Any) -> Any:
         return words.codes(array)
 
-    def told(self, array: Any, words: Any) -> Any:
+    def described(self, array: Any, words: Any) -> Any:
         return words.texts(np.asarray(array))
 
     def rounded(self, x: Any, saturate: bool = True, mode: str = "") -> Any:
@@ -247,11 +247,11 @@ def output_formats(node: Any, schema: Any) -> list[Any]:
     if node.results is not None:
         found: list[Any] = node.results[1:] if node.op == "Loop" else node.results
         return [*found, *[None] * count][:count]
-    told = next((node.attributes[name].i for name in _ATTRIBUTES if name in node.attributes), 0)
+    described = next((node.attributes[name].i for name in _ATTRIBUTES if name in node.attributes), 0)
     tensor = node.attributes.get("value")
-    told = tensor.t.data_type if tensor is not None and tensor.type == 4 else told
-    if told:
-        return [FORMATS.get(told)] * count
+    described = tensor.t.data_type if tensor is not None and tensor.type == 4 else described
+    if described:
+        return [FORMATS.get(described)] * count
     if node.op == "DequantizeLinear":
         return [node.formats[1]]
     if schema is None or not any(node.formats):

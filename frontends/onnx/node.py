@@ -114,7 +114,7 @@ class Node:
             if given is None and operand.option == operand.option.Single and self.proto.input:
                 raise self.error(f"its required operand {name} is missing")
 
-    def told(self, error: Exception, operands: Sequence[Any]) -> str:
+    def described(self, error: Exception, operands: Sequence[Any]) -> str:
         """The message of an error in a converter: the reason, the operands and the attributes."""
         reason = {KeyError: f"{error} is no value that it takes", MemoryError: "needs more memory than there is"}
         types = ", ".join("none" if o is None else str(getattr(o, "type", type(o).__name__)) for o in operands)

@@ -91,8 +91,8 @@ def input_names(graph: FunctionGraph) -> list[str]:
 
 
 def _failure(name: str, error: Exception) -> EngineError:
-    said = str(error).strip().splitlines() or [type(error).__name__]
-    return EngineError(f"{name}: engine 'onnxruntime' failed: {said[0]}")
+    message = str(error).strip().splitlines() or [type(error).__name__]
+    return EngineError(f"{name}: engine 'onnxruntime' failed: {message[0]}")
 
 
 def _session(model: Any, threads: int | None, providers: Sequence[str], optimize: bool = True) -> Any:

@@ -100,8 +100,8 @@ def _written(w: Writer, name: str, graph: FunctionGraph, keys: Sequence[str]) ->
         w.nodes.append(w.onnx.helper.make_node("Identity", [found], [output]))
         results.append(w.info(output, variable.type, axes.of_output(variable)))
     if w.missing:
-        told = "; ".join(f"{op}{f' ({lines[0]})' if lines else ''}" for op, lines in w.missing.items())
-        raise OnnxError(f"to_onnx: ONNX has no op for {told}")
+        described = "; ".join(f"{op}{f' ({lines[0]})' if lines else ''}" for op, lines in w.missing.items())
+        raise OnnxError(f"to_onnx: ONNX has no op for {described}")
     helper = w.onnx.helper
     made = helper.make_graph(w.nodes, name, infos, results)
     read = {name for node in nodes_of(made) for name in node.input}

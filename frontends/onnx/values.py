@@ -65,7 +65,7 @@ def array_of(tensor: Any, fail: Fail, folder: Any = None) -> np.ndarray:
     elif form:
         data = np.array(tensor.int32_data).astype("<u2" if form.bits == 16 else "u1").tobytes()
     else:
-        return _listed(tensor, shape, dtype, fail)
+        return _array_of_field(tensor, shape, dtype, fail)
     if len(data) != size:
         name = form.name if form else dtype.name
         raise fail(f"the tensor {tensor.name!r} has {len(data)} bytes, expected {size} for {name}{list(shape)}")
@@ -84,7 +84,7 @@ def _texts(tensor: Any, shape: tuple[int, ...], fail: Fail) -> np.ndarray:
     return found.reshape(shape)
 
 
-def _listed(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail) -> np.ndarray:
+def _array_of_field(tensor: Any, shape: tuple[int, ...], dtype: np.dtype[Any], fail: Fail) -> np.ndarray:
     """The array of a tensor whose elements are listed in a field by their kind."""
     field = {
         "float32": "float_data", "complex64": "float_data", "float64": "double_data", "complex128": "double_data",

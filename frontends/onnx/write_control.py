@@ -67,9 +67,9 @@ def _turn(w: Writer, op: Any, sequences: Sequence[str], others: Sequence[str]) -
         kept = outputs[: len(outputs) - op.until]
         after = [w.op("Identity", w.value(o)) for o in kept[: len(states)]]
         rows = [o for k, o in enumerate(kept) if k >= len(states) or op.traced[k]]
-        told = [w.op("Identity", w.value(o)) for o in rows]
+        described = [w.op("Identity", w.value(o)) for o in rows]
         inputs = [w.info(turn, COUNT), w.info(flag, TRUTH)]
         inputs += [w.info(name, s.type) for name, s in zip(before, states, strict=True)]
         results = [w.info(goes, TRUTH)]
-        results += [w.info(n, o.type) for n, o in zip([*after, *told], [*kept[: len(states)], *rows], strict=True)]
+        results += [w.info(n, o.type) for n, o in zip([*after, *described], [*kept[: len(states)], *rows], strict=True)]
         return w.onnx.helper.make_graph(nodes, w.name("body"), inputs, results)

@@ -38,8 +38,8 @@ def _blocks(q: Variable, scale: Variable, zero: Variable) -> tuple[int, int] | N
 
 
 def _is_taken(x: Variable, scale: Variable, zero: Variable) -> bool:
-    apart = zero.ndim and _axis(zero) != _axis(scale)
-    return _blocks(x, scale, zero) is not None or (_axis(scale) != UNCLEAR and not apart)
+    separate = zero.ndim and _axis(zero) != _axis(scale)
+    return _blocks(x, scale, zero) is not None or (_axis(scale) != UNCLEAR and not separate)
 
 
 @means(Quantize, Dequantize)

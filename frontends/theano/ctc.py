@@ -45,7 +45,7 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> Any:
             raise TypeError(f"ctc: {role} has {rank} dimensions and {wanted}, got {v} of type {v.type}")
     x, marks, steps = (v.core for v in given)
     states, emitted, skips = _states(x, marks)
-    first = T.switch(T.lt(T.arange(T.shape(states)[1]), 2), emitted[0], _number(NEVER, x))
+    first = T.switch(T.lt(T.arange(T.shape(states)[1]), 2), emitted[0], _constant_like(NEVER, x))
     times = T.arange(T.shape(x)[0])
     alphas, _ = scan(
         _step, sequences=[wrap(emitted[1:]), wrap(times[1:])], outputs_info=wrap(T.broadcast_to(first, T.shape(first))),
@@ -55,7 +55,7 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> Any:
     return wrap(_loss(every[-1], marks), *given)
 
 
-def _number(value: float, like: Any) -> Any:
+def _constant_like(value: float, like: Any) -> Any:
     return T.constant(value, like.dtype)
 
 
@@ -71,19 +71,19 @@ def _states(x: Any, labels: Any) -> tuple[Any, Any, Any]:
     emitted = T.log_softmax(x, axis=-1)[:, rows, states]
     before = T.concatenate([T.zeros((batch, 2), "int64"), states[:, :-2]], axis=1)
     allowed = T.and_(T.ne(states, BLANK), T.ne(states, before))
-    skips = T.switch(allowed, _number(0, x), _number(NEVER, x))
+    skips = T.switch(allowed, _constant_like(0, x), _constant_like(NEVER, x))
     return states, emitted, skips
 
 
 def _step(emitted: Any, time: Any, alpha: Any, skips: Any, lengths: Any) -> Any:
     """The log-probabilities of the states after a step; finished examples keep theirs."""
     a = alpha.core
-    never = T.add(T.zeros_like(a[:, :2]), _number(NEVER, a))
+    never = T.add(T.zeros_like(a[:, :2]), _constant_like(NEVER, a))
     one = T.concatenate([never[:, :1], a[:, :-1]], axis=1)
     two = T.add(T.concatenate([never, a[:, :-2]], axis=1), skips.core)
     top = T.maximum(T.maximum(a, one), two)
     reached = T.add(top, T.log(T.add(*(T.exp(T.sub(v, top)) for v in (a, one, two)))))
-    found = T.maximum(T.add(reached, emitted.core), _number(NEVER, a))
+    found = T.maximum(T.add(reached, emitted.core), _constant_like(NEVER, a))
     running = T.dimshuffle(T.lt(time.core, lengths.core), 0, "x")
     return wrap(T.switch(running, found, a), emitted, alpha)
 
@@ -93,9 +93,9 @@ def _loss(last: Any, labels: Any) -> Any:
     count = T.sum(T.cast(T.ge(labels, 0), "int64"), axis=1)
     rows = T.arange(T.shape(labels)[0])
     blank, label = last[rows, count * 2], last[rows, T.maximum(count * 2 - 1, 0)]
-    label = T.switch(T.gt(count, 0), label, _number(NEVER, last))
+    label = T.switch(T.gt(count, 0), label, _constant_like(NEVER, last))
     loss = T.neg(T.logaddexp(blank, label))
-    return T.switch(T.gt(loss, _number(-NEVER / 10, last)), _number(np.inf, last), loss)
+    return T.switch(T.gt(loss, _constant_like(-NEVER / 10, last)), _constant_like(np.inf, last), loss)
 
 
 class ConnectionistTemporalClassification:

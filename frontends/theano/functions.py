@@ -114,8 +114,8 @@ class Function:
         """The arguments in order, defaults where none is given.  Raises TypeError for missing or unknown ones."""
         unknown = [k for k in kwargs if k not in self._names]
         if unknown or len(args) > len(self.inputs):
-            said = f"has no input {unknown[0]!r}" if unknown else f"takes {len(self.inputs)} inputs, got {len(args)}"
-            raise TypeError(f"function {self.name or ''} {said}; inputs are {', '.join(map(str, self._names))}")
+            message = f"has no input {unknown[0]!r}" if unknown else f"takes {len(self.inputs)} inputs, got {len(args)}"
+            raise TypeError(f"function {self.name or ''} {message}; inputs are {', '.join(map(str, self._names))}")
         found = list(args)
         for place, given in enumerate(self.inputs[len(args) :], len(args)):
             if given.name is not None and given.name in kwargs:

@@ -11,7 +11,7 @@ from .dtypes import autocast
 from .variables import TensorConstant, Variable, as_tensor_variable, lower, wrap, wrapped
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -129,7 +129,7 @@ def clone(
         if value.dtype != old.dtype or value.ndim != old.ndim:
             raise TypeError(f"clone: {old} is {old.type}, and its replacement {value} is {value.type}; cast it")
         known[lower(old)] = value.core
-    roots = _listed(output)
+    roots = _as_list(output)
     if not share_inputs:
         for leaf in inputs(roots):
             if not isinstance(leaf, TensorConstant) and not isinstance(leaf.core, CoreShared):

@@ -191,8 +191,8 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
         raise ValueError(f"ifelse: the branches give {len(one)} and {len(two)} values; expected equal numbers")
     test = as_tensor_variable(condition)
     if test.ndim:
-        said = f"got {test} of type {test.type}; use T.switch for elements"
-        raise TypeError(f"ifelse: the condition must be a scalar, {said}")
+        message = f"got {test} of type {test.type}; use T.switch for elements"
+        raise TypeError(f"ifelse: the condition must be a scalar, {message}")
     pairs = [_alike(as_tensor_variable(a), as_tensor_variable(b)) for a, b in zip(one, two, strict=True)]
     found = cond(test.core, [a.core for a, _ in pairs], [b.core for _, b in pairs])
     results = [wrap(v, test, *pair) for v, pair in zip(found, pairs, strict=True)]

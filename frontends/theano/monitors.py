@@ -65,7 +65,7 @@ class Step:
         self.inputs, self.outputs = inputs, outputs
 
 
-def _told(function: Callable[[int, Any, Step], Any] | None) -> Watch | None:
+def _as_watch(function: Callable[[int, Any, Step], Any] | None) -> Watch | None:
     """A monitor of Theano's form as ours."""
     if function is None:
         return None
@@ -84,7 +84,7 @@ def MonitorMode(
 
     `fn.inputs` and `fn.outputs` are lists of cells: `fn.outputs[0][0]` is the first result.
     """
-    engine = register(Watching(f"theano-monitor-{next(_numbers)}", _told(pre_func), _told(post_func)))
+    engine = register(Watching(f"theano-monitor-{next(_numbers)}", _as_watch(pre_func), _as_watch(post_func)))
     return CoreMode(our_optimizer(optimizer), backend=engine.name)
 
 
@@ -94,8 +94,8 @@ def NanGuardMode(
 ) -> CoreMode:  # fmt: skip
     """The mode that raises AssertionError for a step with a NaN, an Inf or a number over 1e10."""
     asked = {"nan": nan_is_error, "inf": inf_is_error, "big": big_is_error}
-    chosen = [kind for kind, said in asked.items()
-              if (getattr(config.NanGuardMode, f"{kind}_is_error") if said is None else said)]  # fmt: skip
+    chosen = [kind for kind, message in asked.items()
+              if (getattr(config.NanGuardMode, f"{kind}_is_error") if message is None else message)]  # fmt: skip
     name = "-".join(["theano-guard", *chosen])
     if name not in names():
         watch = partial(_guard, chosen)

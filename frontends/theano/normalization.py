@@ -102,22 +102,22 @@ def get_conv_output_shape(
 ) -> tuple[Any, ...]:
     """The shape of a convolution: (images, filters, lengths); None where a length is unknown."""
     axes = len(image_shape) - 2
-    apart = (1,) * axes if filter_dilation is None else tuple(filter_dilation)
+    separate = (1,) * axes if filter_dilation is None else tuple(filter_dilation)
     steps = tuple(subsample)
-    found: list[Any] = [_number(image_shape[0]), _number(kernel_shape[0])]
+    found: list[Any] = [_as_int(image_shape[0]), _as_int(kernel_shape[0])]
     for n in range(axes):
-        length, kernel = _number(image_shape[n + 2]), _number(kernel_shape[n + len(kernel_shape) - axes])
+        length, kernel = _as_int(image_shape[n + 2]), _as_int(kernel_shape[n + len(kernel_shape) - axes])
         known = length is not None and kernel is not None
-        found.append(_length(length, kernel, border_mode, n, steps[n], apart[n]) if known else None)
+        found.append(_length(length, kernel, border_mode, n, steps[n], separate[n]) if known else None)
     return tuple(found)
 
 
-def _number(n: Any) -> Any:
+def _as_int(n: Any) -> Any:
     return int(n.data) if isinstance(n, TensorConstant) else n
 
 
-def _length(length: Any, kernel: Any, border: Any, axis: int, step: int, apart: int) -> Any:
-    extent = (kernel - 1) * apart + 1
+def _length(length: Any, kernel: Any, border: Any, axis: int, step: int, separate: int) -> Any:
+    extent = (kernel - 1) * separate + 1
     if isinstance(border, str):
         around = {"valid": 0, "full": 2 * (extent - 1), "half": 2 * (extent // 2)}[border]
     else:
@@ -155,7 +155,7 @@ def causal_conv1d(
 ) -> Any:  # fmt: skip
     """The convolution along time (examples, channels, time) that reads no later times."""
     x, w = as_tensor_variable(input), as_tensor_variable(filters)
-    before = ((_number(filter_shape[2]) - 1) * filter_dilation, 0)
+    before = ((_as_int(filter_shape[2]) - 1) * filter_dilation, 0)
     image, kernel = dimshuffle(x, 0, 1, 2, "x"), dimshuffle(w, 0, 1, 2, "x")
     how = ((before, 0), (subsample, 1), filter_flip, None, (filter_dilation, 1), num_groups)
     y = conv2d(image, kernel, None, None, *how)

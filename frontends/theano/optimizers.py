@@ -41,10 +41,10 @@ class _View:
             return None
         if isinstance(found, Mapping):
             return {lower(old): lower(new) for old, new in found.items()}
-        return [v if v is None else as_tensor_variable(v).core for v in _listed(found)]
+        return [v if v is None else as_tensor_variable(v).core for v in _as_list(found)]
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -95,7 +95,7 @@ class OpSub:
 
     def __new__(cls, op1: Any, op2: Any, transfer_tags: bool = True) -> Any:
         name = f"{_name(op1)}_to_{_name(op2)}"
-        return _rule(name, [op1], lambda node: _listed(op2(*node.inputs)), f"{_name(op1)} -> {_name(op2)}")
+        return _rule(name, [op1], lambda node: _as_list(op2(*node.inputs)), f"{_name(op1)} -> {_name(op2)}")
 
 
 class OpRemove:

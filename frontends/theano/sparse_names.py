@@ -68,9 +68,9 @@ SPARSE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _operator(name: str, turned: bool = False) -> Callable[..., Any]:
+def _operator(name: str, swapped: bool = False) -> Callable[..., Any]:
     function = SPARSE[name]
-    return (lambda x, y: function(y, x)) if turned else function
+    return (lambda x, y: function(y, x)) if swapped else function
 
 
 OPERATORS: dict[str, Any] = {

@@ -163,8 +163,8 @@ def as_sparse_variable(x: Any, name: str | None = None) -> SparseVariable:
         return x
     if is_matrix(x):
         return sparse_constant(x, name)
-    said = f"{x} of type {x.type}" if isinstance(x, Variable) else f"{type(x).__name__} {x!r}"
-    raise TypeError(f"as_sparse_variable: expected a sparse matrix, got {said}; use csr_from_dense(x)"[:300])
+    message = f"{x} of type {x.type}" if isinstance(x, Variable) else f"{type(x).__name__} {x!r}"
+    raise TypeError(f"as_sparse_variable: expected a sparse matrix, got {message}; use csr_from_dense(x)"[:300])
 
 
 def is_sparse(x: Any) -> bool:

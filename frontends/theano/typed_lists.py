@@ -91,8 +91,8 @@ TypedListType.Variable = TypedListVariable
 
 def _list(value: Any) -> TypedListVariable:
     if not isinstance(value, TypedListVariable):
-        said = f"{value} of type {value.type}" if isinstance(value, Variable) else f"{type(value).__name__} {value!r}"
-        raise TypeError(f"expected a typed list, got {said}; use TypedListType(ttype)() or make_list([...])"[:300])
+        text = f"{value} of type {value.type}" if isinstance(value, Variable) else f"{type(value).__name__} {value!r}"
+        raise TypeError(f"expected a typed list, got {text}; use TypedListType(ttype)() or make_list([...])"[:300])
     return value
 
 

@@ -119,8 +119,8 @@ def _connect(node: Apply, op: Op) -> None:
     """Connect the outputs of a node to a node of the core.  Raises NotImplementedError for an op with C code only."""
     if type(op).perform is Op.perform:
         has_c = hasattr(op, "c_code")
-        said = "has C code alone, which needs Theano's own interface" if has_c else "has no perform"
-        raise MethodNotDefined(f"{op} {said}; write perform(self, node, inputs, output_storage) with NumPy")
+        message = "has C code alone, which needs Theano's own interface" if has_c else "has no perform"
+        raise MethodNotDefined(f"{op} {message}; write perform(self, node, inputs, output_storage) with NumPy")
     inputs = [as_tensor_variable(i) for i in node.inputs]
     types = tuple(o.type.core for o in node.outputs)
     core = PythonOp(op, types, node)

@@ -224,8 +224,8 @@ class TensorOperators(Variable):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         function = NUMPY.get(ufunc.__name__)
         if method != "__call__" or options or function is None:
-            said = f"numpy.{ufunc.__name__} does not take the symbolic {self}"
-            raise TypeError(f"{said}; use a function of theano.tensor")
+            message = f"numpy.{ufunc.__name__} does not take the symbolic {self}"
+            raise TypeError(f"{message}; use a function of theano.tensor")
         return function(*inputs)
 
 

@@ -63,13 +63,13 @@ def _held(x: Any, *given: tuple[Any, tuple[int, ...], str]) -> Any:
     return CheckLengths(tuple(subjects), declared=False)(x, *numbers) if subjects else x
 
 
-def _around(border: Any, kernel: Any, apart: tuple[int, ...], what: str) -> list[Any]:
+def _around(border: Any, kernel: Any, separate: tuple[int, ...], what: str) -> list[Any]:
     """The padding of each axis: an integer, a pair, or lengths of the kernel for "full" and "half"."""
-    axes = len(apart)
+    axes = len(separate)
     if border == "valid":
         return [0] * axes
     if border in ("full", "half"):
-        reach = [(_known(kernel, n + kernel.ndim - axes) - 1) * apart[n] for n in range(axes)]
+        reach = [(_known(kernel, n + kernel.ndim - axes) - 1) * separate[n] for n in range(axes)]
         return [(r if border == "full" else (r + 1) // 2) for r in reach]
     if isinstance(border, str):
         raise ValueError(f"{what}: border_mode is {border!r}; expected 'valid', 'full', 'half', integers or pairs")
@@ -120,15 +120,15 @@ def _convolved(
         if given.ndim != axes + 2:
             raise TypeError(f"{name}: {role} has {axes + 2} dimensions, got {given} of type {given.type}")
     dtype = upcast(x.dtype, w.dtype)
-    apart = _numbers(dilation, axes, f"{name}: filter_dilation")
+    separate = _numbers(dilation, axes, f"{name}: filter_dilation")
     kernel = T.cast(_promised(w.core, filter_shape), dtype)
     images = T.cast(_promised(x.core, _without_batch(input_shape)), dtype)
-    image = _padded(images, _around(border_mode, kernel, apart, name))
+    image = _padded(images, _around(border_mode, kernel, separate, name))
     if filter_flip:
         kernel = kernel[(Ellipsis, *[slice(None, None, -1)] * axes)]
     steps = _numbers(subsample, axes, f"{name}: subsample")
-    image = _held(image, (subsample, steps, f"{name}: subsample"), (dilation, apart, f"{name}: filter_dilation"))
-    return wrap(getattr(T.nn, name)(image, kernel, None, steps, 0, apart, num_groups), x, w)
+    image = _held(image, (subsample, steps, f"{name}: subsample"), (dilation, separate, f"{name}: filter_dilation"))
+    return wrap(getattr(T.nn, name)(image, kernel, None, steps, 0, separate, num_groups), x, w)
 
 
 def conv2d(

@@ -25,6 +25,7 @@ from ...graph import (
     Kind,
     Lacks,
     NoGradient,
+    Older,
     TensorType,
     Variable,
     dims_of,
@@ -300,7 +301,7 @@ def fitted_body(
                 looser[old] = TensorVariable(old.type.with_shape(shape), name=old.name)
         if not looser:
             return inputs, outputs
-        outputs = rebuild(outputs, dict(looser))
+        outputs = rebuild(outputs, dict(looser), stop_at=Older.than(looser))
         inputs = [looser.get(i, i) for i in inputs]
 
 
@@ -311,7 +312,7 @@ def closed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> tuple[Fun
     """
     known: dict[Variable, Variable] = {i: i for i in inputs}
     taken: list[Variable] = []
-    order = toposort(outputs)
+    order = toposort(outputs, stop_at=Older.than(inputs))
     dependent = set(inputs)
     for node in order:
         if not dependent.isdisjoint(node.inputs):

@@ -27,7 +27,7 @@ def assigned_name(function: str) -> str | None:
         target = statement.target
     else:
         return None
-    return _said(target) if _calls(statement.value, function) else None
+    return _name_of_target(target) if _calls(statement.value, function) else None
 
 
 def _calls(value: ast.expr | None, function: str) -> bool:
@@ -37,7 +37,7 @@ def _calls(value: ast.expr | None, function: str) -> bool:
     return function == (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None))
 
 
-def _said(target: ast.expr) -> str | None:
+def _name_of_target(target: ast.expr) -> str | None:
     match target:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name

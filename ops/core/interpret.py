@@ -124,9 +124,9 @@ def evaluate_node(node: Apply, inputs: Sequence[np.ndarray], name: str = "") -> 
     except _PLAIN_ERRORS as error:
         words, shapes = tuple(map(called, node.inputs)), tuple(v.shape for v in inputs)
         of = ", ".join(f"{word} {shape}" for word, shape in zip(words, shapes, strict=True) if shape)
-        said = f"{name}: " * bool(name) + f"{error}".rstrip() + f": {of}" * bool(of)
+        notice = f"{name}: " * bool(name) + f"{error}".rstrip() + f": {of}" * bool(of)
         where = Pointed(node.op.name, words, shapes, _guilty(error, inputs), next(iter(node.origin), None))
-        raise pointing(_same_kind(error, f"{said}{where}"), where) from error
+        raise pointing(_same_kind(error, f"{notice}{where}"), where) from error
 
 
 def _guilty(error: Exception, inputs: Sequence[np.ndarray]) -> tuple[int, ...]:

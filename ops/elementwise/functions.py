@@ -250,8 +250,8 @@ def _as_float_loop(what: str, op: e.Elementwise, *values: Any) -> list[TensorVar
 def sinc(x: TensorLike) -> TensorVariable:
     """sin(pi x) / (pi x), 1 at 0."""
     x = _as_float(x)
-    turned = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)
-    return e.true_div(e.sin(turned), turned)
+    angle = e.mul(e.switch(e.eq(x, 0), e.cast(1e-20 if x.dtype != "float16" else 1e-7, x.dtype), x), math.pi)
+    return e.true_div(e.sin(angle), angle)
 
 
 # --- parts of numbers, choices

@@ -77,16 +77,16 @@ def by_symbol(symbol: str) -> ElementwiseRecord | None:
     return ELEMENTWISE.get(symbol) or _defined.get(symbol)
 
 
-def blamed(said: str) -> str | None:
+def blamed(message: str) -> str | None:
     """Return the error text for a compiler's message about the C of a user's op; None for messages about other C."""
-    for line in said.splitlines():
+    for line in message.splitlines():
         place, _, complaint = line.partition(": ")
         where, _, rest = place.partition(" of ")
         symbol, *numbers = rest.split(":")
         op = _defined.get(symbol)
         if op is not None and numbers and where in ("c", "c_functions"):
-            said = f"{op.name}: its C does not compile: line {numbers[0]} of {where}: {complaint}"
-            return f"{said}\n  defined at {op.defined_at}"
+            message = f"{op.name}: its C does not compile: line {numbers[0]} of {where}: {complaint}"
+            return f"{message}\n  defined at {op.defined_at}"
     return None
 
 

@@ -119,8 +119,8 @@ def _with_symbol(op: ElementwiseRecord, loops: Sequence[Loop]) -> ElementwiseRec
     """Return the op with a symbol that identifies its C and its meaning."""
     facts = [(f.name, getattr(op, f.name)) for f in fields(op) if f.name in (*_FACTS, "cost", "arity")]
     meaning = code_digest(op.function)
-    said = repr((op.name, loops, facts, op.source, meaning))
-    digest = hashlib.sha256(said.encode()).hexdigest()
+    message = repr((op.name, loops, facts, op.source, meaning))
+    digest = hashlib.sha256(message.encode()).hexdigest()
     return replace(op, symbol=f"{op.name}_{digest[:10]}", fingerprint=digest if meaning else None)
 
 

@@ -277,11 +277,11 @@ def _grouped(x: Variable, batch: int, first: int) -> Variable:
     groups = own[batch : batch + first], own[batch + first :]
     if all(len(group) == 1 for group in groups):
         return x
-    sizes = [_product(group) for group in groups]
+    sizes = [_product_of_lengths(group) for group in groups]
     return reshape(x, [*own[:batch], *sizes])
 
 
-def _product(lengths: Sequence[Variable]) -> Variable:
+def _product_of_lengths(lengths: Sequence[Variable]) -> Variable:
     """The product of int64 scalars: a constant if all of them are."""
     known = math.prod(int(n.data) for n in lengths if isinstance(n, Constant))
     rest = [n for n in lengths if not isinstance(n, Constant)]

@@ -142,7 +142,7 @@ class Eigh(MatrixOp, HostOp):
             (skew,) = _skew(turn)
             step, direction = _direction(w)
             (rate,) = rates([skew], w, direction, node.outputs)
-            parts.append(quotient(skew, _apart(w), rate, _apart(step, 1), size_of(turn), size_of(on_columns(w))))
+            parts.append(quotient(skew, _gaps(w), rate, _gaps(step, 1), size_of(turn), size_of(on_columns(w))))
         if not parts:
             return [None]
         whole = product(v, parts[0] if len(parts) == 1 else T.add(*parts), adjoint(v))
@@ -314,7 +314,7 @@ def _of_singular_vectors(
     step, direction = _direction(s)
     found = rates(numerators, s, direction, node.outputs)
     rows, columns = T.expand_dims(s, -1), on_columns(s)
-    denominators = [(_apart(s), _apart(step, 1))]
+    denominators = [(_gaps(s), _gaps(step, 1))]
     denominators += [
         (a(columns), a(on_columns(step))) for a in (lambda c: T.add(c, T.swapaxes(c, -1, -2)), lambda c: c)
     ]
@@ -339,10 +339,10 @@ def _direction(values: Variable) -> tuple[TensorVariable, TensorVariable]:
     return step, T.add(T.zeros_like(values), step)
 
 
-def _apart(values: Variable, on_diagonal: int = 0) -> TensorVariable:
+def _gaps(values: Variable, on_diagonal: int = 0) -> TensorVariable:
     """values[j] - values[i] for row i and column j, and a number on the diagonal."""
-    apart = T.sub(on_columns(values), T.expand_dims(values, -1))
-    return T.add(apart, T.eye(T.lengths_of(values)[-1], dtype=values.dtype)) if on_diagonal else apart
+    differences = T.sub(on_columns(values), T.expand_dims(values, -1))
+    return T.add(differences, T.eye(T.lengths_of(values)[-1], dtype=values.dtype)) if on_diagonal else differences
 
 
 def _least(m: int | None, n: int | None) -> int | None:

@@ -150,7 +150,7 @@ def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
     if isinstance(ind, bool) or not isinstance(ind, (int, np.integer)) or not 0 < ind < a.ndim:
         raise ValueError(f"tensorinv: ind is from 1 to {a.ndim - 1} for {describe(a)}, got {shown(ind)}")
     lengths = T.lengths_of(a)
-    rows, columns = (_product(part) for part in (lengths[:ind], lengths[ind:]))
+    rows, columns = (_product_of_lengths(part) for part in (lengths[:ind], lengths[ind:]))
     return T.reshape(inv(T.reshape(a, (rows, columns))), (*lengths[ind:], *lengths[:ind]))
 
 
@@ -165,11 +165,11 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
         raise ValueError(f"tensorsolve: a has more axes than b, got {describe(a)} and {describe(b)}")
     lengths = T.lengths_of(a)[b.ndim :]
     flat = T.ravel(b)
-    x = solve(T.reshape(a, (T.lengths_of(flat)[0], _product(lengths))), flat)
+    x = solve(T.reshape(a, (T.lengths_of(flat)[0], _product_of_lengths(lengths))), flat)
     return T.reshape(x, lengths)
 
 
-def _product(lengths: Sequence[Variable]) -> TensorVariable:
+def _product_of_lengths(lengths: Sequence[Variable]) -> TensorVariable:
     return T.prod(T.stack(lengths), dtype="int64")
 
 

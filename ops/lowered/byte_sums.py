@@ -240,8 +240,8 @@ class ByteConvolution(Windowed, Lowered):
         for width in panels_of(whole // self.size, self.panel):
             part = filled[first : first + width * self.size]
             first += width * self.size
-            apart = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
-            found.append(apart.transpose(1, 4, 5, 2, 0, 3).reshape(-1))
+            separate = part.reshape(len(part), depth // block, block // WORD, WORD, *kernel)
+            found.append(separate.transpose(1, 4, 5, 2, 0, 3).reshape(-1))
         return np.concatenate(found)
 
     def unpacked(self, w: np.ndarray, block: int) -> np.ndarray:
@@ -255,8 +255,8 @@ class ByteConvolution(Windowed, Lowered):
         for width in panels_of(whole // self.size, self.panel):
             rows = width * self.size
             part = w[at : at + rows * depth * math.prod(kernel)]
-            apart = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
-            filled[first : first + rows] = apart.reshape(rows, depth, *kernel)
+            separate = part.reshape(depth // block, *kernel, block // WORD, rows, WORD).transpose(4, 0, 3, 5, 1, 2)
+            filled[first : first + rows] = separate.reshape(rows, depth, *kernel)
             first, at = first + rows, at + part.size
         return filled[:outputs, :channels]
 

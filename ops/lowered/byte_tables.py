@@ -40,8 +40,8 @@ class _ByTable(Lowered):
         q, table = inputs
         fits = table.ndim == 1 and table.type.shape[0] in (None, ENTRIES) and table.dtype in self.tables
         if q.dtype not in BYTES or not fits:
-            said = f"{describe(q)} and {describe(table)}"
-            raise TypeError(f"{self.name} takes int8 or uint8 and {ENTRIES} numbers of {self.tables}, got {said}")
+            message = f"{describe(q)} and {describe(table)}"
+            raise TypeError(f"{self.name} takes int8 or uint8 and {ENTRIES} numbers of {self.tables}, got {message}")
         return q, table
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

@@ -41,9 +41,9 @@ class QuantizeInBlocks(Lowered):
         fits = x.dtype == scale.dtype == "float32" and zero.dtype == self.dtype and self.dtype in BYTES
         channels = x.type.shape[1] if x.ndim == 4 else None
         if not fits or scale.ndim or zero.ndim or channels is None:
-            said = ", ".join(map(describe, inputs))
+            message = ", ".join(map(describe, inputs))
             wanted = f"float32 images of a known number of channels, and scalars of float32 and {self.dtype}"
-            raise TypeError(f"{self.name} takes {wanted}; got {said}")
+            raise TypeError(f"{self.name} takes {wanted}; got {message}")
         n, _, *positions = x.type.shape
         return (TensorType(self.dtype, (n, -(-channels // WORD), *positions, WORD)),)
 

@@ -235,7 +235,7 @@ def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> Te
     unknown kernels forbid that, g is spread out over zeros.
     """
     lengths = lengths_of(x)[2:]
-    kernels = turned_around(op, w)
+    kernels = flipped_kernels(op, w)
     kernel = w.type.shape[2:]
     if max(op.stride) == 1:
         around = [(n, n) for n in map(_reach, op.dilation, lengths_of(w)[2:])]
@@ -244,11 +244,11 @@ def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> Te
         return _by_phases(op, g, kernels, x, kernel)  # type: ignore[arg-type]
     ones = (1,) * len(op.stride)
     own = lengths_of(g)[2:]
-    apart = [_plus(T.mul(_plus(n, -1), s), 1) for n, s in zip(own, op.stride, strict=True)]
-    zeros = T.zeros((*lengths_of(g)[:2], *apart), g.dtype)
+    separate = [_plus(T.mul(_plus(n, -1), s), 1) for n, s in zip(own, op.stride, strict=True)]
+    zeros = T.zeros((*lengths_of(g)[:2], *separate), g.dtype)
     spread = T.set_subtensor(zeros[(slice(None),) * 2 + tuple(slice(None, None, s) for s in op.stride)], g)
     before = map(_reach, op.dilation, lengths_of(w)[2:])
-    around = [(b, T.sub(n, m)) for b, n, m in zip(before, lengths, apart, strict=True)]
+    around = [(b, T.sub(n, m)) for b, n, m in zip(before, lengths, separate, strict=True)]
     return Convolution(ones, op.dilation, op.groups)(_padded(spread, around), kernels)
 
 
@@ -279,7 +279,7 @@ def _phase_length(length: Variable, phase: int, stride: int) -> TensorVariable:
     return T.floor_div(_plus(length, stride - 1 - phase), stride)
 
 
-def turned_around(op: Convolution, w: Variable) -> TensorVariable:
+def flipped_kernels(op: Convolution, w: Variable) -> TensorVariable:
     """Return the kernels flipped and transposed to map outputs to channels: (channels, outputs / groups, positions)."""
     rank = w.ndim
     flipped = w[(slice(None),) * 2 + (slice(None, None, -1),) * (rank - 2)]  # type: ignore[index]
@@ -288,8 +288,8 @@ def turned_around(op: Convolution, w: Variable) -> TensorVariable:
     outputs, group, *kernel = lengths_of(w)
     known = known_length(outputs)
     each = T.floor_div(outputs, op.groups) if known is None else constant(known // op.groups, "int64")
-    apart = reshape(flipped, (op.groups, each, group, *kernel))
-    return reshape(DimShuffle((0, 2, 1, *range(3, rank + 1)))(apart), (T.mul(group, op.groups), each, *kernel))
+    separate = reshape(flipped, (op.groups, each, group, *kernel))
+    return reshape(DimShuffle((0, 2, 1, *range(3, rank + 1)))(separate), (T.mul(group, op.groups), each, *kernel))
 
 
 def _reach(dilation: int, length: Variable) -> TensorVariable:
@@ -352,20 +352,20 @@ def _convolved(
     narrow = [as_tensor(v) for v in given[:2]]
     x, w, *biases = in_joint_dtype(given) if out_dtype is None else (T.cast(v, dtype_name(out_dtype)) for v in given)
     steps = numbers_an_axis(stride, axes, name, "stride")
-    apart = numbers_an_axis(dilation, axes, name, "dilation")
+    separate = numbers_an_axis(dilation, axes, name, "dilation")
     parts = numbers_an_axis(groups, 1, name, "groups")[0]
     _require_operands(name, axes, x, w, parts)
     held = with_room(name, narrow[1], narrow[0], range(1, w.ndim), x.dtype)
     w = w if held is narrow[1] else T.cast(held, x.dtype)
-    around = _around(name, padding, w, steps, apart)
+    around = _around(name, padding, w, steps, separate)
     for axis, (length, kernel, pair) in enumerate(zip(x.type.shape[2:], w.type.shape[2:], around, strict=True)):
         known = [n if isinstance(n, int) else known_length(n) for n in pair]
         if length is not None and kernel is not None and None not in known:
-            extent = apart[axis] * (kernel - 1) + 1
+            extent = separate[axis] * (kernel - 1) + 1
             if kernel < 1 or extent > length + sum(known):  # type: ignore[arg-type]
                 why = no_window(axis + 2, kernel, extent, length + sum(known))  # type: ignore[arg-type]
                 raise ValueError(f"{name}: {why}: w is {describe(w)}, x is {describe(x)}")
-    y = Convolution(steps, apart, parts)(_padded(x, around), w)
+    y = Convolution(steps, separate, parts)(_padded(x, around), w)
     return y if not biases else T.add(y, _as_bias(name, biases[0], w))
 
 

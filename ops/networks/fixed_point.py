@@ -59,8 +59,8 @@ class Requantize(Broadcasting):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 4)
         if [v.dtype for v in inputs] != ["int32", "int64", "int64", self.dtype]:
-            said = ", ".join(map(describe, inputs))
-            raise TypeError(f"requantize takes int32, two of int64 and zero points of {self.dtype}, got {said}")
+            message = ", ".join(map(describe, inputs))
+            raise TypeError(f"requantize takes int32, two of int64 and zero points of {self.dtype}, got {message}")
         return (TensorType(self.dtype, broadcast_shapes([i.type.shape for i in inputs])),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -120,11 +120,11 @@ def requantize(
     given = np.asarray(scale.data if isinstance(scale, Constant) else scale, "float64")
     if not ((given > 0) & (given < 2.0**30)).all():
         raise ValueError(f"requantize: scale must be positive and below 2^30, got {given}")
-    multiplier, shift = map(constant, _along(given, sums, axis))
+    multiplier, shift = map(constant, _broadcast_multipliers(given, sums, axis))
     return Requantize(name)(sums, multiplier, shift, _zeros("requantize", zero_point, name))
 
 
-def _along(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _broadcast_multipliers(scale: np.ndarray, sums: TensorVariable, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return multipliers and shifts that broadcast to the sums."""
     pairs = np.array([fixed_point(float(s)) for s in scale.reshape(-1)], "int64").reshape(-1, 2)
     if scale.ndim == 0:

@@ -313,5 +313,5 @@ def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> TensorVariable:
     (images, channels, height, width), (rows, columns) = lengths_of(x), kernel
     down, across = T.floor_div(height, rows), T.floor_div(width, columns)
     whole = x[:, :, : down * rows, : across * columns]
-    apart = reshape(whole, (images, channels, down, rows, across, columns))
-    return (T.max if kind is MaxPool else T.sum)(apart, axis=(3, 5))
+    separate = reshape(whole, (images, channels, down, rows, across, columns))
+    return (T.max if kind is MaxPool else T.sum)(separate, axis=(3, 5))

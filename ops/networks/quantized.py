@@ -83,8 +83,8 @@ class Quantize(_Scaled):
         x, scale, zero = inputs
         held = held_in(self.dtype)
         if x.dtype not in FLOATS or scale.dtype != x.dtype or zero.dtype != held or held not in INTEGERS:
-            said = ", ".join(map(describe, inputs))
-            raise TypeError(f"quantize takes floats, scales of their dtype, zero points of {held}; got {said}")
+            kinds = ", ".join(map(describe, inputs))
+            raise TypeError(f"quantize takes floats, scales of their dtype, zero points of {held}; got {kinds}")
         return (TensorType(held, shape),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -124,8 +124,8 @@ class Dequantize(_Scaled):
         shape = self._shapes(inputs)
         q, scale, zero = inputs
         if q.dtype not in INTEGERS or zero.dtype != q.dtype or scale.dtype not in FLOATS:
-            said = ", ".join(map(describe, inputs))
-            raise TypeError(f"dequantize takes integers, scales that are floats, zero points of one dtype; got {said}")
+            kinds = ", ".join(map(describe, inputs))
+            raise TypeError(f"dequantize takes integers, scales that are floats, zero points of one dtype; got {kinds}")
         return (TensorType(scale.dtype, shape),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -143,8 +143,8 @@ class Dequantize(_Scaled):
         (g,), (q, scale, zero) = cotangents, node.inputs
         if g is None:
             return [None, None, None]
-        apart = self.expand((q, T.fill(scale, constant(1, scale.dtype)), zero))
-        return [T.mul(g, scale), T.unbroadcast(T.mul(g, apart), scale), None]
+        separate = self.expand((q, T.fill(scale, constant(1, scale.dtype)), zero))
+        return [T.mul(g, scale), T.unbroadcast(T.mul(g, separate), scale), None]
 
 
 # --- what users call

@@ -60,8 +60,8 @@ def pack(w: np.ndarray, size: int, panel: int, in_blocks: bool, own: bool) -> np
     for rows, columns in _parts(w.shape, size, panel, in_blocks):
         part = filled[rows, columns]
         block = min(size, part.shape[1]) if in_blocks else 1
-        apart = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
-        found.append(apart.transpose(1, 3, 4, 2, 0).reshape(-1))
+        separate = part.reshape(part.shape[0], part.shape[1] // block, block, *kernel)
+        found.append(separate.transpose(1, 3, 4, 2, 0).reshape(-1))
     return np.concatenate(found) if found else filled.reshape(-1)
 
 

@@ -290,7 +290,7 @@ class UniqueParts(HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (x,) = values
-        axis = None if x.ndim == 1 else self.axis  # NumPy compares the elements of a vector otherwise than its parts
+        axis = None if x.ndim == 1 else self.axis  # with an axis NumPy compares records
         found, *numbers = np.unique(x, True, True, True, axis, equal_nan=self.equal_nan)
         return np.ascontiguousarray(found), *(np.asarray(n, dtype=np.int64).reshape(-1) for n in numbers)
 

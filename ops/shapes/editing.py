@@ -26,7 +26,7 @@ def insert(arr: TensorLike, obj: Any, values: TensorLike, axis: int | None = Non
     `obj`: an integer, a slice, or a vector of integers or bools, which count in `arr` as it was.  `values`: what
     broadcasts to the parts that are put in, in the dtype of arr.  A run raises IndexError for a position out of range.
     """
-    x, place = _along("insert", arr, axis)
+    x, place = _array_and_axis("insert", arr, axis)
     new, length = T.cast(values, x.dtype), lengths_of(x)[place]
     positions = _positions("insert", obj, length)
     rank = x.ndim
@@ -53,14 +53,14 @@ def delete(arr: TensorLike, obj: Any, axis: int | None = None) -> TensorVariable
 
     `obj`: an integer, a slice, or a vector of integers or bools.  A run raises IndexError for a position out of range.
     """
-    x, place = _along("delete", arr, axis)
+    x, place = _array_and_axis("delete", arr, axis)
     length = lengths_of(x)[place]
     positions = _positions("delete", obj, length)
     kept = T.set_subtensor(T.ones((length,), "bool")[_counted(positions, length, length)], False)
     return T.compress(kept, x, place)
 
 
-def _along(what: str, x: TensorLike, axis: int | None) -> tuple[Any, int]:
+def _array_and_axis(what: str, x: TensorLike, axis: int | None) -> tuple[Any, int]:
     x = as_tensor(x)
     if axis is None:
         return ravel(x), 0

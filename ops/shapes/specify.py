@@ -186,9 +186,9 @@ def specify_shape(x: TensorLike, shape: ShapeLike | Sequence[LengthLike | None])
     else:
         wanted = as_lengths(shape, "specify_shape")  # type: ignore[arg-type]  # a vector has no None
     found = SpecifyShape()(x, *wanted)
-    said = conflict(x.type, found.type)
-    if said:
-        raise ValueError(f"specify_shape: {describe(x)} does not have the shape {found.type}: {said}")
+    message = conflict(x.type, found.type)
+    if message:
+        raise ValueError(f"specify_shape: {describe(x)} does not have the shape {found.type}: {message}")
     return found
 
 

@@ -227,6 +227,6 @@ class Absent:
 
 def absent() -> dict[str, Absent]:
     """Return the names, each with an explanation."""
-    told = [(f"not needed: {why}", names) for why, names in _UNNEEDED.items()]
-    told += [(f"not there yet; it comes with {what}", names) for what, names in _AWAITED.items()]
-    return {name: Absent(name, reason) for reason, names in told for name in names.split()}
+    reported = [(f"not needed: {why}", names) for why, names in _UNNEEDED.items()]
+    reported += [(f"not there yet; it comes with {what}", names) for what, names in _AWAITED.items()]
+    return {name: Absent(name, reason) for reason, names in reported for name in names.split()}

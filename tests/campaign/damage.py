@@ -41,21 +41,21 @@ def heals_library(bad: bytes, path: Path, toolchain: Toolchain, cache: Cache) ->
     """One warning, a new compilation, the right answer, and the entry as good as before."""
     whole = path.read_bytes()
     path.write_bytes(bad)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as message:
         warnings.simplefilter("always")
         library = build(returning(_NUMBER), toolchain, cache)
         found = answer(library)
     healed = not library.from_cache and path.read_bytes() == whole
-    return found == _NUMBER and healed and [w.category for w in said] == [CacheWarning]
+    return found == _NUMBER and healed and [w.category for w in message] == [CacheWarning]
 
 
 def heals_record(bad: bytes, path: Path, cache: Cache) -> bool:
     """The compiler is probed anew, with the same outcome."""
     path.write_bytes(bad)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as message:
         warnings.simplefilter("always")
         found = search(cache).toolchain
-    return found is not None and search(cache).toolchain == found and len(said) <= 1
+    return found is not None and search(cache).toolchain == found and len(message) <= 1
 
 
 def batch(kind: str, count: int, seed: int, toolchain: Toolchain, cache: Cache) -> bool:

@@ -31,7 +31,7 @@ CALLS = (
     "openat", "read", "write", "fsync", "rename", "mkdir", "rmdir", "unlink", "newfstatat", "flock", "memfd_create",
     "fcntl", "getdents64", "pipe2", "vfork", "execve", "access", "readlink", "lseek", "utimensat", "poll", "fchmod",
 )  # fmt: skip
-_PATIENCE = 400.0  # gcc waits 15 s before it believes that it cannot start its parts, and is asked several times
+_PATIENCE = 400.0  # gcc that cannot start its assembler retries for 15 s, and it is called several times
 
 
 def call_with(folder: str) -> bool:

@@ -24,15 +24,15 @@ _DONE, _STOPPED = b"d", b"s"
 def interrupted(number: int, ready: int, toolchain: Toolchain, cache: Cache) -> bool:
     """Builds until Ctrl-C; says how that ended, then whether all is as before."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    said = _DONE
+    message = _DONE
     try:
         os.write(ready, b"r")
         built = build(returning(number), toolchain, cache)
         assert answer(built) == number
     except KeyboardInterrupt:
-        said = _STOPPED
+        message = _STOPPED
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.write(ready, said)
+    os.write(ready, message)
     if descendants(os.getpid()):
         return False
     return number % 5 != 0 or right(number, toolchain, cache)
@@ -47,10 +47,10 @@ def press(number: int, seconds: float, toolchain: Toolchain, cache: Cache) -> tu
     time.sleep(seconds)
     begun = time.monotonic()
     os.kill(child, signal.SIGINT)
-    said = os.read(heard, 1)
+    message = os.read(heard, 1)
     latency = time.monotonic() - begun
     os.close(heard)
-    return ended(child, _PATIENCE)[0], said, latency
+    return ended(child, _PATIENCE)[0], message, latency
 
 
 def run(full: bool) -> list[Row]:
@@ -62,9 +62,9 @@ def run(full: bool) -> list[Row]:
         right(1, toolchain, cache)
         usual = time.monotonic() - begun
         for number in range(1000, 1000 + (500 if full else 20)):
-            how, said, latency = press(number, chance.uniform(0, usual), toolchain, cache)
-            trials.check(not how and bool(said), f"interrupt {number}: {how or 'said nothing'}")
-            latencies += [latency] if said == _STOPPED else []
+            how, message, latency = press(number, chance.uniform(0, usual), toolchain, cache)
+            trials.check(not how and bool(message), f"interrupt {number}: {how or 'said nothing'}")
+            latencies += [latency] if message == _STOPPED else []
         left = [path.name for path in (cache.folder.root / WORK).iterdir()]
         trials.check(not left, f"{len(left)} things left in the working folder: {left[:3]}", 0)
     trials.check(bool(latencies), "none came in time to stop a compiler", 0)

@@ -285,6 +285,6 @@ def run(full: bool) -> list[Row]:
                 forms.append(compiled(ours, arguments))
             for found in forms:
                 wrong = difference(name, found, expected)
-                said = ", ".join(f"{k}={v!r}" for k, v in arguments[1].items() if not isinstance(v, np.ndarray))
-                trials.check(not wrong, f"{name}({said}): {wrong}".replace("\n", " "))
+                message = ", ".join(f"{k}={v!r}" for k, v in arguments[1].items() if not isinstance(v, np.ndarray))
+                trials.check(not wrong, f"{name}({message}): {wrong}".replace("\n", " "))
     return [trials.row()]

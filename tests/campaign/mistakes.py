@@ -56,8 +56,8 @@ def arguments(mode: str) -> Iterator[Mistake]:
     for name, value in wrong:
         position = list(good).index(name)
         given = {**good, name: value}
-        mend = r".*use x\.toarray\(\)" if isinstance(value, Sparse) else ""
-        says = rf"argument {position} \({name}\): expected .*, got {mend}"
+        fix = r".*use x\.toarray\(\)" if isinstance(value, Sparse) else ""
+        says = rf"argument {position} \({name}\): expected .*, got {fix}"
         yield f"{name} = {value!r}"[:60], (lambda g=given: f(*g.values())), says
     yield "one too few", (lambda: f(good["x"], good["k"])), r"argument 2 \(s\) is missing; expected float32"
     yield "one too many", (lambda: f(*good.values(), 1)), r"takes 3 arguments \(x, k, s\), got 4"

@@ -54,7 +54,7 @@ def batch(first: int, count: int, cache: str) -> Iterator[tuple[int, str | None,
             text=True, timeout=_TIMEOUT, check=False,
         )  # fmt: skip
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        yield from ((seed, said, steps) for seed, said, steps in (line for line in lines if len(line) == 3))
+        yield from ((seed, wrong_, steps) for seed, wrong_, steps in (line for line in lines if len(line) == 3))
         if done.returncode == 0:
             return
         seed = lines[-1][0] if lines else first
@@ -69,19 +69,19 @@ def run(full: bool) -> list[Row]:
     with tempfile.TemporaryDirectory() as cache, ThreadPoolExecutor(os.cpu_count() if full else 1) as pool:
         firsts = range(0, PROGRAMS if full else SMALL, BATCH)
         for found in chain.from_iterable(pool.map(lambda first: list(batch(first, BATCH, cache)), firsts)):
-            seed, said, count = found
+            seed, wrong_, count = found
             steps += count
-            trials.check(not said, f"python -m tests.campaign.programs {seed}: {said}")
+            trials.check(not wrong_, f"python -m tests.campaign.programs {seed}: {wrong_}")
     return [trials.row(f"{steps:,} operations")]
 
 
 def explain(seed: int) -> None:
     """Print what is wrong with the program of a seed, and a small one with which the same is wrong."""
     program = random_program(seed)
-    said = wrong(program, seed)
-    print("#", said)
-    kind = (said or "").split()[0] if said else ""
-    print(shrunk(program, lambda p: (wrong(p, seed) or " ").split(" ")[0] == kind).code() if said else program.code())
+    wrong_ = wrong(program, seed)
+    print("#", wrong_)
+    kind = (wrong_ or "").split()[0] if wrong_ else ""
+    print(shrunk(program, lambda p: (wrong(p, seed) or " ").split(" ")[0] == kind).code() if wrong_ else program.code())
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def run(full: bool) -> list[Row]:
 def disagreement(name: str, ours: Callable[..., Any], numpys: Callable[..., Any], arguments: Arguments) -> str:
     """How the two differ on a call, in words; "" if they agree, or as the table of exceptions says."""
     expected = attempted(numpys, numpys_own(numpys, arguments))
-    return said(name, evaluated(attempted(ours, copy.deepcopy(arguments))), expected, arguments)
+    return message(name, evaluated(attempted(ours, copy.deepcopy(arguments))), expected, arguments)
 
 
 def compiled_disagreements(
@@ -83,10 +83,10 @@ def compiled_disagreements(
         values = arrays if not again else [_array(rng, v, (v.ndim,), (v.dtype.name,)) for v in arrays]
         call = _filled(arguments, values)
         expected = attempted(numpys, numpys_own(numpys, call))
-        yield said(f"{name} (compiled)", attempted(f, (tuple(values), {})), expected, call)
+        yield message(f"{name} (compiled)", attempted(f, (tuple(values), {})), expected, call)
 
 
-def said(what: str, found: Any, expected: Any, arguments: Arguments) -> str:
+def message(what: str, found: Any, expected: Any, arguments: Arguments) -> str:
     """The difference of two results in words; "" for one that the table of exceptions has."""
     name = what.removesuffix(" (compiled)")
     wrong = difference(name, found, expected)

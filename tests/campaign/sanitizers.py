@@ -58,9 +58,9 @@ def _command(sanitizer: Sanitizer, *argv: str) -> list[str]:
 
 
 def _settings(sanitizer: Sanitizer, folder: str) -> dict[str, str]:
-    said = f"log_path={folder}/reports"
-    options = sanitizer.quiet + said
-    return {"ASAN_OPTIONS": options, "TSAN_OPTIONS": options, "UBSAN_OPTIONS": f"{said}:print_stacktrace=1"}
+    message = f"log_path={folder}/reports"
+    options = sanitizer.quiet + message
+    return {"ASAN_OPTIONS": options, "TSAN_OPTIONS": options, "UBSAN_OPTIONS": f"{message}:print_stacktrace=1"}
 
 
 def _reports(folder: str) -> list[str]:

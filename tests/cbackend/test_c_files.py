@@ -34,15 +34,15 @@ COMPILERS = {"gcc": ["gcc"] if which("gcc") else None, "clang": _clang()}
 
 
 def complaints(command, files):
-    """What a compiler says of each file that it does not take as it is."""
+    """The messages of a compiler on each file that it refuses."""
 
-    def said(entry):
+    def message(entry):
         command_line = [*command, "-fsyntax-only", *entry]
         run = subprocess.run(command_line, check=False, capture_output=True, text=True, timeout=100)
         return f"{entry[-1]}: {run.stderr}" if run.returncode or run.stderr.strip() else None
 
     with ThreadPoolExecutor(2) as pool:
-        return [text for text in pool.map(said, files) if text]
+        return [text for text in pool.map(message, files) if text]
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -355,7 +355,7 @@ def test_after_an_error_the_function_works_and_nothing_leaks():
     assert function(*good)[1].tolist() == [0, 0, 8]
 
 
-def test_lengths_that_do_not_agree_are_told_with_names_shapes_and_line():
+def test_lengths_that_do_not_agree_are_reported_with_names_shapes_and_line():
     x, y, m = T.vector("x"), T.vector("y"), T.matrix("m")
     cases = [
         ([x, y], x * y, (np.ones(3), np.ones(4)), r"lengths 3 and 4 .*x \(3,\), y \(4,\)"),
@@ -373,7 +373,7 @@ def test_lengths_that_do_not_agree_are_told_with_names_shapes_and_line():
         assert text.startswith("model: ") and "test_executor.py:" in text and len(text.splitlines()) <= 4
 
 
-def test_indices_out_of_range_are_told_with_axis_size_and_line():
+def test_indices_out_of_range_are_reported_with_axis_size_and_line():
     x, i, j = T.matrix("x"), T.lscalar("i"), T.lvector("j")
     outputs = [x[i], x[:, i], x[j], x[:, j], T.set_subtensor(x[0, j], 1.0), T.inc_subtensor(x[:, i], 1.0)]
     axes, sizes = [0, 1, 0, 1, 1, 1], [4, 5, 4, 5, 5, 5]

@@ -195,7 +195,7 @@ def test_updates_of_shared_values_go_on_in_children():
 
 def test_a_compiler_is_not_waited_for_until_a_child_ends(tmp_path, monkeypatch):
     """A child that inherited the writing end of the compiler's pipe would keep it open as long as it lives."""
-    said = []
+    message = []
 
     class Slow(subprocess.Popen):
         def _execute_child(self, *arguments):
@@ -204,7 +204,7 @@ def test_a_compiler_is_not_waited_for_until_a_child_ends(tmp_path, monkeypatch):
 
     def work(pause):
         Slow.pause = pause
-        said.append(compiler_process.run([sys.executable, "-c", "print('done')"], tmp_path, PATIENCE))
+        message.append(compiler_process.run([sys.executable, "-c", "print('done')"], tmp_path, PATIENCE))
 
     monkeypatch.setattr(compiler_process.subprocess, "Popen", Slow)
     with Meeting(work, 0.3):
@@ -214,4 +214,4 @@ def test_a_compiler_is_not_waited_for_until_a_child_ends(tmp_path, monkeypatch):
             os._exit(0)
     os.kill(child, 9)
     assert ending_of(child) == -9
-    assert [done.output.strip() for done in said] == ["done"]
+    assert [done.output.strip() for done in message] == ["done"]

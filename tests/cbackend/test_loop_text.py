@@ -129,7 +129,7 @@ def test_expressions_read_back_with_their_grouping(expr):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "message"),
     [
         ("let v = 1", "let = 1", "line 4, column 3: expected a statement, or a name that is declared above, got 'let'"),
         ("let v = 1", "let v = w", "line 4, column 11: expected a name that is declared above, got 'w'"),
@@ -140,16 +140,16 @@ def test_expressions_read_back_with_their_grouping(expr):
         ("let v = 1", "let v = 1 ;", "line 4, column 13: expected the end of the line, got ';'"),
     ],
 )
-def test_a_text_that_does_not_parse_is_told_by_line_and_column(before, after, said):
+def test_a_text_that_does_not_parse_is_reported_by_line_and_column(before, after, message):
     text = str(kernel(Let("v", number(1))))
     assert before in text
     with pytest.raises(IRSyntaxError) as found:
         parse_kernel(text.replace(before, after))
-    assert str(found.value) == said
+    assert str(found.value) == message
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ((Let("v", index("w")),), "'w' is read, and nothing declares it"),
         ((loop(0, [Let("v", number(1))]), Let("w", index("v"))), "'v' is read, and nothing declares it"),
@@ -169,10 +169,10 @@ def test_a_text_that_does_not_parse_is_told_by_line_and_column(before, after, sa
         ((Outlined("rows", (), ()),), "there is no outlined function 'rows'"),
     ],
 )
-def test_the_verifier_names_the_rule_and_the_statement(body, said):
+def test_the_verifier_names_the_rule_and_the_statement(body, message):
     with pytest.raises(InvalidKernel) as found:
         verify(kernel(*body))
-    assert str(found.value).startswith(f"kernel 'a kernel': {said}\n  in ")
+    assert str(found.value).startswith(f"kernel 'a kernel': {message}\n  in ")
 
 
 def test_an_operand_along_a_loop_that_there_is_not():

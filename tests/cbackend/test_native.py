@@ -1,4 +1,4 @@
-"""The native entry returns what the other way returns, and takes nothing that it does not know."""
+"""The native entry returns what the Python entry returns, and leaves arguments that it does not know to it."""
 
 import ctypes
 import gc

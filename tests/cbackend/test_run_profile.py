@@ -209,7 +209,7 @@ def test_functions_that_failed_or_were_never_called():
 
 
 @pytest.mark.long  # it compares clocks
-def test_ticks_are_told_in_seconds():
+def test_ticks_are_reported_in_seconds():
     clock = load_runtime(*tools()).clock
     times, ticks = [time.perf_counter()], []
     for pause in (0.02, 0.0):  # each reading of the clock stands between two times, however long the process waits
@@ -234,7 +234,7 @@ def test_advice_names_strided_inputs_and_python():
     assert any("is run by NumPy" in text for text in g.profile.advice)
 
 
-def test_a_loop_is_told_by_what_its_body_runs_and_gets_no_advice_on_its_operands():
+def test_a_loop_is_reported_by_what_its_body_runs_and_gets_no_advice_on_its_operands():
     h, _ = ag.scan(lambda s, h: T.tanh(s + h @ W), sequences=M, outputs_info=T.zeros(W.shape[0]))
     f = ag.function([M, W], ag.grad((h**2).sum(), [M, W]), profile=True)
     f(np.ones((30, 200)), np.full((200, 200), 1e-3))
@@ -243,14 +243,14 @@ def test_a_loop_is_told_by_what_its_body_runs_and_gets_no_advice_on_its_operands
     for step in loops:
         names = step.kernel.split(", ")
         assert names[0] not in ("ag_pack", "ag_copy") and len(names) > 1, names
-    told = {name for step in loops for name in step.kernel.split(", ")}
-    assert {kernel.name for body in f.program.bodies for kernel in body.kernels} <= told
+    reported = {name for step in loops for name in step.kernel.split(", ")}
+    assert {kernel.name for body in f.program.bodies for kernel in body.kernels} <= reported
     f.profile._measure, f.profile._roofline = None, Roofline(1, 1e6, 1e9, 1e9)
     assert not any("transpose" in text or "bandwidth" in text for text in f.profile.advice if "scan" in text), f.profile
     assert not any("`w`" in text or "`W`" in text for text in f.profile.advice)
 
 
-def test_small_calls_are_told_about():
+def test_small_calls_are_reported():
     f = profiled([X], T.exp(X), *[(np.ones(3),)] * 20)
     assert any("around the nodes" in text for text in f.profile.advice)
 
@@ -272,7 +272,7 @@ def test_the_roofline_is_measured_once():
 
 
 @pytest.mark.long  # it compares times
-def test_the_peak_is_that_of_loops_written_apart(tmp_path):
+def test_the_peak_is_that_of_loops_written_separately(tmp_path):
     toolchain, cache = tools()
     library, source = tmp_path / "peak.so", Path(__file__).parents[2] / "benchmarks" / "peak.c"
     flags = ["-O2", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC"]

@@ -123,12 +123,12 @@ def test_products_in_the_dtype_of_sums():
     np.testing.assert_allclose(g(x, y), x @ y, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize(("choices", "said"), [
+@pytest.mark.parametrize(("choices", "message"), [
     ({"order": (0,)}, "expected the loops 0 to 1"), ({"order": (0, 0)}, "expected the loops 0 to 1"),
     ({"tiles": {2: 8}}, "loop 2"), ({"block": 8}, "no blocked sums"),
 ])  # fmt: skip
-def test_what_does_not_fit_a_kernel_is_refused(choices, said):
-    with pytest.raises(ScheduleError, match=f"k_.*{said}"):
+def test_what_does_not_fit_a_kernel_is_refused(choices, message):
+    with pytest.raises(ScheduleError, match=f"k_.*{message}"):
         forms([X, Y], X + Y, choices)
 
 
@@ -152,13 +152,13 @@ def test_loops_that_run_as_they_must(outputs):
     np.testing.assert_allclose(other(x), plain(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("choices", "said"), [
+@pytest.mark.parametrize(("choices", "message"), [
     ({"unroll": 3}, "unroll"), ({"vector": 3}, "vector"), ({"grain": 0}, "grain"), ({"tiles": {0: 0}}, "tiles"),
     ({"tiles": {0: 2.5}}, "tiles"), ({"order": (-1, 0)}, "order"), ({"parallel": 1}, "parallel"),
     ({"block": 0}, "block"), ({"colour": 1}, "colour"), ({"tiles": ((0, 1), (0, 2))}, "at most once"),
 ])  # fmt: skip
-def test_what_is_no_schedule_is_refused(choices, said):
-    with pytest.raises(ScheduleError, match=said):
+def test_what_is_no_schedule_is_refused(choices, message):
+    with pytest.raises(ScheduleError, match=message):
         DEFAULT.changed(**choices)
 
 

@@ -59,12 +59,12 @@ def test_loops_are_a_stage_to_begin_with(stage, graph):
     assert ".text" in stage(loops, "--from", "loops", "--emit", "asm")
 
 
-def test_what_does_not_parse_or_verify_is_told(stage, graph):
+def test_what_does_not_parse_or_verify_is_reported(stage, graph):
     loops = stage(graph, "--emit", "loops")
-    said = stage(loops.replace("rank", "rnak", 1), "--from", "loops", "--emit", "c", code=1)
-    assert said == "opt: -: line 1, column 17: expected 'rank', got 'rnak'\n"
-    said = stage(loops.replace("return 0:int32", "return 0", 1), "--from", "loops", "--emit", "c", code=1)
-    assert said == "opt: -: kernel 'gather': 0 is int64; expected int32\n  in return 0\n"
+    message = stage(loops.replace("rank", "rnak", 1), "--from", "loops", "--emit", "c", code=1)
+    assert message == "opt: -: line 1, column 17: expected 'rank', got 'rnak'\n"
+    message = stage(loops.replace("return 0:int32", "return 0", 1), "--from", "loops", "--emit", "c", code=1)
+    assert message == "opt: -: kernel 'gather': 0 is int64; expected int32\n  in return 0\n"
     assert "expected one of loops, c, asm" in stage(loops, "--from", "loops", "--emit", "program", code=1)
     assert "expected 'kernel'" in stage("", "--from", "loops", "--emit", "c", code=1)
 
@@ -122,7 +122,7 @@ def edited(text, old, new):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("program {", "programme {", "expected a graph, then lines from 'program {' to '}', then the kernels"),
         ("or LENGTHS", "or LENGHTS", "expected an outcome such as LENGTHS, got 'LENGHTS'"),
@@ -145,13 +145,13 @@ def edited(text, old, new):
         ("node 0 is 0", "node 0 is 99", "expected a node of the graph, which has 8"),
     ],
 )
-def test_a_program_that_breaks_a_rule_is_refused(stage, old, new, said):
+def test_a_program_that_breaks_a_rule_is_refused(stage, old, new, message):
     text = emitted(program_of(*FUNCTIONS["a training step"]).graph, "program")
-    assert said in stage(edited(text, old, new), "--from", "program", "--emit", "c", code=1)
+    assert message in stage(edited(text, old, new), "--from", "program", "--emit", "c", code=1)
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "message"),
     [
         ("a loop", "b1_output1 =", "k0 = read in0\n    b1_output1 =", "body 0: k0 is declared as pointer"),
         ("a loop", "loop body 0", "loop body 3", "expected bodies (3,) of node 1"),
@@ -160,10 +160,10 @@ def test_a_program_that_breaks_a_rule_is_refused(stage, old, new, said):
         ("a loop", "(b0_output0, in1, in0)", "(b0_output0, in1, 1)", "is given 1 for an array of float64"),
     ],
 )
-def test_rules_hold_in_bodies_and_for_kernels(name, old, new, said):
+def test_rules_hold_in_bodies_and_for_kernels(name, old, new, message):
     program = program_of(*FUNCTIONS[name])
     text = edited(program_text(program), old, new)
-    with pytest.raises((IRSyntaxError, InvalidProgram), match=re.escape(said)):
+    with pytest.raises((IRSyntaxError, InvalidProgram), match=re.escape(message)):
         verify_program(parse_program(text, program.graph, program.kernels))
 
 

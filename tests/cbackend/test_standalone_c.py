@@ -132,14 +132,14 @@ def test_either_unit_of_a_long_file_compiles_alone(gcc, tmp_path):
         assert done.returncode == 0, done.stderr[:3000]
     link = [gcc, "-shared", "-nostdlib", "-o", "long.so", "unit1.o", "unit2.o", "-lm", "-lgcc"]
     subprocess.run(link, cwd=tmp_path, check=True)
-    said = [
+    listing = [
         subprocess.run(["nm", "--defined-only", *what], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
         for what in (["unit1.o"], ["unit2.o"], ["-D", "long.so"])
     ]
-    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16}(?:_short)?)$", text, re.M)) for text in said[:2]]
+    kernels = [set(re.findall(r" [tT] (k_[0-9a-f]{16}(?:_short)?)$", text, re.M)) for text in listing[:2]]
     assert kernels[0] and kernels[1] and not kernels[0] & kernels[1]
-    assert re.findall(r" [tT] (ag_entry)$", said[0], re.M) == [] and " T ag_entry\n" in said[1]
-    assert [line.split()[-1] for line in said[2].splitlines()] == ["ag_entry"]
+    assert re.findall(r" [tT] (ag_entry)$", listing[0], re.M) == [] and " T ag_entry\n" in listing[1]
+    assert [line.split()[-1] for line in listing[2].splitlines()] == ["ag_entry"]
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -157,8 +157,8 @@ def test_a_kernel_and_its_form_for_short_rows_are_in_one_unit_each(gcc, tmp_path
     for unit in (1, 2):
         command = [gcc, "-std=gnu11", "-O1", "-fPIC", "-c", f"-DAG_UNIT={unit}", "-o", f"unit{unit}.o", "long.c"]
         subprocess.run(command, cwd=tmp_path, check=True)
-        said = subprocess.run(["nm", f"unit{unit}.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        symbols.append(set(re.findall(r" ([TtU]) k_[0-9a-f]{16}(|_short)$", said, re.M)))
+        names = subprocess.run(["nm", f"unit{unit}.o"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+        symbols.append(set(re.findall(r" ([TtU]) k_[0-9a-f]{16}(|_short)$", names, re.M)))
     calling, called = symbols if first else reversed(symbols)
     assert ("U", "_short") in calling and ("T", "_short") in called
 
@@ -167,9 +167,9 @@ def test_a_short_main_calls_it(gcc, tmp_path):
     (tmp_path / "alone.c").write_text(c_of([v], T.exp(v) * v) + MAIN)
     assert len(MAIN.strip().splitlines()) <= 20
     subprocess.run([gcc, *STRICT, "-O2", "-o", "alone", "alone.c", "-lm"], cwd=tmp_path, check=True)
-    said = subprocess.run([tmp_path / "alone"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run([tmp_path / "alone"], capture_output=True, text=True, check=True).stdout
     given = np.array([0.5, 1.0, 2.0])
-    np.testing.assert_allclose([float(word) for word in said.split()], np.exp(given) * given, rtol=1e-15)
+    np.testing.assert_allclose([float(word) for word in listing.split()], np.exp(given) * given, rtol=1e-15)
 
 
 def test_names_and_text_are_stable():

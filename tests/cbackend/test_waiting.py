@@ -38,7 +38,7 @@ class Machine:
         self.processor += seconds
 
 
-def test_waiting_is_told_apart_from_work(monkeypatch):
+def test_waiting_is_distinguished_from_work(monkeypatch):
     machine = Machine(monkeypatch)
 
     def idle(graph):
@@ -59,8 +59,8 @@ def test_waiting_is_told_apart_from_work(monkeypatch):
     assert profile.waiting == close(sum(child.waiting for child in profile.children))
     assert profile.time == close(0.005)
     assert sum(p.waiting for p in last.passes) == close(last.waiting)
-    told = f"It also waited {profile.waiting:.3f} s for the processor or the GIL."
-    assert told in profile.summary() and "s for waiting (processor or GIL), in no other time" in profile.report()
+    reported = f"It also waited {profile.waiting:.3f} s for the processor or the GIL."
+    assert reported in profile.summary() and "s for waiting (processor or GIL), in no other time" in profile.report()
     assert profile.to_dict()["children"][0]["waiting"] == first.waiting
     (wait,) = (event for event in profile.to_chrome()["traceEvents"] if event["cat"] == "waiting")
     assert wait["dur"] == pytest.approx(1e6 * profile.waiting, abs=0.01)

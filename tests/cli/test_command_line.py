@@ -39,17 +39,17 @@ def run(tmp_path):
     return ran
 
 
-@pytest.mark.parametrize("arguments, said", [
+@pytest.mark.parametrize("arguments, message", [
     (["docter"], "there is no 'docter'; did you mean 'doctor'?"),
     (["cache", "trimm"], "there is no 'trimm'; did you mean 'trim'?"),
     (["xyzzy"], "invalid choice: 'xyzzy'"),
     ([], "the following arguments are required: command"),
 ])  # fmt: skip
-def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(arguments, said, capsys):
+def test_a_misspelt_command_is_answered_with_the_one_that_was_meant(arguments, message, capsys):
     with pytest.raises(SystemExit) as ended:
         command_line.main(arguments)
     assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [["doctor"], ["cache", "size"], ["opt", "graph.txt"]])
@@ -71,13 +71,13 @@ def test_files_that_cannot_be_used_are_named(tmp_path, capsys):
     trace, binary, lost = tmp_path / "trace.json", tmp_path / "binary", tmp_path / "lost" / "page.html"
     trace.write_text(json.dumps(recorded(ag.function([x], x + 1, mode="NUMPY"))))
     binary.write_bytes(b"\xff\xfe\x00")
-    for command, said in {
+    for command, message in {
         ("opt", str(binary)): f"opt: {binary}: is no text in UTF-8\n",
         ("report", str(trace), "-o", str(lost)): f"report: {lost}: cannot be written: No such file or directory\n",
         ("report", str(trace), "-o", str(tmp_path)): f"report: {tmp_path}: cannot be written: Is a directory\n",
     }.items():
         assert command_line.main(command) == 1
-        assert capsys.readouterr().err == said
+        assert capsys.readouterr().err == message
 
 
 @pytest.mark.skipif(os.name != "posix", reason="devices and signals as POSIX has them")
@@ -96,8 +96,8 @@ def test_output_that_goes_nowhere_is_no_traceback(run):
 
 def test_names_of_any_language_are_printed_in_any_locale(run):
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "ascii"}
-    code, said, error = run("opt", "graph.txt", environment={**plain, "ARIGNOTE_TREADS": "1"})
-    assert (code, said.splitlines()[0]) == (0, "fn(gr\\xf6\\xdfe: float64[?]) {")
+    code, message, error = run("opt", "graph.txt", environment={**plain, "ARIGNOTE_TREADS": "1"})
+    assert (code, message.splitlines()[0]) == (0, "fn(gr\\xf6\\xdfe: float64[?]) {")
     assert error == "arignote: ARIGNOTE_TREADS is no option and has no effect; did you mean ARIGNOTE_THREADS?\n"
 
 

@@ -26,15 +26,15 @@ def test_a_short_demonstration_prints_everything_and_exports(short, tmp_path, ca
     picture, path = tmp_path / "losses.svg", tmp_path / "lenet.onnx"
     assert command_line.main(["demo", "cnn", "--picture", str(picture), "--onnx", str(path)]) == 1  # so few steps
     Path(tempfile.gettempdir(), ".ses").unlink(missing_ok=True)  # ONNX Runtime leaves one
-    said = capsys.readouterr().out
+    message = capsys.readouterr().out
     for part in ("Optimizing took", "GB/s", "ratio", "after 2 epochs", str(path), "demo cnn --full"):
-        assert part in said
-    assert 0.3 < float(said.split()[-1]) < 0.97
+        assert part in message
+    assert 0.3 < float(message.split()[-1]) < 0.97
     assert picture.read_text().count("<polyline") == 1
     onnx.checker.check_model(onnx.load(path))
     if importlib.util.find_spec("onnxruntime"):
-        assert "ONNX Runtime gives 360 of 360 images the same digit" in said
-    assert len(said.splitlines()) < 90
+        assert "ONNX Runtime gives 360 of 360 images the same digit" in message
+    assert len(message.splitlines()) < 90
 
 
 def test_export_without_the_package_says_how_to_install_it(monkeypatch, tmp_path, capsys):

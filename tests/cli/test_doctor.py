@@ -26,7 +26,7 @@ def options(tmp_path, monkeypatch):
     return choose
 
 
-def test_a_report_names_everything_and_what_mends_it(options, capsys):
+def test_a_report_names_everything_and_what_fixes_it(options, capsys):
     assert doctor.main() == 0
     report = capsys.readouterr().out
     for subject in ("arignote", "numpy", "cffi", "threadpoolctl", "compiler", "processor", "BLAS", "cache"):

@@ -31,7 +31,7 @@ def own_cache(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def kept_apart(own_cache, monkeypatch):
+def kept_separate(own_cache, monkeypatch):
     """Schedules go into a cache of this file's: other workers tune, and forget, at the same time."""
     options = replace(process_options(), cache=own_cache.folder.root)
     monkeypatch.setattr(cache_command, "process_options", lambda: options)

@@ -72,9 +72,9 @@ def require_compiles(text):
     _, program = found.nvrtcCreateProgram(text.encode(), b"kernel.cu", 0, [], [])
     (result,) = found.nvrtcCompileProgram(program, 2, [b"--gpu-architecture=compute_80", b"--fmad=false"])
     _, size = found.nvrtcGetProgramLogSize(program)
-    said = b" " * size
-    found.nvrtcGetProgramLog(program, said)
-    assert result == found.nvrtcResult.NVRTC_SUCCESS, said.decode()
+    message = b" " * size
+    found.nvrtcGetProgramLog(program, message)
+    assert result == found.nvrtcResult.NVRTC_SUCCESS, message.decode()
     _, size = found.nvrtcGetPTXSize(program)
     made = b" " * size
     found.nvrtcGetPTX(program, made)

@@ -51,14 +51,14 @@ def test_rows_and_elements_by_arrays(opencl, dtype):
 
 @settings(max_examples=20)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(0, 40), st.booleans(), st.booleans())
-def test_any_number_of_items_at_any_place(rows, columns, count, adds, turned):
+def test_any_number_of_items_at_any_place(rows, columns, count, adds, transposed):
     if lacking():
         pytest.skip(lacking())
     x, v, i = T.matrix("x", dtype="float32"), T.matrix("v", dtype="float32"), T.lvector("i")
-    into = x.T if turned else x
-    rows, columns = (columns, rows) if turned else (rows, columns)
+    into = x.T if transposed else x
+    rows, columns = (columns, rows) if transposed else (rows, columns)
     result = (T.inc_subtensor if adds else T.set_subtensor)(into[i], v)
-    height, width = (columns, rows) if turned else (rows, columns)
+    height, width = (columns, rows) if transposed else (rows, columns)
     index = RNG.integers(-height, height, count)
     values = [numbers(rows, columns, dtype="float32"), numbers(count, width, dtype="float32"), index]
     with pytest.MonkeyPatch.context() as patch:

@@ -36,12 +36,12 @@ def device(monkeypatch):
     return devices.CudaDevice(0)
 
 
-def placed(device, array, order, apart, turned, before):
-    """A copy of an array on the device: axes in another order, `apart` elements between rows, some axes backwards."""
+def placed(device, array, order, gap, backwards, before):
+    """A copy of an array on the device: axes in another order, `gap` elements between rows, some axes backwards."""
     shape = [array.shape[k] for k in order]
-    whole = np.zeros((*shape[:-1], shape[-1] + apart), array.dtype)
+    whole = np.zeros((*shape[:-1], shape[-1] + gap), array.dtype)
     view = np.moveaxis(whole[..., : shape[-1]], range(array.ndim), order)
-    view = view[tuple(slice(None, None, -1 if t else 1) for t in turned)]
+    view = view[tuple(slice(None, None, -1 if t else 1) for t in backwards)]
     view[...] = array
     flat = np.concatenate([np.full(before, 7, array.dtype), whole.reshape(-1)])
     start = (view.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // array.itemsize
@@ -69,8 +69,8 @@ def node_of(dtype, a, b):
     return T.matmul(*(TensorVariable(TensorType(dtype, (None,) * x.ndim)) for x in (a, b))).owner
 
 
-ORDER, TURNED = st.permutations([0, 1, 2]), st.tuples(*[st.booleans()] * 3)
-LAYOUT = st.tuples(ORDER, st.sampled_from([0, 1, 4]), TURNED, st.integers(0, 4))
+ORDER, BACKWARDS = st.permutations([0, 1, 2]), st.tuples(*[st.booleans()] * 3)
+LAYOUT = st.tuples(ORDER, st.sampled_from([0, 1, 4]), BACKWARDS, st.integers(0, 4))
 
 
 @SETTINGS

@@ -78,7 +78,7 @@ def test_nothing_is_kept_that_nobody_wants_kept(slow):
     assert function().engines == ("numpy", "slow") and not entries(slow.cache)
 
 
-def test_measured_nodes_are_told(slow):
+def test_measured_nodes_are_reported(slow):
     slow.sleeps = lambda graph: 0
     slow.prices["exp"] = 10
     ag.tune(function(), [ARRAY], seconds=0.1)

@@ -112,7 +112,7 @@ def test_tiers_serve_any_engine(toy):
 # --- engines that break the protocol
 
 
-@pytest.mark.parametrize(("results", "said"), [
+@pytest.mark.parametrize(("results", "message"), [
     (lambda a: [], "returns 0 results; expected a list of 1"),
     (lambda a: a, "returns a ndarray; expected a list of 1"),
     (lambda a: [a, a], "returns 2 results; expected a list of 1"),
@@ -121,7 +121,7 @@ def test_tiers_serve_any_engine(toy):
     (lambda a: [a[:, None]], r"computes output 0 with shape \(3, 1\); expected \(3,\)"),
     (lambda a: [a[1:]], r"computes output 0 with shape \(2,\); expected \(3,\)"),
 ])  # fmt: skip
-def test_wrong_forms_of_results_name_engine_and_output(registered, results, said):
+def test_wrong_forms_of_results_name_engine_and_output(registered, results, message):
     class Wrong(Engine):
         name = "wrong"
 
@@ -129,7 +129,7 @@ def test_wrong_forms_of_results_name_engine_and_output(registered, results, said
             return CheckedExecutable(self, graph, request, results)
 
     f = ag.function([x], x * 2, mode=registered(Wrong()), name="f")
-    with pytest.raises(EngineError, match=f"^f: engine 'wrong' {said}$"):
+    with pytest.raises(EngineError, match=f"^f: engine 'wrong' {message}$"):
         f(ARRAY)
 
 
@@ -147,12 +147,12 @@ def test_an_engine_that_does_not_compile_is_named(registered):
             return "there are no sines" if node.op.name == "sin" else ""
 
     mode = registered(Broken())
-    for name, error, said in (
+    for name, error, message in (
         ("f", EngineError, "f: engine 'broken' compiled it to NoneType; expected an Executable"),
         ("g", KeyError, "g has no key"),
         ("h", EngineError, "h: engine 'broken' cannot compile it: ZeroDivisionError: division by zero"),
     ):
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             ag.function([x], x * 2, mode=mode, name=name)
     with pytest.raises(EngineError, match=r"(?s)i: engine 'broken' cannot run sin: there are no sines; .*test_engines"):
         ag.function([x], T.sin(x), mode=mode, name="i")
@@ -176,8 +176,8 @@ def test_unknown_engines_are_refused_with_a_suggestion(toy):
 
 
 def test_what_is_no_engine_is_not_registered(toy):
-    for what, said in ((Toy, r"pass Toy\(\)"), (3, "got 3"), (type("E", (Engine,), {})(), "name of E")):
-        with pytest.raises(TypeError, match=said):
+    for what, message in ((Toy, r"pass Toy\(\)"), (3, "got 3"), (type("E", (Engine,), {})(), "name of E")):
+        with pytest.raises(TypeError, match=message):
             ag.engines.register(what)
     with pytest.raises(ValueError, match=r"there is an engine named 'toy'.*unregister\('toy'\)"):
         ag.engines.register(Toy())
@@ -203,16 +203,16 @@ class _Entry(metadata.EntryPoint):
     dist = type("Package", (), {"name": "toys"})()
 
 
-@pytest.mark.parametrize(("value", "said"), [
+@pytest.mark.parametrize(("value", "message"), [
     ("toy_engine:Toy", ""),
     ("no_such_module:Toy", "engine 'toy' of the package toys does not load: No module named"),
     ("toy_engine:printed", "engine 'toy' of the package toys is <function printed"),
 ])  # fmt: skip
-def test_installed_packages_offer_engines(monkeypatch, registered, value, said):
+def test_installed_packages_offer_engines(monkeypatch, registered, value, message):
     entry = _Entry("toy", value, "arignote.engines")
     monkeypatch.setattr(metadata, "entry_points", lambda group, name: [entry] if name == "toy" else [])
-    if said:
-        with pytest.raises(ValueError, match=said):
+    if message:
+        with pytest.raises(ValueError, match=message):
             ag.Mode(backend="toy")
         return
     try:
@@ -225,8 +225,8 @@ def test_an_engine_that_a_test_leaves_is_found():
     process_state = ProcessState()
     before = process_state.read()
     ag.engines.register(Toy())
-    said = process_state.restore(before)
-    assert any("engines.registry._registered" in line for line in said) and "toy" not in ag.engines.names()
+    message = process_state.restore(before)
+    assert any("engines.registry._registered" in line for line in message) and "toy" not in ag.engines.names()
 
 
 # --- what the database is asked, and what is kept
@@ -261,7 +261,7 @@ def test_tiers_run_the_graph_of_c_and_an_edited_database_may_lack_a_tag():
     assert len(Optimization(graph, ag.Mode("fast_run", backend="numpy"), True, db).graph) == 2
 
 
-def test_keys_tell_engines_apart():
+def test_keys_distinguish_engines():
     graph = ag.FunctionGraph([x], [x * 2])
     keys = {key_of(graph, ag.Mode(), name) for name in ("c gcc", "c clang", "toy")}
     assert len(keys) == 3 and None not in keys

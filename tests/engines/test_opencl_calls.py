@@ -69,7 +69,7 @@ def test_new_arguments_are_read_and_results_are_new(opencl, ran):
             assert got.flags.c_contiguous and got.flags.writeable
 
 
-def test_shapes_and_strides_are_told_apart(opencl, ran):
+def test_shapes_and_strides_are_distinguished(opencl, ran):
     x, y = T.matrix("x"), T.matrix("y")
     f = ag.function([x, y], (x * y).sum(axis=1), mode=opencl)
     a, b = RNG.normal(size=(6, 6)), RNG.normal(size=(6, 6))

@@ -59,10 +59,10 @@ def test_small_launches_are_one_list_with_equal_bits(opencl, one_by_one):
     x, w = T.matrix("x"), T.matrix("w")
     values = RNG.normal(size=(7, 5)), RNG.normal(size=(5, 6))
     f, g = (ag.function([x, w], statistics_of(x, w), mode=opencl) for _ in range(2))
-    apart = one_by_one(g, *values)
+    separate = one_by_one(g, *values)
     assert all(isinstance(run, Single) for run in runs_of(g)) and len(runs_of(g)) > 4
     for _ in range(4):
-        assert same(f(*values), apart[-1])
+        assert same(f(*values), separate[-1])
     (run,) = runs_of(f)
     assert isinstance(run, LaunchList)
     for _ in range(3):  # other arguments of these shapes
@@ -76,9 +76,9 @@ def test_large_launches_stand_between_lists(opencl, one_by_one):
     outputs = [T.exp(w.sum(axis=0)), T.tanh(large.sum(axis=0) * w[0])]
     values = RNG.normal(size=(2000, 70)), RNG.normal(size=(70, 70))
     f, g = (ag.function([x, w], outputs, mode=opencl) for _ in range(2))
-    apart = one_by_one(g, *values)
+    separate = one_by_one(g, *values)
     for _ in range(4):
-        assert same(f(*values), apart[-1])
+        assert same(f(*values), separate[-1])
     assert {type(run) for run in runs_of(f)} == {Single, LaunchList}
 
 
@@ -92,9 +92,9 @@ def test_random_programs_have_equal_bits(opencl, one_by_one, seed):
         for _ in range(2)
     )
     values = [arrays[i.name] for i in inputs]
-    apart = one_by_one(g, *values)[-1]
+    separate = one_by_one(g, *values)[-1]
     for _ in range(3):
-        assert same(f(*values), apart)
+        assert same(f(*values), separate)
 
 
 def test_the_steps_of_a_loop_are_lists(opencl, one_by_one):

@@ -219,13 +219,13 @@ def test_the_pass_is_opt_in_and_takes_the_engines_that_are_ready(engine):
 
 
 def test_bad_lists_of_engines_are_refused_shortly():
-    for engines, said in (
+    for engines, message in (
         (["c", "onxruntime"], "function: engines has 'onxruntime'; expected one of .*; did you mean 'onnxruntime'?"),
         ("c", r"function: engines is 'c'; expected a list of names, such as \[\"c\", \"onnxruntime\"\]"),
         ([], "function: engines is empty"),
         ([3], "function: engines has 3; expected one of"),
     ):
-        with pytest.raises((TypeError, ValueError), match=said):
+        with pytest.raises((TypeError, ValueError), match=message):
             ag.function([x], x + 1, engines=engines)
     with pytest.raises(ValueError, match="runs no optimizer, so there is nothing to divide"):
         ag.function([x], x + 1, engines=["numpy"], mode="NUMPY")
@@ -233,28 +233,28 @@ def test_bad_lists_of_engines_are_refused_shortly():
 
 def test_an_engine_that_is_not_installed_says_what_to_install(engine, monkeypatch):
     monkeypatch.setattr("arignote.frontends.onnx.runtime_engine.find_spec", lambda name: None)
-    said = r"engine 'onnxruntime' cannot run here: .* pip install 'arignote\[onnxruntime\]' installs them"
-    with pytest.raises(EngineError, match=said):
+    message = r"engine 'onnxruntime' cannot run here: .* pip install 'arignote\[onnxruntime\]' installs them"
+    with pytest.raises(EngineError, match=message):
         ag.function([x], x + 1, engines=["c", "onnxruntime"])
 
 
 def test_a_node_that_no_engine_runs_is_named_with_its_line(engine):
     engine("little", runs=("exp",))
-    said = r"none of the engines runs sin: little: it has no sin; add 'c' to them\n  at"
-    with pytest.raises(PartitionError, match=said):
+    message = r"none of the engines runs sin: little: it has no sin; add 'c' to them\n  at"
+    with pytest.raises(PartitionError, match=message):
         ag.function([x], T.sin(T.exp(x)), engines=["little"])
 
 
 def test_wrong_dtypes_and_shapes_of_a_region_name_the_engine(engine):
     off = engine("off", {"exp": 1, "sin": 10**12})
     f = ag.function([x], T.sin(T.exp(x)), engines=["numpy", "off"], name="f")
-    for change, said in (
+    for change, message in (
         (lambda r: r.astype("float32"), "computes output 0 as float32; expected float64"),
         (lambda r: r[None], r"computes output 0 with shape \(1, 3\); expected"),
         (list, "computes output 0 as list; expected float64"),
     ):
         off.changes = change
-        with pytest.raises(EngineError, match=f"f, region 0: engine 'off' {said}"):
+        with pytest.raises(EngineError, match=f"f, region 0: engine 'off' {message}"):
             f(ARRAY)
 
 
@@ -275,7 +275,7 @@ def test_a_region_that_fails_leaves_shared_variables_as_they_were(engine, engine
     assert (w.get_value() == 2).all()
 
 
-def test_an_error_of_the_meaning_is_told_as_numpy_tells_it(engine):
+def test_an_error_of_the_meaning_is_reported_as_numpy_tells_it(engine):
     engine("off", {"add": 1}, fails=EngineError("shapes"))
     y = T.vector("y")
     f = ag.function([x, y], T.sin(x + y), engines=["numpy", "off"])

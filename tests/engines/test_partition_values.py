@@ -111,14 +111,14 @@ def test_nodes_that_the_runtime_computes_otherwise_are_refused():
     engine = ag.engines.engine("onnxruntime")
     x, z, k = T.matrix("x"), T.zmatrix("z"), T.lvector("k")
     steps, _ = ag.scan(lambda row, s: s + row, sequences=[x], outputs_info=[T.zeros(3)])
-    for value, said in (
+    for value, message in (
         (z * 2, "it has no complex128"), (x[k[0]], "its errors would not be NumPy's"),
         (T.cumprod(x, axis=0), "a loop of no steps"), (steps, "a loop of no steps"),
         (T.linalg.svdvals(x), "its errors"), (T.nn.softmax(x), "NaN and infinities"), (T.sin(x), "it is less exact"),
         (k.sum(), "not exact"), (T.argsort(x), "equal elements"),
     ):  # fmt: skip
         reasons = [engine.refusal(node) for node in ag.graph.toposort([value])]
-        assert any(said in reason for reason in reasons), (value, reasons)
+        assert any(message in reason for reason in reasons), (value, reasons)
     assert engine.supports((x + 1).owner) and engine.supports(T.dot(x, x).owner)
 
 

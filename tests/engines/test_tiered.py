@@ -112,7 +112,7 @@ def test_c_that_does_not_compile_leaves_it_to_numpy(monkeypatch):
     assert f.ready and f.backend == "numpy" and (f(np.ones(2)) == 3).all()
 
 
-def test_an_error_on_the_way_is_told_and_loses_no_result(monkeypatch):
+def test_an_error_on_the_way_is_reported_and_loses_no_result(monkeypatch):
     def broken(*args, **kwargs):
         raise RuntimeError("out of order")
 
@@ -162,7 +162,7 @@ def test_budgets(tiered, budget, expected):
         assert as_budget(tiered, budget, Options()) == expected
 
 
-def test_the_environment_decides_where_nothing_is_said():
+def test_the_environment_decides_where_nothing_is_given():
     options = Options.from_environment({"ARIGNOTE_TIERED": "1", "ARIGNOTE_COMPILE_BUDGET": "0.5"})
     assert as_budget(None, None, options) == 0.5 and as_budget(False, None, options) is None
     with pytest.raises(TypeError, match="ARIGNOTE_COMPILE_BUDGET"):

@@ -99,9 +99,9 @@ def printed(work, *arguments):
 
 
 def refusal(f, *arguments, **named):
-    with pytest.raises((TypeError, ValueError)) as told:
+    with pytest.raises((TypeError, ValueError)) as reported:
         f(*arguments, **named)
-    return str(told.value)
+    return str(reported.value)
 
 
 def check(name, folder):
@@ -200,14 +200,14 @@ def test_a_name_in_logs_warnings_and_progress(name, monkeypatch, tmp_path, capsy
     bar = ag.progress([1], name)
     bar.note(**{name: name})
     in_text("progress", bar.line())
-    with pytest.warns(UserWarning, match="what") as told:
+    with pytest.warns(UserWarning, match="what") as reported:
         notices.notice(f"what {f.name} says")
-    in_text("notice", str(told[0].message))
+    in_text("notice", str(reported[0].message))
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.warns(CacheWarning, match="cache folder refused") as told:
+    with pytest.warns(CacheWarning, match="cache folder refused") as reported:
         Cache.open(tmp_path / "file" / name)
-    in_text("cache", str(told[0].message))
+    in_text("cache", str(reported[0].message))
 
 
 # --- the functions, one for each language
@@ -230,8 +230,8 @@ def test_comments_and_strings_of_c(standard, tmp_path):
     command = ["gcc", f"-std={standard}", "-Wall", "-Wextra", "-Wno-trigraphs", "-Werror", "read.c", "-o", "read"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = subprocess.run([tmp_path / "read"], capture_output=True, check=True).stdout
-    assert told.split(b"\n\1\n")[:-1] == [text.encode("utf-8", "surrogatepass") for text in texts]
+    reported = subprocess.run([tmp_path / "read"], capture_output=True, check=True).stdout
+    assert reported.split(b"\n\1\n")[:-1] == [text.encode("utf-8", "surrogatepass") for text in texts]
     assert not [line for line in (tmp_path / "read.c").read_text("utf-8").split("\n") if line.startswith("#define")]
 
 
@@ -241,14 +241,14 @@ def test_words_of_makefiles(tmp_path):
     words = "".join(f"W{n} = {make_word(text)}\nw{n}:\n\t@printf '%s\\n' $(W{n})\n" for n, text in enumerate(texts))
     (tmp_path / "Makefile").write_text(words, "utf-8")
     targets = [f"w{n}" for n in range(len(texts))]
-    told = subprocess.run(["make", "-s", *targets], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert told.split("\n")[:-1] == texts
+    reported = subprocess.run(["make", "-s", *targets], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert reported.split("\n")[:-1] == texts
     with pytest.raises(ValueError, match="cannot be written to a Makefile"):
         make_word("a\nb")
 
 
 def test_json_in_pages():
     for text in (*HOSTILE, *drawn(300, 4)):
-        told = page_json({text: [text, 1.5]})
-        assert json.loads(told) == {text: [text, 1.5]}
-        assert told.isascii() and not re.search("[<>&]", told)
+        reported = page_json({text: [text, 1.5]})
+        assert json.loads(reported) == {text: [text, 1.5]}
+        assert reported.isascii() and not re.search("[<>&]", reported)

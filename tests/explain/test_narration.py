@@ -25,40 +25,40 @@ def at_level(monkeypatch, capsys):
         capsys.readouterr()
         f = ag.function([x], T.log(1 + T.exp(x)).sum(), name="tale", mode=mode, **how)
         assert f(np.zeros(1000)) == pytest.approx(1000 * np.log(2))
-        said = capsys.readouterr()
-        assert not said.out
-        assert all(line.startswith("arignote: ") for line in said.err.splitlines())
-        return f, said.err.replace("arignote: ", "")
+        message = capsys.readouterr()
+        assert not message.out
+        assert all(line.startswith("arignote: ") for line in message.err.splitlines())
+        return f, message.err.replace("arignote: ", "")
 
     return compiled
 
 
 def test_each_level_tells_what_the_one_before_tells_and_more(at_level):
     for level in range(6):
-        f, said = at_level(level)
+        f, message = at_level(level)
         (kernel,) = {k.name for k in f.program.kernels} if level else {""}
         shown = {
-            1: f"tale: {len(f.unoptimized_graph)} nodes became {len(f.graph)} in " in said
-            or "tale: found in the cache with its C" in said,
-            2: "tale: call 1: " in said and " us " in said and " GB/s " in said and kernel in said,
-            3: "canonicalize: " in said or "stabilize: " in said,
-            4: "v0: float64 = fused(x) graph = " in said
-            and f"{kernel} is kernel \"y0 = sum" in said
-            and f"launch {kernel}(" in said,
-            5: "ag_entry(ag_call *" in said and f"static void {kernel}(" in said,
+            1: f"tale: {len(f.unoptimized_graph)} nodes became {len(f.graph)} in " in message
+            or "tale: found in the cache with its C" in message,
+            2: "tale: call 1: " in message and " us " in message and " GB/s " in message and kernel in message,
+            3: "canonicalize: " in message or "stabilize: " in message,
+            4: "v0: float64 = fused(x) graph = " in message
+            and f"{kernel} is kernel \"y0 = sum" in message
+            and f"launch {kernel}(" in message,
+            5: "ag_entry(ag_call *" in message and f"static void {kernel}(" in message,
         }
-        assert shown == {known: known <= level for known in shown}, said
+        assert shown == {known: known <= level for known in shown}, message
         assert isinstance(f._run, Narrated) == (level > 1)
 
 
-def test_numpy_and_tiers_are_told(at_level):
-    _, said = at_level(5, mode="NUMPY")
-    assert "C " not in said.splitlines()[0] and said.splitlines()[0].endswith("run by NumPy")
-    assert "tale: call 1: " in said
-    f, said = at_level(1, compile_budget=0.0)
-    assert said.startswith("tale: ")
+def test_numpy_and_tiers_are_reported(at_level):
+    _, message = at_level(5, mode="NUMPY")
+    assert "C " not in message.splitlines()[0] and message.splitlines()[0].endswith("run by NumPy")
+    assert "tale: call 1: " in message
+    f, message = at_level(1, compile_budget=0.0)
+    assert message.startswith("tale: ")
     assert f.wait(60)
-    assert "tale: run by NumPy until C is ready" in said or " kernel" in said or "found in the cache" in said
+    assert "tale: run by NumPy until C is ready" in message or " kernel" in message or "found in the cache" in message
 
 
 def test_a_closed_standard_error_is_no_error(at_level, monkeypatch):

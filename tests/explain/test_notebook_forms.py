@@ -23,7 +23,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.explain.completion import load_ipython_extension, names_like
 from arignote.explain.recording import recorded
-from arignote.explain.tracebacks import Told
+from arignote.explain.tracebacks import ErrorReport
 from arignote.function import compile_progress
 from arignote.function.compile_progress import Progress, Silence, progress, shower
 from arignote.pages.mathml import mathml
@@ -90,8 +90,8 @@ def test_braces_of_formulas_match_whatever_names_are():
         formula = (T.exp(v) / v)._repr_latex_()
         plain = formula.replace(r"\{", "").replace(r"\}", "").replace("\\$", "")
         assert plain.count("{") == plain.count("}") and plain.count("$") == 2 and "<" not in plain
-        said = "".join(ET.fromstring((T.exp(v) / v)._repr_html_()).itertext())
-        assert all(c in said for c in name if c.isalnum() or c in "{$<>%")
+        message = "".join(ET.fromstring((T.exp(v) / v)._repr_html_()).itertext())
+        assert all(c in message for c in name if c.isalnum() or c in "{$<>%")
 
 
 def test_leaves_have_no_formula_and_large_expressions_a_picture():
@@ -140,13 +140,13 @@ def test_forms_are_sound_html_without_scripts(name):
     assert repr(thing) and "object at 0x" not in repr(thing)
 
 
-def said_about(name):
+def messages_about(name):
     """The HTML of what carries a user's name: functions, pictures, errors, reports."""
     x, y = T.vector(name), T.vector("y")
     f = ag.function([x, y], T.exp(x) * y, name=name, mode="NUMPY")
     with pytest.raises(ValueError, match="broadcast") as caught:
         f(np.ones(3), np.ones(4))
-    error = Told("ValueError", str(caught.value), (), caught.value.pointed)
+    error = ErrorReport("ValueError", str(caught.value), (), caught.value.pointed)
     return [f._repr_html_(), f.graph._repr_html_(), error.html(), page([recorded(f)])]
 
 
@@ -154,7 +154,7 @@ def said_about(name):
 @settings(max_examples=25)
 @example("<\r\n")
 def test_names_are_text_whatever_is_in_them(name):
-    for form, plain in zip(said_about(f"<b a='{name}\">&"), said_about("name"), strict=True):
+    for form, plain in zip(messages_about(f"<b a='{name}\">&"), messages_about("name"), strict=True):
         assert form.count("<b") == plain.count("<b") and form.count("<script") == plain.count("<script")
         assert "<b a=" not in form
 

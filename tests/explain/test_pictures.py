@@ -173,7 +173,7 @@ def test_no_two_labels_of_a_roofline_overlap():
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 20), st.integers(1, 9)), min_size=1, max_size=30))
-def test_buffers_that_live_at_the_same_time_lie_apart(found):
+def test_buffers_that_live_at_the_same_time_do_not_overlap(found):
     buffers = [Held("b", size, begin, begin + long) for size, begin, long in sorted(found, reverse=True)]
     offsets = offsets_of(buffers)
     for (at, a), (to, b) in combinations(zip(offsets, buffers, strict=True), 2):

@@ -92,20 +92,20 @@ def test_the_picture_of_losses_leaves_out_what_a_logarithm_cannot_show():
 
 
 def test_a_compilation_says_which_stage_it_is_at(monkeypatch):
-    told = []
+    reported = []
     monkeypatch.setattr(compile_progress, "shower", lambda _: lambda line: None)
     monkeypatch.setattr(Progress, "__setattr__", lambda self, name, value: (
-        told.append(value) if name == "stage" else None, object.__setattr__(self, name, value)
+        reported.append(value) if name == "stage" else None, object.__setattr__(self, name, value)
     ))  # fmt: skip
     x = T.matrix("x")
     looped, _ = ag.scan(lambda v: v + 1, outputs_info=x, n_steps=3)
     f = ag.function([x], T.tanh(x) * 3.25 + looped[-1], profile=True)
-    passes = [stage for stage in told if stage.startswith("optimizing: ")]
+    passes = [stage for stage in reported if stage.startswith("optimizing: ")]
     assert passes[0] == f"optimizing: merge1, 1 of {len(passes)}"
     assert passes[-1].endswith(f" {len(passes)} of {len(passes)}")
     if f.backend == "c":
-        assert told[-2] == f"planning {len(f.graph)} nodes" and told[-1].startswith("compiling ")
-        assert told[-1].endswith(" lines of C")
-    told.clear()
+        assert reported[-2] == f"planning {len(f.graph)} nodes" and reported[-1].startswith("compiling ")
+        assert reported[-1].endswith(" lines of C")
+    reported.clear()
     ag.optdb.query("fast_run")(f.graph)
-    assert not told
+    assert not reported

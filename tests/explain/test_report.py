@@ -159,12 +159,12 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_traces_are_answered_clearly(name, tmp_path, capsys):
-    content, said = BROKEN[name]
+    content, message = BROKEN[name]
     file = tmp_path / "trace.json"
     file.write_bytes(content)
     assert main(["report", str(file), "-o", str(tmp_path / "page.html")]) == 1
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and str(file) in error and said in error
+    assert error.count("\n") == 1 and str(file) in error and message in error
     assert not (tmp_path / "page.html").exists()
 
 
@@ -175,12 +175,12 @@ FIELDS = ["name", "graphs", "optimizer", "run", "trace", "program", "call", "pla
 @pytest.mark.parametrize("value", [7, "x", [1], {"a": 1}])
 def test_a_field_of_another_kind_never_ends_in_a_traceback(record, field, value, tmp_path):
     damaged = {**record, field: value, "file": "trace.json"}
-    said = "trace.json: is damaged"
+    message = "trace.json: is damaged"
     try:
         write_report([damaged], tmp_path / "page.html")
     except TraceError as error:
-        said = str(error)
-    assert said.startswith("trace.json: is damaged")
+        message = str(error)
+    assert message.startswith("trace.json: is damaged")
 
 
 def test_a_folder_without_traces_and_a_file_that_is_not_there(tmp_path):
@@ -255,7 +255,7 @@ def test_opt_of_a_graph_that_stays_says_nothing(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "passes", "said"),
+    ("text", "passes", "message"),
     [
         ("fn(x: floot) {", "fast_run", "'floot' is not a dtype"),
         ("", "fast_run", "expected"),
@@ -264,9 +264,9 @@ def test_opt_of_a_graph_that_stays_says_nothing(tmp_path, capsys):
         (GRAPH, "<x", "is no position"),
     ],
 )
-def test_opt_answers_mistakes_in_one_line(tmp_path, capsys, text, passes, said):
+def test_opt_answers_mistakes_in_one_line(tmp_path, capsys, text, passes, message):
     code, out, err = opt(tmp_path, capsys, "--passes", passes, text=text)
-    assert (code, out) == (1, "") and err.startswith("opt: ") and said in err and err.count("\n") == 1
+    assert (code, out) == (1, "") and err.startswith("opt: ") and message in err and err.count("\n") == 1
 
 
 def test_opt_reads_the_standard_input(tmp_path, capsys, monkeypatch):

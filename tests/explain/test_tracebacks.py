@@ -28,12 +28,12 @@ def shown():
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
         with same_recursion_limit():
             nbclient.NotebookClient(book, timeout=120, kernel_name="python3", allow_errors=True).execute()
-        return [told_by(cell.outputs) for cell in book.cells]
+        return [reported_by(cell.outputs) for cell in book.cells]
 
     return run
 
 
-def told_by(outputs):
+def reported_by(outputs):
     """The text of the form if there is one, else the traceback."""
     (error,) = [o for o in outputs if o.output_type == "error"] or [None]
     if error is None:

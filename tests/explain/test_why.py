@@ -92,16 +92,16 @@ def test_parts_of_the_c_belong_to_nodes(f):
 
 def test_the_c_names_no_file_unless_it_is_asked_to(f):
     assert "#line" not in f.c_source() and HERE not in f.c_source()
-    told = ag.function([m, w], f.unoptimized_graph.outputs[0], debug_info=True)
-    assert f'#line {line_of("# the hidden layer")} "{__file__}"' in told.c_source()
+    reported = ag.function([m, w], f.unoptimized_graph.outputs[0], debug_info=True)
+    assert f'#line {line_of("# the hidden layer")} "{__file__}"' in reported.c_source()
     checked = ag.function([x], T.exp(x), mode="DEBUG")
     assert "#line" in checked.c_source()
-    np.testing.assert_array_equal(told(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3)))
+    np.testing.assert_array_equal(reported(np.eye(3), np.eye(3)), f(np.eye(3), np.eye(3)))
 
 
 def test_comments_of_the_c_name_the_users_lines_if_they_are_asked_to(f):
-    plain, told = f.c_source().split("\n"), f.c_source(lines=True).split("\n")
-    changed = [new for old, new in zip(plain, told, strict=True) if old != new]
+    plain, reported = f.c_source().split("\n"), f.c_source(lines=True).split("\n")
+    changed = [new for old, new in zip(plain, reported, strict=True) if old != new]
     assert changed and all(line.endswith("] */") and HERE in line for line in changed)
     assert any(f"{HERE}:{line_of('# the hidden layer')}" in line for line in changed)
 
@@ -160,7 +160,7 @@ def test_what_a_mode_leaves_out_is_remarked():
     assert not kinds(best) and "nothing to remark" in str(best.remarks)
 
 
-def test_what_numpy_runs_is_not_said_to_be_fused(monkeypatch):
+def test_what_numpy_runs_is_not_reported_as_fused(monkeypatch):
     asked = ag.function([x, y], T.exp(T.sin(x) + y) @ y, mode="NUMPY")
     (remark,) = asked.remarks
     assert remark.kind == "in Python" and remark.what == f"{len(asked.graph)} nodes, run one by one by NumPy"
@@ -172,7 +172,7 @@ def test_what_numpy_runs_is_not_said_to_be_fused(monkeypatch):
     assert "fused" not in str(left.remarks)
 
 
-def test_lengths_that_are_not_known_keep_kernels_apart():
+def test_lengths_that_are_not_known_keep_kernels_separate():
     s = T.exp(x) + y
     g = ag.function([x, y, m], [s, m * s])
     assert any("smaller than the loops" in r.reason for r in g.remarks.of("not fused"))
@@ -282,13 +282,13 @@ def test_the_command_line_finds_a_planted_rule(tmp_path, monkeypatch, capsys):
     assert main(["bisect", str(source), "--exact"]) == 1
     assert 'mode.excluding("planted")' in capsys.readouterr().out
     np.savez(arrays, x=np.ones(3))
-    for options, said in (
+    for options, message in (
         (["--inputs", str(arrays)], "arrays.npz: has no array y; its arrays are: x"),
         (["--inputs", str(source)], "graph.txt: is no .npz file"),
         (["--inputs", "nowhere"], "nowhere: cannot be read: No such file"), (["--mode", "fast"], "fast"),
     ):  # fmt: skip
         assert main(["bisect", str(source), *options]) == 2
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def test_right_functions_have_no_fault(f):
@@ -300,7 +300,7 @@ def test_right_functions_have_no_fault(f):
     np.testing.assert_array_equal(state.get_value(), np.ones(3))
 
 
-def test_a_fault_of_the_compiled_code_is_told_apart(f, monkeypatch):
+def test_a_fault_of_the_compiled_code_is_distinguished(f, monkeypatch):
     monkeypatch.setattr(f, "results", lambda *arguments: [np.array(0.0)], raising=False)
     verdict = ag.bisect(f, [np.eye(3), np.eye(3)])
     assert verdict.fault == "backend" and "0.0 instead of" in str(verdict)
@@ -316,7 +316,7 @@ def test_a_fault_of_the_compiled_code_is_told_apart(f, monkeypatch):
         (lambda: (x - 0) * y * 1, ("local_sub_zero", "local_mul_by_one")),
     ],
 )
-def test_rewrites_that_leave_an_input_are_told(make, rules):
+def test_rewrites_that_leave_an_input_are_reported(make, rules):
     out = make()
     f = ag.function([x, y, m], out, on_unused_input="ignore")
     assert set(rules) <= set(f.why(out).rules) and set(rules) <= set(f.why(f.graph.outputs[0]).rules)
@@ -325,12 +325,12 @@ def test_rewrites_that_leave_an_input_are_told(make, rules):
         assert f.why(inner).rules
 
 
-def test_an_output_that_is_an_input_is_told():
+def test_an_output_that_is_an_input_is_reported():
     f = ag.function([x], x - 0)
     assert "is output 0, x" in str(f.why("x")) and "shaped by 1 rewrite\n" in str(f.why("x"))
 
 
-def test_a_rule_whose_result_contains_what_it_replaced_is_told():
+def test_a_rule_whose_result_contains_what_it_replaced_is_reported():
     planted = rule("planted", T.exp(u), T.exp(u) * 2.0)
     f = ag.function([x], T.exp(x), mode=ag.Mode("fast_run").register((planted, 1.2)))
     (line,) = f.trace[0].delta.lines

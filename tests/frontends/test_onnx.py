@@ -55,8 +55,8 @@ def suite():
 def test_the_conformance_suite(suite):
     """Every case of a supported kind passes, and none gives a wrong number."""
     found = {case.name: outcome(case, "NUMPY") for case in suite}
-    told = {name: said for name, said in found.items() if said != "passed" and said not in BEYOND.values()}
-    assert not told, f"{len(told)} cases fail:\n" + "\n".join(f"{n}: {s}" for n, s in list(told.items())[:20])
+    failed = {name: mark for name, mark in found.items() if mark != "passed" and mark not in BEYOND.values()}
+    assert not failed, f"{len(failed)} cases fail:\n" + "\n".join(f"{n}: {s}" for n, s in list(failed.items())[:20])
     counts = Counter(found.values())
     assert counts["passed"] >= 0.95 * len(suite), counts
     page = (Path(__file__).parents[2] / "docs/onnx-conformance.md").read_text()
@@ -66,8 +66,8 @@ def test_the_conformance_suite(suite):
 @pytest.mark.parametrize("part", range(4))
 def test_a_sample_of_the_suite_in_c(suite, part):
     sample = suite[part * 16 :: 67]
-    told = {case.name: said for case in sample if (said := outcome(case, "FAST_RUN")) != "passed"}
-    assert not {name: said for name, said in told.items() if said not in BEYOND.values()}
+    failed = {case.name: mark for case in sample if (mark := outcome(case, "FAST_RUN")) != "passed"}
+    assert not {name: mark for name, mark in failed.items() if mark not in BEYOND.values()}
 
 
 # --- networks
@@ -221,12 +221,12 @@ def test_hostile_tensors_take_no_memory(tmp_path):
         r"shape \(2147483648, 2147483648\), which is not possible", "has 3 bytes, expected 16",
         "lies in '../secret', outside of the model's folder", "needs bytes 0 to 16 of weights, which has 4",
     ]  # fmt: skip
-    for tensor, said in zip([huge, short, outside, beyond], words, strict=True):
+    for tensor, mark in zip([huge, short, outside, beyond], words, strict=True):
         made = chain("Relu")
         made.graph.initializer.append(tensor)
         path = tmp_path / "model.onnx"
         path.write_bytes(made.SerializeToString())
-        with pytest.raises(OnnxError, match=said):
+        with pytest.raises(OnnxError, match=mark):
             ag.from_onnx(path)
 
 

@@ -24,11 +24,11 @@ def read(made):
     try:
         ag.from_onnx(made)
     except OnnxError as error:
-        told = str(error)
+        reported = str(error)
     else:
         return None
-    assert len(told) < LONGEST
-    return told
+    assert len(reported) < LONGEST
+    return reported
 
 
 # --- damage at random
@@ -149,7 +149,7 @@ def test_what_is_wrong_is_named(change, words):
         ag.from_onnx(damaged(change, chain("Relu", "Neg")))
 
 
-def test_attributes_and_operands_are_told():
+def test_attributes_and_operands_are_reported():
     pad = helper.make_node("Pad", ["x", "pads"], ["y"], mode="what", name="around")
     made = model([pad], [("x", [3])], [("y", [5])], {"pads": np.array([1, 1])})
     with pytest.raises(OnnxError) as refused:

@@ -19,8 +19,8 @@ def ran(capsys):
 
     def run(*arguments):
         code = command_line.main(["onnx", *map(str, arguments)])
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        reported = capsys.readouterr()
+        return code, reported.out, reported.err
 
     return run
 
@@ -57,7 +57,7 @@ def test_report_and_export(ran, path, tmp_path):
     assert "MatMul dense" in (tmp_path / "r.html").read_text() and (tmp_path / "c" / "net.h").is_file()
 
 
-def test_what_cannot_be_done_is_said(ran, path, tmp_path):
+def test_what_cannot_be_done_is_reported(ran, path, tmp_path):
     code, out, err = ran(tmp_path / "none.onnx")
     assert (code, out) == (1, "") and err.startswith("onnx: ") and "No such file" in err
     assert ran(path, "--shape", "x")[0::2] == (

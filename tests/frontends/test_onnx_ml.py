@@ -131,20 +131,20 @@ def test_the_label_is_that_of_the_largest_score(rows):
 
 
 def test_hostile_trees_are_refused(rows):
-    def told(**changes):
+    def reported(**changes):
         given = trees(np.random.default_rng(0), "target", (0,)) | {"n_targets": 1} | changes
         with pytest.raises(OnnxError) as caught:
             ag.from_onnx(node_model("TreeEnsembleRegressor", {"x": rows}, **given))
         return str(caught.value)
 
     nodes = trees(np.random.default_rng(0), "target", (0,))
-    assert "two branches name one node" in told(nodes_truenodeids=[1] * len(nodes["nodes_modes"]))
-    assert "names a node that is not there" in told(nodes_truenodeids=[999, *nodes["nodes_truenodeids"][1:]])
-    assert "reads feature 99, and x has 5" in told(nodes_featureids=[99] * len(nodes["nodes_modes"]))
-    assert "a feature of a negative number" in told(nodes_featureids=[-1] * len(nodes["nodes_modes"]))
-    assert "a leaf has the target 3, expected 0 to 0" in told(target_ids=[3] * len(nodes["target_ids"]))
-    assert "the mode of a node is 'BRANCH'" in told(nodes_modes=["BRANCH", *nodes["nodes_modes"][1:]])
-    assert "have different lengths" in told(nodes_values=[0.0])
+    assert "two branches name one node" in reported(nodes_truenodeids=[1] * len(nodes["nodes_modes"]))
+    assert "names a node that is not there" in reported(nodes_truenodeids=[999, *nodes["nodes_truenodeids"][1:]])
+    assert "reads feature 99, and x has 5" in reported(nodes_featureids=[99] * len(nodes["nodes_modes"]))
+    assert "a feature of a negative number" in reported(nodes_featureids=[-1] * len(nodes["nodes_modes"]))
+    assert "a leaf has the target 3, expected 0 to 0" in reported(target_ids=[3] * len(nodes["target_ids"]))
+    assert "the mode of a node is 'BRANCH'" in reported(nodes_modes=["BRANCH", *nodes["nodes_modes"][1:]])
+    assert "have different lengths" in reported(nodes_values=[0.0])
 
 
 # --- linear models and support vectors

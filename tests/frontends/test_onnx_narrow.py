@@ -54,10 +54,10 @@ def test_rounding_is_that_of_ml_dtypes(mode):
     with np.errstate(all="ignore"):
         for form, result in zip(FLOATS, f(data), strict=True):
             wanted = data.astype(form.dtype).astype("float32")
-            told = np.isnan(wanted) | np.isnan(result)
+            reported = np.isnan(wanted) | np.isnan(result)
             np.testing.assert_array_equal(np.isnan(result), np.isnan(wanted), form.name)
-            np.testing.assert_array_equal(result[~told], wanted[~told], form.name)
-            np.testing.assert_array_equal(np.signbit(result[~told]), np.signbit(wanted[~told]), form.name)
+            np.testing.assert_array_equal(result[~reported], wanted[~reported], form.name)
+            np.testing.assert_array_equal(np.signbit(result[~reported]), np.signbit(wanted[~reported]), form.name)
 
 
 def nearest(value, form):

@@ -87,7 +87,7 @@ def test_numbers_and_lists_stay_what_they_were():
     np.testing.assert_array_equal(b(), [3.0, 6.0])
 
 
-@pytest.mark.parametrize(("arguments", "error", "said"), [
+@pytest.mark.parametrize(("arguments", "error", "message"), [
     ((np.ones((2, 2), "float32"), np.ones(2)), TypeError, "X.astype('float64')"),
     ((np.ones((2, 2)).astype(">f8"), np.ones(2)), TypeError, "X.astype('float64')"),
     ((np.frombuffer(b"\0" * 33, "f8", offset=1).reshape(2, 2), np.ones(2)), TypeError, "X.copy()"),
@@ -95,19 +95,19 @@ def test_numbers_and_lists_stay_what_they_were():
     ((np.ones((2, 2)),), TypeError, "takes 2 arguments"),
     ((np.ones((2, 2)), np.ones(2), 3), TypeError, "takes 2 arguments"),
 ])  # fmt: skip
-def test_arrays_that_would_be_copied_are_refused(arguments, error, said):
+def test_arrays_that_would_be_copied_are_refused(arguments, error, message):
     f = ag.function([X, Y], X + Y)
-    with pytest.raises(error, match=said.replace("(", r"\(").replace(")", r"\)")):
+    with pytest.raises(error, match=message.replace("(", r"\(").replace(")", r"\)")):
         f.bind(*arguments)
 
 
-def test_arrays_for_results_must_fit_and_lie_apart():
+def test_arrays_for_results_must_fit_and_not_overlap():
     f = ag.function([X, Y], [X + Y, Y * 2])
     x, y = arrays()
-    apart = np.empty((3, 4))
-    for out, error, said in [
+    separate = np.empty((3, 4))
+    for out, error, message in [
         ([x, np.empty(4)], ValueError, "overlaps with what the function reads"),
-        ([apart, apart[0]], ValueError, "overlaps with the array for output 1"),
+        ([separate, separate[0]], ValueError, "overlaps with the array for output 1"),
         ([np.empty((3, 5)), np.empty(4)], ValueError, "has shape"),
         ([np.empty((4, 3)).T, np.empty(4)], ValueError, "C-contiguous"),
         ([np.empty((3, 4), "f"), np.empty(4)], TypeError, "float32"),
@@ -115,11 +115,11 @@ def test_arrays_for_results_must_fit_and_lie_apart():
         ([[1.0], np.empty(4)], TypeError, "list"),
         (np.empty(4), TypeError, "a list of arrays"),
     ]:
-        with pytest.raises(error, match=said):
+        with pytest.raises(error, match=message):
             f.bind(x, y, out=out)
 
 
-def test_lengths_that_do_not_agree_are_told_at_the_call():
+def test_lengths_that_do_not_agree_are_reported_at_the_call():
     f = ag.function([X, Y], X + Y)
     with pytest.raises(ValueError, match="do not agree"):
         f.bind(np.ones((3, 4)), np.ones(3))()
@@ -137,6 +137,7 @@ def test_bound_arrays_cannot_be_resized():
     y.resize(8, refcheck=False)
 
 
+@pytest.mark.filterwarnings("ignore:.*shape:DeprecationWarning")  # NumPy 2.5 advises against it
 def test_another_shape_of_a_bound_array_changes_nothing():
     f = ag.function([X], X + 1)
     x = np.arange(12.0).reshape(3, 4)

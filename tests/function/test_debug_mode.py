@@ -16,13 +16,13 @@ def test_mode_debug_names_the_first_wrong_rule_its_values_and_bisect():
     f = ag.function([x, y], T.logaddexp(x, y) * w, updates=[(w, w + 1)], mode=mode)
     with pytest.raises(AssertionError) as error:
         f(np.array([0.0, 1.0]), 0.0)
-    said = str(error.value)
+    message = str(error.value)
     for part in (
         "output 0 differs from the NumPy meaning of the graph as it was built: 2 of 2 elements, 0.0 instead of 0.69",
         "the first wrong rewrite is number ", "made by wrong_on_purpose", 'mode.excluding("wrong_on_purpose")',
         "ag.bisect(f, inputs)",
     ):  # fmt: skip
-        assert part in said, said
+        assert part in message, message
     scalar = ag.function([y], T.logaddexp(y, 0.0), mode=mode)
     with pytest.raises(AssertionError, match=r"1 of 1 elements, 0.0 instead of 0.69"):
         scalar(0.0)

@@ -139,23 +139,23 @@ def test_shared_variables_are_updated_each_by_its_own_function():
 @pytest.mark.parametrize("values", [(np.ones(3), np.ones(2)), (np.ones((2, 2)), np.ones(2)), ("a", np.ones(2)), (1.0,)])
 def test_messages_are_the_same(values):
     x, y = vectors()
-    said = []
+    message = []
     for function in twice([x, y], T.exp(x) / y - 3, name="quotient"):
         with pytest.raises((TypeError, ValueError)) as caught:
             function(*values)
-        said.append(str(caught.value))
-    assert said[0] == said[1]
+        message.append(str(caught.value))
+    assert message[0] == message[1]
 
 
 def test_an_index_out_of_range_names_the_line():
     x, i = T.vector("x"), T.lscalar("i")
     functions = twice([x, i], x[i] * 2)
-    said = []
+    message = []
     for function in functions:
         with pytest.raises(IndexError) as caught:
             function(np.ones(3), 7)
-        said.append(str(caught.value) + "".join(getattr(caught.value, "__notes__", ())))
-    assert said[0] == said[1] and not recalled(functions[1])
+        message.append(str(caught.value) + "".join(getattr(caught.value, "__notes__", ())))
+    assert message[0] == message[1] and not recalled(functions[1])
 
 
 def test_threads_that_look_at_once_see_one_graph():
@@ -187,7 +187,7 @@ def test_copies_and_bindings():
 # --- what it is known by
 
 
-def test_all_that_tells_functions_apart_is_in_the_key():
+def test_all_that_distinguishes_functions_is_in_the_key():
     x, y = vectors()
     matrix, single, fixed = T.matrix("x"), T.vector("x", dtype="float32"), T.tensor("x", "float64", (3,))
     keys = [

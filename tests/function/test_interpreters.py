@@ -1,6 +1,6 @@
 """Every command and every way out of a program, on each Python that is found on the PATH: nothing begins at the end.
 
-From Python 3.12 on a thread that begins in an atexit callback is a RuntimeError, and only a message of the interpreter
+From Python 3.12 on a thread that begins in an atexit callback is a RuntimeError, and only a errors of the interpreter
 tells of it; so standard error must be empty.
 """
 
@@ -110,16 +110,16 @@ def test_ways_out_and_commands(python, place, tmp_path):
     ways = {f"{name}, {'traced' if traced else 'profiled'}": (*WAYS_OUT[name], traced)
             for traced in (True, False) for name in WAYS_OUT if traced or "the end" in name}  # fmt: skip
     lines = [f"{tmp_path / name}|{way}|{'yes' if traced else ''}" for name, (way, _, _, traced) in ways.items()]
-    code, said, error = run(python, place, PROGRAM, trace, *lines, ARIGNOTE_CACHE=cache)
+    code, errors, error = run(python, place, PROGRAM, trace, *lines, ARIGNOTE_CACHE=cache)
     assert (code, error) == (0, "")
-    codes = dict(line.rsplit("|", 1) for line in said.splitlines() if line.startswith(str(tmp_path)))
+    codes = dict(line.rsplit("|", 1) for line in errors.splitlines() if line.startswith(str(tmp_path)))
     wrong = []
     for name, (_, expected, allowed, _) in ways.items():
-        code, said = int(codes[str(tmp_path / name)]), (tmp_path / name).read_text().strip()
-        if code != expected or not (allowed in said if allowed else not said) or "interpreter shutdown" in said:
-            wrong.append(f"{name}: exit code {code}, expected {expected}; {said}")
-    code, _, said = run(python, place, COMMANDS, place / "graph.txt", trace, tmp_path / "page", ARIGNOTE_CACHE=cache)
-    wrong += [f"commands: exit code {code}; {said}"] if code or said else []
+        code, errors = int(codes[str(tmp_path / name)]), (tmp_path / name).read_text().strip()
+        if code != expected or not (allowed in errors if allowed else not errors) or "interpreter shutdown" in errors:
+            wrong.append(f"{name}: exit code {code}, expected {expected}; {errors}")
+    code, _, errors = run(python, place, COMMANDS, place / "graph.txt", trace, tmp_path / "page", ARIGNOTE_CACHE=cache)
+    wrong += [f"commands: exit code {code}; {errors}"] if code or errors else []
     assert not wrong, "\n".join(wrong)
     assert any('"roofline": {' in record.read_text() for record in trace.glob("*-0001.json"))
 

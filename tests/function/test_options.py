@@ -57,11 +57,11 @@ def test_a_value_that_cannot_be_read_is_refused_by_name(name, text):
         Options.from_environment({variable_of(name): text})
 
 
-def test_unknown_variables_are_told_once_with_what_was_meant():
-    with warnings.catch_warnings(record=True) as told:
+def test_unknown_variables_are_reported_once_with_what_was_meant():
+    with warnings.catch_warnings(record=True) as reported:
         warnings.simplefilter("always")
         warn_of_unknown(["ARIGNOTE_THREAD", "ARIGNOTE_XYZZY", "ARIGNOTE_THREADS", "ARIG", "HOME"])
-    assert [str(one.message) for one in told] == [
+    assert [str(one.message) for one in reported] == [
         "arignote: ARIGNOTE_THREAD is no option and has no effect; did you mean ARIGNOTE_THREADS?",
         "arignote: ARIGNOTE_XYZZY is no option and has no effect",
     ]
@@ -86,7 +86,7 @@ def test_every_variable_that_is_spoken_of_is_an_option():
 # ---- CC
 
 
-def test_a_cc_that_does_not_exist_is_told(cache, monkeypatch):
+def test_a_cc_that_does_not_exist_is_reported(cache, monkeypatch):
     found = search(cache)
     for name in ("/nope", "no-such-compiler -O9", "gcc 'unclosed"):
         monkeypatch.setenv("CC", name)
@@ -98,7 +98,7 @@ def test_a_cc_that_does_not_exist_is_told(cache, monkeypatch):
     assert search(cache).refused_cc is None
 
 
-def test_a_cc_that_does_not_work_is_told_by_the_doctor(cache, tmp_path, monkeypatch):
+def test_a_cc_that_does_not_work_is_reported_by_the_doctor(cache, tmp_path, monkeypatch):
     broken = fake(tmp_path, "echo I am ill; exit 3")
     monkeypatch.setenv("CC", broken)
     first = next(doctor.compiler(search(cache)))

@@ -233,8 +233,8 @@ def listed(found):
     return list(found.values()) if isinstance(found, dict) else found if isinstance(found, list) else [found]
 
 
-def test_callers_that_wait_for_room_are_told_of_the_end():
-    release, x, said = threading.Event(), T.vector("x"), []
+def test_callers_that_wait_for_room_are_informed_of_the_end():
+    release, x, message = threading.Event(), T.vector("x"), []
     serve = ag.batched(ag.function([x], x * 2, mode="NUMPY"), max_batch=1, max_delay=0, max_waiting=1)
     compute = serve._queue.run
     serve._queue.run = lambda batch: (release.wait(30), compute(batch))
@@ -246,12 +246,12 @@ def test_callers_that_wait_for_room_are_told_of_the_end():
     def submitter():
         with pytest.raises(RuntimeError, match="is closed") as error:
             serve.submit(np.ones(2))
-        said.append(error)
+        message.append(error)
 
     def asker():
         with pytest.raises(RuntimeError, match="is closed") as error:
             asyncio.run(serve.ask(np.ones(2)))
-        said.append(error)
+        message.append(error)
 
     threads = [threading.Thread(target=work) for work in (submitter, asker)]
     for thread in threads:
@@ -262,7 +262,7 @@ def test_callers_that_wait_for_room_are_told_of_the_end():
     serve.close()
     for thread in threads:
         thread.join(30)
-    assert len(said) == 2 and [future.result(timeout=0)[0] for future in accepted] == [2, 2]
+    assert len(message) == 2 and [future.result(timeout=0)[0] for future in accepted] == [2, 2]
 
 
 def test_a_closed_one_answers_what_waits_and_takes_no_more():
@@ -300,9 +300,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "said"), REFUSED)
-def test_mistakes_are_named(call, kind, said):
-    with pytest.raises(kind, match=said):
+@pytest.mark.parametrize(("call", "kind", "message"), REFUSED)
+def test_mistakes_are_named(call, kind, message):
+    with pytest.raises(kind, match=message):
         call()
 
 

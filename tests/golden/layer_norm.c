@@ -1,5 +1,5 @@
 /* y0 = (x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1)) / sqrt(dimshuffle(sum{axis=(1,)}(square(x0 - (dimshuffle(sum{axis=(1,)}(x0), [0, 'x']) / x1))), [0, 'x']) / x1) */
-static void k_635224af52cb4d2e_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_e848dca7bf38f4a1_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1)
 {
     const f32 v2 = x1[0];
@@ -83,11 +83,11 @@ static void k_635224af52cb4d2e_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
+static void k_e848dca7bf38f4a1(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_635224af52cb4d2e_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
+        k_e848dca7bf38f4a1_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1);
     } else {
         const f32 v2 = x1[0];
         const f32 v7 = x1[0];
@@ -98,7 +98,7 @@ static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 for (i64 block = 0; block < n1; block += 128) {
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f32 part0 = 0.0f;
-                    #pragma omp simd reduction(+:part0)
+                    #pragma omp simd simdlen(16) reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v0 = x0_0[i1];
                         part0 = part0 + v0;
@@ -111,7 +111,7 @@ static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     f32 part0 = 0.0f;
                     f32 v0_run[128];
                     const f32 *v0_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
-                    #pragma omp simd reduction(+:part0)
+                    #pragma omp simd simdlen(16) reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v0 = v0_at[i1 - block];
                         part0 = part0 + v0;
@@ -126,7 +126,7 @@ static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 for (i64 block = 0; block < n1; block += 128) {
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f32 part1 = 0.0f;
-                    #pragma omp simd reduction(+:part1)
+                    #pragma omp simd simdlen(16) reduction(+:part1)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v1 = x0_0[i1];
                         const f32 v4 = v1 - v3;
@@ -141,7 +141,7 @@ static void k_635224af52cb4d2e(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                     f32 part1 = 0.0f;
                     f32 v1_run[128];
                     const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
-                    #pragma omp simd reduction(+:part1)
+                    #pragma omp simd simdlen(16) reduction(+:part1)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f32 v1 = v1_at[i1 - block];
                         const f32 v4 = v1 - v3;

@@ -58,7 +58,7 @@ static inline const f64 *ag_run_in_f64(const f64 *x, i64 at, i64 stride, i64 n, 
 }
 
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_5d7581b047fc4be7_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_289d3787d561d826_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -109,10 +109,10 @@ static void k_5d7581b047fc4be7_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_5d7581b047fc4be7(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_289d3787d561d826(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 16 && 15 < n0) {
-        k_5d7581b047fc4be7_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_289d3787d561d826_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
@@ -122,7 +122,7 @@ static void k_5d7581b047fc4be7(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                 for (i64 block = 0; block < n1; block += 128) {
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f64 part0 = 0.0;
-                    #pragma omp simd reduction(+:part0)
+                    #pragma omp simd simdlen(8) reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f64 v0 = x0_0[i1];
                         const f64 v1 = v0 * v0;
@@ -136,7 +136,7 @@ static void k_5d7581b047fc4be7(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     f64 part0 = 0.0;
                     f64 v0_run[128];
                     const f64 *v0_at = ag_run_in_f64(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
-                    #pragma omp simd reduction(+:part0)
+                    #pragma omp simd simdlen(8) reduction(+:part0)
                     for (i64 i1 = block; i1 < block_end; i1++) {
                         const f64 v0 = v0_at[i1 - block];
                         const f64 v1 = v0 * v0;

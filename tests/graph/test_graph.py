@@ -97,13 +97,13 @@ def test_a_dtype_that_no_tensor_has_is_refused(bad):
 # --- nodes
 
 
-def test_constants_are_told_apart_by_bits():
+def test_constants_are_distinguished_by_bits():
     keys = {Constant(np.array(v)).key for v in (0.0, -0.0, np.nan, 0, False, np.float32(0))}
     assert len(keys) == 6
     assert Constant(np.array(np.nan)).key == Constant(np.array(np.nan)).key
 
 
-def test_keys_of_large_constants_are_short_and_tell_bits_apart():
+def test_keys_of_large_constants_are_short_and_distinguish_bits():
     zeros = np.zeros((50, 30))
     other = zeros.copy()
     other[49, 29] = -0.0

@@ -48,7 +48,7 @@ def test_lengths_are_worked_out_anew_where_they_may_depend_on_a_value():
     assert dims_of(new) == dims_of(T.zeros((m,)))
 
 
-def test_lengths_in_terms_of_a_node_are_not_said_of_another():
+def test_lengths_in_terms_of_a_node_are_not_those_of_another():
     (z,) = T.nonzero(V > 0)
     dims_of(z)
     new = rebuilt(z, T.exp(V) > 0).outputs[0]
@@ -60,8 +60,8 @@ def test_lengths_that_were_taken_over_are_those_that_the_ops_say(seed):
     graph, _ = random_graph(Random(seed))
     result = ag.rewrite(graph, "fast_run -fusion -inplace")
     for node in result.order:
-        said = node.op.dims(node, [dims_of(i) for i in node.inputs])
-        for output, dims in zip(node.outputs, said, strict=True):
+        message = node.op.dims(node, [dims_of(i) for i in node.inputs])
+        for output, dims in zip(node.outputs, message, strict=True):
             expected = tuple(d if n is None else n for d, n in zip(dims, output.type.shape, strict=True))
             assert dims_of(output) == expected
 

@@ -138,15 +138,15 @@ def test_iteration_over_a_known_length():
 
 
 @pytest.mark.parametrize(
-    ("use", "mend"),
+    ("use", "fix"),
     [
         (bool, r"T\.switch"), (float, r"x\.eval"), (int, r"x\.eval"), (complex, r"x\.eval"), (len, r"x\.shape\[0\]"),
         (list, r"x\.shape\[0\]"), (lambda x: 1.0 in x, r"T\.any\(T\.eq"), (np.asarray, r"x\.eval"),
         (lambda x: 0 < x < 1, r"T\.logical_and"),
     ],
 )  # fmt: skip
-def test_what_is_not_known_before_the_run_is_refused_with_a_way_out(use, mend):
-    with pytest.raises(TypeError, match=rf"(weights: float64|lt\(|gt\().* is symbolic and has no .*{mend}"):
+def test_what_is_not_known_before_the_run_is_refused_with_a_way_out(use, fix):
+    with pytest.raises(TypeError, match=rf"(weights: float64|lt\(|gt\().* is symbolic and has no .*{fix}"):
         use(T.vector("weights"))
     with pytest.raises(TypeError, match="is a scalar"):
         len(T.scalar("weights"))

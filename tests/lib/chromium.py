@@ -168,12 +168,12 @@ class Browser:
 
     def complaints(self) -> list[str]:
         """Errors of scripts, and requests to anywhere but files and data."""
-        said = []
+        notice = []
         for event in self.events:
             parameters = event.get("params", {})
             url = parameters.get("request", {}).get("url", "")
             if event.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                said.append(json.dumps(parameters))
+                notice.append(json.dumps(parameters))
             elif url and not url.startswith(("file:", "data:", "about:", "blob:")):
-                said.append(f"asked for {url}")
-        return said
+                notice.append(f"asked for {url}")
+        return notice

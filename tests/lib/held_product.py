@@ -33,7 +33,7 @@ CACHES = {
     "arignote.cbackend.runtime.runtime._loaded",
     "arignote.graph.match_key._known",
     "arignote.record.frames.OWN",
-    "arignote.notices._said",
+    "arignote.notices._given_notices",
     "arignote.ops.elementwise.records._defined",
     "arignote.ops.core.tensor._numbers",
     "arignote.record._instances",
@@ -81,13 +81,13 @@ class _Table(NamedTuple):
 
     def restore(self) -> str:
         if isinstance(self.table, dict):
-            said = difference(self.content, self.table)
+            found = difference(self.content, self.table)
             overwrite(self.table, self.content)
         else:
-            said = f"{_short(self.content)} became {_short(self.table)}"
+            found = f"{_short(self.content)} became {_short(self.table)}"
             self.table.clear()
             (self.table.update if isinstance(self.table, set) else self.table.extend)(self.content)
-        return f"{self.label}: {said}"
+        return f"{self.label}: {found}"
 
 
 class _Attributes(NamedTuple):
@@ -108,13 +108,13 @@ class _Attributes(NamedTuple):
             changed.remove(name)
             self.content.pop(name, None)
             self.content.update({name: now[name]} if name in now else {})
-        said = difference(*({name: d[name] for name in changed if name in d} for d in (self.content, now)))
+        found = difference(*({name: d[name] for name in changed if name in d} for d in (self.content, now)))
         for name in changed:
             if name in self.content:
                 setattr(self.owner, name, self.content[name])
             else:
                 delattr(self.owner, name)
-        return f"{self.label}: {said}" if changed else ""
+        return f"{self.label}: {found}" if changed else ""
 
 
 def _is_of_the_system(name: str, value: Any) -> bool:
@@ -137,13 +137,13 @@ class HeldProduct:
 
     def restore(self) -> list[str]:
         """Bring back the state that was held; a line for each change."""
-        said = [self._load_again(name) for name, module in self._modules.items() if sys.modules.get(name) is not module]
+        found = [self._load_again(name) for name, was in self._modules.items() if sys.modules.get(name) is not was]
         if len(sys.modules) != self._loaded:
             self._take_in_modules()
-        said += [held.restore() for held in self._held if held.is_changed()]
+        found += [held.restore() for held in self._held if held.is_changed()]
         if arignote.optdb.state() != self._state:
-            said += [_put_back(database, members) for database, members in self._databases]
-        return [line for line in (*said, *self._other_answers()) if line]
+            found += [_put_back(database, members) for database, members in self._databases]
+        return [line for line in (*found, *self._other_answers()) if line]
 
     def _take_in_modules(self) -> None:
         """Hold the modules that were loaded since the last time."""
@@ -197,12 +197,12 @@ def _databases(database: Database) -> Iterator[Database]:
 
 def _put_back(database: Database, members: dict[str, Any]) -> str:
     """Give a database these members again; a line that says what was changed, empty if nothing was."""
-    said = difference(members, database._members)
-    if not said and list(members) == list(database._members):
+    found = difference(members, database._members)
+    if not found and list(members) == list(database._members):
         return ""
     database._members = dict(members)
     database._edits += 1
-    return f"{PRODUCT}.optdb ({database.name}): {said or 'the order of its entries'}"
+    return f"{PRODUCT}.optdb ({database.name}): {found or 'the order of its entries'}"
 
 
 # --- the functions that compiled code calls

@@ -247,15 +247,15 @@ class _Remains(NamedTuple):
         Files stay where they are: pytest removes the folder of this process as a whole.
         """
         deadline = time.monotonic() + PATIENCE
-        said = []
+        lines = []
         for thread in set(threading.enumerate()) - self.threads:
             thread.join(max(0.0, deadline - time.monotonic()))
             if thread.is_alive():
-                said.append(f"thread {thread.name!r} still runs")
-        while (new := child_processes() - self.children) and time.monotonic() < deadline and not said:
+                lines.append(f"thread {thread.name!r} still runs")
+        while (new := child_processes() - self.children) and time.monotonic() < deadline and not lines:
             time.sleep(0.01)
-        said += [_end(child) for child in sorted(new)]
-        return said + [f"temporary file {name!r} is left" for name in sorted(set(os.listdir(self.folder)) - self.files)]
+        lines += [_end(child) for child in sorted(new)]
+        return lines + [f"temporary file {name!r} is left" for name in sorted({*os.listdir(self.folder)} - self.files)]
 
 
 def child_processes() -> set[int]:

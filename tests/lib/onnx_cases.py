@@ -106,16 +106,16 @@ def outcome(case: Case, mode: str) -> str:
     results = results if isinstance(results, list) else [results]
     wanted = case.outputs
     if len(wanted) == 1:
-        results, wanted = _listed(results), _listed(wanted)
+        results, wanted = _as_list(results), _as_list(wanted)
     for result, expected in zip(results, wanted, strict=True):
-        for one, other in zip(_listed([result]), _listed([expected]), strict=True):
+        for one, other in zip(_as_list([result]), _as_list([expected]), strict=True):
             problem = _difference(case, one, other)
             if problem:
                 return problem
     return "passed"
 
 
-def _listed(values: Any) -> Any:
+def _as_list(values: Any) -> Any:
     """The elements of a sequence that is the only value."""
     return values[0] if len(values) == 1 and isinstance(values[0], (list, tuple)) else values
 
@@ -162,16 +162,16 @@ in the narrow dtype; Arignote sums them in float32 and rounds once.
 """
 
 
-def page(told: Mapping[str, str]) -> str:
+def page(tried: Mapping[str, str]) -> str:
     """The conformance table from the outcome of each case."""
     missing: dict[str, list[str]] = {}
-    for name, said in sorted(told.items()):
-        if said != "passed":
-            missing.setdefault(said, []).append(name.removeprefix("test_"))
-    passed = len(told) - sum(map(len, missing.values()))
+    for name, message in sorted(tried.items()):
+        if message != "passed":
+            missing.setdefault(message, []).append(name.removeprefix("test_"))
+    passed = len(tried) - sum(map(len, missing.values()))
     rows = "\n".join(f"| {len(names)} | {reason} | {_in_code(names)} |" for reason, names in missing.items())
     return PAGE.format(
-        version=onnx.__version__, count=len(told), passed=passed, share=passed / len(told), rows=rows, near=len(NEAR),
+        version=onnx.__version__, count=len(tried), passed=passed, share=passed / len(tried), rows=rows, near=len(NEAR),
         fixed=len(FIXED), names=_in_code(FIXED),
     )
 

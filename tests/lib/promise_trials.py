@@ -58,12 +58,12 @@ def promise_trial(seed: int) -> str:
     forms = random.sample(ANY_RANK + INSIDE + MATRICES * (rank == 2), 2)
     way = random.choice(("givens", "givens", "givens", "updates", "set_value", "input"))
     mode = random.choice(MODES)
-    said = f"{way}, {mode}, promised {promised}, given {tuple(shape)}, {forms}"
+    message = f"{way}, {mode}, promised {promised}, given {tuple(shape)}, {forms}"
     try:
         wrong = WAYS[way](random, promised, value, is_kept, forms, mode)
     except Exception as error:  # an outcome that nobody expected
         wrong = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    return f"{said}: {wrong}" if wrong else ""
+    return f"{message}: {wrong}" if wrong else ""
 
 
 def outputs_of(q: Any, forms: list[str]) -> list[Any]:
@@ -208,13 +208,13 @@ def mask_trial(seed: int) -> str:
     known = tuple(n if random.random() < 0.2 else None for n in shape)
     how, mode = random.choice(("read", "set", "add")), random.choice(MODES)
     symbolic = random.random() < 0.3
-    said = f"{how}, {mode}, {known} of {shape}, {'symbolic ' * symbolic}{key}"
+    message = f"{how}, {mode}, {known} of {shape}, {'symbolic ' * symbolic}{key}"
     expected = _tried(lambda: _by_numpy(x, key, how))
     got = _tried(lambda: _by_function(x, key, how, mode, known, symbolic))
     if isinstance(expected, str) or isinstance(got, str):
-        return "" if isinstance(expected, str) and expected == got else f"{said}: got {got}, expected {expected}"
+        return "" if isinstance(expected, str) and expected == got else f"{message}: got {got}, expected {expected}"
     same = got.shape == expected.shape and np.array_equal(got, expected)
-    return "" if same else f"{said}: got {got}, expected {expected}"
+    return "" if same else f"{message}: got {got}, expected {expected}"
 
 
 def _key(random: Random, shape: tuple[int, ...]) -> tuple[Any, ...]:

@@ -81,9 +81,9 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_a_bad_rule_is_reported_and_left_out(kind):
     bad, words = BAD[kind]
-    with pytest.warns(OptimizerWarning) as said:
+    with pytest.warns(OptimizerWarning) as notice:
         function = ag.function([x], T.sin(x) * 2, mode=MODE.register((bad, 1.05)))
-    text = "\n".join(str(warning.message) for warning in said)
+    text = "\n".join(str(warning.message) for warning in notice)
     assert [word for word in ("bad", *words) if word not in text] == [], text
     np.testing.assert_array_equal(function(DATA), np.sin(DATA) * 2)
 
@@ -101,9 +101,9 @@ def test_a_bad_rule_is_an_error_where_rules_must_not_fail(kind):
 def test_rules_that_undo_one_another_are_named_with_the_graph():
     one, two = rule("one", T.sin(u), T.cos(u)), rule("two", T.cos(u), T.sin(u))
     circle = EquilibriumOptimizer(name="circle", rules=(one, two))
-    with pytest.warns(OptimizerWarning, match="one and two undo one another on") as said:
+    with pytest.warns(OptimizerWarning, match="one and two undo one another on") as notice:
         function = ag.function([x], T.sin(T.exp(x)), mode=MODE.register((circle, 1.05)))
-    assert "sin(" in str(said[0].message)
+    assert "sin(" in str(notice[0].message)
     np.testing.assert_array_equal(function(DATA), np.sin(np.exp(DATA)))
 
 

@@ -86,7 +86,7 @@ def test_a_function_becomes_an_optimizer():
     assert isinstance(db["mine"], FromFunctionOptimizer)
 
 
-def test_an_equilibrium_keeps_the_roles_apart():
+def test_an_equilibrium_keeps_the_roles_separate():
     final, clean, plain = MergeOptimizer(), MergeOptimizer(), lambda graph: graph
     db = (
         EquilibriumDB("db", max_rounds=7)
@@ -314,7 +314,7 @@ def test_a_name_is_removed_wherever_it_stands_and_a_path_in_one_place():
         db.unregister("local_neg_neg")
 
 
-def test_states_tell_contents_apart():
+def test_states_distinguish_contents():
     def state(*arguments, **options):
         return database().register("new", *arguments, **options).state()
 

@@ -183,7 +183,7 @@ def test_merged_nodes_have_the_users_of_both():
     assert result == MergeOptimizer()(graph(T.exp(A), -T.exp(A)))[0]
 
 
-def test_a_function_is_told_the_users():
+def test_a_function_gets_the_users():
     counts = {}
     r = node_rule("r", exp, lambda node, users: counts.update({len(users(node.outputs[0])): users(A)}), uses=True,
                   formula="exp(x) -> nothing")  # fmt: skip
@@ -241,7 +241,7 @@ def test_a_rule_may_bring_a_constant_that_is_known_and_one_that_is_not():
     assert sorted(float(c.data) for c in result.constants) == [1, 2]
 
 
-def test_merging_keeps_different_ops_and_orders_apart():
+def test_merging_keeps_different_ops_and_orders_separate():
     g = graph(A - B, B - A, M.sum(axis=0), M.sum(axis=1))
     assert MergeOptimizer()(g)[0] is g
 
@@ -253,13 +253,13 @@ def test_the_watcher_may_forbid_a_merge():
     assert profile.nb_fail == 1
 
 
-def test_an_equilibrium_merges_only_if_told_to():
+def test_an_equilibrium_merges_only_on_request():
     shared = graph(T.exp(neg(-A)), T.exp(A))
     merged, profile = equilibrium(NEG_NEG)(shared)
     assert merged.outputs[0] is merged.outputs[1]
     assert {r.name: r.fired for r in profile.table}["MergeOptimizer"] == 1
-    apart, _ = equilibrium(NEG_NEG, merging=False)(shared)
-    assert apart.outputs[0] is not apart.outputs[1]
+    separate, _ = equilibrium(NEG_NEG, merging=False)(shared)
+    assert separate.outputs[0] is not separate.outputs[1]
 
 
 # --- the editor

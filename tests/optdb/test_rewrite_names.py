@@ -23,7 +23,7 @@ def test_each_name_stands_once():
     assert len(names.PRESENT) + len(names.TAGS) == 141
 
 
-def test_names_are_present_as_they_are_said_to_be():
+def test_names_are_present_as_they_are_documented():
     assert set(names.PRESENT) <= ENTRIES
     assert set(names.TAGS) <= TAGS
 

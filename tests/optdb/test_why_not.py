@@ -28,12 +28,12 @@ def explained(before, expression, after=u, *, into="canonicalize", when=None, **
     return db.explain("mine", expression)
 
 
-def test_a_rule_that_fired_is_told_with_its_rewrites_and_the_users_line():
-    told = ag.optdb.explain("local_log1p", [T.log(1 + x), T.log(1 + y)])
-    assert len(told.fired) == 2 and not told.reasons
-    assert "fired 2 times" in str(told) and "log(add(1.0, x)) -> log1p(x)" in str(told)
-    assert "test_why_not.py" in str(told) and "position 1.5 (stabilize/local_log1p)" in str(told)
-    assert told.to_dict()["fired"][0]["index"] == 0
+def test_a_rule_that_fired_is_reported_with_its_rewrites_and_the_users_line():
+    reported = ag.optdb.explain("local_log1p", [T.log(1 + x), T.log(1 + y)])
+    assert len(reported.fired) == 2 and not reported.reasons
+    assert "fired 2 times" in str(reported) and "log(add(1.0, x)) -> log1p(x)" in str(reported)
+    assert "test_why_not.py" in str(reported) and "position 1.5 (stabilize/local_log1p)" in str(reported)
+    assert reported.to_dict()["fired"][0]["index"] == 0
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_a_rule_that_fired_is_told_with_its_rewrites_and_the_users_line():
     ],
 )
 def test_the_first_part_of_the_pattern_that_differs_is_named(expression, words):
-    told = ag.optdb.explain("local_log1p", expression)
-    assert all(word in str(told) for word in words), str(told)
+    reported = ag.optdb.explain("local_log1p", expression)
+    assert all(word in str(reported) for word in words), str(reported)
 
 
 def test_a_condition_on_a_value_is_named():
@@ -61,43 +61,43 @@ def test_a_condition_on_a_value_is_named():
 
     (scalar,) = wilds("scalar", is_scalar)
     assert "the condition is_scalar is false" in str(explained(T.exp(T.sin(scalar)), T.exp(T.sin(x)), scalar))
-    told = explained(T.exp(T.sin(u)), T.exp(T.sin(x)), when=lambda u: u.ndim == 0)
-    assert "the condition at test_why_not.py:" in str(told) and "is false" in str(told)
+    reported = explained(T.exp(T.sin(u)), T.exp(T.sin(x)), when=lambda u: u.ndim == 0)
+    assert "the condition at test_why_not.py:" in str(reported) and "is false" in str(reported)
     assert "the right side gives None" in str(explained(T.exp(T.sin(u)), T.exp(T.sin(x)), lambda u: None))
 
 
 def test_values_that_must_be_one_and_values_used_once():
     shared = T.sin(x)
     assert "u stands for another value already" in str(explained(u * T.sin(u), x * T.sin(y)))
-    told = explained(T.exp(once(T.sin(u))), [T.exp(shared), shared], T.exp(T.sin(u)))
-    assert "the value is used 2 times; the pattern asks for a single use" in str(told)
+    reported = explained(T.exp(once(T.sin(u))), [T.exp(shared), shared], T.exp(T.sin(u)))
+    assert "the value is used 2 times; the pattern asks for a single use" in str(reported)
     kinds = op_like(Reduce, "r")
-    told = explained(kinds(T.exp(kinds(u))), T.sum(T.exp(T.max(m, axis=1))), lambda u: None)
-    assert "r stands for another op already" in str(told)
+    reported = explained(kinds(T.exp(kinds(u))), T.sum(T.exp(T.max(m, axis=1))), lambda u: None)
+    assert "r stands for another op already" in str(reported)
 
 
 def test_the_rewrite_that_came_first_is_named():
-    told = explained(T.exp(T.log(u)), T.exp(T.log(x)), into="specialize")
-    assert "it matches the graph as you built it: exp(log(x))" in str(told)
-    assert "local_exp_of_log, changed that before the rule ran" in str(told)
-    assert told.fix.startswith('exclude "local_exp_of_log"')
+    reported = explained(T.exp(T.log(u)), T.exp(T.log(x)), into="specialize")
+    assert "it matches the graph as you built it: exp(log(x))" in str(reported)
+    assert "local_exp_of_log, changed that before the rule ran" in str(reported)
+    assert reported.fix.startswith('exclude "local_exp_of_log"')
     beside = explained(-(-u), -(-x))
     assert "local_neg_neg, of the same optimizer came first: neg(neg(x)) -> x" in str(beside)
 
 
-def test_a_match_that_is_made_after_the_rule_ran_is_told():
+def test_a_match_that_is_made_after_the_rule_ran_is_reported():
     db = default_db()
     db.register("mine", rule("mine", T.log1p(u), T.sin(u)), "fast_run", position=0.7)
-    told = db.explain("mine", T.log(1 + x), "fast_run -fusion")
-    assert "it matches the optimized graph: log1p(x)" in str(told)
-    assert "local_log1p, made that after the rule had run: log(add(1.0, x)) -> log1p(x)" in str(told)
-    assert told.fix == "register the rule at a later position, behind stabilize"
+    reported = db.explain("mine", T.log(1 + x), "fast_run -fusion")
+    assert "it matches the optimized graph: log1p(x)" in str(reported)
+    assert "local_log1p, made that after the rule had run: log(add(1.0, x)) -> log1p(x)" in str(reported)
+    assert reported.fix == "register the rule at a later position, behind stabilize"
 
 
 def test_a_rule_outside_the_query_and_an_optimizer():
-    told = ag.optdb.explain("local_mul_zero", x * 0)
-    assert "the query fast_run does not take canonicalize/local_mul_zero: not included" in str(told)
-    assert told.fix == 'mode.including("local_mul_zero")'
+    reported = ag.optdb.explain("local_mul_zero", x * 0)
+    assert "the query fast_run does not take canonicalize/local_mul_zero: not included" in str(reported)
+    assert reported.fix == 'mode.including("local_mul_zero")'
     excluded = ag.optdb.explain("local_log1p", T.log(1 + x), "fast_run -local_log1p")
     assert "has -local_log1p" in str(excluded)
     assert "it ran and found nothing to change" in str(ag.optdb.explain("gemm_optimizer", x + y))
@@ -123,8 +123,8 @@ def test_rules_that_are_functions():
 
     db["canonicalize"].register("broken", node_rule("broken", T.exp, broken, formula="a -> b"), "fast_run")
     with pytest.warns(OptimizerWarning):
-        told = db.explain("broken", T.exp(x))
-    assert "it failed on exp(x) and was left out: ZeroDivisionError: oops" in str(told)
+        reported = db.explain("broken", T.exp(x))
+    assert "it failed on exp(x) and was left out: ZeroDivisionError: oops" in str(reported)
 
 
 def test_a_rule_that_is_registered_nowhere_is_compared_with_the_graph():
@@ -161,7 +161,7 @@ def test_operators_without_an_op_say_so():
         u @ v
 
 
-def test_the_nearest_arrangement_of_commutative_operands_is_told():
+def test_the_nearest_arrangement_of_commutative_operands_is_reported():
     graph = FunctionGraph([x, y], [x * T.exp(y)])
     found = mismatch(T.exp(u) * T.log(v), graph.outputs[0], lambda _: ())
     assert found.matched == 3 and str(found.part) == "log(v)" and found.value is x
@@ -176,8 +176,8 @@ def test_every_entry_is_explained():
     graph = FunctionGraph([m], [REDUCTIONS])
     for entry in ag.optdb.entries():
         if isinstance(entry.object, Rule):
-            told = _nearest(entry.object, [(0, graph)], 0)
-            assert told and all(isinstance(line, str) and "property" not in line for line in told)
+            reported = _nearest(entry.object, [(0, graph)], 0)
+            assert reported and all(isinstance(line, str) and "property" not in line for line in reported)
     names = ("canonicalize/local_reduce_join", "local_log_prod_to_sum_log", "merge1", "canonicalize/merge", "merge")
     for name in names:
         assert str(ag.optdb.explain(name, REDUCTIONS))

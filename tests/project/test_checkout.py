@@ -58,12 +58,12 @@ def test_all_modules_lie_in_one_tree_and_lines_are_the_users(way, tmp_path):
 
 def test_both_ways_to_a_checkout_have_one_key_in_the_cache(tmp_path):
     asked = "import arignote\nfrom arignote.record.package import identity\nprint(identity())"
-    told = {
+    reported = {
         subprocess.run([sys.executable, "-c", asked], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT / way)},
                        capture_output=True, text=True, check=True, timeout=120).stdout
         for way in (".", "src")
     }  # fmt: skip
-    assert len(told) == 1
+    assert len(reported) == 1
 
 
 def test_a_clone_without_links_says_how_to_get_them(tmp_path):

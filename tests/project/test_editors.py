@@ -76,8 +76,8 @@ print(json.dumps(answers))
 @needs("jedi")
 def test_jedi_completes_names_and_shows_parameters(tmp_path):
     ends = ["T.ex", "y.s", "ag.", "T.exp(", "ag.function("]
-    told = run([sys.executable, "-c", ASK_JEDI], tmp_path, text=json.dumps([PROGRAM, *ends]))
-    functions, methods, names, exp, function = json.loads(told)
+    reported = run([sys.executable, "-c", ASK_JEDI], tmp_path, text=json.dumps([PROGRAM, *ends]))
+    functions, methods, names, exp, function = json.loads(reported)
     assert {"exp", "exp2", "expm1"} <= set(functions)
     assert {"sum", "shape", "sort", "std"} <= set(methods)
     assert {"grad", "function", "quantize"} <= set(names)
@@ -89,9 +89,9 @@ def test_jedi_completes_names_and_shows_parameters(tmp_path):
 def test_pyright_knows_the_types(tmp_path):
     path, lines = revealed(tmp_path)
     command = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, str(path)]
-    told = json.loads(run(command, tmp_path))["generalDiagnostics"]
-    assert not [d["message"] for d in told if d["severity"] == "error"]
-    types = {lines[d["range"]["start"]["line"] + 1]: d["message"] for d in told if d["severity"] == "information"}
+    reported = json.loads(run(command, tmp_path))["generalDiagnostics"]
+    assert not [d["message"] for d in reported if d["severity"] == "error"]
+    types = {lines[d["range"]["start"]["line"] + 1]: d["message"] for d in reported if d["severity"] == "information"}
     assert {e: re.search(r'is "(.*)"', message).group(1).split(" | ")[0] for e, message in types.items()} == TYPES
 
 
@@ -99,18 +99,18 @@ def test_pyright_knows_the_types(tmp_path):
 def test_mypy_knows_the_types(tmp_path):
     path, lines = revealed(tmp_path)
     command = [sys.executable, "-m", "mypy", "--python-executable", sys.executable, "--cache-dir", tmp_path / "cache"]
-    told = re.findall(r':(\d+): note: Revealed type is "(.*)"', run([*command, str(path)], tmp_path))
-    assert {lines[int(line)]: short(name).split(" | ")[0] for line, name in told} == TYPES
+    reported = re.findall(r':(\d+): note: Revealed type is "(.*)"', run([*command, str(path)], tmp_path))
+    assert {lines[int(line)]: short(name).split(" | ")[0] for line, name in reported} == TYPES
 
 
 @needs("basedpyright")
 def test_nearly_all_names_have_types(tmp_path):
     environment = str(Path(sys.executable).parent)
-    told = run(
+    reported = run(
         [sys.executable, "-m", "basedpyright", "--verifytypes", "arignote", "--ignoreexternal"], tmp_path, environment
     )
-    score = float(re.search(r"Type completeness score: ([\d.]+)%", told).group(1))
-    assert score >= 95, "\n".join(line for line in told.splitlines() if "error:" in line)[:4000]
+    score = float(re.search(r"Type completeness score: ([\d.]+)%", reported).group(1))
+    assert score >= 95, "\n".join(line for line in reported.splitlines() if "error:" in line)[:4000]
 
 
 def run(command, folder, environment=None, text=""):

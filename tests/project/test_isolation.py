@@ -70,14 +70,14 @@ CHANGES = {
 
 
 @pytest.mark.filterwarnings("ignore:subprocess:ResourceWarning")
-@pytest.mark.parametrize("said", CHANGES)
-def test_a_change_is_named_and_undone(said, monkeypatch, process_state):
+@pytest.mark.parametrize("message", CHANGES)
+def test_a_change_is_named_and_undone(message, monkeypatch, process_state):
     monkeypatch.setattr(isolation, "PATIENCE", 0.05)
     before = process_state.read()
     HELD.clear()
-    CHANGES[said]()
+    CHANGES[message]()
     (line,) = process_state.restore(before)
-    assert said in line
+    assert message in line
     HELD.set()
     for thread in threading.enumerate():
         if thread.name == "planted":
@@ -147,8 +147,8 @@ def outcome(folder, *options, suite=SUITE):
 
 
 def test_the_test_that_changes_something_fails_and_no_other_one(tmp_path):
-    code, said, order = outcome(tmp_path, "--order=file")
-    assert code == 1 and "25 passed, 1 error" in said and "ERROR at teardown of test_bad" in said
+    code, message, order = outcome(tmp_path, "--order=file")
+    assert code == 1 and "25 passed, 1 error" in message and "ERROR at teardown of test_bad" in message
     assert order[:3] == ["test_a.py::test_bad", "test_a.py::test_0", "test_a.py::test_1"]
 
 
@@ -169,9 +169,9 @@ def test_later():
 def test_a_change_of_the_product_is_blamed_on_the_last_case_of_its_test_and_generators_start_again(tmp_path):
     draws = "RNG = np.random.default_rng(1)\ndef draws(): return RNG.random()\n"
     suite = {"test_a.py": CASES.format(draws), "test_b.py": CASES.format("from test_a import draws")}
-    code, said, order = outcome(tmp_path, "--order=file", suite=suite)
-    assert code == 1 and "8 passed, 2 errors" in said and said.count("ERROR at teardown of test_cases[2]") == 2
-    assert said.count("arignote.ops: planted was absent, is 1") >= 2 and order[3] == "test_a.py::test_later"
+    code, report, order = outcome(tmp_path, "--order=file", suite=suite)
+    assert code == 1 and "8 passed, 2 errors" in report and report.count("ERROR at teardown of test_cases[2]") == 2
+    assert report.count("arignote.ops: planted was absent, is 1") >= 2 and order[3] == "test_a.py::test_later"
 
 
 def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
@@ -182,5 +182,5 @@ def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):
 
 
 def test_workers_take_the_seed_of_the_process_that_starts_them_which_prints_it(tmp_path):
-    code, said, _ = outcome(tmp_path, "-n", "2", "-qq", "--order=random")
-    assert code == 1 and "25 passed, 1 error" in said and said.partition("--order=")[2].split()[0].isdigit()
+    code, message, _ = outcome(tmp_path, "-n", "2", "-qq", "--order=random")
+    assert code == 1 and "25 passed, 1 error" in message and message.partition("--order=")[2].split()[0].isdigit()

@@ -1,6 +1,7 @@
 """The prose of README and docs: short sentences and the glossary's terms; docstrings begin with a noun or a verb."""
 
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,29 @@ def test_the_check_sees_a_bad_beginning(tmp_path, monkeypatch):
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     (tmp_path / "page.c").write_text("".join(f"/* {first} it is. */\n" for first in ("What", "Whatever", "Whether")))
     assert [found.split(":")[1] for found in beginnings(tmp_path)] == ["1", "2"]
+
+
+HOME_MADE_NAMES = re.compile(r"(?i)(?:^|_)(told|said|apart|turned|stretch(?:ed|es)?|mend(?:s|ed|ing)?)(?:_|$)")
+UNCHANGED = ("cbackend/kernels/", "cbackend/gemm/", "cbackend/program/", "cbackend/driver/")
+"""Folders whose names are still to change."""
+OF_OTHERS = {"TOLD"}
+"""Fields of templates."""
+
+
+def names_in(path):
+    """The names of a file of Python, each once."""
+    with path.open("rb") as file:
+        return {token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME}
+
+
+@pytest.mark.parametrize("place", [place for place in CHECKED if place != "docs"])
+def test_names_are_made_of_standard_terms(place):
+    files = sorted((ROOT / place).rglob("*.py")) or [ROOT / place]
+    found = [
+        f"{name_of(path)}: {name}"
+        for path in files
+        if not name_of(path).startswith(UNCHANGED)
+        for name in sorted(names_in(path) - OF_OTHERS)
+        if HOME_MADE_NAMES.search(name)
+    ]
+    assert not found, "\n".join(found)

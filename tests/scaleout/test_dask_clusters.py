@@ -110,5 +110,5 @@ except RuntimeError as error:
 def test_a_worker_without_a_compiler_is_named(tmp_path):
     (tmp_path / "program").write_bytes(program("FAST_COMPILE"))
     bare = {"ARIGNOTE_CC": str(tmp_path / "none"), "ARIGNOTE_CACHE": str(tmp_path), "ARIGNOTE_PREBUILT": "0"}
-    said = output(BARE, tmp_path, **bare)
-    assert said.startswith("total: worker ") and "no working C compiler" in said and "install gcc there" in said
+    report = output(BARE, tmp_path, **bare)
+    assert report.startswith("total: worker ") and "no working C compiler" in report and "install gcc there" in report

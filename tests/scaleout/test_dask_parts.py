@@ -184,8 +184,8 @@ def test_blocks_without_rows_of_a_result_are_left_out():
     read = []
     made = da.map_blocks(lambda block: read.append(1) or block, chunked(X), dtype="float64", meta=X[:0])
     f = ag.function([x], [x[30:40] * 2, x[::-1]], mode="NUMPY")
-    part, turned = f(made)
-    assert part.chunks == ((10,), (4,)) and turned.chunks == (CHUNKS[::-1], (4,))
+    part, transposed = f(made)
+    assert part.chunks == ((10,), (4,)) and transposed.chunks == (CHUNKS[::-1], (4,))
     read.clear()
     part.compute()
     assert len(read) == 1
@@ -232,11 +232,11 @@ def test_a_refusal_names_the_arguments_whose_rechunk_helps(number):
     f, given = ag.function(INPUTS, WHOLE[number], mode="NUMPY", on_unused_input="ignore"), LAYOUTS["all"]
     with pytest.raises(TypeError, match=r"give \w+\.rechunk\(\{\d: -1\}\).*test_dask_parts.py:\d+") as error:
         f(*given)
-    result, said = None, str(error.value)
+    result, message = None, str(error.value)
     while result is None:
-        fixes = dict(re.findall(r"(\w+)\.rechunk\(\{(\d): -1\}\)", said))
+        fixes = dict(re.findall(r"(\w+)\.rechunk\(\{(\d): -1\}\)", message))
         named = [i.name in fixes and is_chunked(a) for i, a in zip(INPUTS, given, strict=True)]
-        assert any(named), said
+        assert any(named), message
         given = [
             a.rechunk({int(fixes[i.name]): -1}) if is_named else a
             for i, a, is_named in zip(INPUTS, given, named, strict=True)
@@ -244,7 +244,7 @@ def test_a_refusal_names_the_arguments_whose_rechunk_helps(number):
         try:
             result = f(*given)
         except TypeError as further:
-            said = str(further)
+            message = str(further)
     want = f(*VALUES)
     np.testing.assert_allclose(result.compute(), want, rtol=1e-11)
     assert all(a == b or np.isnan(a) for a, b in zip(result.shape, want.shape, strict=True))

@@ -307,9 +307,9 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("run", "kind", "said"), REFUSED)
-def test_mistakes_are_named(run, kind, said):
-    with pytest.raises(kind, match=said):
+@pytest.mark.parametrize(("run", "kind", "message"), REFUSED)
+def test_mistakes_are_named(run, kind, message):
+    with pytest.raises(kind, match=message):
         run()
 
 

@@ -120,10 +120,15 @@ INLINE F ag_tanh_F(F x)
     return copysign_F(e / (2 + e), x);
 }
 
+/* LESS / (LESS + LESS exp(-x)), in which nothing overflows */
 INLINE F ag_sigmoid_F(F x)
 {
-    const F e = ag_exp_below_F(-fabs_F(x));
-    return (x >= 0 ? 1 : e) / (1 + e);
+    F y = x > ONE_FOR_TANH ? -ONE_FOR_TANH : -x;
+    y = y > -(LEAST) ? -(LEAST) : y;
+    const F shifted = ag_fma_F(y, PER_LOG2, BIASED_LESS), k = shifted - BIASED_LESS;
+    const F r = ag_fma_F(k, -LOG_2_LOW, ag_fma_F(k, -LOG_2_HIGH, y));
+    const F power = ag_from_bits_F(ag_bits_F(shifted) << MANTISSA);
+    return LESS / (LESS + ag_fma_F(ag_small_expm1_F(r), power, power));
 }
 
 /* log(1 + exp(x)) for x <= 0: 2 atanh(e / (e + 2)), where e = exp(x) */

@@ -18,6 +18,9 @@
 #define LEAST -104.0f
 #define MOST 89.0f
 #define ONE_FOR_TANH 20.0f
+/* a number that may be multiplied by what an exponential is at -ONE_FOR_TANH and -LEAST */
+#define LESS 0x1p-63f
+#define BIASED_LESS 0x1.80008p23f
 /* beyond these numbers results no longer change, or have overflowed */
 #define LEAST_OF_EXP2 -160.0f
 #define MOST_OF_EXP2 129.0f
@@ -37,6 +40,7 @@
 #define ONE_ULP 0x1p23f
 #define UNBIASED (0x1p23f + 127)
 #define UNBIASED_LARGER (0x1p23f + 127 + 24)
+#define UNBIASED_HALF (0x1p23f + 126)
 #define HUGE 0x1p13f
 #define TOP 31
 /* a whole number near this one is one more than the number that was added to it */
@@ -44,7 +48,20 @@
 #define PER_RIGHT 0x1.45f306p-1f
 #define RIGHT 0x1.921fb6p+0f
 #define RIGHT_REST -0x1.777a5cp-25f
-#define ROOT_OF_LARGER 0x1p-8f
+#define HALF_RIGHT 0x1.921fb6p-1f
+#define HALF_RIGHT_REST -0x1.777a5cp-26f
+/* between these numbers an arctangent is that of (x - 1) / (x + 1) and pi / 4 */
+#define LOW_ARC 0.55f
+#define HIGH_ARC 1.82f
+#define HUGE_SIDE 0x1p126f
+#define HALF_BITS 0x3f000000u
+#define ONE_BITS 0x3f800000u
+#define TWO_BITS 0x40000000u
+#define SIGN_BIT 0x80000000u
+/* numbers below this one are multiplied by a cube, or the last bits of the rest would be those of a subnormal number */
+#define SMALL_CUBE 0x1p-100f
+#define LARGER_CUBE 0x1p48f
+#define ROOT_OF_LARGER 0x1p-16f
 /* the bits of x^(-1/3) are about this number less a third of those of x; of float64 the upper half is taken */
 #define GUESS_FROM (F)(i32)ag_bits_F(a)
 #define GUESSED ag_from_bits_F((u32)(i32)(1419827115.0f - 0x1.555556p-2f * guess))
@@ -93,8 +110,7 @@
     0x1.5555c8p-3f, 0x1.330204p-4f, 0x1.747bb6p-5f, 0x1.8c3e88p-6f, 0x1.595c1ap-5f
 /* (atan(x) - x) / x^3: to 2^-28 and 2^-55; of 1 it is pi / 4, rounded */
 #define ATAN_SERIES \
-    -0x1.55553ep-2f, 0x1.9991e4p-3f, -0x1.2420a6p-3f, 0x1.c08f2p-4f, -0x1.5815ccp-4f, 0x1.da63e4p-5f, \
-    -0x1.fe0c3ep-6f, 0x1.64d89ap-7f, -0x1.d4c94ep-10f
+    -0x1.55554ap-2f, 0x1.99938ap-3f, -0x1.240b9cp-3f, 0x1.bc2986p-4f, -0x1.389064p-4f, 0x1.1655f2p-5f
 /* ((1 - h)^(-1/3) - 1) / h for -0.09 <= h <= 0.112: to 2^-16 and 2^-31 */
 #define CUBE_ROOT_SERIES \
     0x1.54fc14p-2f, 0x1.c7ccdap-3f, 0x1.c77352p-3f

@@ -18,6 +18,9 @@
 #define LEAST -746.0
 #define MOST 710.0
 #define ONE_FOR_TANH 40.0
+/* a number that may be multiplied by what an exponential is at -ONE_FOR_TANH and -LEAST */
+#define LESS 0x1p-127
+#define BIASED_LESS 0x1.8000000000380p52
 /* beyond these numbers results no longer change, or have overflowed */
 #define LEAST_OF_EXP2 -1080.0
 #define MOST_OF_EXP2 1025.0
@@ -37,6 +40,7 @@
 #define ONE_ULP 0x1p52
 #define UNBIASED (0x1p52 + 1023)
 #define UNBIASED_LARGER (0x1p52 + 1023 + 54)
+#define UNBIASED_HALF (0x1p52 + 1022)
 #define HUGE 0x1p28
 #define TOP 63
 /* a whole number near this one is one more than the number that was added to it */
@@ -44,7 +48,20 @@
 #define PER_RIGHT 0x1.45f306dc9c883p-1
 #define RIGHT 0x1.921fb54442d18p+0
 #define RIGHT_REST 0x1.1a62633145c07p-54
-#define ROOT_OF_LARGER 0x1p-18
+#define HALF_RIGHT 0x1.921fb54442d18p-1
+#define HALF_RIGHT_REST 0x1.1a62633145c07p-55
+/* between these numbers an arctangent is that of (x - 1) / (x + 1) and pi / 4 */
+#define LOW_ARC 0.55
+#define HIGH_ARC 1.82
+#define HUGE_SIDE 0x1p1022
+#define HALF_BITS 0x3fe0000000000000u
+#define ONE_BITS 0x3ff0000000000000u
+#define TWO_BITS 0x4000000000000000u
+#define SIGN_BIT 0x8000000000000000u
+/* numbers below this one are multiplied by a cube, or the last bits of the rest would be those of a subnormal number */
+#define SMALL_CUBE 0x1p-960
+#define LARGER_CUBE 0x1p108
+#define ROOT_OF_LARGER 0x1p-36
 /* the bits of x^(-1/3) are about this number less a third of those of x; of float64 the upper half is taken */
 #define GUESS_FROM ag_from_bits_F(ag_bits_F(a) >> 32 | 0x4330000000000000u) - 0x1p52
 #define GUESSED ag_from_bits_F(ag_bits_F(1430180000 - 0x1.5555555555555p-2 * guess + 0x1p52) << 32)
@@ -89,10 +106,9 @@
     -0x1.09e126d79824ap-6, 0x1.057271787ade3p-5
 /* (atan(x) - x) / x^3: to 2^-28 and 2^-55; of 1 it is pi / 4, rounded */
 #define ATAN_SERIES \
-    -0x1.555555555544cp-2, 0x1.9999999984129p-3, -0x1.2492491fa2858p-3, 0x1.c71c709e31e82p-4, -0x1.745d0232446eep-4, \
-    0x1.3b12b2f268fe3p-4, -0x1.11089d2e31376p-4, 0x1.e17818050b1c6p-5, -0x1.ad32ba2c0d8dep-5, 0x1.7ee3ed7a8b084p-5, \
-    -0x1.4f44fe42132fap-5, 0x1.17158613d4253p-5, -0x1.a72592c555fe8p-6, 0x1.162af7570262p-6, -0x1.2cf5463041bd2p-7, \
-    0x1.f967add9aeb4fp-9, -0x1.3126304e14a31p-10, 0x1.d3b3494e27b3dp-13, -0x1.53defc099975ap-16
+    -0x1.5555555555534p-2, 0x1.99999999953c4p-3, -0x1.24924922fdb9bp-3, 0x1.c71c713333375p-4, -0x1.745d0745e438bp-4, \
+    0x1.3b129347a9318p-4, -0x1.11037f91a7b1cp-4, 0x1.e0facaf1390b7p-5, -0x1.a9ad920c2fb33p-5, 0x1.6e3f3b0d9e1bap-5, \
+    -0x1.1a09350598ff8p-5, 0x1.4958b8d66d87bp-6, -0x1.9c2026daeed1bp-8
 /* ((1 - h)^(-1/3) - 1) / h for -0.09 <= h <= 0.112: to 2^-16 and 2^-31 */
 #define CUBE_ROOT_SERIES \
     0x1.555557181b396p-2, 0x1.c71c71ab50218p-3, 0x1.61f11eb92d23dp-3, 0x1.26fb49beda7b5p-3, 0x1.04bab1836b977p-3, \

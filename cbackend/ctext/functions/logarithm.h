@@ -159,7 +159,8 @@ INLINE F ag_acosh_F(F x)
 {
     const F t = x - 1;
     const b8 is_huge = x > HUGE;
-    const F y = ag_log_plus_F(is_huge ? x : t + sqrt_F(t * (t + 2)), is_huge ? 0 : 1) + (is_huge ? LOG_2 : 0);
+    const F sum = is_huge ? x : t + sqrt_F(t * (t + 2)), more = is_huge ? 0 : 1;
+    const F y = ag_log_of_sum_F(sum, more, is_huge ? UNBIASED_HALF : UNBIASED);
     return x < 1 ? NAN : y;
 }
 

@@ -2,17 +2,18 @@
 #pragma once
 #include "exponential.h"
 
-/* a y^2 where y = a^(-1/3), by Householder's method from its bits; then a step of Newton's */
+/* a y^2 where y = a^(-1/3), by Householder's method from its bits; then a step of Newton's with an exact cube */
 INLINE F ag_cbrt_F(F x)
 {
-    const b8 is_small = fabs_F(x) < SMALLEST;
-    const F a = is_small ? fabs_F(x) * LARGER : fabs_F(x), guess = GUESS_FROM;
+    const b8 is_small = fabs_F(x) < SMALL_CUBE;
+    const F b = is_small ? x * LARGER_CUBE : x, a = fabs_F(b), guess = GUESS_FROM;
     const F y0 = GUESSED, h = ag_fma_F(-(a * y0), y0 * y0, 1);
     POLYNOMIAL(F, p, h, CUBE_ROOT_SERIES);
-    const F y = ag_fma_F(y0 * h, p, y0), square = y * y, root = a * square;
-    const F rest = ag_fma_F(-(root * root), root, a);
+    const F y = ag_fma_F(y0 * h, p, y0), square = y * y, root = b * square;
+    const F twice = root * root, less = ag_fma_F(root, root, -twice);
+    const F rest = ag_fma_F(-less, root, ag_fma_F(-twice, root, b));
     const F result = ag_fma_F(rest * (F)(1.0 / 3), square, root) * (is_small ? ROOT_OF_LARGER : 1);
-    return a > 0 && a < INFINITY ? copysign_F(result, x) : x;
+    return (a > 0) & (a < INFINITY) ? result : x;
 }
 
 /* Both numbers are divided by a power of two near the larger one. */

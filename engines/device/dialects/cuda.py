@@ -222,7 +222,7 @@ class CudaDevice(Device):
         if size and error == self._driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             raise self.no_room(size)
         raise EngineError(
-            f"the CUDA device {getattr(self, 'name', '')} fails in {function}: {said(self._driver, error)}"
+            f"the CUDA device {getattr(self, 'name', '')} fails in {function}: {message(self._driver, error)}"
         )
 
     def _compiled(self, source: str) -> bytes:
@@ -344,7 +344,7 @@ def nvrtc() -> Any:
     return import_module("cuda.bindings.nvrtc")
 
 
-def said(module: Any, error: Any) -> str:
+def message(module: Any, error: Any) -> str:
     """Return the text of a driver error."""
     _, text = module.cuGetErrorString(error)
     return text.decode() if isinstance(text, bytes) else str(error)
@@ -392,7 +392,7 @@ def _driver_trouble(module: Any) -> str:
     except RuntimeError as reason:  # cuda-python finds no libcuda
         return f"there is no CUDA driver ({_first_line(reason)}); {remedy}"
     if int(error) != 0:
-        return f"the CUDA driver does not start ({said(module, error)}); {remedy}"
+        return f"the CUDA driver does not start ({message(module, error)}); {remedy}"
     _, count = module.cuDeviceGetCount()
     return "" if count else f"the CUDA driver has no device; {remedy}"
 

@@ -310,8 +310,8 @@ def trouble() -> str:
         found, reasons = _found()
     if found is not None:
         return ""
-    said = "; ".join(reasons) or "no OpenCL platform has a device"
-    return f"{said}; install the driver of a GPU, or for processors Debian's pocl-opencl-icd or intel-opencl-rt of PyPI"
+    why = "; ".join(reasons) or "no OpenCL platform has a device"
+    return f"{why}; install the driver of a GPU, or for processors Debian's pocl-opencl-icd or intel-opencl-rt of PyPI"
 
 
 def device() -> OpenCLDevice:
@@ -332,8 +332,8 @@ def _found() -> tuple[OpenCLDevice | None, tuple[str, ...]]:
         try:
             made.kernel("__kernel void trial(__global float *y) { y[get_global_id(0)] = 1; }", "trial", [True])
         except opencl().Error as error:
-            said = [line for line in str(error).splitlines() if line.startswith("error:")] or [str(error).strip()]
-            reasons.append(f"the OpenCL device {made.name} compiles no kernels ({said[0].removeprefix('error: ')})")
+            why = [line for line in str(error).splitlines() if line.startswith("error:")] or [str(error).strip()]
+            reasons.append(f"the OpenCL device {made.name} compiles no kernels ({why[0].removeprefix('error: ')})")
         else:
             return made, ()
     return None, tuple(reasons)

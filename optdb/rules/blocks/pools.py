@@ -52,8 +52,8 @@ def _numbers(op: Any) -> tuple[Any, ...]:
 
 def _is_first_axis(first: BlockedPool, second: MaxPool) -> bool:
     """Whether two pools take the maximum along rows, then along columns, over few positions in all."""
-    apart = not first.sums and first.kernel[1] == first.stride[1] == second.kernel[0] == second.stride[0] == 1
-    return apart and first.kernel[0] * second.kernel[1] <= current().limits.pools.positions
+    separate = not first.sums and first.kernel[1] == first.stride[1] == second.kernel[0] == second.stride[0] == 1
+    return separate and first.kernel[0] * second.kernel[1] <= current().limits.pools.positions
 
 
 POOLS: list[Rule] = [

@@ -40,7 +40,7 @@ from ...optimizers import Optimizer, Result
 from .inner_graphs import admitted
 from .scan import over_loops, with_loops, without_constants
 
-_TURNED = (1, 0)
+_TRANSPOSED = (1, 0)
 
 
 @record(kw_only=True)
@@ -111,8 +111,8 @@ def _over_all_steps(node: Apply, values: Sequence[Variable]) -> list[Variable] |
     body, first, read = op.graph, op.states.stop, set(leaves(values))
     rows = {s: _rows(node, k) for k, s in enumerate(body.inputs[: op.sequences]) if s in read}
     befores = [_reversed(row) for row in rows.values()]
-    turned = all(before is not None for before in befores)  # the product of all rows may be wanted elsewhere
-    if turned:
+    transposed = all(before is not None for before in befores)  # the product of all rows may be wanted elsewhere
+    if transposed:
         rows = {s: before for s, before in zip(rows, befores, strict=True) if before is not None}
     try:
         found = carried(values, rows)
@@ -120,7 +120,7 @@ def _over_all_steps(node: Apply, values: Sequence[Variable]) -> list[Variable] |
         return None
     outer = dict(zip(body.inputs[first:], node.inputs[1 + first :], strict=True))
     found = rebuild(found, {**outer, **{row: row for row in rows.values()}})
-    return [T.flip(v, 0) for v in found] if turned else found
+    return [T.flip(v, 0) for v in found] if transposed else found
 
 
 def _rows(node: Apply, number: int) -> Variable:
@@ -154,24 +154,24 @@ class _Factor:
     """One side of a product: a value of the body, perhaps transposed."""
 
     value: Variable
-    turned: bool
+    transposed: bool
 
     @classmethod
     def of(cls, side: Variable) -> _Factor:
         node = side.owner
-        if node is not None and isinstance(node.op, DimShuffle) and node.op.order == _TURNED:
+        if node is not None and isinstance(node.op, DimShuffle) and node.op.order == _TRANSPOSED:
             return cls(node.inputs[0], True)
         return cls(side, False)
 
     def left(self, rows: Variable) -> Any:
         """Return the rows of all steps as the left side of one product, which is summed over their last axis."""
-        if self.turned:
-            return DimShuffle(_TURNED)(merged(rows, 0))
+        if self.transposed:
+            return DimShuffle(_TRANSPOSED)(merged(rows, 0))
         return merged(rows if rows.ndim == 2 else DimShuffle((1, 0, 2))(rows), rows.ndim - 2)
 
     def right(self, rows: Variable) -> Any:
         """Return the rows of all steps as the right side of one product, which is summed over their first axis."""
-        return merged(DimShuffle((0, 2, 1))(rows) if self.turned else rows, 0)
+        return merged(DimShuffle((0, 2, 1))(rows) if self.transposed else rows, 0)
 
 
 def _sums_after(node: Apply) -> Sequence[Variable]:

@@ -66,10 +66,10 @@ def sum_of_matmul(node: Apply) -> Variable | None:
         return None
     x, y = made.inputs
     batch = made.out.ndim - 2
-    turned = producer(x, DimShuffle)
-    if turned is None or turned.op.order != (*range(batch), batch + 1, batch):
+    transposed = producer(x, DimShuffle)
+    if transposed is None or transposed.op.order != (*range(batch), batch + 1, batch):
         return None
-    (x,) = turned.inputs
+    (x,) = transposed.inputs
     if node.op.axis != tuple(range(batch)) or dims_of(x)[:-1] != dims_of(y)[:-1]:  # type: ignore[attr-defined]
         return None
     return call(Dot(), call(_TRANSPOSE, _rows(x)), _rows(y))

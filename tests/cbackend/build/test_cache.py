@@ -352,9 +352,9 @@ def test_files_of_root_are_trusted_and_those_of_others_are_not(tmp_path, monkeyp
     for other, found in ((0, PAYLOAD), (owner + 1, None)):
 
         def status(descriptor, other=other):
-            told = list(real(descriptor))
-            told[stat.ST_UID] = other if "warm" in os.readlink(f"/proc/self/fd/{descriptor}") else told[stat.ST_UID]
-            return os.stat_result(told)
+            fields = list(real(descriptor))
+            fields[stat.ST_UID] = other if "warm" in os.readlink(f"/proc/self/fd/{descriptor}") else fields[stat.ST_UID]
+            return os.stat_result(fields)
 
         monkeypatch.setattr(os, "fstat", status)
         with pytest.warns(CacheWarning, match="owned by user") if found is None else contextlib.nullcontext():

@@ -35,10 +35,10 @@ def run(tmp_path, code=HEALTHY, before=(), **environment):
     settings = {name: str(value) for name, value in settings.items() if value is not None}
     command = [*before, sys.executable, "-W", "always", program]
     done = subprocess.run(command, env=settings, cwd=tmp_path, capture_output=True, text=True, check=False)
-    said = [line for line in done.stderr.splitlines() if "Warning: " in line]
+    message = [line for line in done.stderr.splitlines() if "Warning: " in line]
     if done.returncode:
         return done.stdout.split(), done.stderr, done.returncode
-    return done.stdout.split(), said, 0
+    return done.stdout.split(), message, 0
 
 
 def failing_compiler(folder, body):
@@ -66,9 +66,9 @@ def test_a_healthy_machine_says_nothing_and_remembers(tmp_path):
 @pytest.mark.parametrize("environment", [{"ARIGNOTE_CC": "no-such-compiler"}, {"PATH": "/nowhere", "CC": None}])
 def test_without_a_compiler_numpy_runs_it_with_one_notice(tmp_path, environment):
     without_zig(tmp_path)
-    printed, said, code = run(tmp_path, **environment)
+    printed, message, code = run(tmp_path, **environment)
     assert (printed, code) == (["numpy", "numpy", "False", "False"], 0)
-    (notice,) = said
+    (notice,) = message
     assert re.search(r"program.py:5: UserWarning: arignote: no working C compiler.*run by NumPy.*doctor", notice)
 
 
@@ -85,9 +85,9 @@ def test_a_warm_cache_serves_without_a_compiler_and_read_only(tmp_path):
     for own in ("own", "file/own"):  # a cache of its own beside it, or none
         (tmp_path / "file").touch()
         settings = {"XDG_CACHE_HOME": tmp_path / own, "PYTHONDONTWRITEBYTECODE": 1}
-        printed, said, _ = run(tmp_path, before=before, **settings, **alone)
-        assert printed[:3] == ["c", "c", "True"] and all("compiled code is not kept" in notice for notice in said)
-        assert len(said) == (own != "own") * (not root or bool(setpriv))
+        printed, message, _ = run(tmp_path, before=before, **settings, **alone)
+        assert printed[:3] == ["c", "c", "True"] and all("compiled code is not kept" in notice for notice in message)
+        assert len(message) == (own != "own") * (not root or bool(setpriv))
     for path in ((tmp_path / "cache"), *(tmp_path / "cache").iterdir()):
         path.chmod(0o700)
 
@@ -98,19 +98,19 @@ def test_a_compiler_that_cannot_start_its_parts_is_not_asked_often(tmp_path):
         (tmp_path / name).chmod(0o755)
     (tmp_path / "cc").symlink_to("gcc")  # the same program: it is not asked again
     without_zig(tmp_path)
-    printed, said, code = run(tmp_path, PATH=f"{tmp_path}:/bin")
+    printed, message, code = run(tmp_path, PATH=f"{tmp_path}:/bin")
     assert (printed[:2], code) == (["numpy", "numpy"], 0)
-    assert all("no working C compiler" in notice for notice in said)
+    assert all("no working C compiler" in notice for notice in message)
     asked = (tmp_path / "asked").read_text()
     assert asked.count("gcc -") <= 4 and asked.count("clang -") <= 3  # for its version, and by the head start
 
 
 def test_c_that_does_not_compile_is_run_by_numpy_with_a_notice_that_quotes_the_compiler(tmp_path):
     compiler = failing_compiler(tmp_path, "echo 'code.c:7: error: too clever for me'; exit 1")
-    printed, said, code = run(tmp_path, ARIGNOTE_CC=compiler)
+    printed, message, code = run(tmp_path, ARIGNOTE_CC=compiler)
     assert (printed, code) == (["numpy", "numpy", "False", "False"], 0)
-    assert len(said) == 2  # one a function
-    for line, name, notice in zip((5, 6), ("grow", "other"), said, strict=True):
+    assert len(message) == 2  # one a function
+    for line, name, notice in zip((5, 6), ("grow", "other"), message, strict=True):
         where = f"program.py:{line}: UserWarning: arignote: {name} is run by NumPy"
         assert re.search(rf"{where}.*exit code 1: code.c:7: error: too clever", notice)
 
@@ -123,19 +123,19 @@ def test_c_that_does_not_compile_is_an_error_if_one_is_strict(tmp_path):
 
 def test_a_compiler_that_leaves_half_a_library_is_refused(tmp_path):
     compiler = failing_compiler(tmp_path, "head -c 100 /dev/zero > code.so; exit 0")
-    printed, said, code = run(tmp_path, ARIGNOTE_CC=compiler)
+    printed, message, code = run(tmp_path, ARIGNOTE_CC=compiler)
     assert (printed[:2], code) == (["numpy", "numpy"], 0)
-    assert all("no usable library" in notice for notice in said)
+    assert all("no usable library" in notice for notice in message)
 
 
 def test_without_home_and_cache_folder_it_compiles_in_private_ones(tmp_path):
-    printed, said, code = run(tmp_path, HOME="/nowhere/at/all", ARIGNOTE_CACHE=None, XDG_CACHE_HOME=None)
+    printed, message, code = run(tmp_path, HOME="/nowhere/at/all", ARIGNOTE_CACHE=None, XDG_CACHE_HOME=None)
     if os.geteuid() == 0:  # root may make the folder
         shutil.rmtree("/nowhere", ignore_errors=True)
         assert (printed[:2], code) == (["c", "c"], 0)
         return
     assert (printed, code) == (["c", "c", "False", "False"], 0)
-    assert len(said) == 1 and "compiled code is not kept" in said[0]
+    assert len(message) == 1 and "compiled code is not kept" in message[0]
 
 
 def test_a_umask_that_takes_all_costs_nothing(tmp_path):
@@ -147,8 +147,8 @@ def test_a_umask_that_takes_all_costs_nothing(tmp_path):
     code = f"import os; os.umask(0o777)\n{HEALTHY}"
     settings = {"ARIGNOTE_CACHE": tmp_path / "a" / "b" / "cache", "ARIGNOTE_PREBUILT": 0, "PYTHONDONTWRITEBYTECODE": 1}
     for from_cache in ("False", "True"):
-        printed, said, ended = run(tmp_path, code, before, **settings)
-        assert (printed, said, ended) == (["c", "c", from_cache, "True"], [], 0)
+        printed, message, ended = run(tmp_path, code, before, **settings)
+        assert (printed, message, ended) == (["c", "c", from_cache, "True"], [], 0)
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "a").rglob("*")}
     assert modes == {0o600, 0o700}
     assert not list((tmp_path / "a" / "b" / "cache" / "work").iterdir())
@@ -157,9 +157,9 @@ def test_a_umask_that_takes_all_costs_nothing(tmp_path):
 def test_a_cache_that_cannot_be_made_costs_one_warning(tmp_path):
     (tmp_path / "file").write_text("no folder")
     nowhere = tmp_path / "file" / "cache"
-    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=nowhere, XDG_CACHE_HOME=tmp_path / "file")
+    printed, message, code = run(tmp_path, ARIGNOTE_CACHE=nowhere, XDG_CACHE_HOME=tmp_path / "file")
     assert (printed, code) == (["c", "c", "False", "False"], 0)
-    assert len(said) == 1 and "compiled code is not kept" in said[0]
+    assert len(message) == 1 and "compiled code is not kept" in message[0]
 
 
 @pytest.mark.parametrize("missing", ["~nobody.here/cache", "relative/cache"])
@@ -171,29 +171,29 @@ from arignote.cbackend import Cache
 cache = Cache.open({missing!r})
 print(cache.folder.root)
 """
-    printed, said, code = run(tmp_path, code, XDG_CACHE_HOME=tmp_path / "other")
+    printed, message, code = run(tmp_path, code, XDG_CACHE_HOME=tmp_path / "other")
     assert (printed, code) == ([str(tmp_path / "other" / "arignote")], 0)
-    assert len(said) == 1 and f"another folder is used: {missing}" in said[0]
-    assert "program.py:5" in said[0]  # the user's line
+    assert len(message) == 1 and f"another folder is used: {missing}" in message[0]
+    assert "program.py:5" in message[0]  # the user's line
 
 
 def test_options_that_name_the_home_of_nobody_are_errors_with_the_name_of_the_option(tmp_path):
-    _, said, code = run(tmp_path, ARIGNOTE_CACHE="~nobody.here/cache")
-    assert code == 1 and "ValueError: ARIGNOTE_CACHE is '~nobody.here/cache'; there is no such user" in said
+    _, message, code = run(tmp_path, ARIGNOTE_CACHE="~nobody.here/cache")
+    assert code == 1 and "ValueError: ARIGNOTE_CACHE is '~nobody.here/cache'; there is no such user" in message
 
 
 @pytest.mark.parametrize("folder", ["häß lich 'x\"$y; é\n漢", b"no utf-8 \xff\xfe".decode(errors="surrogateescape")])
 def test_paths_of_any_letters_will_do(tmp_path, folder):
     odd = tmp_path / folder
     odd.mkdir()
-    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=odd / "cache", TMPDIR=odd, HOME=odd, LC_ALL="C")
-    assert (printed, said, code) == (["c", "c", "False", "True"], [], 0)
+    printed, message, code = run(tmp_path, ARIGNOTE_CACHE=odd / "cache", TMPDIR=odd, HOME=odd, LC_ALL="C")
+    assert (printed, message, code) == (["c", "c", "False", "True"], [], 0)
 
 
 @pytest.mark.parametrize("folder", [".", "/nowhere/at/all", "/etc/passwd"])
 def test_a_temporary_folder_that_is_none_is_done_without(tmp_path, folder):
-    printed, said, code = run(tmp_path, TMPDIR=folder)
-    assert (printed[:2], said, code) == (["c", "c"], [], 0)
+    printed, message, code = run(tmp_path, TMPDIR=folder)
+    assert (printed[:2], message, code) == (["c", "c"], [], 0)
 
 
 @pytest.fixture
@@ -210,16 +210,16 @@ def small_disk(tmp_path):
 
 def test_a_full_disk_costs_one_warning(tmp_path, small_disk):
     (small_disk / "filler").write_bytes(bytes(48 << 10))
-    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache")
+    printed, message, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache")
     assert (printed[:2], code) == (["c", "c"], 0)
-    assert len(said) == 1 and "could not be kept: No space left" in said[0]
+    assert len(message) == 1 and "could not be kept: No space left" in message[0]
 
 
 def test_a_read_only_disk_costs_one_warning(tmp_path, small_disk):
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    printed, said, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache", XDG_CACHE_HOME=small_disk)
+    printed, message, code = run(tmp_path, ARIGNOTE_CACHE=small_disk / "cache", XDG_CACHE_HOME=small_disk)
     assert (printed, code) == (["c", "c", "False", "False"], 0)
-    assert len(said) == 1 and "Read-only file system" in said[0]
+    assert len(message) == 1 and "Read-only file system" in message[0]
 
 
 @pytest.mark.parametrize("damage", ["cut", "emptied", "one bit"])
@@ -231,7 +231,7 @@ def test_damaged_entries_are_healed(tmp_path, damage):
         content = bytearray(entry.read_bytes())
         content[len(content) // 2] ^= 1
         entry.write_bytes({"cut": content[: len(content) // 2], "emptied": b"", "one bit": content}[damage])
-    printed, said, code = run(tmp_path)
+    printed, message, code = run(tmp_path)
     assert (printed, code) == (["c", "c", "False", "True"], 0)
-    assert len(said) == len(entries) and all("moved aside and is compiled anew" in line for line in said)
+    assert len(message) == len(entries) and all("moved aside and is compiled anew" in line for line in message)
     assert run(tmp_path) == (["c", "c", "True", "True"], [], 0)

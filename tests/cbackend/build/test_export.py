@@ -185,8 +185,8 @@ def test_a_broken_promise_is_refused(make, tmp_path):
     assert [float(a) for a in called(kept, [np.int64(2), np.ones(3)], tmp_path)] == [1, 2]
     np.ones(5).tofile(tmp_path / "in1.bin")
     for arguments in ("in0.bin: in1.bin:5", "in1.bin: in1.bin:3"):  # an update of five elements; all of d from 1.0 on
-        said = run(f"./kept kept.weights {arguments}", tmp_path, succeeds=False)
-        assert "a value does not have the lengths that were promised" in said
+        message = run(f"./kept kept.weights {arguments}", tmp_path, succeeds=False)
+        assert "a value does not have the lengths that were promised" in message
 
 
 def test_weights_of_another_function_are_refused(make, tmp_path):
@@ -355,10 +355,10 @@ def test_what_cannot_be_exported(tmp_path):
 
 def test_a_folder_that_could_lie_nowhere_is_refused_and_not_made(tmp_path):
     f = ag.function([v], v + 1, name="lost")
-    with pytest.raises(FileNotFoundError) as told:
+    with pytest.raises(FileNotFoundError) as reported:
         f.export(tmp_path / "mistyped" / "deeper" / "made")
     lost = tmp_path / "mistyped" / "deeper"
-    assert f"{lost} does not exist; the nearest folder that does is {tmp_path}." in str(told.value)
-    assert str(told.value).endswith(f"mkdir -p {lost}")
+    assert f"{lost} does not exist; the nearest folder that does is {tmp_path}." in str(reported.value)
+    assert str(reported.value).endswith(f"mkdir -p {lost}")
     assert not list(tmp_path.iterdir())
     assert f.export(tmp_path / "made") == tmp_path / "made"

@@ -52,9 +52,9 @@ print(*sorted(path.suffix for path in (process_options().cache / "entries").iter
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("installed") / "prebuilt"
-    said = prebuild(folder)
-    if said.startswith("nothing"):
-        pytest.skip(f"needs a C compiler: {said}")
+    message = prebuild(folder)
+    if message.startswith("nothing"):
+        pytest.skip(f"needs a C compiler: {message}")
     return folder
 
 
@@ -132,7 +132,7 @@ def test_another_architecture_never_gets_it(installed, tmp_path):
 
 
 @pytest.mark.parametrize("how", ["cut", "empty", "one bit", "another's"])
-def test_a_damaged_file_is_never_loaded_and_mended_in_the_cache(copied, tmp_path, monkeypatch, how):
+def test_a_damaged_file_is_never_loaded_and_replaced_in_the_cache(copied, tmp_path, monkeypatch, how):
     monkeypatch.setattr(building, "_images", weakref.WeakValueDictionary())  # as in a process that has loaded nothing
     toolchain = Toolchain.find(opened(tmp_path, copied))
     path = copied / f"{library_key(core_source(), toolchain).hex()}.so"

@@ -92,8 +92,8 @@ def test_the_bytes_are_those_of_a_file(known, cache, empty, given, text, compile
 
 
 def test_the_driver_links_the_same_bytes(known, cache, empty):
-    apart = replace(known, linker=())
-    assert compile_text(IN_UNITS, known, cache) == compile_text(IN_UNITS, apart, empty)
+    separate = replace(known, linker=())
+    assert compile_text(IN_UNITS, known, cache) == compile_text(IN_UNITS, separate, empty)
 
 
 def test_what_is_called_is_linked(known, cache):
@@ -159,11 +159,11 @@ with prestarted_compiler(toolchain, cache):
     print(os.waitpid(child, os.WNOHANG) == (0, 0))
     os.kill(child, 9)
 """
-    said = subprocess.run(
+    message = subprocess.run(
         [sys.executable, "-c", code, str(empty.folder.root), program(5)], capture_output=True, text=True, timeout=120,
         check=False,
     )  # fmt: skip
-    assert said.stdout == "True\n", said.stderr
+    assert message.stdout == "True\n", message.stderr
 
 
 def test_threads_take_one_each(known, empty):

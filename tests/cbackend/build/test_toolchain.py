@@ -134,8 +134,8 @@ def test_flags_are_the_ones_promised(toolchain):
 def test_options_of_the_users_compiler_do_not_change_arithmetic(options, cache):
     toolchain = search(cache, f"{_REAL} {options}").toolchain
     command = [*toolchain.command, *toolchain.all_flags, "-dM", "-E", "-x", "c", os.devnull]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "__FAST_MATH__" not in told and "#define __FINITE_MATH_ONLY__ 0" in told
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "__FAST_MATH__" not in reported and "#define __FINITE_MATH_ONLY__ 0" in reported
 
 
 @pytest.mark.parametrize("cut", ["half", "empty", "script"])

@@ -54,8 +54,8 @@ def test_functions_that_advice_names_work(module):
         inputs = list(VALUES)
         theano.function(inputs, outputs, on_unused_input="ignore")(*VALUES.values())
         for old in refused.split():
-            said = rf"{old} is not available: .* call {re.escape(module)}.{name}$"
-            with pytest.raises(NotImplementedError, match=said):
+            message = rf"{old} is not available: .* call {re.escape(module)}.{name}$"
+            with pytest.raises(NotImplementedError, match=message):
                 REFUSED[old]()
     assert set(ARGUMENTS[module]) == set(INSTEAD[module])
 

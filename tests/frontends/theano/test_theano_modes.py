@@ -66,9 +66,9 @@ def test_a_guard_raises_for_numbers_that_are_none_and_updates_nothing():
     mode = theano.compile.nanguardmode.NanGuardMode(nan_is_error=True, inf_is_error=True, big_is_error=True)
     f = theano.function([x], T.log(x).sum(), updates=[(s, s + x)], mode=mode)
     np.testing.assert_allclose(f([1.0, np.e]), 1)
-    for bad, said in [([np.nan, 1], "NaN in an input"), ([-1, 1], r"NaN in an output .0. of log"),
+    for bad, message in [([np.nan, 1], "NaN in an input"), ([-1, 1], r"NaN in an output .0. of log"),
                       ([0, 1], "Inf in an output"), ([1e11, 1], "A number over 1e10 in an input")]:  # fmt: skip
-        with pytest.raises(AssertionError, match=f"(?s){said}.*test_theano_modes.py"):
+        with pytest.raises(AssertionError, match=f"(?s){message}.*test_theano_modes.py"):
             f(bad)
     np.testing.assert_allclose(s.get_value(), [1, np.e])
     lenient = theano.compile.NanGuardMode(nan_is_error=True, inf_is_error=False, big_is_error=False)

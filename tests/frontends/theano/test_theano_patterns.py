@@ -16,10 +16,10 @@ def test_a_length_of_1_raises_where_no_pattern_broadcasts(mode):
     f = theano.function([x, y, b], T.tanh(x + y) * b, mode=mode)
     assert f(A, A, np.ones(3)).shape == (2, 3)
     assert f(ROW, ROW, np.ones(3)).shape == (1, 3)
-    for given, said in [((A, ROW, np.ones(3)), "y in add.x, y.*length 2 on axis 0, got 1"),
+    for given, message in [((A, ROW, np.ones(3)), "y in add.x, y.*length 2 on axis 0, got 1"),
                         ((A, COLUMN, np.ones(3)), "y in add.x, y.*length 3 on axis 1, got 1"),
                         ((A, A, np.ones(1)), "b in mul.*length 3 on axis 0, got 1")]:  # fmt: skip
-        with pytest.raises(ValueError, match=f"(?s){said}.*test_theano_patterns.py"):
+        with pytest.raises(ValueError, match=f"(?s){message}.*test_theano_patterns.py"):
             f(*given)
 
 

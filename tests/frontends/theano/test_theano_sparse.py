@@ -106,9 +106,9 @@ def test_functions_take_give_and_keep_sparse_values():
 
 def test_errors_name_the_matrix_and_the_fix():
     f = theano.function([x], S.sp_sum(x))
-    for given, said in [(C, r"takes the format csr, got csc; use x.tocsr"), (A.astype("float32"), "got float32; use"),
+    for given, words in [(C, r"takes the format csr, got csc; use x.tocsr"), (A.astype("float32"), "got float32; use"),
                         (A.toarray(), "sparse matrix of SciPy's, got ndarray")]:  # fmt: skip
-        with pytest.raises(TypeError, match=said):
+        with pytest.raises(TypeError, match=words):
             f(given)
     with pytest.raises(TypeError, match="which is no type of a tensor"):
         T.exp(x)

@@ -23,7 +23,7 @@ def ordinals(x):
     return np.where(bits < 0, lowest - bits, bits)
 
 
-def ulps_apart(a, b):
+def ulps_between(a, b):
     """The distance of two arrays of floats in units in the last place."""
     return np.abs(ordinals(np.ascontiguousarray(a)) - ordinals(np.ascontiguousarray(b)))
 
@@ -60,7 +60,7 @@ def _real_disagreements(contract, a, b, scale, finite):
         same &= np.isnan(a) | (a != 0) | (np.signbit(a) == np.signbit(b))
     both = np.isfinite(a) & np.isfinite(b)
     if contract.ulps:
-        close = ulps_apart(a, b) <= contract.ulps
+        close = ulps_between(a, b) <= contract.ulps
         zeros = (a == 0) & (b == 0)  # a zero of the other sign is another special value
         same |= ~np.isnan(a) & ~np.isnan(b) & close & ~zeros
     if "rounding" in relaxed:
@@ -127,7 +127,7 @@ def _close(output, a, b):
     """Whether two numbers of the dtype of `output` differ by no more than rounding."""
     kind = np.dtype(output.dtype).type
     with np.errstate(all="ignore"):
-        return abs(int(ulps_apart(np.atleast_1d(kind(a)), np.atleast_1d(kind(b)))[0])) <= SPARE_ULPS
+        return abs(int(ulps_between(np.atleast_1d(kind(a)), np.atleast_1d(kind(b)))[0])) <= SPARE_ULPS
 
 
 def leaves_of_value(output, at):

@@ -53,7 +53,7 @@ a, b, c = T.matrix("a"), T.matrix("b"), T.tensor("c", shape=(1, None, None))
 twelve, seven = T.matrix("twelve", shape=(12, None)), T.matrix("seven", shape=(None, 7))
 rows = T.matrix("rows", shape=(None, 500))
 heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
-turned = T.transpose(heads, (0, 2, 1))
+transposed = T.transpose(heads, (0, 2, 1))
 few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
 SPARSE = SparseDot(500, 20, WIDE.vector // 8)
 two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 < 2)[:, None]).astype("float32"))
@@ -263,13 +263,13 @@ ROWS = [
     ),
     (
         "local_attention",
-        T.matmul(T.softmax(T.where(choice, T.matmul(heads, turned) * 0.5, -1e9)), heads),
-        Attention("keep")(heads, turned, heads, T.constant(0.5), choice, T.constant(-1e9)),
+        T.matmul(T.softmax(T.where(choice, T.matmul(heads, transposed) * 0.5, -1e9)), heads),
+        Attention("keep")(heads, transposed, heads, T.constant(0.5), choice, T.constant(-1e9)),
     ),
     (
         "local_attention",
-        T.matmul(T.softmax(T.matmul(heads, turned) + c), heads),
-        Attention("", True)(heads, turned, heads, T.constant(1.0), c),
+        T.matmul(T.softmax(T.matmul(heads, transposed) + c), heads),
+        Attention("", True)(heads, transposed, heads, T.constant(1.0), c),
     ),
     ("local_reduction_in_blocks", T.sum(x, axis=(2, 3)), T.reshape(T.sum(blocks, axis=(2, 3)), (2, N))),
     (
@@ -329,7 +329,7 @@ ROWS = [
 ]  # fmt: skip
 
 UNCHANGED = [
-    ("local_attention", T.matmul(T.softmax(T.tanh(T.matmul(heads, turned))), heads)),
+    ("local_attention", T.matmul(T.softmax(T.tanh(T.matmul(heads, transposed))), heads)),
     ("local_attention", T.dot(T.softmax(T.dot(a, b), axis=0), b)),
     ("local_weights_in_panels", Dot22()(a, T.constant(np.ones((60, 60))))),  # read where they lie
     ("local_weights_in_panels", Dot22()(a, b)),

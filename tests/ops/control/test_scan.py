@@ -1,7 +1,9 @@
 """`ag.scan`: values against loops of Python in every mode, taps, conditions, closures, updates, errors."""
 
 import pickle
+import sys
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -108,11 +110,11 @@ def test_several_outputs_and_dtypes(mode):
         x, [T.constant(0, "int8"), T.constant(False), None],
     )  # fmt: skip
     value = np.array([1, -2, 3, 4], np.float32)
-    counts, flags, turned = ag.function([x], outputs, mode=mode)(value)
+    counts, flags, rotated = ag.function([x], outputs, mode=mode)(value)
     np.testing.assert_array_equal(counts, [1, 2, 3, 4])
     assert counts.dtype == np.int8
     np.testing.assert_array_equal(flags, [True, True, False, True])
-    np.testing.assert_array_equal(turned, value * 1j)
+    np.testing.assert_array_equal(rotated, value * 1j)
 
 
 def test_variables_that_are_not_given(mode):
@@ -312,3 +314,41 @@ def test_a_scan_is_printed_and_read_back():
     x = T.vector("x")
     graph = ag.FunctionGraph([x], [ag.scan(lambda x, s: s + x, x, T.constant(0.0))[0]])
     assert ag.parse(str(graph)) == graph
+
+
+def calls_of(f):
+    """Calls of Python and C functions that `f()` makes."""
+    count = 0
+
+    def seen(frame, event, argument):
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(seen)
+    try:
+        f()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def chain_of(kind, links):
+    """A chain of bodies that read the value before them, which is outside of each."""
+    x = T.vector("x")
+    y, stream = x, T.random.RandomStream(1)
+    links_of = {
+        "scan": lambda y: ag.scan(lambda a: a * 2 + y, outputs_info=x, n_steps=2)[0][-1],
+        "draws": lambda y: ag.scan(lambda a: a + y + stream.normal(), outputs_info=x, n_steps=2)[0][-1],
+        "while": lambda y: ag.while_loop(lambda a: a.sum() < 3, lambda a: a + y, x),
+        "vmap": lambda y: ag.vmap(lambda a: a + y.sum())(x),
+        "cond": lambda y: ag.cond(y[0] > 0, lambda: y + 1, lambda: y * 2),
+    }
+    for _ in range(links):
+        y = links_of[kind](y)
+
+
+@pytest.mark.parametrize("kind", ["scan", "draws", "while", "vmap", "cond"])
+def test_bodies_are_traced_without_a_walk_over_all_that_is_above_them(kind):
+    chain_of(kind, 2)
+    few, many = (calls_of(partial(chain_of, kind, links)) for links in (20, 80))
+    assert many < 4.2 * few

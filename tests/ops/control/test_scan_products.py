@@ -94,7 +94,7 @@ def test_what_stays_in_the_loop():
         assert products(loop.op.graph) == 1
 
 
-def test_a_sequence_that_is_too_short_is_still_told():
+def test_a_sequence_that_is_too_short_is_still_reported():
     f = ag.function([X, H, W, U, B, N], scanned(recurrent, X, H, n_steps=N))
     with pytest.raises(ValueError, match="6 elements for 7 steps"):
         f(*(VALUES[v] for v in (X, H, W, U, B)), 7)

@@ -395,7 +395,7 @@ def test_symbolic_shapes():
     assert dims_of(x + T.tensor("z", shape=(5,))) == (5,)
 
 
-def test_errors_name_op_operands_and_mend():
+def test_errors_name_op_operands_and_fix():
     x, flags, z = T.vector("x"), T.vector("flags", "bool"), T.zvector("z")
     with pytest.raises(TypeError, match=r"bitwise_and does not take x \(float64\[\?\]\).*bool or integer"):
         x & x

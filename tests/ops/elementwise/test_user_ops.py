@@ -161,11 +161,11 @@ def test_a_second_process_recalls_a_function(tmp_path):
         print(f([0.0]), not f._optimization.is_done)
     """)
     (tmp_path / "program.py").write_text(program)
-    said = [
+    notice = [
         subprocess.run([sys.executable, tmp_path / "program.py"], capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     ]
-    assert said[1] == "[42.5] True\n" and said[0].startswith("[42.5]")
+    assert notice[1] == "[42.5] True\n" and notice[0].startswith("[42.5]")
 
 
 @WITH_C
@@ -177,14 +177,14 @@ def test_a_second_process_recalls_a_function(tmp_path):
         ("f(x)", "static double f(double x)\n{\n    retrun x;\n}", "line 3 of c_functions: error: "),
     ],
 )
-def test_c_that_does_not_compile_is_told_by_op_and_line(c, functions, message):
+def test_c_that_does_not_compile_is_reported_by_op_and_line(c, functions, message):
     broken = ag.elementwise_op("broken", lambda x: x, c=c, c_functions=functions)
     x = T.vector("x")
     with pytest.raises(CompileError) as caught:
         ag.function([x], T.exp(broken(x)))
-    said = str(caught.value).translate({0x2018: "'", 0x2019: "'"})
-    assert said.startswith(f"broken: its C does not compile: {message}") and len(said.splitlines()) == 2
-    assert "test_user_ops.py" in said
+    notice = str(caught.value).translate({0x2018: "'", 0x2019: "'"})
+    assert notice.startswith(f"broken: its C does not compile: {message}") and len(notice.splitlines()) == 2
+    assert "test_user_ops.py" in notice
 
 
 @pytest.mark.parametrize(

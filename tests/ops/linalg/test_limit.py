@@ -16,7 +16,7 @@ WHOLE = ag.function([x, y], [LOSS, ag.grad(LOSS, x)], mode=ag.Mode("fast_run", b
 X, Y = np.linspace(-2, 2, 5), np.linspace(-1, 1, 6).reshape(2, 3)
 
 
-def told(journal):
+def reported(journal):
     return [str(entry) for entry in journal]
 
 
@@ -24,7 +24,7 @@ def told(journal):
 def test_the_graph_is_the_state_after_that_many_rewrites(limit):
     count = min(limit, len(WHOLE.journal))
     f = ag.function([x, y], WHOLE.unoptimized_graph.outputs, mode=WHOLE.mode.limit(limit))
-    assert told(f.journal) == told(WHOLE.journal[:count])
+    assert reported(f.journal) == reported(WHOLE.journal[:count])
     assert f.graph == WHOLE.trace.graph(count)
     for got, expected in zip(f(X, Y), WHOLE(X, Y), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-13)

@@ -146,7 +146,7 @@ def test_singular_matrices_have_determinants():
     check([a], [T.linalg.det(a), *T.linalg.slogdet(a)], (np.ones((3, 3)),), (np.zeros((2, 2)),), (np.empty((0, 0)),))
 
 
-def test_shapes_that_are_no_system_are_said():
+def test_shapes_that_are_no_system_are_reported():
     a, b = shaped(2, name="a"), shaped(2, name="b")
     f = compiled([a, b], [T.linalg.solve(a, b)])
     for x, y in [((2, 3), (2, 1)), ((3, 3), (2, 1))]:

@@ -87,10 +87,10 @@ def test_values_are_numpys(compiled, batch, m, n, d, e, strided, random):
     given = [arrays[0]] * 7 + [*arrays[1:], mask, added]
     got = f(*given)
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(two(*given), got, strict=True))
-    for y, (name, (_, _, told)) in zip(got, found.items(), strict=True):
-        told = dict(told, **({"mask": mask == told["mask"]} if "mask" in told else {}))
-        told = dict(told, **({"added": added} if "added" in told else {}))
-        expected = meaning(*arrays, **told) if n else np.zeros((*batch, m, e))
+    for y, (name, (_, _, reported)) in zip(got, found.items(), strict=True):
+        reported = dict(reported, **({"mask": mask == reported["mask"]} if "mask" in reported else {}))
+        reported = dict(reported, **({"added": added} if "added" in reported else {}))
+        expected = meaning(*arrays, **reported) if n else np.zeros((*batch, m, e))
         assert y.dtype == dtype and y.shape == expected.shape, name
         np.testing.assert_allclose(y, expected, rtol=0, atol=40 * np.finfo(dtype).eps * max(n, d, 4), err_msg=name)
 

@@ -210,8 +210,8 @@ def test_bits_do_not_depend_on_threads_or_places():
     assert got.tobytes() == two(value).tobytes()
     assert one(value[1:2]).tobytes() == got[1:2].tobytes()
     assert one(value[:, :, 8:, 10:])[:, :, 4:, 4:].tobytes() == got[:, :, 8:, 9:].tobytes()
-    turned = np.asfortranarray(value)
-    assert one(turned).tobytes() == got.tobytes() and one(value[::-1, :, ::1])[::-1].tobytes() == got.tobytes()
+    by_columns = np.asfortranarray(value)
+    assert one(by_columns).tobytes() == got.tobytes() and one(value[::-1, :, ::1])[::-1].tobytes() == got.tobytes()
 
 
 @pytest.mark.skipif(current().arch != "x86_64", reason="the targets are x86-64 processors")

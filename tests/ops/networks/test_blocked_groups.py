@@ -27,8 +27,8 @@ def shuffle(x, groups):
     """A channel shuffle as networks write it."""
     n, c, *positions = (x.shape[k] for k in range(4))
     c = x.type.shape[1]
-    apart = T.reshape(x, (n, groups, c // groups, *positions))
-    return T.reshape(T.transpose(apart, (0, 2, 1, 3, 4)), (n, c, *positions))
+    separate = T.reshape(x, (n, groups, c // groups, *positions))
+    return T.reshape(T.transpose(separate, (0, 2, 1, 3, 4)), (n, c, *positions))
 
 
 def check(build, shape, dtype="float32", without=("convolution",), known=True, **options):
@@ -72,7 +72,7 @@ def test_groups_of_any_width(channels, outputs, groups, kernel, stride, mixed):
     assert names(f).count("from_blocks") == 1 and names(f).count("to_blocks") == 0
 
 
-def test_channels_that_lie_apart_are_read_by_groups():
+def test_channels_that_have_a_stride_are_read_by_groups():
     w, v = numbers(40, 3, 3, 3), numbers(64, 8, 1, 1)
     check(lambda x: conv(x, w, padding=1, groups=2), (1, 6, 9, 8))
     check(lambda x: conv(shuffle(x, 2), v, groups=2), (1, 16, 9, 8))

@@ -88,9 +88,9 @@ def test_networks(kernel, stride, padding, channels, known):
     value[0, 1, 5, 7] = np.nan
     np.testing.assert_allclose(f(value), plain(value), rtol=1e-5, atol=1e-5)
     assert np.array_equal(f(value), ag.function([x], y, threads=3)(value), equal_nan=True)
-    apart = ag.function([x], y, mode="fast_run -local_convolution_pair")
-    assert "convolution_pair" not in names(apart)
-    assert np.array_equal(f(value), apart(value), equal_nan=True)
+    separate = ag.function([x], y, mode="fast_run -local_convolution_pair")
+    assert "convolution_pair" not in names(separate)
+    assert np.array_equal(f(value), separate(value), equal_nan=True)
 
 
 def test_parts_of_a_join():

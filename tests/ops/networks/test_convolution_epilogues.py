@@ -31,8 +31,8 @@ def convolutions(*outputs, **options):
     inputs = (X, W, B, R, ONE_IMAGE, OWN, POINTS, SEQUENCE, SPAN)
     graph = ag.rewrite(FunctionGraph(inputs, outputs, **options), "fast_run")
     found = [n.op.product for n in graph.order if isinstance(n.op, FusedProduct)]
-    apart = [n.op for n in graph.order if isinstance(n.op, T.Convolution)]
-    return sum(isinstance(op, T.Convolution) for op in found), len(apart)
+    separate = [n.op for n in graph.order if isinstance(n.op, T.Convolution)]
+    return sum(isinstance(op, T.Convolution) for op in found), len(separate)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_convolutions_with_one_elementwise_reader_are_made_one_with_it(output, e
     assert convolutions(output) == expected
 
 
-def test_a_convolution_that_is_read_elsewhere_stays_apart():
+def test_a_convolution_that_is_read_elsewhere_stays_separate():
     assert convolutions(T.tanh(Y), Y) == (0, 1)
     assert convolutions(T.tanh(Y), T.sum(Y)) == (0, 1)
     assert convolutions(T.tanh(Y), T.exp(Y)) == (1, 0)  # one group, of two outputs

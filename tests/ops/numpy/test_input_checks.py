@@ -149,13 +149,13 @@ def test_arrays_of_other_kinds_give_the_plain_result(kind, tmp_path):
         np.testing.assert_array_equal(result, np.asarray(value) * 2.0)
 
 
-@pytest.mark.parametrize(("method", "mend"), [("toarray", "x.toarray()"), ("__dlpack__", "np.from_dlpack(x)")])
-def test_arrays_of_other_packages_are_refused_with_the_mend(method, mend):
+@pytest.mark.parametrize(("method", "fix"), [("toarray", "x.toarray()"), ("__dlpack__", "np.from_dlpack(x)")])
+def test_arrays_of_other_packages_are_refused_with_the_fix(method, fix):
     x = T.vector("x")
     kind = type("Other", (OfAnotherPackage,), {})
     with pytest.raises(TypeError) as caught:
         compiled([x], [x * 2], name="f")(kind(method))
-    expected = f"f: argument 0 (x): expected float64[?] (1 dimension), got Other <several lines>; use {mend}"
+    expected = f"f: argument 0 (x): expected float64[?] (1 dimension), got Other <several lines>; use {fix}"
     assert str(caught.value) == expected
 
 

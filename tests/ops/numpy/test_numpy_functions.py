@@ -195,7 +195,7 @@ def test_further_elementwise_functions(dtype):
         like("heaviside", np.zeros(3, dtype), x)
         like("float_power", x + x.dtype.type(3), 1.5)
     like("sinc", x, rtol=4e-3 if dtype == "float16" else None)
-    like("fix", x)
+    assert_like_numpy(T.fix, np.trunc, x)  # np.fix warns that np.trunc is to be called
     if np.dtype(dtype).kind == "f":
         like("logaddexp2", x, x[:1].copy())
         like("heaviside", with_nan(4, dtype), 0.5)

@@ -32,10 +32,10 @@ PRODUCTS = {
     st.sampled_from(sorted(PRODUCTS)), st.tuples(*(st.integers(0, 3), st.integers(0, 20))), st.integers(0, 70),
     st.integers(0, 90), st.booleans(), st.integers(0, 2**32 - 1),
 )
-def test_products_are_exact(dtypes, front, n, k, turned, seed):
+def test_products_are_exact(dtypes, front, n, k, transposed, seed):
     rng = np.random.default_rng(seed)
     a = bytes_of(rng, dtypes[0], (*front, k))
-    b = bytes_of(rng, dtypes[1], (n, k)).T if turned else bytes_of(rng, dtypes[1], (k, n))
+    b = bytes_of(rng, dtypes[1], (n, k)).T if transposed else bytes_of(rng, dtypes[1], (k, n))
     np.testing.assert_array_equal(PRODUCTS[dtypes](a, b), a.astype("int32") @ b.astype("int32"))
 
 

@@ -128,7 +128,7 @@ def test_a_quantized_model_learns():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: T.quantize(X, 0.0), "scale must be positive and finite, got 0.0"),
         (lambda: T.quantize(X, -1.0), "scale must be positive and finite, got -1.0"),
@@ -146,6 +146,6 @@ def test_a_quantized_model_learns():
         (lambda: T.dynamic_quantize(X, "int16"), "dynamic_quantize takes floats and int8 or uint8"),
     ],
 )
-def test_bad_input_is_refused_by_name(call, said):
-    with pytest.raises((TypeError, ValueError), match=said.replace("(", r"\(")):
+def test_bad_input_is_refused_by_name(call, message):
+    with pytest.raises((TypeError, ValueError), match=message.replace("(", r"\(")):
         call()

@@ -70,7 +70,7 @@ def test_mean_and_variance_are_one_kernel():
     np.testing.assert_allclose(var, x.astype("float64").var(1), rtol=1e-5)
 
 
-def test_what_stands_between_keeps_groups_apart():
+def test_what_stands_between_keeps_groups_separate():
     total = T.sum(X, axis=1)
     late = T.dot(X, total)  # one element a row, but all rows must be summed first
     assert kinds(X - T.expand_dims(late, 1)) == ["sum", "dot", "dimshuffle", "sub"]
@@ -89,7 +89,7 @@ def test_a_transposed_row_is_not_a_row():
     assert kinds(y.T + Z) == ["softmax", "dimshuffle", "add"]
 
 
-def test_few_long_rows_stay_apart_for_the_threads():
+def test_few_long_rows_stay_separate_for_the_threads():
     x = T.tensor("float64", shape=(2, 1 << 20))
     assert len(names(FUSE(FunctionGraph([x], [x - T.sum(x, axis=1, keepdims=True)]))[0])) == 3
 

@@ -67,7 +67,7 @@ def test_matrices(dtype):
     functions = [ag.function([m], [fold]) for fold in folds]
     whole = [ag.function([m], [fold]) for fold in (m.sum(), (m * m).sum(), m.mean())]
     product = ag.function([m, v], m @ v)
-    turned = ag.function([m, v], v @ m)
+    by_vector = ag.function([m, v], v @ m)
     for shape in SHAPES:
         x = rng.normal(size=shape).astype(dtype)
         a, b = rng.normal(size=shape[1]).astype(dtype), rng.normal(size=shape[0]).astype(dtype)
@@ -78,8 +78,8 @@ def test_matrices(dtype):
                 assert all(bits(f(seen)[0]) == bits(f(x)[0]) for f in whole), (shape, how)
             if how in ("every other column", "turned round", "columns reversed"):
                 assert bits(product(seen, a)) == bits(product(x, a)), (shape, how)
-                assert bits(turned(seen, b)) == bits(turned(x, b)), (shape, how)
+                assert bits(by_vector(seen, b)) == bits(by_vector(x, b)), (shape, how)
         for _, seen in lines(a):
             assert bits(product(x, seen)) == bits(product(x, a)), shape
         for _, seen in lines(b):
-            assert bits(turned(x, seen)) == bits(turned(x, b)), shape
+            assert bits(by_vector(x, seen)) == bits(by_vector(x, b)), shape

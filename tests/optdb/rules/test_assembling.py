@@ -14,7 +14,7 @@ from arignote.ops.elementwise.costs import additions
 from arignote.ops.lowered.assembled import Assembled
 
 X, Y, V = T.matrix("x"), T.matrix("y"), T.vector("v")
-APART = "fast_run -assembly_fusion"
+SEPARATE = "fast_run -assembly_fusion"
 ROW = T.tensor("r", "float64", (1, None))
 
 WHOLE = {
@@ -43,7 +43,7 @@ def assembled(*outputs, inputs):
 @pytest.mark.parametrize("name", WHOLE)
 def test_parts_are_computed_where_they_belong(name):
     inputs, y = WHOLE[name]
-    f, apart = ag.function(inputs, y), ag.function(inputs, y, mode=APART)
+    f, separate = ag.function(inputs, y), ag.function(inputs, y, mode=SEPARATE)
     assert len(assembled(y, inputs=inputs)) == 1
     assert not f.program.slots
     rng = np.random.default_rng(0)
@@ -53,7 +53,7 @@ def test_parts_are_computed_where_they_belong(name):
         for given in (arrays, [np.asfortranarray(a) for a in arrays], [np.flip(np.flip(a).copy()) for a in arrays]):
             got = f(*given)
             assert got.dtype == meant.dtype
-            np.testing.assert_array_equal(got, apart(*given))
+            np.testing.assert_array_equal(got, separate(*given))
             np.testing.assert_allclose(got, meant, rtol=1e-13, atol=1e-13)
 
 
@@ -94,7 +94,7 @@ def test_on_many_threads_and_rows():
         (T.concatenate([T.dot(X, Y), X]),),
     ],
 )
-def test_what_stays_apart(outputs):
+def test_what_stays_separate(outputs):
     assert assembled(*outputs, inputs=[X, Y, V]) == []
 
 

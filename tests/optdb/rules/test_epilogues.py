@@ -72,7 +72,7 @@ def test_stacks_of_rows_at_all_lengths(lengths):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_a_product_that_is_read_elsewhere_stays_apart():
+def test_a_product_that_is_read_elsewhere_stays_separate():
     p = T.dot(A, B)
     assert products(T.tanh(p), p) == []
     assert products(T.tanh(p), T.sum(p)) == []
@@ -132,10 +132,10 @@ LENGTHS = st.sampled_from([0, 1, 2, 7, 8, 9, 16, 17, 31, 33, 64, 70])
 
 @settings(max_examples=60)
 @given(LENGTHS, LENGTHS, st.sampled_from([0, 1, 5, 16, 40, 400]), st.integers(0, 2), st.booleans())
-def test_values_at_all_lengths(several, m, n, k, stretch, transposed):
-    """`stretch`: the other operands have the shape of the product; are broadcast; broadcast the product."""
+def test_values_at_all_lengths(several, m, n, k, form, transposed):
+    """`form`: the other operands have the shape of the product; are broadcast; broadcast the product."""
     relu, residual, two, wide = several
-    rows, columns = (m, n) if stretch == 0 else (1, n) if stretch == 1 else (9 if m == 1 else m, 5 if n == 1 else n)
+    rows, columns = (m, n) if form == 0 else (1, n) if form == 1 else (9 if m == 1 else m, 5 if n == 1 else n)
     a, b, c, d, e = values((m, k), (k, n), (columns,), (rows, columns), (rows, columns))
     if transposed:
         a, b, d = np.asfortranarray(a), np.asfortranarray(b), np.asfortranarray(d)

@@ -152,7 +152,7 @@ def test_an_index_map_of_an_input_stays_a_view_outside():
     assert names(optimized([A, B], [T.exp(A.T + B)])) == ["dimshuffle", ["add", "exp"]]
 
 
-def test_constants_are_inputs_once_and_do_not_tell_groups_apart():
+def test_constants_are_inputs_once_and_do_not_distinguish_groups():
     one, two = (optimized([A], [T.exp(A * c) + c]) for c in (1.5, 2.5))
     assert groups(one)[0].op == groups(two)[0].op
     assert len(groups(one)[0].inputs) == 2

@@ -34,13 +34,13 @@ def dense(x, steps, axis=1, joined=None):
 def test_a_chain_of_joins_is_written_part_by_part():
     x = T.matrix("x", shape=(None, 4))
     y = dense(x, 6)
-    f, plain, apart = (ag.function([x], y, mode=mode) for mode in (None, "NUMPY", "fast_run -growing_joins"))
+    f, plain, separate = (ag.function([x], y, mode=mode) for mode in (None, "NUMPY", "fast_run -growing_joins"))
     writes = [node.op for node in f.graph.order if unmarked(node.op).name == "inc_subtensor"]
     assert len(writes) == 5 and all(op is not unmarked(op) for op in writes)  # in place
     assert "join" not in names(f) and names(f).count("assembled") == 2  # the first two parts, and the array
     for rows in (0, 1, 5):
         value = RNG.standard_normal((rows, 4))
-        np.testing.assert_array_equal(f(value), apart(value))
+        np.testing.assert_array_equal(f(value), separate(value))
         np.testing.assert_allclose(f(value), plain(value), rtol=1e-14)
 
 

@@ -127,8 +127,8 @@ def test_a_layer_norm_of_float32_is_one_node():
     for rows, columns in [(3000, 768), (500, 300), (2000, 7), (3, 100_000), (1, 1), (0, 5), (4, 0)]:
         values = [rng.standard_normal(shape).astype("float32") for shape in ((rows, columns), columns, columns)]
         np.testing.assert_array_equal(f(*values), unfused(*values))
-    stretched = [rng.standard_normal(n).astype("float32") for n in ((2000, 1), (9,), (1,))]
-    np.testing.assert_array_equal(f(*stretched), unfused(*stretched))
+    broadcasts_of = [rng.standard_normal(n).astype("float32") for n in ((2000, 1), (9,), (1,))]
+    np.testing.assert_array_equal(f(*broadcasts_of), unfused(*broadcasts_of))
     with pytest.raises(ValueError, match="lengths 300 and 7"):
         f(np.ones((500, 300), "float32"), np.ones(7, "float32"), np.ones(300, "float32"))
 
@@ -167,11 +167,11 @@ def test_rows_mean_what_they_do_in_numpy(name, rows, columns):
         (T.dot(W[I], Y),),
     ],
 )
-def test_what_stays_apart(outputs):
+def test_what_stays_separate(outputs):
     assert pipelines(*outputs, inputs=[X, Y, W, I]) == []
 
 
-def test_the_new_value_of_an_input_stays_apart():
+def test_the_new_value_of_an_input_stays_separate():
     graph = FunctionGraph([X, W, I], [X - 0.1 * W[I]], updates=[(0, 0)])
     assert not any(isinstance(node.op, Pipeline) for node in ag.rewrite(graph, "fast_run").order)
 
@@ -259,16 +259,16 @@ def test_lengths_that_do_not_agree():
 
 @pytest.mark.parametrize("rows", [3, 200_000])
 @pytest.mark.parametrize("bad", [-6, 5, 2**62])
-def test_an_index_out_of_range_is_told_as_without_the_pipeline(rows, bad):
+def test_an_index_out_of_range_is_reported_as_without_the_pipeline(rows, bad):
     at = np.zeros(rows, "int64")
     at[rows // 2] = bad
     given = np.ones((5, 4)), at, np.ones((rows, 4))
-    said = []
+    message = []
     for mode in ("fast_run", UNFUSED):
         with pytest.raises(IndexError) as caught:
             ag.function([W, I, X], (W[I] * X).sum(1), mode=mode)(*given)
-        said.append(str(caught.value).partition("\n")[0])
-    assert said[0] == said[1] == f"function: index {bad} is out of bounds for axis 0 of w with size 5"
+        message.append(str(caught.value).partition("\n")[0])
+    assert message[0] == message[1] == f"function: index {bad} is out of bounds for axis 0 of w with size 5"
 
 
 def test_the_second_of_two_gathers_is_named():

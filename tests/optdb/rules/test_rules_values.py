@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import rule_rows
-from contracts import ulps_apart
+from contracts import ulps_between
 from rewriting import graph_of, rewritten, sample, tame, values_of
 from rule_trials import (
     EXAMPLES,
@@ -134,8 +134,8 @@ def tail_arrays(graph):
 def where_they_differ(before, after, arrays):
     """Some of the elements, or rows, on which the two graphs give results that are not the same but for rounding."""
     want, got = (values_of(graph, arrays)[0] for graph in (before, after))
-    apart = (ulps_apart(want, got) > LOST) | (np.isfinite(want) != np.isfinite(got))
-    rows = np.flatnonzero(apart.reshape(len(arrays[0]), -1).any(axis=1))
+    separate = (ulps_between(want, got) > LOST) | (np.isfinite(want) != np.isfinite(got))
+    rows = np.flatnonzero(separate.reshape(len(arrays[0]), -1).any(axis=1))
     return [a[rows[:: 1 + len(rows) // MOST_POINTS]] for a in arrays]
 
 
@@ -143,4 +143,4 @@ def off(values, truth):
     """Where values that should be real numbers are not, or are far from them."""
     nearest = np.array([float(t) for t in truth.flat]).reshape(truth.shape)
     with np.errstate(all="ignore"):
-        return np.isfinite(nearest) & (~np.isfinite(values) | (ulps_apart(values, nearest) > LOST))
+        return np.isfinite(nearest) & (~np.isfinite(values) | (ulps_between(values, nearest) > LOST))

@@ -93,7 +93,7 @@ def test_a_costly_value_is_not_computed_again_for_each_element_of_a_longer_one()
     assert kernels(ag.function([U, V], [T.exp(U), T.exp(U) + V])) == 2
 
 
-def test_what_is_certainly_shorter_stays_apart():
+def test_what_is_certainly_shorter_stays_separate():
     column = T.col("column")
     assert kernels(ag.function([column, A], [column * 2.0, column * 2.0 + A])) == 2
 
