@@ -16,7 +16,6 @@ from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece
 from ..ctext.helper import Helper
 from .body_calls import RUNNER
-from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
 from .window_helpers import WINDOWS
 
@@ -140,7 +139,7 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     wanted, ahead = _with_dependencies(names), driver_functions()
-    windows = [h.text for h in (*WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
+    windows = [h.text for h in (*WINDOWS, *LOOPS) if h.name in wanted]
     windows += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted]
     return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *windows, _NO_EFFORT, *others])
@@ -173,7 +172,7 @@ def _home(name: str) -> tuple[str, str]:
     return name, BY_NAME[name].text if name in BY_NAME else ""
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *WINDOWS, *BYTES, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *WINDOWS, *LOOPS)}
 
 
 @cache

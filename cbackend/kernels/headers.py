@@ -64,13 +64,6 @@ TABLES = (
     Table(
         BYTES, "ag_byte_table",
         "Products and tables of bytes, and of weights of few bits.",
-        """\
-    i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
-    i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
-    i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
-""",
     ),
     Table(SOLVERS, "ag_solvers", "Systems of equations and factorizations of one dtype."),
 )  # fmt: skip
@@ -88,7 +81,7 @@ def headers() -> Mapping[Path, str]:
         families.append(family)
         texts = [_including("../../abi/forward.h"), *map(struct_text, structs.values())]
         found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
-    paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h", "../abi/bytes.h"]
+    paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h"]
     found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
     found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
     return found

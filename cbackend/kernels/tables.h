@@ -2,9 +2,9 @@
 #pragma once
 #include "attention/attention.h"
 #include "linear_algebra/linear_algebra.h"
+#include "products/products.h"
 #include "quantized/quantized.h"
 #include "../abi/products.h"
-#include "../abi/bytes.h"
 
 /* Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m,
    n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading
@@ -24,11 +24,11 @@ typedef struct ag_blas {
 
 /* Products and tables of bytes, and of weights of few bits. */
 typedef struct ag_byte_table {
-    i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
-    i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
-    i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
+    i32 (*nibble_product)(const struct ag_runtime *rt, const ag_nibble_product *of);
+    i32 (*sparse_product)(const struct ag_runtime *rt, const ag_sparse_product *of);
+    i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_sparse_product *of);
+    i32 (*two_of_four)(const struct ag_runtime *rt, const ag_two_of_four *of);
+    i32 (*bfloat_product)(const struct ag_runtime *rt, const ag_bfloat_product *of);
     void (*byte_sums)(const struct ag_runtime *rt, const ag_byte_sums *of);
     i32 (*byte_product)(const struct ag_runtime *rt, const ag_byte_product *of);
     void (*look_up)(const struct ag_runtime *rt, const ag_look_up *of);

@@ -14,11 +14,6 @@
                                                                        two of them, of which the first one has `room`
     convolve_gradient(products, [...], x, [s, ...], g, room, result)
                                                                        the gradient of the kernels of a convolution
-    multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
-    multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
-    multiply_columns(products, ..., result)                            the same for blocks along the sum
-    multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
-    multiply_bfloats(products, ..., a, [s, s], b, [s, s], result)      a product of bfloat16, summed in float32
 
 Arrays among the arguments are numbered in their order, those in an epilogue left out.
 """
@@ -64,11 +59,6 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("convolve_packing", "t v a v a v a qa qa a a f", (-2, -1)),
         Intrinsic("convolve_pair", "t v a v a a qa qa v a a qa qa a a f", (-2, -1)),
         Intrinsic("convolve_gradient", "t v a v a a a", (-2, -1)),
-        Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
-        Intrinsic("multiply_sparse", "t q q q q a a a a a"),
-        Intrinsic("multiply_columns", "t q q q a a a a a"),
-        Intrinsic("multiply_two", "t q q q a a a a"),
-        Intrinsic("multiply_bfloats", "t q q q q q q a v a v a"),
     )
 }
 """All intrinsics by name; the driver contains their C."""

@@ -1,6 +1,6 @@
 /* Definitions that both readings of sparse.c share. */
 #pragma once
-#include "../kernels/quantized/bytes.c"
+#include "../quantized/bytes.c"
 
 #if defined(__AVX512F__) || defined(__aarch64__)
 #define SPARSE_ROWS 6 /* rows whose sums are in registers, four vectors each */

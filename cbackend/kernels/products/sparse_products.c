@@ -1,12 +1,14 @@
-/* The entries of the unit: products of bytes, of 4-bit weights and of sparse matrices, and byte tables. */
+/* The products with sparse matrices of float and of double. */
 #pragma once
-#include "../kernels/quantized/sums.c"
-#include "../kernels/quantized/products.c"
-#include "../kernels/quantized/words.c"
-#include "sparse_columns.c"
-#include "two_of_four.c"
-#include "bfloats.c"
-#include "../kernels/slots.h"
+#include "sparse_work.c"
+
+#define NUMBER float
+#define NAMED(name) name##_float
+#include "sparse.c"
+
+#define NUMBER double
+#define NAMED(name) name##_double
+#include "sparse.c"
 
 /* y[rows, outputs] = x[rows, depth] @ w for a sparse w of stored vectors.  Return 0, or MEMORY (2). */
 static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
@@ -26,14 +28,4 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
         for (i64 k = 0; k < tasks && !(is_long && rt->stopped()); k++) task(&work, k);
     rt->release(work.special);
     return 0;
-}
-
-/* Fill the entries.  No BLAS has products of bytes. */
-EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
-{
-    (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){
-        .nibbles = multiply_nibbles, .sparse = multiply_sparse, .columns = multiply_columns, .two = multiply_two,
-        .bfloats = multiply_bfloats, BYTES_SLOTS
-    };
 }

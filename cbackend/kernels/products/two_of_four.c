@@ -10,7 +10,7 @@
    row with an infinity or a NaN gets the products by zeros that are not stored as well. */
 #pragma once
 #include "nibbles.c"
-#include "sparse_numbers.h"
+#include "sparse_products.c"
 
 enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
@@ -21,7 +21,7 @@ enum { TWO_ROWS = 4 };
 enum { TWO_NEAR = 1 << 18 };                       /* bytes of x that stay in the cache for all panels */
 
 typedef struct two_work {
-    const ag_two_product *of;
+    const ag_two_of_four *of;
     i64 share;     /* panels of a task */
     char *special; /* for each row, whether it has an infinity or a NaN */
 } two_work;
@@ -151,7 +151,7 @@ static void add_lost(const two_tile *at, const float *x, float *to)
 /* Some rows, from number `row` on, of one or two panels from number p on. */
 static void multiply_panels(const two_work *work, i64 p, i64 panels, i64 row, i64 rows)
 {
-    const ag_two_product *of = work->of;
+    const ag_two_of_four *of = work->of;
     const i64 blocks = parts(of->depth, BLOCK), rest = of->depth % BLOCK;
     float sums[2 * TWO_ROWS * LANES], last[TWO_ROWS * BLOCK] = {0};
     two_tile at = {
@@ -175,7 +175,7 @@ static void multiply_panels(const two_work *work, i64 p, i64 panels, i64 row, i6
 static void two_task(void *context, i64 index)
 {
     const two_work *work = context;
-    const ag_two_product *of = work->of;
+    const ag_two_of_four *of = work->of;
     const i64 first = index * work->share, end = at_most(first + work->share, parts(of->outputs, LANES));
     const i64 near = at_least(1, TWO_NEAR / 4 / TWO_ROWS / at_least(1, of->depth)) * TWO_ROWS;
     for (i64 start = 0; start < of->rows; start += near) {
@@ -191,7 +191,7 @@ static void two_task(void *context, i64 index)
 }
 
 /* y[rows, outputs] = x[rows, depth] @ w.  Return 0, or MEMORY (2). */
-static i32 multiply_two(const ag_runtime *rt, const ag_two_product *of)
+static i32 multiply_two(const ag_runtime *rt, const ag_two_of_four *of)
 {
     if (of->rows <= 0 || of->outputs <= 0) return 0;
     const i64 panels = parts(of->outputs, LANES);

@@ -12,7 +12,7 @@
    infinity or a NaN gets the products by zeros that are not stored as well. */
 #pragma once
 #include "nibbles.c"
-#include "sparse_numbers.h"
+#include "sparse_products.c"
 
 enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/sparse_columns.py has the former too */
 #if defined(__AVX512F__) || defined(__aarch64__)

@@ -9,7 +9,7 @@
    The products of a block are added in the order of the sum; their sum times the scale of the block is added to the
    previous blocks.  One task computes a whole output, so neither threads nor other rows change its bits. */
 #pragma once
-#include "../kernels/quantized/bytes.c"
+#include "../quantized/bytes.c"
 
 enum { NIBBLE_TILE = 8, NIBBLE_ROWS = 4, NIBBLES_AHEAD = 4096 }; /* NIBBLES_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
