@@ -37,7 +37,16 @@ from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solve
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
-_CONVOLUTIONS = ("convolve_blocks", "convolve_gradient", "convolve_packing", "convolve_pair", "convolve_tiles")
+_CONVOLUTIONS = (
+    "convolve_blocks",
+    "convolve_gradient",
+    "convolve_packing",
+    "convolve_pair",
+    "convolve_pool",
+    "convolve_tiles",
+    "pool_blocks",
+    "sum_channels",
+)
 """The functions of the driver that need the runtime's convolutions."""
 _SENTENCES = {
     Outcome.DONE: "all went well",
@@ -64,6 +73,7 @@ _SENTENCES = {
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "a maximum or minimum of no elements is asked for",
     Outcome.KERNEL + Status.INDEX: "an index is out of bounds",
 }
+
 
 @record(eq=False)
 class Bundle:

@@ -8,56 +8,99 @@ from __future__ import annotations
 
 from ..ctext.helper import Helper
 
+_PAIRS = ("lengths", "kernel", "stride", "dilation", "before", "counts")
+_CONVOLUTION = ("images", "channels", "block", "blocks", "out_block", "panel", "kind", "groups", "outputs", "shuffle")
+_TILED = ("images", "channels", "block", "blocks", "out_block", "panel", "tile")
+_POOL = ("images", "blocks", "block", "kind")
+_GRADIENT = ("images", "channels", "block", "blocks", "out_block", "outputs", "portions")
+_SUMS = ("images", "channels", "block", "blocks", "before", "behind")
 
-def _members(of: str) -> str:
-    """Return the assignments of the first members of an ag_convolution, from a vector of numbers."""
-    single = [f"{of}[{k}]" for k in range(12)]
-    return ", ".join([*single, *(f"{{{of}[{k}], {of}[{k + 1}]}}" for k in range(12, 26, 2))])
+
+def _members(numbers: str, single: tuple[str, ...], pairs: tuple[str, ...] = _PAIRS) -> str:
+    """Return the assignments of the first members of a struct, from a vector of numbers."""
+    first = [f".{name} = {numbers}[{k}]" for k, name in enumerate(single)]
+    at = len(single)
+    return ", ".join(
+        [*first, *(f".{n} = {{{numbers}[{at + 2 * k}], {numbers}[{at + 2 * k + 1}]}}" for k, n in enumerate(pairs))]
+    )
 
 
-_CONVOLVE = """\
-/* {about}  after: NULL, or a
+def _shape(numbers: str, single: tuple[str, ...], pairs: tuple[str, ...], positions: str) -> str:
+    """Return the lengths of the result."""
+    width = single.index("out_block" if "out_block" in single else "block")
+    at = len(single) + 2 * pairs.index(positions)
+    names = (single.index("images"), single.index("blocks"), at, at + 1, width)
+    return ", ".join(f"{numbers}[{k}]" for k in names)
+
+
+def _call(
+    name: str, about: str, kind: str, single: tuple[str, ...], pairs: tuple[str, ...] = _PAIRS,
+    weights: bool = True, bounds: bool = True, steps: bool = False, room: bool = False,
+) -> Helper:  # fmt: skip
+    """Return the function that calls a kernel on channels in blocks, and then what reads its result."""
+    struct, entry = kind.split()
+    given = ["const void *x, const i64 *xs"]
+    given += ["const void *w"] * weights + ["const i64 *ws"] * steps + ["const void *bias"] * weights
+    given += ["const void *low, const void *high"] * bounds + ["void *room"] * room
+    fields = [".x = x, .x_strides = {xs[0], xs[1], xs[2], xs[3]}"]
+    fields += [".w = w, .bias = bias"] * weights + [".w_strides = ws"] * steps
+    fields += [".low = low, .high = high"] * bounds + [".room = room"] * room
+    shape = _shape("of", single, pairs, "counts" if "counts" in pairs else "lengths")
+    return Helper(
+        name,
+        f"""\
+/* {about}  `of` lists the first members of {struct}.  after: NULL, or a
    kernel that reads y; where its arrays do not lie evenly it runs when all is done. */
-static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs, const void *w,
-                   {steps}const void *bias, const void *low, const void *high, {room}void *y, const ag_nest *after,
-                   const i64 *lengths, void *const *data, const i64 *strides)
+static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, {", ".join(given)},
+                   void *y, const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
 {{
-    const i64 shape[] = {{of[0], of[3], of[24], of[25], of[4]}};
+    const i64 shape[] = {{{shape}}};
     i64 said[4];
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
-    const i32 followed = t->convolve(rt, &(const ag_convolution){{
-        of[0], of[1], of[2], of[3], of[4], of[5], of[6], of[7], of[8], of[9], of[10], of[11], {{of[12], of[13]}},
-        {{of[14], of[15]}}, {{of[16], of[17]}}, {{of[18], of[19]}}, {{of[20], of[21]}}, {{of[22], of[23]}},
-        {{of[24], of[25]}}, x, w, bias, low, high, {{xs[0], xs[1], xs[2], xs[3]}}, {given}, y, together ? after : 0,
-        data, strides, 0, {stepped}
+    const i32 followed = t->{entry}(rt, &(const {struct}){{
+        {_members("of", single, pairs)},
+        {", ".join(fields)}, .y = y, .after = together ? after : 0, .data = data, .strides = strides
     }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
 }}
-"""
+""",
+    )
 
-_CONVOLVE_PAIR = """\
-/* Two convolutions on channels in blocks: `of` and `then` list the first members of ag_convolution.  room: for the
-   result of the first one, which the second one reads. */
-static void ag_convolve_pair(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
-                             const void *w, const void *bias, const void *low, const void *high, const i64 *then,
-                             const void *v, const void *more, const void *least, const void *most, void *room, void *y,
-                             const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
-{
-    const i64 row = of[25] * of[4], block = of[24] * row, shape[] = {then[0], then[3], then[24], then[25], then[4]};
+
+def _pair(name: str, about: str, kind: str, single: tuple[str, ...], weights: bool) -> Helper:
+    """Return the function that calls a convolution and the kernel `kind` that reads its result."""
+    struct, entry = kind.split()
+    given, fields = ("const void *v, const void *more, ", ".w = v, .bias = more, ") if weights else ("", "")
+    return Helper(
+        name,
+        f"""\
+/* {about}  `of` and `then` list the first members of ag_convolution and {struct}.  room: for the
+   result of the convolution. */
+static void {name}(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
+                   const void *w, const void *bias, const void *low, const void *high, const i64 *then,
+                   {given}const void *least, const void *most, void *room, void *y,
+                   const ag_nest *after, const i64 *lengths, void *const *data, const i64 *strides)
+{{
+    const i64 shape[] = {{{_shape("then", single, _PAIRS, "counts")}}};
     i64 said[4];
     i32 together = after != 0;
     for (i32 l = 0; together && l < 5; l++) together = lengths[l] == shape[l];
-    const ag_convolution first = {
-        MEMBERS(of), x, w, bias, low, high, {xs[0], xs[1], xs[2], xs[3]}, 0, room, 0, 0, 0, 0, 0
-    };
-    const i32 followed = t->convolve(rt, &(const ag_convolution){
-        MEMBERS(then), room, v, more, least, most, {of[3] * block, block, row, of[4]}, 0, y, together ? after : 0, data,
-        strides, &first, 0
-    });
+    const ag_convolution first = {{
+        {_members("of", _CONVOLUTION)},
+        .x = x, .w = w, .bias = bias, .low = low, .high = high, .x_strides = {{xs[0], xs[1], xs[2], xs[3]}}, .y = room
+    }};
+    const i64 row = first.counts[1] * first.out_block, block = first.counts[0] * row;
+    const i32 followed = t->{entry}(rt, &first, &(const {struct}){{
+        {_members("then", single)},
+        .x = room, .x_strides = {{first.blocks * block, block, row, first.out_block}},
+        {fields}.low = least, .high = most, .y = y, .after = together ? after : 0, .data = data, .strides = strides
+    }});
     if (after && !followed) rt->launch(rt, after, lengths, data, strides, said);
-}
-""".replace("MEMBERS(of)", _members("of")).replace("MEMBERS(then)", _members("then"))
+}}
+""",
+    )
+
 
 WINDOWS = (
     Helper("ag_offsets", """\
@@ -140,28 +183,26 @@ static i32 ag_multiply_windows(const ag_runtime *rt, const ag_blas *t, i32 rank,
     return failed;
 }
 """),
-    Helper("ag_convolve_blocks", _CONVOLVE.format(
-        name="ag_convolve_blocks", room="", given="0", steps="", stepped="0",
-        about="A convolution on channels in blocks (see ag_convolution, whose first members `of` lists)."
-    )),
-    Helper("ag_convolve_pair", _CONVOLVE_PAIR),
-    Helper("ag_convolve_packing", _CONVOLVE.format(
-        name="ag_convolve_packing", room="void *room, ", given="room", steps="const i64 *ws, ", stepped="ws",
-        about="A convolution on channels in blocks by kernels with strides ws.  room: for these as they are read."
-    )),
+    _call("ag_convolve_blocks", "A convolution on channels in blocks.", "ag_convolution convolve", _CONVOLUTION),
+    _call("ag_convolve_packing", "The same by kernels with strides ws.  room: for these as they are read.",
+          "ag_convolution convolve", _CONVOLUTION, steps=True, room=True),
+    _call("ag_convolve_tiles", "The same by Winograd's algorithm.  room: for the tiles of x.",
+          "ag_tiled_convolution convolve_tiles", _TILED, ("lengths", "before", "counts"), room=True),
+    _call("ag_pool_blocks", "A pool of channels in blocks.", "ag_pooling pool", _POOL, weights=False),
+    _call("ag_sum_channels", "Sums of neighbouring channels in blocks.", "ag_channel_sums sum_channels", _SUMS,
+          ("lengths",), weights=False, bounds=False),
+    _pair("ag_convolve_pair", "Two convolutions on channels in blocks.", "ag_convolution convolve_pair", _CONVOLUTION,
+          True),
+    _pair("ag_convolve_pool", "A convolution and a pool on channels in blocks.", "ag_pooling convolve_pool", _POOL,
+          False),
     Helper("ag_convolve_gradient", """\
 /* The gradient of the kernels of a convolution in blocks: `of` lists the first members of ag_kernel_gradient. */
 static void ag_convolve_gradient(const ag_runtime *rt, const ag_blas *t, const i64 *of, const void *x, const i64 *xs,
                                  const void *g, void *room, void *y)
 {
     t->kernel_gradient(rt, &(const ag_kernel_gradient){
-        of[0], of[1], of[2], of[3], of[4], of[5], of[6], {of[7], of[8]}, {of[9], of[10]}, {of[11], of[12]},
-        {of[13], of[14]}, {of[15], of[16]}, {of[17], of[18]}, x, g, {xs[0], xs[1], xs[2], xs[3]}, room, y
+        MEMBERS, .x = x, .g = g, .x_strides = {xs[0], xs[1], xs[2], xs[3]}, .room = room, .y = y
     });
 }
-"""),
-    Helper("ag_convolve_tiles", _CONVOLVE.format(
-        name="ag_convolve_tiles", room="void *room, ", given="room", steps="", stepped="0",
-        about="A convolution on channels in blocks by Winograd's algorithm.  room: for the tiles of x."
-    )),
+""".replace("MEMBERS", _members("of", _GRADIENT))),
 )  # fmt: skip

@@ -57,7 +57,8 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
         }
     }
     const i64 begin = first * of->outputs / block;
-    follow_strip(work, &part, image, begin, parts(last * of->outputs, block) - begin);
+    follow_strip(&work->after, image, begin, parts(last * of->outputs, block) - begin, part.row * work->columns,
+                 at_most(part.end * work->columns, work->total));
 }
 
 /* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks. */
@@ -75,7 +76,8 @@ static i32 convolve_listed(const ag_runtime *rt, const ag_convolution *of)
 
 static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
 {
-    if (of->listed) return convolve_listed(rt, of);
+    if (of->kind == AG_LISTED) return convolve_listed(rt, of);
+    if (of->kind == AG_DEPTHWISE) return convolve_depthwise(rt, of);
     if (!of->w_strides) return convolve_with(rt, of, 0, 0, 0);
     ag_convolution packed = *of;
     packed.w = of->room;

@@ -7,6 +7,12 @@
 #if !COMPLEX
 enum { LINES = 16 };
 
+/* Positions are rows of `columns` positions. */
+typedef struct channel_rows {
+    const ag_channel_sums *of;
+    i64 columns;
+} channel_rows;
+
 typedef struct beside {
     const REAL *ends[3];   /* of the first position: the previous block, this one, the next one; NULL if there is none */
     i64 held[3];           /* number of channels of each; the others are zeros */
@@ -35,49 +41,60 @@ INLINE void sum_lines(const i64 width, i64 first, i64 count, REAL lines[][3 * LA
     }
 }
 
-/* The positions of rows [part->row, part->end) for a block of channels, one vector; x lies as y does. */
-static void sum_neighbours(const strip *part)
+/* Rows of y for blocks of one vector, where x lies as y does; see rows_function. */
+static void sum_neighbours(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
-    const ag_convolution *of = part->of;
-    const i64 width = of->beside[0] + of->beside[1] + 1, first = LANES - of->beside[0];
-    const i64 end = at_most(part->end * part->columns, of->counts[0] * of->counts[1]);
+    const channel_rows *rows = context;
+    const ag_channel_sums *of = rows->of;
+    const i64 width = of->before + of->behind + 1, first = LANES - of->before;
+    const i64 last = at_most(end * rows->columns, of->lengths[0] * of->lengths[1]);
     beside work;
     for (int k = 0; k < 3; k++) {
-        const i64 number = part->block + k - 1;
+        const i64 number = block + k - 1;
         const i32 is_there = number >= 0 && number < of->blocks;
-        work.ends[k] = is_there ? part->x + (k - 1) * of->x_strides[1] : 0;
+        work.ends[k] = is_there ? x + (k - 1) * of->x_strides[1] : 0;
         work.held[k] = is_there ? at_most(LANES, of->channels - number * LANES) : 0;
     }
     REAL lines[LINES][3 * LANES];
-    for (i64 position = part->row * part->columns, count; position < end; position += count) {
-        REAL *y = part->y + position * LANES;
-        count = at_most(LINES, end - position);
+    for (i64 position = row * rows->columns, count; position < last; position += count) {
+        REAL *to = y + position * LANES;
+        count = at_most(LINES, last - position);
         lay_lines(&work, position, count, lines);
-        if (width == 5) sum_lines(5, first, count, lines, y);
-        else sum_lines(width, first, count, lines, y);
+        if (width == 5) sum_lines(5, first, count, lines, to);
+        else sum_lines(width, first, count, lines, to);
     }
 }
 
 /* The same for blocks that are not one vector, number by number. */
-static void sum_neighbours_singly(const strip *part)
+static void sum_neighbours_singly(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
-    const ag_convolution *of = part->of;
-    const i64 size = of->block, end = at_most(part->end * part->columns, of->counts[0] * of->counts[1]);
-    for (i64 position = part->row * part->columns; position < end; position++)
+    const channel_rows *rows = context;
+    const ag_channel_sums *of = rows->of;
+    const i64 size = of->block, last = at_most(end * rows->columns, of->lengths[0] * of->lengths[1]);
+    for (i64 position = row * rows->columns; position < last; position++)
         for (i64 l = 0; l < size; l++) {
-            const i64 channel = part->block * size + l;
+            const i64 channel = block * size + l;
             REAL sum = 0;
-            for (i64 c = channel - of->beside[0]; c <= channel + of->beside[1]; c++)
+            for (i64 c = channel - of->before; c <= channel + of->behind; c++)
                 if (c >= 0 && c < of->channels)
-                    sum += part->x[(c / size - part->block) * of->x_strides[1] + position * size + c % size];
-            part->y[position * size + l] = sum;
+                    sum += x[(c / size - block) * of->x_strides[1] + position * size + c % size];
+            y[position * size + l] = sum;
         }
 }
 
-static void (*own_rows_of(const ag_convolution *of))(const strip *)
+/* Sum neighbouring channels; return whether the epilogue has run. */
+static i32 sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
 {
-    if (of->beside[0] || of->beside[1]) return of->block == LANES ? sum_neighbours : sum_neighbours_singly;
-    if (of->own > 1) return of->block == LANES ? pool_rows : pool_singly;
-    return has_own_rows(of) ? sum_own_rows : 0;
+    i64 joined[AG_MOST_ARRAYS * 5];
+    const i64 total = of->lengths[0] * of->lengths[1];
+    if (total <= 0) return 0;
+    const channel_rows rows = {of, parts(total, parts(total, SEGMENT))};
+    by_blocks work = {
+        .function = of->block == LANES ? sum_neighbours : sum_neighbours_singly, .of = &rows, .x = of->x,
+        .x_strides = of->x_strides, .y = of->y, .images = of->images, .blocks = of->blocks,
+        .rows = parts(total, rows.columns), .columns = rows.columns, .total = total,
+        .after = epilogue_of(of->after, of->data, of->strides, of->block, of->lengths[1], joined),
+    };
+    return run_blocks(rt, &work, of->before + of->behind + 1);
 }
 #endif

@@ -1,6 +1,5 @@
-#ifndef CONVOLVE
-#define CONVOLVE 0
-#define KERNEL_GRADIENT 0
+#ifndef CONVOLUTIONS
+#define CONVOLUTIONS
 #endif
 
 /* Fill the entries.  found: the CBLAS functions gemm, gemv, ger and dot of this dtype, each of which may be NULL. */
@@ -9,5 +8,7 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     wide = takes_wide;
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
-    *entries = (ag_blas){multiply_all, gemv, ger, dot, CONVOLVE, ATTEND, KERNEL_GRADIENT};
+    *entries = (ag_blas){
+        .product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, .attend = ATTEND, CONVOLUTIONS
+    };
 }

@@ -49,7 +49,7 @@ from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
-from .plan_block_pools import SUMS
+from ..abi.kinds import ConvolutionKind, PoolKind
 from .program import (
     Allocate,
     Array,
@@ -83,8 +83,10 @@ Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Index of the vector with the reduced lengths among the arguments of multiply_windows."""
-CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
-"""Indices into the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
+CHANNELS, KIND, KERNEL = 1, 6, slice(12, 14)
+"""Indices into the numbers of a call of `convolve_blocks`."""
+POOL_KIND, POOL_KERNEL, BESIDE = 3, slice(6, 8), slice(4, 6)
+"""Indices into the numbers of a call of `pool_blocks`, and of `sum_channels`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -203,33 +205,36 @@ def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
         if isinstance(s, Call) and s.function == "multiply_windows":
             rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
             found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_packing", "convolve_tiles"):
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            if any(numbers[BESIDE]):
-                found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
-                continue
-            found += _own(numbers, s.writes[-1].lengths) if numbers[OWN] else [
-                (2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)
-            ]
-        elif isinstance(s, Call) and s.function == "convolve_gradient":
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
-        elif isinstance(s, Call) and s.function == "convolve_pair":
-            first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
-            found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
-            found += _own(second, s.writes[-1].lengths)
+        elif isinstance(s, Call) and s.function in BLOCKED:
+            numbers = [a.values for a in s.arguments if isinstance(a, Vector)]
+            found += BLOCKED[s.function](s, numbers)
         elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
             views = len(dict.fromkeys(a.base for a in s.reads))
             found.append((views, s.writes[0].lengths, 1))
     return found
 
 
-def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Return the operations of a convolution with a kernel per channel, or of a sum pool; comparisons count none."""
-    kernel = numbers[KERNEL]
-    if numbers[OWN] == 1:
-        return [(2, (*lengths, *kernel), 1)]
-    return [(math.prod(n for n in kernel if isinstance(n, int)) - 1, lengths, 1)] if numbers[OWN] == SUMS else []
+def _convolved(numbers: Lengths, lengths: Lengths) -> list[Term]:
+    channels = () if numbers[KIND] == ConvolutionKind.DEPTHWISE else (numbers[CHANNELS],)
+    return [(2, (*lengths, *channels, *numbers[KERNEL]), 1)]
+
+
+def _pooled(numbers: Lengths, lengths: Lengths) -> list[Term]:
+    """Return the additions of a pool; comparisons count none."""
+    additions = math.prod(n for n in numbers[POOL_KERNEL] if isinstance(n, int)) - 1
+    return [(additions, lengths, 1)] if numbers[POOL_KIND] == PoolKind.SUM else []
+
+
+BLOCKED: dict[str, Callable[[Call, list[Lengths]], list[Term]]] = {
+    **dict.fromkeys(("convolve_blocks", "convolve_packing"), lambda s, n: _convolved(n[0], s.writes[-1].lengths)),
+    "convolve_tiles": lambda s, n: [(2, (*s.writes[-1].lengths, n[0][CHANNELS], 3, 3), 1)],
+    "convolve_pair": lambda s, n: [*_convolved(n[0], s.writes[0].lengths), *_convolved(n[2], s.writes[-1].lengths)],
+    "convolve_pool": lambda s, n: [*_convolved(n[0], s.writes[0].lengths), *_pooled(n[2], s.writes[-1].lengths)],
+    "pool_blocks": lambda s, n: _pooled(n[0], s.writes[-1].lengths),
+    "sum_channels": lambda s, n: [(sum(k for k in n[0][BESIDE] if isinstance(k, int)), s.writes[-1].lengths, 1)],
+    "convolve_gradient": lambda s, n: [(2, (*s.writes[-1].lengths, n[0][0], *n[0][-2:]), 1)],
+}
+"""The operations of the calls on channels in blocks."""
 
 
 def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:

@@ -1,18 +1,16 @@
-"""Pools and sums of neighbouring channels, on channels in blocks: calls of the convolution that read no weights."""
+"""Pools and sums of neighbouring channels, on channels in blocks."""
 
 from __future__ import annotations
 
 from ...graph import Apply, Variable
 from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
+from ..abi.kinds import PoolKind
 from .outcome import Outcome
 from .plan_blas import Multiplication, plan_multiplication
 from .plan_block_layout import counts_in_blocks, with_dense_lanes
 from .planner import Planner
 from .program import Array, Lengths, Table, Vector
-
-LARGEST, SUMS = 2, 3
-"""Kinds of pools: the numbers of that name in gemm/pools.c."""
 
 
 def plan_channel_sums(p: Planner, node: Apply) -> None:
@@ -26,10 +24,9 @@ def summed_channels(p: Planner, node: Apply) -> Multiplication:
     n, count, *positions, lanes = x.lengths
     p.guard("equal", count, -(-op.channels // size), failure=Outcome.LENGTHS, axis=1)
     p.guard("equal", lanes, size, failure=Outcome.LENGTHS, axis=4)
-    counts = (op.channels, size, count, size, 1, 1, 0, 1, op.channels, 1, 0, op.before, op.behind)
-    numbers = (n, *counts, *positions, *(1, 1) * 3, 0, 0, *positions)
-    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), x, x, 0, 0)  # no weights
-    return Multiplication("convolve_blocks", (n, count, *positions, size), arguments, (x,))
+    numbers = (n, op.channels, size, count, op.before, op.behind, *positions)
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]))
+    return Multiplication("sum_channels", (n, count, *positions, size), arguments, (x,))
 
 
 def plan_blocked_pool(p: Planner, node: Apply) -> None:
@@ -41,14 +38,14 @@ def pooled_blocks(p: Planner, node: Apply, low: Array | None = None, high: Array
     op, size = node.op, node.inputs[0].type.shape[4] or 1
     assert isinstance(op, BlockedPool)
     x, lengths = input_and_lengths(p, node)
-    count = lengths[1]
     p.guard("equal", x.lengths[4], size, failure=Outcome.LENGTHS, axis=4)
+    kind = PoolKind.SUM if op.sums else PoolKind.LARGEST
     numbers = (
-        x.lengths[0], 1, size, count, size, 1, SUMS if op.sums else LARGEST, 0, 1, 1, 1, 0, 0, 0, *x.lengths[2:4],
-        *op.kernel, *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *lengths[2:4],
+        x.lengths[0], lengths[1], size, int(kind), *x.lengths[2:4], *op.kernel, *op.stride, *op.dilation,
+        *(pair[0] for pair in op.padding), *lengths[2:4],
     )  # fmt: skip
-    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), x, x, low or 0, high or 0)  # no weights
-    return Multiplication("convolve_blocks", lengths, arguments, tuple(a for a in arguments if isinstance(a, Array)))
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), low or 0, high or 0)
+    return Multiplication("pool_blocks", lengths, arguments, tuple(a for a in arguments if isinstance(a, Array)))
 
 
 def input_and_lengths(p: Planner, node: Apply) -> tuple[Array, Lengths]:

@@ -10,6 +10,7 @@ from ...ops.channel_sums import ChannelSums
 from ...ops.convolution_pair import ConvolutionPair, bounds_of
 from ...ops.fused_product import FusedProduct
 from ...record import record
+from ..abi.kinds import ConvolutionKind as Kind
 from .outcome import Outcome
 from .plan_blas import Multiplication, plan_multiplication
 from .plan_block_layout import counts_in_blocks, with_dense_lanes
@@ -74,7 +75,8 @@ def plan_pair(p: Planner, node: Apply) -> None:
     _, numbers, _, _, *operands = second.arguments
     arguments = (*first.arguments, numbers, *operands, room)
     reads = (*first.reads, *(a for a in operands if isinstance(a, Array)))
-    plan_multiplication(p, Multiplication("convolve_pair", second.lengths, arguments, reads, writes=(room,)), node.out)
+    function = "convolve_pool" if second.function == "pool_blocks" else "convolve_pair"
+    plan_multiplication(p, Multiplication(function, second.lengths, arguments, reads, writes=(room,)), node.out)
 
 
 def has_call(node: Apply) -> bool:
@@ -135,19 +137,21 @@ def blocked_lengths(p: Planner, node: Apply) -> Lengths:
     return _found(p, node).lengths
 
 
-def convolved_blocks(
-    p: Planner, node: Apply, low: Array | None = None, high: Array | None = None
-) -> Multiplication:
+def convolved_blocks(p: Planner, node: Apply, low: Array | None = None, high: Array | None = None) -> Multiplication:
     """Return the call of a convolution, clipped to the range from `low` to `high` where these are given."""
     op, found, (_, w, bias) = node.op, _found(p, node), p.inputs_of(node)
     assert isinstance(op, BlockedConvolution)
     weights = _kernels(node)
     x, channels = found.x, weights[0] if op.own else weights[1]
-    listed = op.is_listed(weights, len(x.lengths) == 5)
+    block = op.size if len(x.lengths) == 5 else 1
+    before = tuple(pair[0] for pair in op.padding)
+    if op.tile:
+        return _in_tiles(p, node, found, low, high)
+    kind = Kind.DEPTHWISE if op.own else Kind.LISTED if op.is_listed(weights, len(x.lengths) == 5) else Kind.DENSE
     numbers = (
-        x.lengths[0], channels, op.size if len(x.lengths) == 5 else 1, found.lengths[1], op.size, op.panel, int(op.own),
-        op.tile, op.groups, weights[0] // op.groups, op.shuffle, int(listed), 0, 0, *x.lengths[2:4], *weights[2:],
-        *op.stride, *op.dilation, *(pair[0] for pair in op.padding), *found.counts,
+        x.lengths[0], channels, block, found.lengths[1], op.size, op.panel, int(kind), op.groups,
+        weights[0] // op.groups, op.shuffle, *x.lengths[2:4], *weights[2:], *op.stride, *op.dilation, *before,
+        *found.counts,
     )  # fmt: skip
     steps = () if op.weights else (Vector(w.strides),)
     arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, *steps, bias, low or 0, high or 0)
@@ -155,9 +159,21 @@ def convolved_blocks(
     if not op.weights:
         laid = p.fresh(x.dtype, weights)
         return Multiplication("convolve_packing", found.lengths, (*arguments, laid), reads, writes=(laid,))
-    if not op.tile:
-        return Multiplication("convolve_blocks", found.lengths, arguments, reads)
-    room = _room(p, found, op.tile)
+    return Multiplication("convolve_blocks", found.lengths, arguments, reads)
+
+
+def _in_tiles(p: Planner, node: Apply, found: _Found, low: Array | None, high: Array | None) -> Multiplication:
+    """Return the call of a convolution by Winograd's algorithm."""
+    op, x, (_, w, bias) = node.op, found.x, p.inputs_of(node)
+    assert isinstance(op, BlockedConvolution)
+    before = (pair[0] for pair in op.padding)
+    channels, room = _kernels(node)[1], _room(p, found, op.tile)
+    numbers = (
+        x.lengths[0], channels, op.size, found.lengths[1], op.size, op.panel, op.tile, *x.lengths[2:4], *before,
+        *found.counts,
+    )  # fmt: skip
+    arguments = (Table(x.dtype), Vector(numbers), x, Vector(x.strides[:4]), w, bias, low or 0, high or 0)
+    reads = tuple(a for a in arguments if isinstance(a, Array))
     return Multiplication("convolve_tiles", found.lengths, (*arguments, room), reads, writes=(room,))
 
 

@@ -23,7 +23,9 @@ _PRODUCTS = (
 )  # fmt: skip
 _CONVOLUTIONS = tuple(
     f"{_GEMM}{name}.c"
-    for name in ("direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient")
+    for name in (
+        "strips", "direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient"
+    )
 )
 _MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
 
