@@ -93,20 +93,5 @@ typedef struct ag_byte_softmax {
     void *y;                                            /* contiguous */
 } ag_byte_softmax;
 
-/* Products and tables of bytes.  Those that return a number: 0, or MEMORY (2). */
-typedef struct ag_byte_table {
-    void (*sums)(const struct ag_runtime *rt, const ag_byte_sums *sums);
-    i32 (*product)(const struct ag_runtime *rt, const ag_byte_product *product);
-    i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
-    i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
-    i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
-    void (*look_up)(const struct ag_runtime *rt, i64 count, const void *x, const void *table, void *y);
-    void (*softmax)(const struct ag_runtime *rt, const ag_byte_softmax *softmax);
-    void (*words)(const struct ag_runtime *rt, i64 images, i64 channels, i64 positions, i64 is_signed, const float *x,
-                  const float *scale, const void *zero, void *y);
-} ag_byte_table;
-
 """
 """The structs of one unit of the runtime: gemm/bytes.c and the files that are read with it."""

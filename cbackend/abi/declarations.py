@@ -10,6 +10,9 @@ after a change here; `tests/test_runtime.py` holds the two together.  Each gener
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from .byte_declarations import BYTE_DECLARATIONS
 from .kinds import ConvolutionKind, PoolKind, c_enum
 
@@ -19,12 +22,31 @@ VERSION = 1
 C_TYPES = "typedef __INT32_TYPE__ i32;\ntypedef __INT64_TYPE__ i64;\n"
 """Prelude of the declarations; C11 allows a typedef to be repeated, so a preamble may contain it again."""
 
+_KERNELS = Path(__file__).parent.parent / "kernels"
+
+
+def _kernel_tables() -> str:
+    """Return the structs of kernels and the tables of the runtime, which are written from the specs."""
+    text = (_KERNELS / "tables.h").read_text()
+    for line in re.findall(r'#include "[^"]*"\n', text):
+        text = text.replace(line, (_KERNELS / line.split('"')[1]).read_text())
+    return text
+
+
 _FIRST_DECLARATIONS = """\
 struct ag_runtime;
 
 struct ag_call;
 
 struct ag_nest;
+
+/* An epilogue: a nest that reads the results of a call, with what a launch takes.  nest: NULL if there is none. */
+typedef struct ag_after {
+    const struct ag_nest *nest;
+    const i64 *lengths;
+    void *const *data;
+    const i64 *strides;
+} ag_after;
 
 enum { AG_MOST_AXES = 66, AG_MOST_ARRAYS = 64 }; /* of a product's result; of the nest that follows a product */
 
@@ -128,47 +150,6 @@ typedef struct ag_kernel_gradient {
     i64 x_strides[4];
     void *room, *y;                                     /* room: `portions` times the numbers of all blocks of y */
 } ag_kernel_gradient;
-
-/* y = softmax(scale * q[m, d] @ k[d, n] where the mask keeps it, else fill; + added) @ v[n, e] for each place of a
-   batch; see gemm/attention.c.  Strides are those of all axes, 0 along those that are broadcast. */
-typedef struct ag_attention {
-    i32 rank;                                           /* axes of the batch */
-    const i64 *batch;
-    i64 m, n, d, e;
-    const void *scale, *q;
-    const i64 *q_strides;
-    const void *k;
-    const i64 *k_strides;
-    const void *v;
-    const i64 *v_strides;
-    const void *mask;                                   /* NULL, or bools that are `drops` where a score is left out */
-    const i64 *mask_strides;
-    i64 drops;
-    const void *fill, *added;                           /* added: NULL, or numbers added to the scores */
-    const i64 *added_strides;
-    void *y;                                            /* contiguous */
-} ag_attention;
-
-/* Products of one dtype.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m, n] += alpha * x * y; dot: sum(x * y),
-   nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading dimensions and increments count elements;
-   element i of x is x[i * incx], whatever the sign.  With *alpha == 0 the operands are not read. */
-typedef struct ag_blas {
-    void (*product)(const struct ag_runtime *rt, const ag_product *product);
-    void (*gemv)(const struct ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda,
-                 const void *x, i64 incx, const void *beta, void *y, i64 incy);
-    void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
-                const void *y, i64 incy, void *a, i64 lda);
-    void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    i32 (*attend)(const struct ag_runtime *rt, const ag_attention *attention); /* 0, or MEMORY (2) */
-    /* These return whether the epilogue has run.  The second kernel of a pair reads y of the first, a buffer. */
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution);
-    i32 (*convolve_tiles)(const struct ag_runtime *rt, const ag_tiled_convolution *convolution);
-    i32 (*convolve_pair)(const struct ag_runtime *rt, const ag_convolution *first, const ag_convolution *second);
-    i32 (*convolve_pool)(const struct ag_runtime *rt, const ag_convolution *first, const ag_pooling *second);
-    i32 (*pool)(const struct ag_runtime *rt, const ag_pooling *pool);
-    i32 (*sum_channels)(const struct ag_runtime *rt, const ag_channel_sums *sums);
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
-} ag_blas;
 
 """
 
@@ -304,7 +285,7 @@ typedef struct ag_runtime {
 } ag_runtime;
 """
 
-RUNTIME_DECLARATIONS = _FIRST_DECLARATIONS + BYTE_DECLARATIONS + _MORE_DECLARATIONS
+RUNTIME_DECLARATIONS = _FIRST_DECLARATIONS + BYTE_DECLARATIONS + _kernel_tables() + _MORE_DECLARATIONS
 """The structs of programs and of the runtime."""
 
 CALL_DECLARATIONS = """\

@@ -24,7 +24,9 @@ static i32 multiply_sparse(const ag_runtime *rt, const ag_sparse_product *given)
 EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
 {
     (void)found, (void)takes_wide, (void)alone;
-    *entries = (ag_byte_table){sum_bytes,        multiply_bytes, multiply_nibbles, multiply_sparse, multiply_columns,
-                               multiply_two,     multiply_bfloats, look_up, softmax_of_bytes,
-                               quantize_words};
+    *entries = (ag_byte_table){
+        .sums = sum_bytes, .product = multiply_bytes, .nibbles = multiply_nibbles, .sparse = multiply_sparse,
+        .columns = multiply_columns, .two = multiply_two, .bfloats = multiply_bfloats, .look_up = look_up,
+        .softmax = softmax_of_bytes, .words = quantize_words, BYTES_SLOTS
+    };
 }

@@ -294,5 +294,5 @@ static void find_kernel_gradient(const ag_runtime *rt, const ag_kernel_gradient 
 }
 #define CONVOLUTIONS \
     .convolve = convolve, .convolve_tiles = convolve_tiles, .convolve_pair = convolve_pair, .convolve_pool = convolve_pool, \
-    .pool = pool, .sum_channels = sum_channels, .kernel_gradient = find_kernel_gradient
+    .pool = pool, .sum_channels = sum_channels, .kernel_gradient = find_kernel_gradient,
 #endif

@@ -9,6 +9,6 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
     *entries = (ag_blas){
-        .product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, .attend = ATTEND, CONVOLUTIONS
+        .product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, CONVOLUTIONS PRODUCTS_SLOTS
     };
 }

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator, Sequence
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.assembled import Assembled
-from ...ops.attention import Attention
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
@@ -36,7 +35,7 @@ from ...ops.costs import additions
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
 from ...ops.determinants import Det, SlogDet
-from ...ops.elementwise import Elementwise, Pointwise, add, exp, mul, sub, true_div
+from ...ops.elementwise import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
 from ...ops.factorizations import Cholesky
 from ...ops.fused import GraphOp, InPlace, unmarked
 from ...ops.fused_product import FusedProduct
@@ -50,6 +49,8 @@ from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
 from ..abi.kinds import ConvolutionKind, PoolKind
+from ..kernels import Work
+from .calls import spec_of, values
 from .program import (
     Allocate,
     Array,
@@ -79,7 +80,7 @@ THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solv
 """Operations on a matrix of n rows, in thirds of n^3."""
 SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations per right side, in n^2."""
-Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
+Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROW_LENGTHS = 3
 """Index of the vector with the reduced lengths among the arguments of multiply_windows."""
@@ -129,7 +130,7 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     """Return the floating-point operations of a node as terms to be added up; no terms for a node without any."""
     if site >= len(program.sites):
         return []
-    work: Work | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
+    work: Count | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
     return work(program, program.sites[site], steps) if work is not None else []
 
 
@@ -182,9 +183,23 @@ def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[T
     return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
 
 
-def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return no terms: the node only describes, moves or compares elements, or its bodies count their own."""
-    return []
+def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Return the operations of the kernels of the runtime that a node calls, as their specs tell."""
+    found: list[Term] = []
+    for step in steps:
+        if not isinstance(step, Call):
+            continue
+        spec = spec_of(step)
+        if spec is not None and spec.work is not None:
+            found += (_term(work, step.dtype) for work in spec.work(values(step.function, step.arguments)))
+    return found
+
+
+def _term(work: Work, dtype: str) -> Term:
+    """Return the operations of a call in additions."""
+    functions = (ELEMENTWISE[name] for name in work.functions)
+    each = sum(current().costs.additions(f.name, f.cost, dtype) for f in functions)
+    return work.number + each, work.lengths, work.over
 
 
 def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
@@ -288,13 +303,6 @@ def _product(op: object, site: Site) -> Term:
     return 2, (*a.lengths, *b.lengths[1:]), 1
 
 
-def _of_attention(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    q, k, v = (x.lengths for x in site.operands[:3])
-    batch = max((x[:-2] for x in (q, k, v)), key=len)
-    sizes, shares = (*batch, q[-2], k[-1]), _of_row(Softmax, site.node.out.dtype)
-    return [(2, (*sizes, q[-1]), 1), (2, (*sizes, v[-1]), 1), (shares, sizes, 1)]
-
-
 def _of_row(kind: type[Op], dtype: str) -> int:
     """Return additions per element of a row."""
     return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
@@ -336,9 +344,8 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 # --- the facet `work` of the classes that do more than launch one kernel
 
-COUNTS: dict[type[Op], Work] = {
+COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
-    Attention: _of_attention,
     **dict.fromkeys(THIRDS, _of_system),
     **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
     **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),

@@ -9,8 +9,6 @@
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
     panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
                                                                        a product of weights in panels, and its epilogue
-    attend(products, rank, [n, ...], m, n, d, e, scale, q, [s, ...], k, [s, ...], v, [s, ...], ..., result)
-                                                                       attention, whose scores are not kept
     multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
     convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
                                                                        a convolution on channels in blocks
@@ -45,12 +43,13 @@ Arrays among the arguments are numbered in their order, those in an epilogue lef
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...record import record
 from ..ir.kernel import Kernel
-from ..ir.operands import Pointer
-from .program import After, Argument, Array, Call, Number, Said, Solvers, Stages, Table, Vector
+from ..kernels import specs
+from . import calls
+from .program import After, Array, Call, Number, Said, Solvers, Stages, Table, Vector
 
 
 @record
@@ -84,7 +83,6 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("matmul", "t q v q q q n a v a v n a"),
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
         Intrinsic("panels_then", "t q q q n a v a n a f"),
-        Intrinsic("attend", "t q v q q q q na a v a v a v qa v q qna qa v a"),
         Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
         Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
         Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
@@ -116,6 +114,8 @@ INTRINSICS: dict[str, Intrinsic] = {
 
 def has_signature(step: Call) -> bool:
     """Whether the arguments of an intrinsic are of the kinds in its signature."""
+    if step.function in specs():
+        return not calls.misfit(step.function, step.arguments)
     kinds = INTRINSICS[step.function].signature.split()
     given = step.arguments
     if len(given) == len(kinds) + 3 and kinds[-1] == "f":  # four zeros stand for no epilogue
@@ -123,14 +123,12 @@ def has_signature(step: Call) -> bool:
     return len(given) == len(kinds) and all(KINDS[type(a)] in k for a, k in zip(given, kinds, strict=True))
 
 
-Effects = tuple[tuple[Array, ...], tuple[Array, ...]]
-"""The arrays that a call writes, and those that it reads."""
-
-
-def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
+def effects(step: Call, kernels: Mapping[str, Kernel]) -> calls.Effects:
     """Return the effects of a call by its arguments.  Raises KeyError for an unknown kernel or intrinsic."""
     if step.kernel:
-        return _of_kernel(step.arguments, kernels[step.function])
+        return calls.effects_of_kernel(step.arguments, kernels[step.function])
+    if step.function in specs():
+        return calls.effects(step.function, step.arguments, kernels)
     intrinsic = INTRINSICS[step.function]
     arrays = [a for a in step.arguments if isinstance(a, Array)]
     written = {k % len(arrays) for k in intrinsic.writes} if arrays else set()
@@ -138,22 +136,13 @@ def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
     reads = [a for k, a in enumerate(arrays) if k not in written]
     for argument in step.arguments:
         if isinstance(argument, After):
-            more, others = _of_kernel(argument.arguments, kernels[argument.kernel])
+            more, others = calls.effects_of_kernel(argument.arguments, kernels[argument.kernel])
             writes, reads = [*more, *writes], [*reads, *others]
         elif isinstance(argument, Stages):
-            return _of_stages(argument, kernels)
+            return calls.effects_of_stages(argument, kernels)
     return tuple(writes), tuple(reads)
 
 
-def _of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
-    given = zip(kernel.arguments, arguments, strict=False)
-    found = {k.operand: a for k, a in given if isinstance(k, Pointer) and isinstance(a, Array)}
-    arrays, first_input = sorted(found.items(), key=lambda pair: pair[0]), len(kernel.outputs)
-    return tuple(a for k, a in arrays if k < first_input), tuple(a for k, a in arrays if k >= first_input)
-
-
-def _of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
-    """Return the arrays of a pipeline that lie in memory; its line buffers belong to the runtime."""
-    found = [_of_kernel(stage.arguments, kernels[stage.kernel]) for stage in stages.stages]
-    writes = dict.fromkeys(a for written, _ in found for a in written if a.base != "")
-    return tuple(writes), tuple(dict.fromkeys(a for _, read in found for a in read if a.base != ""))
+def known() -> list[str]:
+    """Return the names of all calls but those of generated kernels."""
+    return [*INTRINSICS, *specs()]

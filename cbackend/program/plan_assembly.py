@@ -133,3 +133,8 @@ def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) ->
         places[x] = part
     else:
         p.copy(part, p.arrays[x])
+
+
+PLANNERS = {
+    Assembled: plan_assembled,
+}

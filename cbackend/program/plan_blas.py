@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...graph import Apply, FunctionGraph, Variable
 from ...graph.types import numpy_dtype
-from ...ops.blas import BLAS_DTYPES
+from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.elementwise import Cast, logical_and, logical_or, mul
 from ...ops.elementwise import add as plus
 from ...ops.fused import Fused
@@ -219,3 +219,15 @@ def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int |
     summed = Reduce(total, (axis,))(times(DimShuffle(left)(x), DimShuffle(right)(y)))
     fused: Variable = Fused(FunctionGraph(inner, [summed]))(a, b)
     return fused if fused.dtype == a.dtype else Cast(a.dtype)(fused)
+
+
+PLANNERS = {
+    Dot: plan_dot,
+    MatMul: plan_matmul,
+    Dot22: plan_dot,
+    Dot22Scalar: plan_dot22_scalar,
+    PackedDot: plan_packed_dot,
+    Gemm: plan_gemm,
+    Gemv: plan_gemv,
+    Ger: plan_ger,
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph import Apply
+from ...ops.blocked import FromBlocks, ToBlocks
 from .outcome import Outcome
 from .plan_windows import window_counts
 from .planner import Planner
@@ -50,3 +51,9 @@ def counts_in_blocks(p: Planner, op: Any, x: Array, kernel: Any) -> Lengths:
     """Return the numbers of windows along rows and columns of x, padded as the op says."""
     around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
     return window_counts(p, op, around, kernel)
+
+
+PLANNERS = {
+    ToBlocks: plan_to_blocks,
+    FromBlocks: plan_from_blocks,
+}

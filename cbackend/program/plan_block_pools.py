@@ -59,3 +59,9 @@ def are_few_neighbours(op: ChannelSums, x: Variable) -> bool:
     """Whether a sum has several channels, all within a block and the two beside it."""
     size = x.type.shape[4] or 0
     return op.before + op.behind > 0 and max(op.before, op.behind) <= size
+
+
+PLANNERS = {
+    BlockedPool: plan_blocked_pool,
+    ChannelSums: plan_channel_sums,
+}

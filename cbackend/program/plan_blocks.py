@@ -204,3 +204,11 @@ def _room(p: Planner, found: _Found, tile: int) -> Array:
     """Return a buffer for the tiles of x."""
     tiles = (slice_of(p, n, None, n, tile, 2 + axis)[1] for axis, n in enumerate(found.counts))
     return p.fresh(found.x.dtype, (found.x.lengths[0], *tiles, (tile + 2) ** 2, found.x.lengths[1], found.x.lengths[4]))
+
+
+PLANNERS = {
+    BlockedConvolution: plan_blocked_convolution,
+    BlockedKernelGradient: plan_kernel_gradient,
+    ConvolutionPair: plan_pair,
+}
+CONDITIONS = dict.fromkeys((BlockedConvolution, BlockedPool, ChannelSums, FromBlocks, ToBlocks), has_call)

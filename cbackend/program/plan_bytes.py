@@ -6,9 +6,10 @@ import numpy as np
 
 from ...graph import Apply
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.byte_sums import RESULTS, WORD, ByteConvolution
-from ...ops.byte_tables import ENTRIES, ByteSoftmax
+from ...ops.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
+from ...ops.byte_tables import ENTRIES, ByteSoftmax, LookUp
 from ...ops.nibbles import NibbleProduct
+from ...ops.quantized_blocks import QuantizeInBlocks
 from ...ops.sparse_columns import SparseColumns
 from ...ops.sparse_dot import SparseDot
 from ...ops.two_of_four import TwoOfFour
@@ -182,3 +183,19 @@ def plan_bfloat_dot(p: Planner, node: Apply) -> None:
     numbers = (p.product(a.lengths[:-1]), columns, rows, *bits, int(in_panels))
     arguments = (Table(TABLE), *numbers, a, steps[0], b, steps[1], result)
     p.call("multiply_bfloats", arguments, (result,), (a, b), fallible=True)
+
+
+PLANNERS = {
+    ByteConvolution: plan_byte_convolution,
+    ByteProduct: plan_byte_product,
+    ByteSoftmax: plan_byte_softmax,
+    LookUp: plan_look_up,
+    QuantizeInBlocks: plan_quantize_in_blocks,
+    NibbleProduct: plan_nibble_product,
+    SparseDot: plan_sparse_dot,
+    SparseColumns: plan_sparse_columns,
+    TwoOfFour: plan_two_of_four,
+    BfloatDot: plan_bfloat_dot,
+    PackedBfloatDot: plan_bfloat_dot,
+}
+CONDITIONS = {ByteConvolution: lambda node: bool(node.op.weights)}

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...graph import Apply, Constant, FunctionGraph, TensorType, Variable
+from ...ops.creation import Alloc, Arange, Eye
 from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
 from ...ops.fused import Fused
+from ...ops.joining import Join
 from ...ops.reduce import Reduce
 from ...ops.tensor import TensorVariable, constant
+from ...ops.unbroadcasting import SumTo
 from .outcome import Outcome
 from .plan_views import broadcast
 from .planner import Planner
@@ -159,3 +162,12 @@ def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quanti
     result = p.fresh(x.dtype, wanted)
     p.launch(kernel, p.extents(kernel, [split]), (result,), (split,))
     return Array(result.base, result.dtype, target, p.strides(target), True, result.memory)
+
+
+PLANNERS = {
+    Alloc: plan_alloc,
+    Join: plan_join,
+    Arange: plan_arange,
+    Eye: plan_eye,
+    SumTo: plan_sum_to,
+}

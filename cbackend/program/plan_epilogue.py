@@ -142,3 +142,8 @@ def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Ar
     rows = p.let("choose", apart, shape[0], 0)  # no memory where none is needed
     own = p.fresh(dtype, (rows, *shape[1:]))
     return p.select(apart, Array(own.base, dtype, shape, inside.strides, True, own.memory), inside)
+
+
+PLANNERS = {
+    FusedProduct: plan_fused_product,
+}

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, TensorType, Variable
-from ...ops.advanced_indexing import joint_position
+from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
 from ...ops.elementwise import add, logical_or
 from ...ops.fused import unmarked
+from ...ops.indexing import IncSubtensor
 from ...ops.tensor import TensorVariable
 from ...record import record
 from ..ir.kernel import Kernel
@@ -168,3 +169,10 @@ def _called(p: Planner, access: _Access, how: str, dtype: str, other: Array) -> 
             p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)
         ]
     return kernel, [*arguments, Said()]
+
+
+PLANNERS = {
+    IncSubtensor: plan_inc_subtensor,
+    AdvancedSubtensor: plan_gather,
+    AdvancedIncSubtensor: plan_scatter,
+}

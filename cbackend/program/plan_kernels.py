@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...graph import Apply, FunctionGraph, same_shape
+from ...ops.cumulative import Cumulative
+from ...ops.elementwise import Pointwise
+from ...ops.fixed_point import Requantize
 from ...ops.fused import Fused, InPlace
+from ...ops.nn import LogSoftmax, LogSumExp, Softmax
+from ...ops.quantized import Dequantize, Quantize
+from ...ops.reduce import ArgReduce, Reduce
+from ...ops.row_passes import Top
 from ...ops.tensor import TensorVariable
 from ..ir.kernel import Kernel
 from ..lowering.lower import OverwriteRefusedError
+from .accounts import of_kernels
 from .launches import runs_in_any_order
 from .outcome import Outcome
 from .plan_order import ordered_strides, result_in_order
@@ -88,3 +96,15 @@ def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, i
         for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
             p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     return p.put(node.outputs[output], victim)
+
+
+KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
+"""Ops that lower.py turns into one kernel."""
+
+PLANNERS = {
+    **dict.fromkeys(KERNEL_OPS, plan_kernel),
+    Quantize: plan_scaled,
+    Dequantize: plan_scaled,
+    Requantize: plan_scaled,
+}
+WORK = dict.fromkeys(KERNEL_OPS, of_kernels)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from ...graph import Apply, FunctionGraph, TensorType, Variable
+from ...ops.assumptions import Assume
+from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.elementwise import eq, ge, le, sub, switch
 from ...ops.fused import Fused
+from ...ops.phases import ByPhase
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable, constant
 from .plan_views import slice_of
@@ -63,3 +66,12 @@ def _counted(p: Planner, length: Quantity) -> Variable:
     array = p.put(numbers, p.fresh("int64", (length,)))
     p.call("iota", (length, array), (array,), ())
     return numbers
+
+
+PLANNERS = {
+    Assume: plan_assume,
+    ByPhase: plan_assume,
+    Diagonal: plan_diagonal,
+    DiagonalMatrix: plan_diagonal_matrix,
+    Triangle: plan_triangle,
+}

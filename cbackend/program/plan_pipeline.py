@@ -123,3 +123,8 @@ def _result(p: Planner, variable: Variable, lengths: Lengths, places: dict[Varia
         return p.result(variable, lengths)
     p.keep_promises(variable, lengths)
     return p.put(variable, p.dense("", variable.dtype, lengths))
+
+
+PLANNERS = {
+    Pipeline: plan_pipeline,
+}

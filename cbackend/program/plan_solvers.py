@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...graph import Apply
 from ...graph.types import numpy_dtype
-from ...ops.determinants import SlogDet
+from ...ops.determinants import Det, SlogDet
 from ...ops.elementwise import Cast, exp, mul
 from ...ops.factorizations import Cholesky
 from ...ops.matrix_ops import adjoint
-from ...ops.solving import SolveTriangular
+from ...ops.solving import Inverse, Solve, SolveTriangular
 from .outcome import Outcome
 from .plan_blas import batch_strides
 from .planner import Planner
@@ -100,3 +100,13 @@ def _call(
     dtype = results[0].dtype
     p.solvers[dtype] = None
     p.call(function, (Solvers(dtype), numpy_dtype(dtype).itemsize, *arguments), results, reads, fallible=True)
+
+
+PLANNERS = {
+    Solve: plan_solve,
+    SolveTriangular: plan_solve_triangular,
+    Inverse: plan_inverse,
+    Cholesky: plan_cholesky,
+    SlogDet: plan_slogdet,
+    Det: plan_det,
+}

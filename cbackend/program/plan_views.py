@@ -6,7 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...graph import Apply, Constant, Variable
+from ...ops.conditions import Check
 from ...ops.fused import unmarked
+from ...ops.indexing import Subtensor
+from ...ops.lengths import MakeVector, Shape, ShapeI
+from ...ops.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
 from .outcome import Outcome
 from .planner import Planner
 from .program import Array, Lengths, Quantity
@@ -167,3 +172,18 @@ def plan_make_vector(p: Planner, node: Apply) -> None:
     p.put(node.out, vector)
     for k, i in enumerate(node.inputs):
         p.copy(p.view(vector, (), (), offset=k), p.arrays[i])
+
+
+PLANNERS = {
+    DimShuffle: plan_dimshuffle,
+    Reshape: plan_reshape,
+    BroadcastTo: plan_broadcast_to,
+    Subtensor: plan_subtensor,
+    SpecifyShape: plan_specify_shape,
+    MaskedShape: plan_specify_shape,
+    CheckLengths: plan_check_lengths,
+    Check: plan_check,
+    Shape: plan_shape,
+    ShapeI: plan_shape_i,
+    MakeVector: plan_make_vector,
+}

@@ -18,7 +18,7 @@ from ...ops.elementwise import Cast, add, maximum, mul
 from ...ops.fused import Fused
 from ...ops.indexing import Subtensor
 from ...ops.joining import Join
-from ...ops.pooling import MaxPool, MaxPoolGradient, Pool
+from ...ops.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
 from ...ops.reduce import Reduce
 from ...ops.shape import DimShuffle
 from ...ops.tensor import TensorVariable
@@ -323,3 +323,13 @@ def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> N
     p.plan_all([joined])
     lengths = (p.arrays[joined].lengths[0], 1, *kernel)
     p.put(node.out, p.view(p.arrays[joined], lengths, p.strides(lengths), dense=True))
+
+
+PLANNERS = {
+    Convolution: plan_convolution,
+    KernelGradient: plan_kernel_gradient,
+    MaxPool: plan_pool,
+    MaxPoolGradient: plan_pool_gradient,
+    SumPool: plan_pool,
+}
+CONDITIONS = {KernelGradient: lambda node: node.out.type.kind not in "iu"}

@@ -27,7 +27,9 @@ _CONVOLUTIONS = tuple(
         "strips", "direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient"
     )
 )
-_MORE_PRODUCTS = tuple(_GEMM + name for name in ("batch.c", "attention.c", "table.c"))
+_KERNELS = "../kernels/"
+_SLOTS = _KERNELS + "slots.h"
+_MORE_PRODUCTS = (_GEMM + "batch.c", _KERNELS + "attention/attention.c", _SLOTS, _GEMM + "table.c")
 
 _BYTES = tuple(
     f"{_GEMM}{name}.c"
@@ -37,7 +39,9 @@ _BYTES = tuple(
     )
 )
 _SPARSE = _GEMM + "sparse.c"
-_BYTE_TABLE = tuple(_GEMM + name for name in ("sparse_columns.c", "two_of_four.c", "bfloats.c", "byte_table.c"))
+_BYTE_TABLE = (
+    *(f"{_GEMM}{name}.c" for name in ("sparse_columns", "two_of_four", "bfloats")), _SLOTS, _GEMM + "byte_table.c",
+)  # fmt: skip
 _NUMBERS = ("float", "double")
 """The element types with which sparse.c is included."""
 

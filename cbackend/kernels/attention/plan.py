@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ...graph import Apply
-from ...ops.attention import Attention
-from .outcome import Outcome
-from .plan_blas import SUMMED
-from .planner import Planner
-from .program import Array, Lengths, Quantity, Table, Vector
+from ....graph import Apply
+from ....ops.attention import Attention
+from ...program.outcome import Outcome
+from ...program.plan_blas import SUMMED
+from ...program.planner import Planner
+from ...program.program import Array, Lengths, Quantity, Vector
+from .spec import ATTENTION
 
 
 def plan_attention(p: Planner, node: Apply) -> None:
@@ -26,16 +27,13 @@ def plan_attention(p: Planner, node: Apply) -> None:
     def strides(x: Array, rows: Quantity, columns: Quantity) -> Vector:
         return Vector(_strides(p, x, (*batch, rows, columns)))
 
-    none = Vector((0,) * node.out.ndim)
-    mask, kept = (masks[0], strides(masks[0], m, n)) if masks else (0, none)
-    sums, over = (added[0], strides(added[0], m, n)) if added else (0, none)
-    p.products[result.dtype] = None
-    arguments = (
-        Table(result.dtype), len(batch), Vector(batch), m, n, d, e, scale, q, strides(q, m, d), k, strides(k, d, n),
-        v, strides(v, n, e), mask, kept, int(op.mask == "drop"), masks[1] if masks else 0, sums, over, result,
+    p.run(
+        ATTENTION, result.dtype, batch=Vector(batch), m=m, n=n, d=d, e=e, scale=scale, q=q, q_strides=strides(q, m, d),
+        k=k, k_strides=strides(k, d, n), v=v, v_strides=strides(v, n, e), mask=masks[0] if masks else None,
+        mask_strides=strides(masks[0], m, n) if masks else None, drops=int(op.mask == "drop"),
+        fill=masks[1] if masks else None, added=added[0] if added else None,
+        added_strides=strides(added[0], m, n) if added else None, y=result,
     )  # fmt: skip
-    reads = tuple(a for a in arguments[:-1] if isinstance(a, Array))
-    p.call("attend", arguments, (result,), reads, fallible=True)
 
 
 def _batch(p: Planner, node: Apply, operands: list[Array]) -> Lengths:
@@ -51,3 +49,6 @@ def _strides(p: Planner, x: Array, lengths: Lengths) -> Lengths:
     missing = len(lengths) - len(x.lengths)
     along = (p.along(n, m, s) for n, m, s in zip(x.lengths, lengths[missing:], x.strides, strict=True))
     return ((0,) * missing) + tuple(along)
+
+
+PLANNERS = {Attention: plan_attention}

@@ -305,7 +305,4 @@ static i32 attend(const ag_runtime *rt, const ag_attention *of)
         for (i64 k = 0; k < count && !(all > LONG && rt->stopped()); k++) attend_task(&work, k);
     return work.failed ? 2 : 0;
 }
-#define ATTEND attend
-#else
-#define ATTEND 0
 #endif
