@@ -3,9 +3,9 @@
 By Winograd's algorithm a tile of `tile` x `tile` outputs comes from `edge` x `edge` inputs, edge = tile + 2, by
 products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
 
-    pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     gemm/direct.c
-    pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   gemm/grouped.c
-    pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            gemm/winograd.c
+    pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     direct.c
+    pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   grouped.c
+    pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            winograd.c
 
 Matrices lie in panels of two vectors of columns, which products read row by row:
 

@@ -30,7 +30,7 @@ MAY_IMPORT = {
     "cbackend.ir": BELOW,
     "cbackend.ctext": BELOW | {"cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},
-    "cbackend.program": BELOW | {"cbackend.abi", "cbackend.ir", "cbackend.kernels", "cbackend.lowering"},
+    "cbackend.program": BELOW | {"cbackend.ir", "cbackend.kernels", "cbackend.lowering"},
     "cbackend.driver": BELOW
     | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.kernels", "cbackend.lowering", "cbackend.program"},
 }

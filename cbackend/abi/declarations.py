@@ -14,7 +14,6 @@ import re
 from pathlib import Path
 
 from .byte_declarations import BYTE_DECLARATIONS
-from .kinds import ConvolutionKind, PoolKind, c_enum
 
 VERSION = 1
 """Part of every cache key: raise it when a layout below changes its meaning without changing its text."""
@@ -76,80 +75,6 @@ typedef struct ag_product {
     const i64 *b_rows, *b_columns;
     i32 in_panels; /* b lies in the panels that tiles read; strides of b then say nothing */
 } ag_product;
-
-""" + c_enum(ConvolutionKind) + c_enum(PoolKind) + """\
-
-/* A convolution in blocks of channels; see gemm/direct.c.  y = bias + the sums of windows of x times weights, without
-   rounding between them.  x: images, blocks, rows, columns, `block` channels side by side; y, contiguous: images,
-   `blocks`, rows, columns, `out_block` outputs side by side.  Beyond the borders of x lie zeros. */
-typedef struct ag_convolution {
-    i64 images, channels, block, blocks, out_block;
-    i64 panel;                                          /* the most blocks of outputs whose weights lie side by side */
-    i64 kind;                                           /* AG_DENSE, AG_DEPTHWISE or AG_LISTED */
-    i64 groups, outputs, shuffle;                       /* outputs: of a group; shuffle: 1, or groups before */
-    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* rows, columns; counts: of windows */
-    const void *x, *w, *bias;
-    const void *low, *high;                             /* numbers that y is cut off at, NaN left as it is; or NULL */
-    i64 x_strides[4];                                   /* from an image, a block, a row, a column to the next */
-    const i64 *w_strides;                               /* NULL, or w are kernels, which each call packs ... */
-    void *room, *y;                                     /* ... in `room` */
-    const struct ag_nest *after;                        /* as for a product, with the five axes of y as loops */
-    void *const *data;
-    const i64 *strides;
-} ag_convolution;
-
-/* The same by Winograd's algorithm, for kernels of 3 x 3 that move by one; see gemm/winograd.c. */
-typedef struct ag_tiled_convolution {
-    i64 images, channels, block, blocks, out_block, panel;
-    i64 tile;                                           /* numbers of y along a tile */
-    i64 lengths[2], before[2], counts[2];
-    const void *x, *w, *bias, *low, *high;
-    i64 x_strides[4];
-    void *room, *y;                                     /* room: for the tiles of x */
-    const struct ag_nest *after;
-    void *const *data;
-    const i64 *strides;
-} ag_tiled_convolution;
-
-/* A pool of channels in blocks; see gemm/pools.c.  y = the largest number or the sum of each window of x, of what lies
-   within x.  Arrays lie as for a convolution. */
-typedef struct ag_pooling {
-    i64 images, blocks, block;
-    i64 kind;                                           /* AG_LARGEST or AG_SUM */
-    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2];
-    const void *x, *low, *high;
-    i64 x_strides[4];
-    void *y;
-    const struct ag_nest *after;
-    void *const *data;
-    const i64 *strides;
-} ag_pooling;
-
-/* Sums of each channel, `before` channels before it and `behind` behind it; see gemm/neighbours.c.  x lies as y does;
-   lanes behind the last channel are not read. */
-typedef struct ag_channel_sums {
-    i64 images, channels, block, blocks, before, behind;
-    i64 lengths[2];                                     /* rows, columns */
-    const void *x;
-    i64 x_strides[4];
-    void *y;
-    const struct ag_nest *after;
-    void *const *data;
-    const i64 *strides;
-} ag_channel_sums;
-
-/* The gradient of the kernels of a convolution in blocks; see gemm/kernel_gradient.c.  y = sums of windows of x, which
-   lies as above, times g.  y, contiguous: outputs, channels, rows, columns.  g, contiguous: images, `blocks`, `counts`,
-   `out_block` outputs side by side. */
-typedef struct ag_kernel_gradient {
-    i64 images, channels, block, blocks, out_block;
-    i64 outputs;                                        /* of y; lanes of g behind these are not read */
-    i64 portions;                                       /* of images, which have sums of their own in `room` */
-    i64 lengths[2], kernel[2], stride[2], dilation[2], before[2], counts[2]; /* as above */
-    const void *x, *g;
-    i64 x_strides[4];
-    void *room, *y;                                     /* room: `portions` times the numbers of all blocks of y */
-} ag_kernel_gradient;
 
 """
 

@@ -18,7 +18,6 @@ from .body_calls import RUNNER
 from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
 from .solver_helpers import SOLVERS
-from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -149,7 +148,7 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     wanted = _with_dependencies(names)
-    solvers = [h.text for h in (*SOLVERS, *WINDOWS, *BYTES, *LOOPS) if h.name in wanted]
+    solvers = [h.text for h in (*SOLVERS, *BYTES, *LOOPS) if h.name in wanted]
     solvers += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted and h.name not in DRIVER_FUNCTIONS]
     return "\n".join([_ahead([name for name in DRIVER_FUNCTIONS if name in wanted]), *solvers, _NO_EFFORT, *others])
@@ -175,7 +174,7 @@ def _with_dependencies(names: Iterable[str]) -> set[str]:
     return wanted
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *WINDOWS, *BYTES, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *SOLVERS, *BYTES, *LOOPS)}
 
 
 @cache

@@ -9,13 +9,16 @@ from pathlib import Path
 
 from . import FOLDER, INNER, Field, KernelSpec, modules
 
+PREPARED = FOLDER.parent / "program" / "prepared.py"
+"""The planner that adds the result and the epilogue to the calls of all families."""
+
 
 def unused_fields() -> list[str]:
     """Return a line for each field that no planner sets or no C reads, and for each spec without C."""
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
-        given = {name for path in folder.glob("plan*.py") for name in _keywords(path)}
+        given = {name for path in (*folder.glob("plan*.py"), PREPARED) for name in _keywords(path)}
         code = "\n".join(path.read_text() for path in sorted(folder.glob("*.[ch]")) if path.stem != folder.name or
                          path.suffix == ".c")  # fmt: skip
         for spec in module.SPECS:

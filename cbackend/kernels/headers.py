@@ -8,6 +8,7 @@ slots.h                for each table the initializers of its slots, for the uni
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
 from pathlib import Path
 from textwrap import wrap
 
@@ -56,14 +57,6 @@ TABLES = (
     void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    /* These return whether the epilogue has run.  The second kernel of a pair reads y of the first, a buffer. */
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution);
-    i32 (*convolve_tiles)(const struct ag_runtime *rt, const ag_tiled_convolution *convolution);
-    i32 (*convolve_pair)(const struct ag_runtime *rt, const ag_convolution *first, const ag_convolution *second);
-    i32 (*convolve_pool)(const struct ag_runtime *rt, const ag_convolution *first, const ag_pooling *second);
-    i32 (*pool)(const struct ag_runtime *rt, const ag_pooling *pool);
-    i32 (*sum_channels)(const struct ag_runtime *rt, const ag_channel_sums *sums);
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
 """,
     ),
     Table(
@@ -94,11 +87,17 @@ def headers() -> Mapping[Path, str]:
         family = str(module.__name__).split(".")[-2]
         structs = {spec.c_struct: spec for spec in module.SPECS if spec.fields}
         families.append(family)
-        found[FOLDER / family / f"{family}.h"] = "\n".join([NOTE, *map(struct_text, structs.values())])
+        found[FOLDER / family / f"{family}.h"] = "\n".join(
+            [NOTE, *map(_enum, getattr(module, "ENUMS", ())), *map(struct_text, structs.values())]
+        )
     includes = "".join(f'#include "{family}/{family}.h"\n' for family in families)
     found[FOLDER / "tables.h"] = "\n".join([NOTE, includes, *map(_table, TABLES)])
     found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
     return found
+
+
+def _enum(kind: type[IntEnum]) -> str:
+    return f"enum {{ {', '.join(f'AG_{member.name} = {member.value}' for member in kind)} }};\n"
 
 
 def struct_text(spec: KernelSpec) -> str:

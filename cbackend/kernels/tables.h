@@ -1,6 +1,8 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
 
 #include "attention/attention.h"
+#include "convolutions/convolutions.h"
+#include "pools/pools.h"
 
 /* Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m,
    n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading
@@ -13,15 +15,15 @@ typedef struct ag_blas {
     void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    /* These return whether the epilogue has run.  The second kernel of a pair reads y of the first, a buffer. */
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution);
-    i32 (*convolve_tiles)(const struct ag_runtime *rt, const ag_tiled_convolution *convolution);
-    i32 (*convolve_pair)(const struct ag_runtime *rt, const ag_convolution *first, const ag_convolution *second);
-    i32 (*convolve_pool)(const struct ag_runtime *rt, const ag_convolution *first, const ag_pooling *second);
-    i32 (*pool)(const struct ag_runtime *rt, const ag_pooling *pool);
-    i32 (*sum_channels)(const struct ag_runtime *rt, const ag_channel_sums *sums);
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
     i32 (*attention)(const struct ag_runtime *rt, const ag_attention *of);
+    i32 (*window_product)(const struct ag_runtime *rt, const ag_window_product *of);
+    void (*convolution)(const struct ag_runtime *rt, const ag_convolution *of);
+    void (*tiled_convolution)(const struct ag_runtime *rt, const ag_tiled_convolution *of);
+    void (*convolution_pair)(const struct ag_runtime *rt, const ag_convolution_pair *of);
+    void (*convolution_pool)(const struct ag_runtime *rt, const ag_convolution_pool *of);
+    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *of);
+    void (*pooling)(const struct ag_runtime *rt, const ag_pooling *of);
+    void (*channel_sums)(const struct ag_runtime *rt, const ag_channel_sums *of);
 } ag_blas;
 
 /* Products and tables of bytes, and of weights of few bits. */

@@ -26,11 +26,9 @@ from ...ops.assembled import Assembled
 from ...ops.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.blocked import BlockedConvolution
-from ...ops.blocked_gradient import BlockedKernelGradient
 from ...ops.blocked_pool import BlockedPool
 from ...ops.channel_sums import ChannelSums
-from ...ops.convolution import Convolution, KernelGradient
-from ...ops.convolution_pair import ConvolutionPair
+from ...ops.convolution import Convolution
 from ...ops.costs import additions
 from ...ops.creation import Alloc
 from ...ops.cumulative import Cumulative
@@ -44,19 +42,16 @@ from ...ops.joining import Join
 from ...ops.nn import LogSoftmax, LogSumExp, Softmax
 from ...ops.packed_dot import PackedDot
 from ...ops.pipeline import Pipeline
-from ...ops.pooling import SumPool
 from ...ops.reduce import ArgReduce, Reduce
 from ...ops.solving import Inverse, Solve, SolveTriangular
 from ...targets.current import current
-from ..abi.kinds import ConvolutionKind, PoolKind
 from ..kernels import Work
-from .calls import spec_of, values
+from .calls import spec_of, work_of
 from .program import (
     Allocate,
     Array,
     Buffer,
     Call,
-    Lengths,
     Pack,
     Program,
     Quantity,
@@ -64,7 +59,6 @@ from .program import (
     Site,
     Stages,
     Step,
-    Vector,
 )
 
 COLUMNS = 4
@@ -82,12 +76,6 @@ SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
 """Operations per right side, in n^2."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
-ROW_LENGTHS = 3
-"""Index of the vector with the reduced lengths among the arguments of multiply_windows."""
-CHANNELS, KIND, KERNEL = 1, 6, slice(12, 14)
-"""Indices into the numbers of a call of `convolve_blocks`."""
-POOL_KIND, POOL_KERNEL, BESIDE = 3, slice(6, 8), slice(4, 6)
-"""Indices into the numbers of a call of `pool_blocks`, and of `sum_channels`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -142,7 +130,7 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
     if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
-        return _convolution_then(op, site.node, steps)
+        return _convolution_then(program, op, site, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
     rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
@@ -156,10 +144,6 @@ def _of_system(program: Program, site: Site, steps: Sequence[Step]) -> list[Term
 def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
     return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-
-
-def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _windows(site.node, steps)
 
 
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -179,8 +163,7 @@ _NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
 
 
 def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    calls = [s for s in steps if isinstance(s, Call) and not s.kernel]
-    return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
+    return [*of_kernels(program, site, steps), *of_calls(program, site, steps)]
 
 
 def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -189,9 +172,8 @@ def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     for step in steps:
         if not isinstance(step, Call):
             continue
-        spec = spec_of(step)
-        if spec is not None and spec.work is not None:
-            found += (_term(work, step.dtype) for work in spec.work(values(step.function, step.arguments)))
+        if spec_of(step) is not None:
+            found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
     return found
 
 
@@ -202,61 +184,15 @@ def _term(work: Work, dtype: str) -> Term:
     return work.number + each, work.lengths, work.over
 
 
-def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
+def _convolution_then(program: Program, op: FusedProduct, site: Site, steps: Sequence[Step]) -> list[Term]:
     """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
     calls = [s for s in steps if isinstance(s, Call) and s.writes]
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
-    product = _windows(node, [s for s in calls if not s.kernel])
+    product = of_calls(program, site, calls)
     if not product:
-        product = [(2 * math.prod(n or 0 for n in node.inputs[1].type.shape[2:]), lengths, 1)]
+        product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
     return [*product, (each, lengths, 1)]
-
-
-def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Return two operations per element of the result and reduced element; for kernels over views, one per view."""
-    found: list[Term] = []
-    for s in steps:
-        if isinstance(s, Call) and s.function == "multiply_windows":
-            rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
-            found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in BLOCKED:
-            numbers = [a.values for a in s.arguments if isinstance(a, Vector)]
-            found += BLOCKED[s.function](s, numbers)
-        elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
-            views = len(dict.fromkeys(a.base for a in s.reads))
-            found.append((views, s.writes[0].lengths, 1))
-    return found
-
-
-def _convolved(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    channels = () if numbers[KIND] == ConvolutionKind.DEPTHWISE else (numbers[CHANNELS],)
-    return [(2, (*lengths, *channels, *numbers[KERNEL]), 1)]
-
-
-def _pooled(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Return the additions of a pool; comparisons count none."""
-    additions = math.prod(n for n in numbers[POOL_KERNEL] if isinstance(n, int)) - 1
-    return [(additions, lengths, 1)] if numbers[POOL_KIND] == PoolKind.SUM else []
-
-
-BLOCKED: dict[str, Callable[[Call, list[Lengths]], list[Term]]] = {
-    **dict.fromkeys(("convolve_blocks", "convolve_packing"), lambda s, n: _convolved(n[0], s.writes[-1].lengths)),
-    "convolve_tiles": lambda s, n: [(2, (*s.writes[-1].lengths, n[0][CHANNELS], 3, 3), 1)],
-    "convolve_pair": lambda s, n: [*_convolved(n[0], s.writes[0].lengths), *_convolved(n[2], s.writes[-1].lengths)],
-    "convolve_pool": lambda s, n: [*_convolved(n[0], s.writes[0].lengths), *_pooled(n[2], s.writes[-1].lengths)],
-    "pool_blocks": lambda s, n: _pooled(n[0], s.writes[-1].lengths),
-    "sum_channels": lambda s, n: [(sum(k for k in n[0][BESIDE] if isinstance(k, int)), s.writes[-1].lengths, 1)],
-    "convolve_gradient": lambda s, n: [(2, (*s.writes[-1].lengths, n[0][0], *n[0][-2:]), 1)],
-}
-"""The operations of the calls on channels in blocks."""
-
-
-def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the additions of each window of a sum pool; comparisons count none."""
-    op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
-    assert isinstance(op, SumPool)
-    return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:
@@ -347,9 +283,6 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
     **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
-    **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
-    SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
     Assembled: _of_assembled,

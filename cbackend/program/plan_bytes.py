@@ -17,9 +17,9 @@ from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides
 from .plan_block_layout import with_dense_lanes
-from .plan_windows import window_counts
 from .planner import Planner
 from .program import Array, Table, Vector
+from .windows import window_counts
 
 TABLE = "int8"
 """The dtype under which the runtime has them."""

@@ -21,15 +21,19 @@ _PRODUCTS = (
     "linear_algebra.c",
     _GEMM + "choices.c",
 )  # fmt: skip
-_CONVOLUTIONS = tuple(
-    f"{_GEMM}{name}.c"
-    for name in (
-        "strips", "direct", "depthwise", "pools", "neighbours", "grouped", "winograd", "pairs", "kernel_gradient"
-    )
-)
 _KERNELS = "../kernels/"
 _SLOTS = _KERNELS + "slots.h"
-_MORE_PRODUCTS = (_GEMM + "batch.c", _KERNELS + "attention/attention.c", _SLOTS, _GEMM + "table.c")
+_CONVOLUTIONS = tuple(
+    f"{_KERNELS}{name}.c"
+    for name in (
+        "convolutions/strips", "convolutions/direct", "convolutions/depthwise", "pools/pools", "pools/neighbours",
+        "convolutions/grouped", "convolutions/winograd", "convolutions/pairs", "convolutions/kernel_gradient",
+    )
+)
+_MORE_PRODUCTS = (
+    _GEMM + "batch.c", _KERNELS + "convolutions/windows.c", _KERNELS + "attention/attention.c", _SLOTS,
+    _GEMM + "table.c",
+)  # fmt: skip
 
 _BYTES = tuple(
     f"{_GEMM}{name}.c"
@@ -100,6 +104,7 @@ def product_source(
     _, name, part, is_complex = _TYPES[dtype]
     head = f"#define T {name}\n#define REAL {part}\n#define COMPLEX {is_complex}\n#define FALLBACK {int(fallback)}\n"
     head += f"#define BLAS_FIRST {int(blas_first)}\n"
+    head += "#define CONVOLUTIONS\n" * convolutions
     between = _CONVOLUTIONS if convolutions else ()
     return _with_declarations(*_PRODUCTS, *between, *_MORE_PRODUCTS, more=head)
 

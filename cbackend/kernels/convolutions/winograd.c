@@ -325,13 +325,16 @@ static void cut_tiles(const ag_runtime *rt, tiled *work)
     work->most = parts(units, work->strips) * work->unit;
 }
 
-/* Run a convolution by tiles, and its epilogue if its arrays have constant strides; return whether that ran. */
-static i32 convolve_tiles(const ag_runtime *rt, const ag_tiled_convolution *of)
+/* Run a convolution by tiles, with its epilogue on strips if that can be. */
+static void convolve_tiles(const ag_runtime *rt, const ag_tiled_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     tiled work = {.of = of, .edge = of->tile + 2, .total = of->counts[0] * of->counts[1]};
-    if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) return 0;
-    work.after = epilogue_of(of->after, of->data, of->strides, of->out_block, of->counts[1], joined);
+    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
+    if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return;
+    }
     work.panels = even_panels(of->blocks, of->panel);
     work.whole = of->block % LANES == 0 && of->out_block % LANES == 0;
     work.deep = parts(of->channels, of->block), work.chunk = CHUNK / (work.edge * work.edge);
@@ -340,6 +343,6 @@ static i32 convolve_tiles(const ag_runtime *rt, const ag_tiled_convolution *of)
     work.numbers = work.edge * work.edge * work.deep * of->block;
     work.free_slots = ~0ull;
     run_tiles(rt, &work);
-    return work.after.nest != 0;
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

@@ -292,7 +292,4 @@ static void find_kernel_gradient(const ag_runtime *rt, const ag_kernel_gradient 
     for (i64 k = 0; k < tasks * of->portions && !(all > LONG && rt->stopped()); k++) gradient_task(&work, k);
     for (i64 k = 0; k < tasks; k++) gather_task(&work, k);
 }
-#define CONVOLUTIONS \
-    .convolve = convolve, .convolve_tiles = convolve_tiles, .convolve_pair = convolve_pair, .convolve_pool = convolve_pool, \
-    .pool = pool, .sum_channels = sum_channels, .kernel_gradient = find_kernel_gradient,
 #endif

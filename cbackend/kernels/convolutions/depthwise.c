@@ -125,12 +125,12 @@ static by_blocks depthwise_tasks(const direct *work)
     };
 }
 
-/* Run a convolution with a kernel for each channel; return whether its epilogue has run. */
-static i32 convolve_depthwise(const ag_runtime *rt, const ag_convolution *of)
+static void convolve_depthwise(const ag_runtime *rt, const ag_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     const direct rows = lay_out(rt, of, joined, 0, 0);
     by_blocks work = depthwise_tasks(&rows);
-    return run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

@@ -46,7 +46,7 @@ static ag_convolution part_of(const ag_convolution *of, i64 image, i64 block, i6
     part.before[0] = top - (from * of->stride[0] - of->before[0]);
     part.x = (const REAL *)of->x + image * of->x_strides[0] + top * of->x_strides[2];
     part.w = (const REAL *)of->w + block * of->out_block * of->channels * of->kernel[0] * of->kernel[1];
-    part.bias = (const REAL *)of->bias + block * of->out_block, part.y = y, part.after = 0;
+    part.bias = (const REAL *)of->bias + block * of->out_block, part.y = y, part.after = (ag_after){0};
     return part;
 }
 
@@ -96,7 +96,7 @@ static i32 cut_pair(pair *work)
 static i32 run_pair(pair *work)
 {
     const ag_convolution *first = work->first;
-    if (first->blocks != work->second.blocks || !cut_pair(work)) return 0;
+    if (work->second.images <= 0 || first->blocks <= 0 || first->blocks != work->second.blocks || !cut_pair(work)) return 0;
     const double numbers = (double)first->images * (double)(first->blocks * first->out_block)
                          * (double)(first->counts[0] * first->counts[1]);
     const double all = numbers * (double)(first->channels * first->kernel[0] * first->kernel[1]);
@@ -108,27 +108,32 @@ static i32 run_pair(pair *work)
     return 1;
 }
 
-/* Run a convolution and a kernel for each channel of its result, and the epilogue of that if the arrays have constant
-   strides; return whether the epilogue ran. */
-static i32 convolve_pair(const ag_runtime *rt, const ag_convolution *first, const ag_convolution *second)
+/* Run a convolution and a kernel for each channel of its result. */
+static void convolve_pair(const ag_runtime *rt, const ag_convolution_pair *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    if (second->images <= 0 || second->counts[0] <= 0 || second->counts[1] <= 0 || second->blocks <= 0) return 0;
+    const ag_convolution *second = of->second;
     const direct rows = lay_out(rt, second, joined, 0, 0);
-    pair work = {.rt = rt, .first = first, .second = depthwise_tasks(&rows), .windows = WINDOW_ROWS(second)};
-    if (!rows.flat && run_pair(&work)) return rows.after.nest != 0;
-    convolve(rt, first);
-    return convolve(rt, second);
+    pair work = {.rt = rt, .first = of->first, .second = depthwise_tasks(&rows), .windows = WINDOW_ROWS(second)};
+    if (rows.total > 0 && !rows.flat && run_pair(&work)) {
+        follow_all(rt, &second->after, &rows.after);
+        return;
+    }
+    convolve(rt, of->first);
+    convolve(rt, second);
 }
 
-/* Run a convolution and a pool of its result, as above. */
-static i32 convolve_pool(const ag_runtime *rt, const ag_convolution *first, const ag_pooling *second)
+/* Run a convolution and a pool of its result. */
+static void convolve_pool(const ag_runtime *rt, const ag_convolution_pool *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    if (second->images <= 0 || second->counts[0] <= 0 || second->counts[1] <= 0 || second->blocks <= 0) return 0;
-    pair work = {.rt = rt, .first = first, .second = pool_tasks(second, joined), .windows = WINDOW_ROWS(second)};
-    if (run_pair(&work)) return work.second.after.nest != 0;
-    convolve(rt, first);
-    return pool(rt, second);
+    const ag_pooling *second = of->second;
+    pair work = {.rt = rt, .first = of->first, .second = pool_tasks(second, joined), .windows = WINDOW_ROWS(second)};
+    if (work.second.total > 0 && run_pair(&work)) {
+        follow_all(rt, &second->after, &work.second.after);
+        return;
+    }
+    convolve(rt, of->first);
+    pool(rt, second);
 }
 #endif

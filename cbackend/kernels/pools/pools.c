@@ -119,15 +119,15 @@ static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
         .function = of->block == LANES ? pool_rows : pool_singly, .of = of, .x = of->x, .x_strides = of->x_strides, .y = of->y,
         .images = of->images, .blocks = of->blocks, .rows = of->counts[0], .columns = of->counts[1],
         .total = of->counts[0] * of->counts[1],
-        .after = epilogue_of(of->after, of->data, of->strides, of->block, of->counts[1], joined),
+        .after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->block, joined),
     };
 }
 
-/* Run a pool; return whether its epilogue has run. */
-static i32 pool(const ag_runtime *rt, const ag_pooling *of)
+static void pool(const ag_runtime *rt, const ag_pooling *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     by_blocks work = pool_tasks(of, joined);
-    return run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

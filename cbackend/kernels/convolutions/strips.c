@@ -16,17 +16,28 @@ typedef struct epilogue {
     i64 width;           /* numbers of a block */
 } epilogue;
 
-/* Return the epilogue of y, whose rows have `columns` columns; it runs on strips if each array has constant strides along
-   rows, columns and numbers. */
-static epilogue epilogue_of(const ag_nest *after, void *const *data, const i64 *strides, i64 width, i64 columns, i64 *joined)
+/* Return the epilogue of y, `blocks` blocks of `width` channels at counts[0] rows and counts[1] columns of each image.  It
+   runs on strips if its loops are the axes of y, and each array has constant strides along rows, columns and numbers. */
+static epilogue epilogue_of(const ag_after *after, i64 images, i64 blocks, const i64 *counts, i64 width, i64 *joined)
 {
-    const epilogue found = {after, data, joined, width};
-    for (i32 k = 0; after && k < after->arrays; k++, strides += 5, joined += 5) {
+    const i64 shape[] = {images, blocks, counts[0], counts[1], width}, *strides = after->strides;
+    const epilogue found = {after->nest, after->data, joined, width}, none = {.width = width};
+    if (!after->nest) return none;
+    for (i32 l = 0; l < 5; l++)
+        if (after->lengths[l] != shape[l]) return none;
+    for (i32 k = 0; k < after->nest->arrays; k++, strides += 5, joined += 5) {
         const i64 step = strides[4];
-        if (strides[3] != step * width || strides[2] != step * width * columns) return (epilogue){.width = width};
+        if (strides[3] != step * width || strides[2] != step * width * counts[1]) return none;
         joined[0] = strides[0], joined[1] = strides[1], joined[2] = joined[3] = 0, joined[4] = step;
     }
     return found;
+}
+
+/* Run what follows a whole result, unless it has run on strips. */
+static void follow_all(const ag_runtime *rt, const ag_after *after, const epilogue *on_strips)
+{
+    i64 said[4];
+    if (after->nest && !on_strips->nest) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
 }
 
 /* Run the epilogue on positions [from, to) of `blocks` blocks of an image. */
@@ -90,10 +101,10 @@ static void run_group(void *context, i64 index)
         run_rows(work, work->x + image * work->x_strides[0] + block * work->x_strides[1], image, block, row, end);
 }
 
-/* Run a kernel of `each` multiplications a number; return whether its epilogue has run. */
-static i32 run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
+/* Run a kernel of `each` multiplications a number, with its epilogue on strips. */
+static void run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
 {
-    if (work->images <= 0 || work->total <= 0 || work->blocks <= 0) return 0;
+    if (work->images <= 0 || work->total <= 0 || work->blocks <= 0) return;
     const double numbers = (double)work->images * (double)(work->blocks * work->after.width) * (double)work->total;
     const double all = numbers * (double)(each + STORED / 2);
     work->height = height_of(rt, all, work->images * work->blocks, work->rows, work->columns, work->total, work->after.width);
@@ -104,6 +115,5 @@ static i32 run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, run_group, work);
     else
         for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) run_group(work, k);
-    return work->after.nest != 0;
 }
 #endif

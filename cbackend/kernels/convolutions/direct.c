@@ -552,7 +552,7 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
 {
     direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
-    work.after = epilogue_of(of->after, of->data, of->strides, of->out_block, work.columns, joined);
+    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
     work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
     work.flat = is_flat(of) && !(work.jumps && of->kind != AG_DENSE), work.jumps &= work.flat;
     if (work.flat)
@@ -562,12 +562,15 @@ static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joine
     return work;
 }
 
-/* Run a convolution, and its epilogue if its arrays have constant strides; return whether that ran.  whole: see direct. */
-static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
+/* Run a convolution, with its epilogue on strips if that can be.  whole: see direct. */
+static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) return 0;
     direct work = lay_out(rt, of, joined, offsets, bundle);
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return;
+    }
     work.whole = whole;
     const i64 outputs = of->blocks * of->out_block, positions = of->kernel[0] * of->kernel[1];
     const double numbers = (double)of->images * (double)outputs * (double)work.total;
@@ -581,6 +584,6 @@ static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
     else
         for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
-    return work.after.nest != 0;
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

@@ -82,19 +82,18 @@ static void sum_neighbours_singly(const void *context, const REAL *x, REAL *y, i
         }
 }
 
-/* Sum neighbouring channels; return whether the epilogue has run. */
-static i32 sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
+static void sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
     const i64 total = of->lengths[0] * of->lengths[1];
-    if (total <= 0) return 0;
-    const channel_rows rows = {of, parts(total, parts(total, SEGMENT))};
+    const channel_rows rows = {of, parts(total, at_least(1, parts(total, SEGMENT)))};
     by_blocks work = {
         .function = of->block == LANES ? sum_neighbours : sum_neighbours_singly, .of = &rows, .x = of->x,
         .x_strides = of->x_strides, .y = of->y, .images = of->images, .blocks = of->blocks,
-        .rows = parts(total, rows.columns), .columns = rows.columns, .total = total,
-        .after = epilogue_of(of->after, of->data, of->strides, of->block, of->lengths[1], joined),
+        .rows = parts(total, at_least(1, rows.columns)), .columns = rows.columns, .total = total,
+        .after = epilogue_of(&of->after, of->images, of->blocks, of->lengths, of->block, joined),
     };
-    return run_blocks(rt, &work, of->before + of->behind + 1);
+    run_blocks(rt, &work, of->before + of->behind + 1);
+    follow_all(rt, &of->after, &work.after);
 }
 #endif
