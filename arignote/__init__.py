@@ -45,27 +45,27 @@ _collects = _gc.isenabled()
 _gc.disable()
 try:
     from . import engines, optim
-    from .bisect import bisect
-    from .bodies import until
-    from .calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
-    from .compiled import Function
-    from .completion import load_ipython_extension as load_ipython_extension
-    from .cond import cond
-    from .function import function, parse
+    from .calculus.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
+    from .calculus.vmap import vectorize, vmap
+    from .control.bodies import until
+    from .control.cond import cond
+    from .control.scan import scan, while_loop
+    from .explain.bisect import bisect
+    from .explain.completion import load_ipython_extension as load_ipython_extension
+    from .explain.printing import dprint, pprint
+    from .explain.progress import progress
+    from .function.compiled import Function
+    from .function.function import function, parse
+    from .function.mode import Mode
+    from .function.rewriting import rewrite
     from .graph import FunctionGraph
     from .graph.facets import register as register_op
-    from .mode import Mode
-    from .ops.shared import shared
+    from .ops.core.shared import shared
     from .optdb import Query
-    from .printing import dprint, pprint
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
-    from .progress import progress
-    from .rewriting import rewrite
-    from .scan import scan, while_loop
     from .targets.target import Target
-    from .tune import tune
-    from .vmap import vectorize, vmap
+    from .tuning.tune import tune
 
     from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 finally:
@@ -81,15 +81,15 @@ _LATER = {
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
-    from .chunked import on_dask
-    from .freezing import freeze
+    from .chunked.chunked import on_dask
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
-    from .jitted import jit
-    from .ops.user_ops import elementwise_op
-    from .pruning import prune
-    from .quantizing import quantize
-    from .serving import batched
+    from .function.serving import batched
+    from .networks.freezing import freeze
+    from .networks.pruning import prune
+    from .networks.quantizing import quantize
+    from .ops.elementwise.user_ops import elementwise_op
+    from .tracing.jitted import jit
 else:
 
     def __getattr__(name: str) -> object:

@@ -12,9 +12,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import __version__, bisect_command, cache_command, demo, doctor, opt_command, report
+from . import __version__
+from .cli import bisect_command, cache_command, doctor, opt_command
+from .demo import digits as demo
+from .explain import report
+from .function.stages import STAGES
 from .options import process_options
-from .stages import STAGES
 
 
 class _Parser(argparse.ArgumentParser):

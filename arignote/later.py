@@ -9,28 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import (
-        bind,
-        bisect,
-        block_graph,
-        chunked,
-        debug,
-        dividing,
-        explain,
-        export,
-        narration,
-        partition,
-        placement,
-        recording,
-        regions,
-        remarks,
-        report,
-        schedules,
-        trace,
-        tuning,
-        vectorizing,
-        why,
-    )  # fmt: skip
+    from .calculus import vectorizing
+    from .chunked import chunked
+    from .chunked import graph as block_graph
+    from .explain import bisect, debug, explain, recording, remarks, report, trace, why
+    from .export import export
+    from .function import bind, narration
+    from .tuning import dividing, partition, placement, regions, schedules
+    from .tuning import measuring as tuning
 
 __all__ = [
     "bind", "bisect", "block_graph", "chunked", "debug", "dividing", "explain", "export", "narration", "partition",

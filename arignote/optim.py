@@ -15,8 +15,8 @@ import numpy as np
 
 from . import ops as T
 from .graph import Variable
-from .ops.checks import describe, shown
-from .ops.shared import SharedVariable, shared
+from .ops.core.checks import describe, shown
+from .ops.core.shared import SharedVariable, shared
 
 Updates = list[tuple[SharedVariable, Any]]
 Parameters = Sequence[SharedVariable]

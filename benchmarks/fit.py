@@ -38,10 +38,10 @@ from arignote.cbackend.ctext.preamble import preamble
 from arignote.cbackend.driver.units import features, in_units
 from arignote.cbackend.ir.kernel import Kernel
 from arignote.cbackend.program.plan import plan
-from arignote.function import find_toolchain
+from arignote.function.function import find_toolchain
 from arignote.graph import FunctionGraph
-from arignote.ops import elementwise as elementwise_ops
-from arignote.ops.elementwise import Elementwise
+from arignote.ops.elementwise import records as elementwise_ops
+from arignote.ops.elementwise.records import Elementwise
 from arignote.targets import processor, table_x86_64
 from arignote.targets.named import host
 

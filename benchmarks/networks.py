@@ -29,12 +29,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 import arignote as ag
 from arignote.graph import Op
-from arignote.ops.assembled import Assembled
-from arignote.ops.blocked import BlockedConvolution
-from arignote.ops.convolution_pair import ConvolutionPair
-from arignote.ops.elementwise import Pointwise
-from arignote.ops.fused import Fused, unmarked
-from arignote.ops.fused_product import FusedProduct
+from arignote.ops.elementwise.records import Pointwise
+from arignote.ops.lowered.assembled import Assembled
+from arignote.ops.lowered.blocked import BlockedConvolution
+from arignote.ops.lowered.convolution_pair import ConvolutionPair
+from arignote.ops.lowered.fused import Fused, unmarked
+from arignote.ops.lowered.fused_product import FusedProduct
 from arignote.profiling import Roofline
 from arignote.profiling.run import Cost, StepProfile
 

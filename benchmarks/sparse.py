@@ -18,7 +18,7 @@ import numpy as np
 
 import arignote as ag
 from arignote import ops as T
-from arignote.pruning import BLOCK
+from arignote.networks.pruning import BLOCK
 
 ROWS, SHARES, ROUNDS = (1, 16, 128, 512), (0.3, 0.4, 0.5, 0.7, 0.8, 0.9), 15
 OPS = ("sparse_dot", "sparse_columns", "two_of_four")

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import arignote as ag
-from arignote import demo_cnn
 from arignote import ops as T
-from arignote.quantized_layers import least_seconds
+from arignote.demo import cnn as demo_cnn
+from arignote.networks.quantized_layers import least_seconds
 
 WIDTH = 2048
 

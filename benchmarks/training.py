@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 import arignote as ag
-from arignote import demo_cnn, optim
 from arignote import ops as T
-from arignote.demo_cnn import BRIGHTNESS, DIGITS, Form
+from arignote import optim
+from arignote.demo import cnn as demo_cnn
+from arignote.demo.cnn import BRIGHTNESS, DIGITS, Form
 
 BATCH, RATE, MOMENTUM = 64, np.float32(0.01), np.float32(0.9)
 NETWORKS = {

@@ -19,8 +19,8 @@ import numpy as np
 import wasmtime
 
 import arignote as ag
-from arignote import demo_cnn
 from arignote import ops as T
+from arignote.demo import cnn as demo_cnn
 
 TARGETS = (None, "x86_64-linux-v2", "wasm32-wasi")
 ROUNDS = 9

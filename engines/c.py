@@ -11,8 +11,8 @@ from ..cbackend.program.plan import plan_of
 from ..cbackend.program.plan_host import no_c
 from ..graph import Apply, FunctionGraph
 from ..notices import notice
-from ..ops.elementwise import blamed
-from ..ops.fused import unmarked
+from ..ops.elementwise.records import blamed
+from ..ops.lowered.fused import unmarked
 from . import estimates
 from .compiler import find_toolchain, head_start, process_cache
 from .engine import Engine, Request

@@ -12,19 +12,19 @@ import math
 
 from ..graph import Apply, Constant
 from ..graph.text import subgraphs
-from ..ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ..ops.blocked import BlockedConvolution
-from ..ops.blocked_gradient import BlockedKernelGradient
-from ..ops.byte_sums import ByteConvolution, ByteProduct
-from ..ops.convolution import Convolution, KernelGradient
-from ..ops.costs import bytes_of, element, lengths, size
-from ..ops.determinants import Cofactors, Det, SlogDet
-from ..ops.elementwise import Pointwise
-from ..ops.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from ..ops.fourier import Fourier
-from ..ops.scan_ops import Scan
-from ..ops.solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from ..ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ..ops.control.scan_ops import Scan
+from ..ops.elementwise.costs import bytes_of, element, lengths, size
+from ..ops.elementwise.records import Pointwise
+from ..ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ..ops.linalg.determinants import Cofactors, Det, SlogDet
+from ..ops.linalg.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from ..ops.linalg.fourier import Fourier
+from ..ops.linalg.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from ..ops.lowered.blocked import BlockedConvolution
+from ..ops.lowered.blocked_gradient import BlockedKernelGradient
+from ..ops.lowered.byte_sums import ByteConvolution, ByteProduct
+from ..ops.networks.convolution import Convolution, KernelGradient
+from ..ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
 from ..record import record
 from ..targets.costs import ITEMS, UNKNOWN_LENGTH
 

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from ..graph import FunctionGraph
-from ..ops.interpret import interpret
-from ..ops.laziness import made_lazy
+from ..ops.control.laziness import made_lazy
+from ..ops.core.interpret import interpret
 from .engine import Engine, Request
 from .executable import CheckedExecutable
 

@@ -1,6 +1,6 @@
 """Facets: the record of a class of ops, which each layer fills with the functions that implement its part.
 
-    record_of(Softmax)["batching"]     the batching rule, from ops/batching.py
+    record_of(Softmax)["batching"]     the batching rule, from ops/control/batching.py
     record_of(Softmax)["planner"]      the planner, from cbackend/program/plan.py
     missing(Softmax)                   the facets that it lacks, without those that it lacks for a reason
 

@@ -59,19 +59,25 @@ Ops made of ops:
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # Tensors, elementwise ops, reductions
-from .tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
-from .tensor import TracedVariable as TracedVariable
-from . import elementwise_angles, elementwise_arithmetic, elementwise_exponential, elementwise_logic, elementwise_parts
-from .elementwise import ELEMENTWISE, Cast, Elementwise, Pointwise, cast
-from .elementwise_angles import *  # noqa: F403  (the elementwise ops, by subject)
-from .elementwise_arithmetic import *  # noqa: F403
-from .elementwise_exponential import *  # noqa: F403
-from .elementwise_logic import *  # noqa: F403
-from .elementwise_parts import *  # noqa: F403
-from .cumulative import (
+from .core.tensor import TensorConstant, TensorOp, TensorVariable, as_tensor, constant
+from .core.tensor import TracedVariable as TracedVariable
+from .elementwise import (
+    angles as elementwise_angles,
+    arithmetic as elementwise_arithmetic,
+    exponential as elementwise_exponential,
+    logic as elementwise_logic,
+    parts as elementwise_parts,
+)
+from .elementwise.records import ELEMENTWISE, Cast, Elementwise, Pointwise, cast
+from .elementwise.angles import *  # noqa: F403  (the elementwise ops, by subject)
+from .elementwise.arithmetic import *  # noqa: F403
+from .elementwise.exponential import *  # noqa: F403
+from .elementwise.logic import *  # noqa: F403
+from .elementwise.parts import *  # noqa: F403
+from .reductions.cumulative import (
     CUMULATIVE, Cumulative, cumprod, cumsum, cumulative_prod, cumulative_sum,
 )  # fmt: skip
-from .functions import (
+from .elementwise.functions import (
     absolute, acos, acosh, allclose, and_, around, asin, asinh, astype, atan, atan2, atanh, bitwise_invert,
     bitwise_left_shift, bitwise_right_shift, choose, conjugate, copy, degrees, div, divide, divmod, equal, expit,
     fabs, fix, float_power, floor_divide, fmax, fmin, greater, greater_equal, heaviside, inv, invert, isclose,
@@ -79,108 +85,110 @@ from .functions import (
     negative, not_equal, or_, packbits, piecewise, positive, power, psi, radians, relu, remainder, round, select,
     sgn, sinc, sqr, subtract, true_divide, unpackbits, where, xor,
 )  # fmt: skip
-from .interpret import evaluate, interpret
-from .reduce import REDUCTIONS, ArgReduce, Reduce, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum
-from .unbroadcasting import SumTo, unbroadcast
-from .shared import Container, SharedVariable, shared
-from .statistics import average, corrcoef, cov, mean, size, std, var
-from .quantiles import median, percentile, quantile
-from .byte_sums import ByteConvolution, ByteProduct
-from .byte_tables import ByteSoftmax, LookUp
-from .attention import Attention
-from .nibbles import NibbleProduct
-from .quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
-from .quantized_blocks import QuantizeInBlocks
-from .fixed_point import Requantize, requantize
-from .not_a_number import (
+from .core.interpret import evaluate, interpret
+from .reductions.reduce import REDUCTIONS, ArgReduce, Reduce, all, amax, amin, any, argmax, argmin, max, min, prod, ptp, sum
+from .reductions.unbroadcasting import SumTo, unbroadcast
+from .core.shared import Container, SharedVariable, shared
+from .reductions.statistics import average, corrcoef, cov, mean, size, std, var
+from .reductions.quantiles import median, percentile, quantile
+from .lowered.byte_sums import ByteConvolution, ByteProduct
+from .lowered.byte_tables import ByteSoftmax, LookUp
+from .lowered.attention import Attention
+from .lowered.nibbles import NibbleProduct
+from .networks.quantized import Dequantize, Quantize, dequantize, dynamic_quantize, quantize
+from .lowered.quantized_blocks import QuantizeInBlocks
+from .networks.fixed_point import Requantize, requantize
+from .reductions.not_a_number import (
     nan_to_num, nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin, nanpercentile,
     nanprod, nanquantile, nanstd, nansum, nanvar,
 )  # fmt: skip
-from .variables import col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
-from . import typed
-from .typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
+from .core.variables import col, matrix, row, scalar, tensor, tensor3, tensor4, tensor5, vector
+from .core import typed
+from .core.typed import *  # noqa: F403  (the typed forms, all of them: fvector, dmatrix, lscalar, ...)
 
 # Shapes, indexing, products, networks
-from . import fft, linalg, nn, random
-from .arranging import (
+from .linalg import transforms as fft, functions as linalg
+from .networks import functions as nn
+from .random import streams as random
+from .shapes.arranging import (
     append, argwhere, atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, column_stack, compress, concat,
     diag_indices, dstack, extract, fliplr, flipud, hsplit, indices, ix_, matrix_transpose, meshgrid, permute_dims,
     ravel_multi_index, rollaxis, rot90, tril_indices, tril_indices_from, triu_indices, triu_indices_from,
     unravel_index, unstack, vsplit,
 )  # fmt: skip
-from .assembled import Assembled
-from .assumptions import Assume, assume
-from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from .bfloats import BfloatDot, PackedBfloatDot
-from .blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from .cond import Cond
-from .blocked_pool import BlockedPool
-from .blocked import BlockedConvolution, FromBlocks, ToBlocks
-from .blocked_gradient import BlockedKernelGradient
-from .convolution import Convolution, KernelGradient
-from .counting import (
+from .lowered.assembled import Assembled
+from .linalg.assumptions import Assume, assume
+from .shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from .lowered.bfloats import BfloatDot, PackedBfloatDot
+from .linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from .control.cond import Cond
+from .lowered.blocked_pool import BlockedPool
+from .lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks
+from .lowered.blocked_gradient import BlockedKernelGradient
+from .networks.convolution import Convolution, KernelGradient
+from .reductions.counting import (
     bincount, count_nonzero, digitize, histogram, histogram2d, histogram_bin_edges, histogramdd,
 )  # fmt: skip
-from .creation import (
+from .shapes.creation import (
     Alloc, Arange, Eye, alloc, arange, empty, empty_like, eye, full, full_like, geomspace, identity, linspace, logspace,
     ones, ones_like, zeros, zeros_like,
 )  # fmt: skip
-from .determinants import Cofactors, Det, SlogDet
-from .diagonals import (
+from .linalg.determinants import Cofactors, Det, SlogDet
+from .shapes.diagonals import (
     Diagonal, DiagonalMatrix, Triangle, diag, diagflat, diagonal, kron, trace, tri, tril, triu,
 )  # fmt: skip
-from .editing import array_split, block, delete, dsplit, insert, resize
-from .einsum import einsum
-from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from .fourier import Fourier
-from .fused import Fused, InPlace
-from .channel_sums import ChannelSums
-from .convolution_pair import ConvolutionPair
-from .fused_product import FusedProduct
-from .getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
-from .indexing import IncSubtensor, Subtensor
-from .joining import (
+from .shapes.editing import array_split, block, delete, dsplit, insert, resize
+from .linalg.einsum import einsum
+from .linalg.factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from .linalg.fourier import Fourier
+from .lowered.fused import Fused, InPlace
+from .lowered.channel_sums import ChannelSums
+from .lowered.convolution_pair import ConvolutionPair
+from .lowered.fused_product import FusedProduct
+from .shapes.getitem import getitem, inc_subtensor, scatter_add, set_subtensor, take, take_along_axis
+from .shapes.indexing import IncSubtensor, Subtensor
+from .shapes.joining import (
     Join, RepeatedPositions, concatenate, flip, hstack, join, repeat, roll, split, stack, tile, vstack,
 )  # fmt: skip
-from .lengths import lengths_of
-from .scan_ops import Scan, While
-from .nn import (
+from .shapes.lengths import lengths_of
+from .control.scan_ops import Scan, While
+from .networks.functions import (
     LogSoftmax, LogSumExp, Softmax, binary_crossentropy, categorical_crossentropy, gelu, log_softmax, logsumexp,
     one_hot, sigmoid_crossentropy, silu, softmax, softmax_crossentropy,
 )  # fmt: skip
-from .padding import pad
-from .polynomials import polyadd, polyder, polyfit, polyint, polysub
-from .phases import ByPhase
-from .packed_dot import PackedDot
-from .pipeline import Pipeline
-from .pooling import MaxPool, MaxPoolGradient, SumPool
-from .products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
-from .sets import (
+from .shapes.padding import pad
+from .reductions.polynomials import polyadd, polyder, polyfit, polyint, polysub
+from .networks.phases import ByPhase
+from .lowered.packed_dot import PackedDot
+from .lowered.pipeline import Pipeline
+from .networks.pooling import MaxPool, MaxPoolGradient, SumPool
+from .linalg.products import dot, inner, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
+from .reductions.sets import (
     intersect1d, setdiff1d, setxor1d, union1d, unique_all, unique_counts, unique_inverse, unique_values,
 )  # fmt: skip
-from .shape import (
+from .shapes.shape import (
     BroadcastTo, DimShuffle, MakeVector, Reshape, Shape, ShapeI, broadcast_to, dim_to_tensor, dimshuffle,
     expand_dims, flatten, moveaxis, ravel, reshape, shape, squeeze, swapaxes, tensor_to_dim, transpose,
 )  # fmt: skip
-from .row_passes import Top
-from .sampled import (
+from .lowered.row_passes import Top
+from .reductions.sampled import (
     convolve, correlate, cross, diff, ediff1d, gradient, interp, polyval, trapezoid, unwrap, vander,
 )  # fmt: skip
-from .signal_windows import bartlett, blackman, hamming, hanning, kaiser
-from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
-from .sparse_columns import SparseColumns
-from .sparse_dot import SparseDot
-from .conditions import Check
-from .specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
-from .sorting import (
+from .reductions.signal_windows import bartlett, blackman, hamming, hanning, kaiser
+from .linalg.solving import Inverse, PseudoInverse, Solve, SolveTriangular
+from .lowered.sparse_columns import SparseColumns
+from .lowered.sparse_dot import SparseDot
+from .shapes.conditions import Check
+from .shapes.specify import CheckLengths, MaskedShape, SpecifyShape, specify_shape
+from .reductions.sorting import (
     ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts, argpartition, argsort, flatnonzero,
     lexsort, nonzero, partition, searchsorted, sort, sort_complex, unique,
 )  # fmt: skip
-from .trees import TreeFold
-from .two_of_four import TwoOfFour
+from .reductions.trees import TreeFold
+from .lowered.two_of_four import TwoOfFour
 
 # NumPy's keywords for all of these functions
-from .keywords import with_numpys_keywords
+from .core.keywords import with_numpys_keywords
 
 with_numpys_keywords(globals(), "")
 

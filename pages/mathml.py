@@ -2,7 +2,7 @@
 
     formula = row;  row = {item};  item = atom [^ group] [_ group];  group = "{" row "}"
 
-It reads the LaTeX that ops/latex.py writes, and no more of LaTeX than that.
+It reads the LaTeX that ops/core/latex.py writes, and no more of LaTeX than that.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import numpy as np
 
 from ..graph import Constant, Dim, Variable, toposort
 from ..graph.dims import Symbol, broadcast, dims_of
-from ..ops.indexing import Subtensor, entries
-from ..ops.interpret import run
-from ..ops.lengths import ShapeI
+from ..ops.core.interpret import run
+from ..ops.shapes.indexing import Subtensor, entries
+from ..ops.shapes.lengths import ShapeI
 from ..record import record
 
 _NUMBERS: dict[str, Any] = {

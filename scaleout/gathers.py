@@ -9,10 +9,10 @@ import numpy as np
 
 from ..graph import Apply, Constant, Variable
 from ..graph.dims import dims_of
-from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ..ops.creation import Arange
-from ..ops.elementwise import add
-from ..ops.indexing import entries
+from ..ops.elementwise.records import add
+from ..ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ..ops.shapes.creation import Arange
+from ..ops.shapes.indexing import entries
 from .cuts import varying
 from .facts import Facts
 from .states import WHOLE, Partial, Placed, Split, State, refused, rows_of

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from .. import ops as T
 from ..graph import Apply, TensorType, Variable
 from ..graph.dims import Dim
-from ..ops.cumulative import Cumulative
-from ..ops.elementwise import add, maximum, minimum
-from ..ops.indexing import Subtensor
-from ..ops.lengths import ShapeI
-from ..ops.reduce import ArgReduce, Reduce
+from ..ops.elementwise.records import add, maximum, minimum
+from ..ops.reductions.cumulative import Cumulative
+from ..ops.reductions.reduce import ArgReduce, Reduce
+from ..ops.shapes.indexing import Subtensor
+from ..ops.shapes.lengths import ShapeI
 from ..record import record
 from .states import Collect, Mark, Split, State, opened
 

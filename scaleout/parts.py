@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import ops as T
 from ..graph import Apply, Dim, Variable
-from ..ops.indexing import IncSubtensor, Subtensor, entries
+from ..ops.shapes.indexing import IncSubtensor, Subtensor, entries
 from ..record import record
 from .facts import Facts
 from .states import Collect, Mark, Rows, Split, State, refused, shown

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from .. import ops as T
 from ..graph import Apply, Variable
 from ..graph.dims import product
-from ..ops.casting import Cast
-from ..ops.creation import Arange
-from ..ops.lengths import tensor_to_dim
-from ..ops.shape import Reshape
+from ..ops.elementwise.casting import Cast
+from ..ops.shapes.creation import Arange
+from ..ops.shapes.lengths import tensor_to_dim
+from ..ops.shapes.shape import Reshape
 from .gathers import is_range
 from .states import Count, State
 

@@ -10,24 +10,24 @@ from collections.abc import Sequence
 
 from ..graph import Apply, Dim, Op
 from ..graph.dims import dims_of
-from ..ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ..ops.blas import Dot, MatMul
-from ..ops.conditions import Check
-from ..ops.convolution import Convolution, KernelGradient
-from ..ops.creation import Alloc
-from ..ops.cumulative import Cumulative
-from ..ops.elementwise import add
-from ..ops.indexing import IncSubtensor, Subtensor
-from ..ops.joining import Join
-from ..ops.lengths import ShapeI
-from ..ops.nn import AlongAxis
-from ..ops.pointwise import Broadcasting
-from ..ops.pooling import Pool
-from ..ops.reduce import ArgReduce, Reduce
-from ..ops.shape import BroadcastTo, DimShuffle, Reshape
-from ..ops.sorting import OrderStatistics, SearchSorted, Sorting
-from ..ops.specify import CheckLengths, SpecifyShape
-from ..ops.unbroadcasting import SumTo
+from ..ops.elementwise.pointwise import Broadcasting
+from ..ops.elementwise.records import add
+from ..ops.linalg.blas import Dot, MatMul
+from ..ops.networks.convolution import Convolution, KernelGradient
+from ..ops.networks.functions import AlongAxis
+from ..ops.networks.pooling import Pool
+from ..ops.reductions.cumulative import Cumulative
+from ..ops.reductions.reduce import ArgReduce, Reduce
+from ..ops.reductions.sorting import OrderStatistics, SearchSorted, Sorting
+from ..ops.reductions.unbroadcasting import SumTo
+from ..ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ..ops.shapes.conditions import Check
+from ..ops.shapes.creation import Alloc
+from ..ops.shapes.indexing import IncSubtensor, Subtensor
+from ..ops.shapes.joining import Join
+from ..ops.shapes.lengths import ShapeI
+from ..ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ..ops.shapes.specify import CheckLengths, SpecifyShape
 from .cuts import varying
 from .facts import Facts
 from .gathers import gather, is_range, scatter

@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Apply, Variable
-from ..ops.nn import AlongAxis, LogSoftmax, Softmax
-from ..ops.row_passes import has_finite_top
+from ..ops.lowered.row_passes import has_finite_top
+from ..ops.networks.functions import AlongAxis, LogSoftmax, Softmax
 from .rules import along_axis
 from .states import State, is_split
 

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..graph import Apply, Constant, FunctionGraph, TensorType, Variable
-from ..ops.elementwise import Elementwise, cast, maximum, sub
-from ..ops.indexing import IncSubtensor, Subtensor
-from ..ops.lengths import ShapeI
-from ..ops.specify import SpecifyShape
-from ..ops.tensor import TensorVariable, constant
+from ..ops.core.tensor import TensorVariable, constant
+from ..ops.elementwise.records import Elementwise, cast, maximum, sub
+from ..ops.shapes.indexing import IncSubtensor, Subtensor
+from ..ops.shapes.lengths import ShapeI
+from ..ops.shapes.specify import SpecifyShape
 from ..record import record
 from .facts import Facts
 from .parts import Aligned, Part, WrittenPart

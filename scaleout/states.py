@@ -16,8 +16,8 @@ import numpy as np
 
 from ..graph import Apply, Dim, TensorType, Variable
 from ..graph.dims import opaque_dims
-from ..ops.elementwise import Elementwise, add, logical_and, logical_or, maximum, minimum, mul
-from ..ops.tensor import TensorOp
+from ..ops.core.tensor import TensorOp
+from ..ops.elementwise.records import Elementwise, add, logical_and, logical_or, maximum, minimum, mul
 from ..record import record
 from .facts import Facts
 

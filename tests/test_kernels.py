@@ -18,7 +18,7 @@ from arignote.cbackend.program.program import Call, Program, Vector
 from arignote.cbackend.program.text import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
 from arignote.graph import FunctionGraph
-from arignote.ops.attention import Attention
+from arignote.ops.lowered.attention import Attention
 
 
 def test_every_field_is_set_by_a_planner_and_read_by_c():

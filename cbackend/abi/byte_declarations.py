@@ -84,7 +84,7 @@ typedef struct ag_bfloat_product {
     float *y;                                           /* contiguous */
 } ag_bfloat_product;
 
-/* Softmax of rows of bytes, in bytes; see ops/byte_tables.py. */
+/* Softmax of rows of bytes, in bytes; see ops/lowered/byte_tables.py. */
 typedef struct ag_byte_softmax {
     i64 rows, length, is_signed, zero, low, high;       /* is_signed: x; the others are those of y */
     double scale;                                       /* of y */

@@ -5,7 +5,7 @@ in ABI mode that needs no parser at run time (importing it takes 0.7 ms; `FFI().
 
     python -m arignote.cbackend.abi.generate
 
-after a change here; `tests/test_runtime.py` holds the two together.  Each generated library exports `ag_entry` alone.
+after a change here; `tests/cbackend/test_runtime.py` holds the two together.  Each generated library exports `ag_entry` alone.
 """
 
 from __future__ import annotations

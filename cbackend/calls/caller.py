@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.interpret import interpret
+from ...ops.core.interpret import interpret
 from ...profiling import RunProfile
 from ...record.cached import cached_property
 from ...record.quoting import one_line

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType, Variable
-from ...ops.checks import is_dask, is_masked, large_integers_as
+from ...ops.core.checks import is_dask, is_masked, large_integers_as
 from ...record import record
 
 MISSING: Any = object()

@@ -12,18 +12,18 @@ import numpy as np
 
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ...ops.blas import Gemm, Gemv
-from ...ops.conditions import Check
-from ...ops.convolution import Convolution
-from ...ops.fused import Fused, unmarked
-from ...ops.fused_product import FusedProduct
-from ...ops.nn import AlongAxis, LogSumExp
-from ...ops.pipeline import Pipeline
-from ...ops.row_passes import Top
-from ...ops.scan_ops import Scan
-from ...ops.specify import SpecifyShape
-from ...ops.windows import no_window
+from ...ops.control.scan_ops import Scan
+from ...ops.linalg.blas import Gemm, Gemv
+from ...ops.lowered.fused import Fused, unmarked
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.pipeline import Pipeline
+from ...ops.lowered.row_passes import Top
+from ...ops.networks.convolution import Convolution
+from ...ops.networks.functions import AlongAxis, LogSumExp
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.specify import SpecifyShape
+from ...ops.shapes.windows import no_window
 from ..ir.kernel import Status
 from ..program.outcome import Outcome
 from ..program.program import Program

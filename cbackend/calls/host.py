@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...graph.types import numpy_dtype
-from ...ops.interpret import evaluate_node
+from ...ops.core.interpret import evaluate_node
 from ..abi._abi import ffi
 from ..program.program import Program
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from ...graph import Names, Op
 from ...graph.pointing import called
-from ...ops.assembled import Assembled
-from ...ops.convolution_pair import ConvolutionPair
-from ...ops.fused import Fused, InPlace, unmarked
-from ...ops.fused_product import FusedProduct
-from ...ops.pipeline import VIEWS, Pipeline
-from ...ops.region import Region
-from ...ops.shared import SharedVariable
+from ...ops.core.shared import SharedVariable
+from ...ops.lowered.assembled import Assembled
+from ...ops.lowered.convolution_pair import ConvolutionPair
+from ...ops.lowered.fused import Fused, InPlace, unmarked
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.pipeline import VIEWS, Pipeline
+from ...ops.lowered.region import Region
 from ...profiling import StepProfile
 from ..driver.spelling import spelled
 from ..program.accounts import is_product

@@ -6,7 +6,7 @@ helpers_integer.py says how floats that an integer type cannot hold are converte
 from __future__ import annotations
 
 from ...graph.types import numpy_dtype
-from ...ops.c_forms import ITSELF, Binding, Form, call, template
+from ...ops.elementwise.c_forms import ITSELF, Binding, Form, call, template
 from .helper import C_TYPES
 
 _PART = {"complex64": "float32", "complex128": "float64"}

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from ...ops.c_forms import Binding
+from ...ops.elementwise.c_forms import Binding
 from ...record import record
 from ..ir.kernel import Kernel
 from ..ir.loops import (

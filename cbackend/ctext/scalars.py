@@ -13,8 +13,8 @@ from functools import cache
 from itertools import chain
 
 from ...graph.types import numpy_dtype
-from ...ops.c_forms import BOTH, EITHER, Binding, Form, call, template
-from ...ops.elementwise import ELEMENTWISE, user_op
+from ...ops.elementwise.c_forms import BOTH, EITHER, Binding, Form, call, template
+from ...ops.elementwise.records import ELEMENTWISE, user_op
 from ..ir.loops import ScalarOp
 from .casts import cast_form
 from .helper import C_TYPES, suffix

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from itertools import starmap
 
-from ...ops.c_forms import Form, call
-from ...ops.pointwise import ElementwiseRecord
+from ...ops.elementwise.c_forms import Form, call
+from ...ops.elementwise.pointwise import ElementwiseRecord
 from .helper import C_TYPES, Helper, suffix
 from .helpers_exponential import INLINE
 from .preamble import add_helper

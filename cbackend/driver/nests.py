@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...graph.types import numpy_dtype
-from ...ops.elementwise import Elementwise, add, bitwise_and, bitwise_or, maximum, minimum, mul
+from ...ops.elementwise.records import Elementwise, add, bitwise_and, bitwise_or, maximum, minimum, mul
 from ..ctext.emit import expression, helpers_of
 from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Kernel

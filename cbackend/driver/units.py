@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...graph import FunctionGraph, Op
-from ...ops.fused import Fused
-from ...ops.nn import AlongAxis
-from ...ops.row_passes import is_row_graph
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.row_passes import is_row_graph
+from ...ops.networks.functions import AlongAxis
 from ...record import record
 from ...targets.current import current
 from ..ctext.emit import Function, functions

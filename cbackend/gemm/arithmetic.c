@@ -36,7 +36,7 @@ INLINE i64 at_least(i64 a, i64 b) { return a > b ? a : b; }
 /* Return the least number of chunks of at most `most` that make up `total`. */
 INLINE i64 parts(i64 total, i64 most) { return (total + most - 1) / most; }
 
-/* Up to this number, panels of weights are even in number, for two threads; ops/weights.py packs them likewise. */
+/* Up to this number, panels of weights are even in number, for two threads; ops/networks/weights.py packs them likewise. */
 enum { EVEN = 16 };
 static __attribute__((unused)) i64 even_panels(i64 blocks, i64 most)
 {

@@ -10,7 +10,7 @@
                    after the last rows of b:  the epilogue, on these rows of c, which are still in the cache
 
    A small b, or a b for few rows, is read in place, as is an a for few columns.  Constant weights are packed at compile
-   time: rules/panels.py.
+   time: rules/linalg/panels.py.
 
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: the
    division of the work does not change a bit. */

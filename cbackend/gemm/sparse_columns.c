@@ -11,7 +11,7 @@
    order.  One task computes a whole output, so neither threads nor other rows change its bits.  A row with an
    infinity or a NaN gets the products by zeros that are not stored as well. */
 
-enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/sparse_columns.py has the former too */
+enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/sparse_columns.py has the former too */
 #if defined(__AVX512F__) || defined(__aarch64__)
 enum { COLUMN_ROWS = 8 };     /* rows whose sums are in registers, two vectors each */
 #else

@@ -112,7 +112,7 @@ static void look_up(const ag_runtime *rt, i64 count, const void *x, const void *
 }
 
 /* --- softmax */
-enum { PLANES = 5, FRACTION = 39 }; /* bytes of an exponential, bits behind its point; see ops/byte_tables.py */
+enum { PLANES = 5, FRACTION = 39 }; /* bytes of an exponential, bits behind its point; see ops/lowered/byte_tables.py */
 
 typedef struct softmax_work {
     const ag_byte_softmax *of;

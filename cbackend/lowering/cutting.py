@@ -2,7 +2,7 @@
 
 Cut at a free loop, parts write different elements.  Cut at a reduced loop, each has results of its own, in the dtype of
 the output: a float16 would lose too much that way and stays whole.  A position means nothing without its element: one
-among all elements is compared by its extremum, another output (with_extremum, optdb/rules/fusion_positions.py).
+among all elements is compared by its extremum, another output (with_extremum, optdb/rules/fusion/positions.py).
 
 The estimate is that of the cost model (targets/costs.py), of one thread, for contiguous operands.  It is a property of
 the text, the same on every machine of an architecture, since the bits of a sum depend on where it is cut.
@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Sequence
 
 from ...graph import Apply, Variable
 from ...graph.types import numpy_dtype
-from ...ops.costs import element
-from ...ops.elementwise import Pointwise
-from ...ops.pooling import Pool
+from ...ops.elementwise.costs import element
+from ...ops.elementwise.records import Pointwise
+from ...ops.networks.pooling import Pool
 from ...targets.current import current
 from ..ir.operands import Cutting
 from ..ir.schedule import DEFAULT, Schedule

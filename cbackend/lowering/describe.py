@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph import Variable
 from ...graph.text import constant_text, op_text
-from ...ops.shape import DimShuffle
+from ...ops.shapes.shape import DimShuffle
 from ...record.quoting import c_comment
 from .group import Group, is_literal
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...graph import Apply, Constant, Variable
-from ...ops.elementwise import Pointwise
-from ...ops.fused import Fused
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.shape import DimShuffle
+from ...ops.elementwise.records import Pointwise
+from ...ops.lowered.fused import Fused
+from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.shapes.shape import DimShuffle
 from ...record import record
 
 Place = tuple["int | None", ...]

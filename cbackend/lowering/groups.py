@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from ...ops.elementwise import by_symbol
+from ...ops.elementwise.records import by_symbol
 from ...record import record
 from ...targets.current import current
 from ..ir.loops import Let, ScalarOp, Statement

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from ...graph import Apply, Variable
 from ...graph.text import op_text
-from ...ops.cumulative import Cumulative
-from ...ops.fused import Fused, InPlace
-from ...ops.nn import AlongAxis
-from ...ops.pooling import Pool
-from ...ops.row_passes import is_row_graph
+from ...ops.lowered.fused import Fused, InPlace
+from ...ops.lowered.row_passes import is_row_graph
+from ...ops.networks.functions import AlongAxis
+from ...ops.networks.pooling import Pool
+from ...ops.reductions.cumulative import Cumulative
 from ..ir.kernel import Kernel, Status
 from ..ir.loops import ZERO, Body, Const, Expr, If, Outlined, Return, Statement, Var, equal, index
 from ..ir.operands import parameter_names

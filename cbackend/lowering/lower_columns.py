@@ -5,7 +5,7 @@
     result = exp(column - top) / total   or   column - top - log(total)   or   log(total) + top
 
 All columns of a tile go down the rows together, so that memory is read in long runs.  float16 is computed in float32
-and rounded once. Infinities and NaN come out as in the NumPy meaning of the ops (ops/nn.py).
+and rounded once. Infinities and NaN come out as in the NumPy meaning of the ops (ops/networks/functions.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph import Apply
-from ...ops.nn import AlongAxis, LogSoftmax, LogSumExp, Softmax
-from ...ops.row_passes import has_finite_top
+from ...ops.lowered.row_passes import has_finite_top
+from ...ops.networks.functions import AlongAxis, LogSoftmax, LogSumExp, Softmax
 from ...targets.current import current
 from ..ir.loops import (
     Body,

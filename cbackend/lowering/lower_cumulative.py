@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ...graph import Apply
 from ...graph.types import numpy_dtype
-from ...ops.cumulative import Cumulative
-from ...ops.elementwise import mul
+from ...ops.elementwise.records import mul
+from ...ops.reductions.cumulative import Cumulative
 from ...targets.current import current
 from ..ir.loops import (
     ZERO,

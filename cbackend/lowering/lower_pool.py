@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...graph import Apply
-from ...ops.pooling import MaxPoolGradient, Pool, SumPool
+from ...ops.networks.pooling import MaxPoolGradient, Pool, SumPool
 from ...targets.current import current
 from ..ir.loops import (
     ONE,

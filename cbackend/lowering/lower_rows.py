@@ -7,7 +7,7 @@
         const scale = 1 / sqrt(total1 / n)
         for element in row: y[j] = (x[j] - mean) * scale * w[j]                   pass 2
 
-Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/row_passes.py).
+Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/lowered/row_passes.py).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...graph import Apply, FunctionGraph, Variable
-from ...ops.fused import Fused
-from ...ops.row_passes import RowPlan, Waiting, opened, reduced_axes_of, row_plan
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.row_passes import RowPlan, Waiting, opened, reduced_axes_of, row_plan
 from ...record import record
 from ..ir.loops import Assign, Body, ElementPointer, Let, Local, Statement, Store
 from .blocks import in_blocks, register, started, total

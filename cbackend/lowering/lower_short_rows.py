@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from ...graph import Variable
 from ...graph.types import numpy_dtype
-from ...ops.shape import DimShuffle
+from ...ops.shapes.shape import DimShuffle
 from ...targets.current import current
 from ..ir.loops import (
     ONE,

@@ -12,7 +12,7 @@ The lanes of a step do not depend on each other, so their loads overlap; a tree 
 from __future__ import annotations
 
 from ...graph import Apply
-from ...ops.trees import FOLDS, TreeFold
+from ...ops.reductions.trees import FOLDS, TreeFold
 from ...targets.current import current
 from ..ir.kernel import Kernel
 from ..ir.loops import (

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
-from ...ops.elementwise import Elementwise, Pointwise
+from ...ops.elementwise.records import Elementwise, Pointwise
 from ..ir.loops import (
     ONE,
     ZERO,

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...graph.types import numpy_dtype
-from ...ops.elementwise import by_symbol
+from ...ops.elementwise.records import by_symbol
 from ...record import record
 from ...targets.current import current
 from ..ir.loops import (

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...graph import Apply, Constant
 from ...graph.types import numpy_dtype
-from ...ops.elementwise import user_op
-from ...ops.fused import Fused
-from ...ops.row_passes import Top, is_row_graph
+from ...ops.elementwise.records import user_op
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.row_passes import Top, is_row_graph
 from ..ir.kernel import Kernel
 from ..ir.loops import (
     ZERO,

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ...graph import Apply, Variable
-from ...ops.fused import Fused
-from ...ops.nn import AlongAxis
-from ...ops.row_passes import Waiting, is_row_graph
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.row_passes import Waiting, is_row_graph
+from ...ops.networks.functions import AlongAxis
 from ..ir.loops import Assign, ElementPointer, Let, Load, Local, Statement, Store, index
 from ..ir.work_items import Pass, WorkItems
 from .group import Place

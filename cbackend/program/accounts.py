@@ -22,28 +22,28 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
-from ...ops.assembled import Assembled
-from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.blocked import BlockedConvolution
-from ...ops.blocked_pool import BlockedPool
-from ...ops.channel_sums import ChannelSums
-from ...ops.convolution import Convolution
-from ...ops.costs import additions
-from ...ops.creation import Alloc
-from ...ops.cumulative import Cumulative
-from ...ops.determinants import Det, SlogDet
-from ...ops.elementwise import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
-from ...ops.factorizations import Cholesky
-from ...ops.fused import GraphOp, InPlace, unmarked
-from ...ops.fused_product import FusedProduct
-from ...ops.indexing import IncSubtensor
-from ...ops.joining import Join
-from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.packed_dot import PackedDot
-from ...ops.pipeline import Pipeline
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.solving import Inverse, Solve, SolveTriangular
+from ...ops.elementwise.costs import additions
+from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
+from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.linalg.determinants import Det, SlogDet
+from ...ops.linalg.factorizations import Cholesky
+from ...ops.linalg.solving import Inverse, Solve, SolveTriangular
+from ...ops.lowered.assembled import Assembled
+from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ...ops.lowered.blocked import BlockedConvolution
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.channel_sums import ChannelSums
+from ...ops.lowered.fused import GraphOp, InPlace, unmarked
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.packed_dot import PackedDot
+from ...ops.lowered.pipeline import Pipeline
+from ...ops.networks.convolution import Convolution
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ...ops.reductions.cumulative import Cumulative
+from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.indexing import IncSubtensor
+from ...ops.shapes.joining import Join
 from ...targets.current import current
 from ..kernels import Work
 from .calls import spec_of, work_of

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ...graph import FunctionGraph
-from ...ops.cond import Cond
-from ...ops.scan_ops import Scan
+from ...ops.control.cond import Cond
+from ...ops.control.scan_ops import Scan
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
 from ..kernels import specs

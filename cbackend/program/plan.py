@@ -21,12 +21,12 @@ from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.facets import facet_of, register
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
-from ...ops.conditions import Check
-from ...ops.fused import unmarked
-from ...ops.indexing import Subtensor
-from ...ops.lengths import Shape, ShapeI
-from ...ops.shape import DimShuffle, Reshape
-from ...ops.specify import CheckLengths, SpecifyShape
+from ...ops.lowered.fused import unmarked
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.indexing import Subtensor
+from ...ops.shapes.lengths import Shape, ShapeI
+from ...ops.shapes.shape import DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, SpecifyShape
 from ..ir.verify import verify
 from ..kernels import modules
 from .accounts import COUNTS, of_calls

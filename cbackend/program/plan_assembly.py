@@ -9,13 +9,13 @@ import itertools
 from collections.abc import Sequence
 
 from ...graph import Apply, Variable
-from ...ops.assembled import Assembled
-from ...ops.blocked import BlockedConvolution
-from ...ops.blocked_pool import BlockedPool
-from ...ops.creation import Alloc
-from ...ops.fused_product import FusedProduct
-from ...ops.indexing import IncSubtensor
-from ...ops.joining import Join
+from ...ops.lowered.assembled import Assembled
+from ...ops.lowered.blocked import BlockedConvolution
+from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.indexing import IncSubtensor
+from ...ops.shapes.joining import Join
 from ..ir.kernel import Kernel
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits

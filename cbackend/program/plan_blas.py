@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ...graph import Apply, FunctionGraph, Variable
 from ...graph.types import numpy_dtype
-from ...ops.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.elementwise import Cast, logical_and, logical_or, mul
-from ...ops.elementwise import add as plus
-from ...ops.fused import Fused
-from ...ops.packed_dot import PackedDot
-from ...ops.reduce import Reduce
-from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import Cast, logical_and, logical_or, mul
+from ...ops.elementwise.records import add as plus
+from ...ops.linalg.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.packed_dot import PackedDot
+from ...ops.reductions.reduce import Reduce
+from ...ops.shapes.shape import DimShuffle
 from ...record import record
 from .outcome import Outcome
 from .planner import Planner

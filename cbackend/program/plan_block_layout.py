@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph import Apply
-from ...ops.blocked import FromBlocks, ToBlocks
+from ...ops.lowered.blocked import FromBlocks, ToBlocks
 from .outcome import Outcome
 from .planner import Planner
 from .program import Array, Lengths

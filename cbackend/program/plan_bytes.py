@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...graph import Apply
-from ...ops.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
-from ...ops.byte_tables import ENTRIES, ByteSoftmax, LookUp
-from ...ops.nibbles import NibbleProduct
-from ...ops.quantized_blocks import QuantizeInBlocks
-from ...ops.sparse_columns import SparseColumns
-from ...ops.sparse_dot import SparseDot
-from ...ops.two_of_four import TwoOfFour
+from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ...ops.lowered.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
+from ...ops.lowered.byte_tables import ENTRIES, ByteSoftmax, LookUp
+from ...ops.lowered.nibbles import NibbleProduct
+from ...ops.lowered.quantized_blocks import QuantizeInBlocks
+from ...ops.lowered.sparse_columns import SparseColumns
+from ...ops.lowered.sparse_dot import SparseDot
+from ...ops.lowered.two_of_four import TwoOfFour
 from ...targets.costs import ITEMS
 from .outcome import Outcome
 from .plan_blas import SUMMED, batch_of, batch_strides

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...graph import Apply, Constant, FunctionGraph, TensorType, Variable
-from ...ops.creation import Alloc, Arange, Eye
-from ...ops.elementwise import Cast, add, fill, mul, sub, true_div
-from ...ops.fused import Fused
-from ...ops.joining import Join
-from ...ops.reduce import Reduce
-from ...ops.tensor import TensorVariable, constant
-from ...ops.unbroadcasting import SumTo
+from ...ops.core.tensor import TensorVariable, constant
+from ...ops.elementwise.records import Cast, add, fill, mul, sub, true_div
+from ...ops.lowered.fused import Fused
+from ...ops.reductions.reduce import Reduce
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.creation import Alloc, Arange, Eye
+from ...ops.shapes.joining import Join
 from .outcome import Outcome
 from .plan_views import broadcast
 from .planner import Planner

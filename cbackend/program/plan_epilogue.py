@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
-from ...ops.blas import Dot, Dot22, Dot22Scalar, MatMul
-from ...ops.fused import Fused
-from ...ops.fused_product import FusedProduct
-from ...ops.packed_dot import PackedDot
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, MatMul
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.packed_dot import PackedDot
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ...graph import Apply, Op
 from ...graph.facets import facet_of, how_to_add, reason
 from ...graph.text import op_text
-from ...ops.determinants import Cofactors
-from ...ops.elementwise import ElementwiseRecord
-from ...ops.factorizations import QR, SVD, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from ...ops.fourier import Fourier
-from ...ops.fused import InPlace
-from ...ops.joining import RepeatedPositions
-from ...ops.region import Region
-from ...ops.solving import PseudoInverse
-from ...ops.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.elementwise.records import ElementwiseRecord
+from ...ops.linalg.determinants import Cofactors
+from ...ops.linalg.factorizations import QR, SVD, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from ...ops.linalg.fourier import Fourier
+from ...ops.linalg.solving import PseudoInverse
+from ...ops.lowered.fused import InPlace
+from ...ops.lowered.region import Region
+from ...ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.shapes.joining import RepeatedPositions
 from .planner import Planner
 from .program import INTEGER, POINTER, Host
 

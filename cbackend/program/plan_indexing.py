@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, TensorType, Variable
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.elementwise import add, logical_or
-from ...ops.fused import unmarked
-from ...ops.indexing import IncSubtensor
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import add, logical_or
+from ...ops.lowered.fused import unmarked
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ...ops.shapes.indexing import IncSubtensor
 from ...record import record
 from ..ir.kernel import Kernel
 from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel

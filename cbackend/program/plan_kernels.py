@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...graph import Apply, FunctionGraph, same_shape
-from ...ops.cumulative import Cumulative
-from ...ops.elementwise import Pointwise
-from ...ops.fixed_point import Requantize
-from ...ops.fused import Fused, InPlace
-from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.quantized import Dequantize, Quantize
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.row_passes import Top
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import Pointwise
+from ...ops.lowered.fused import Fused, InPlace
+from ...ops.lowered.row_passes import Top
+from ...ops.networks.fixed_point import Requantize
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ...ops.networks.quantized import Dequantize, Quantize
+from ...ops.reductions.cumulative import Cumulative
+from ...ops.reductions.reduce import ArgReduce, Reduce
 from ..ir.kernel import Kernel
 from ..lowering.lower import OverwriteRefusedError
 from .accounts import of_kernels

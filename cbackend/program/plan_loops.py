@@ -16,8 +16,8 @@ from typing import Any
 
 from ...graph import Apply, Dim, Variable
 from ...graph.dims import atoms, fold, opaque_dims
-from ...ops.cond import Cond
-from ...ops.scan_ops import Scan, While
+from ...ops.control.cond import Cond
+from ...ops.control.scan_ops import Scan, While
 from .outcome import Outcome
 from .planner import Planner
 from .program import INTEGER, Array, Choice, Length, Loop, Quantity

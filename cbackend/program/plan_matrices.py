@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ...graph import Apply, FunctionGraph, TensorType, Variable
-from ...ops.assumptions import Assume
-from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
-from ...ops.elementwise import eq, ge, le, sub, switch
-from ...ops.fused import Fused
-from ...ops.phases import ByPhase
-from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable, constant
+from ...ops.core.tensor import TensorVariable, constant
+from ...ops.elementwise.records import eq, ge, le, sub, switch
+from ...ops.linalg.assumptions import Assume
+from ...ops.lowered.fused import Fused
+from ...ops.networks.phases import ByPhase
+from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
+from ...ops.shapes.shape import DimShuffle
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Quantity

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...graph import Apply, Variable
-from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.pipeline import VIEWS, Pipeline
-from ...ops.shape import DimShuffle
+from ...ops.lowered.pipeline import VIEWS, Pipeline
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
+from ...ops.shapes.shape import DimShuffle
 from .accounts import cost
 from .launches import is_launched
 from .plan_indexing import gather_kernel

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...graph import Apply
 from ...graph.types import numpy_dtype
-from ...ops.determinants import Det, SlogDet
-from ...ops.elementwise import Cast, exp, mul
-from ...ops.factorizations import Cholesky
-from ...ops.matrix_ops import adjoint
-from ...ops.solving import Inverse, Solve, SolveTriangular
+from ...ops.elementwise.records import Cast, exp, mul
+from ...ops.linalg.determinants import Det, SlogDet
+from ...ops.linalg.factorizations import Cholesky
+from ...ops.linalg.matrix_ops import adjoint
+from ...ops.linalg.solving import Inverse, Solve, SolveTriangular
 from .outcome import Outcome
 from .plan_blas import batch_strides
 from .planner import Planner

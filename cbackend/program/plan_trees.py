@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph import Apply
-from ...ops.trees import TreeFold
+from ...ops.reductions.trees import TreeFold
 from ..lowering.lower_trees import trees_kernel
 from .planner import Planner
 from .program import Argument

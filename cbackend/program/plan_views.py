@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from ...graph import Apply, Constant, Variable
-from ...ops.conditions import Check
-from ...ops.fused import unmarked
-from ...ops.indexing import Subtensor
-from ...ops.lengths import MakeVector, Shape, ShapeI
-from ...ops.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.lowered.fused import unmarked
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.indexing import Subtensor
+from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
+from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from .outcome import Outcome
 from .planner import Planner
 from .program import Array, Lengths, Quantity

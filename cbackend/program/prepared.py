@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from ...graph import Apply, Constant, Op, Variable
-from ...ops.convolution_pair import bounds_of
-from ...ops.fused_product import FusedProduct
+from ...ops.lowered.convolution_pair import bounds_of
+from ...ops.lowered.fused_product import FusedProduct
 from ...record import record
 from ..kernels import KernelSpec, modules
 from .planner import Planner

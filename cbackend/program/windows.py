@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, TensorType, Variable
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
 from .outcome import Outcome
 from .plan_views import slice_of
 from .planner import Planner

@@ -13,10 +13,10 @@ import numpy as np
 from ...cbackend.calls.caller import bound
 from ...cbackend.driver.page import CFile
 from ...graph import Apply, Constant, FunctionGraph, Names, Variable
-from ...ops.fused import Fused
-from ...ops.interpret import interpret
-from ...ops.laziness import made_lazy
-from ...ops.shared import Container
+from ...ops.control.laziness import made_lazy
+from ...ops.core.interpret import interpret
+from ...ops.core.shared import Container
+from ...ops.lowered.fused import Fused
 from ...record.quoting import c_comment
 from ...targets.current import current
 from ..engine import Engine, Request

@@ -19,10 +19,10 @@ from ...cbackend.lowering.groups import Split, groups_of, may_hold, reciprocal, 
 from ...cbackend.lowering.work_items import with_numbers, work_items
 from ...cbackend.lowering.work_rows import is_over_rows, row_items
 from ...graph import Apply, TensorType
-from ...ops.fused import Fused
-from ...ops.reduce import REDUCTIONS, Reduce
-from ...ops.row_passes import Top
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.lowered.fused import Fused
+from ...ops.lowered.row_passes import Top
+from ...ops.reductions.reduce import REDUCTIONS, Reduce
 from ...record import record
 from ...targets.current import current
 from .base import Device

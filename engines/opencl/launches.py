@@ -23,8 +23,8 @@ from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
 from ...cbackend.lowering.work_items import require_known, with_numbers, work_items
 from ...graph import Apply, TensorType
-from ...ops.reduce import REDUCTIONS, Reduce, reduced_dtype
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.reductions.reduce import REDUCTIONS, Reduce, reduced_dtype
 from ...record import record
 from ...targets.current import current
 from .base import Device

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...graph import TensorType, Variable
-from ...ops.elementwise import fill
-from ...ops.scan_ops import Scan
-from ...ops.tensor import TensorVariable
+from ...ops.control.scan_ops import Scan
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import fill
 from ..engine import EngineError
 from .call import Recorder
 from .memory import is_dense

@@ -17,14 +17,14 @@ from ...cbackend.ir.operands import Extent, Extra, Pointer, Report, Stride
 from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from ...cbackend.lowering.work_items import gather_items
 from ...graph import Apply, TensorType, Variable
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.elementwise import add, fill, logical_or, maximum
-from ...ops.indexing import IncSubtensor, concrete, entries
-from ...ops.joining import Join
-from ...ops.pooling import MaxPool, SumPool
-from ...ops.reduce import Reduce
-from ...ops.tensor import TensorVariable
-from ...ops.unbroadcasting import SumTo
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import add, fill, logical_or, maximum
+from ...ops.networks.pooling import MaxPool, SumPool
+from ...ops.reductions.reduce import Reduce
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ...ops.shapes.indexing import IncSubtensor, concrete, entries
+from ...ops.shapes.joining import Join
 from .base import Device
 from .call import At, Call
 from .groups import GroupsKernel

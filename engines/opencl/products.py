@@ -21,8 +21,8 @@ from ...cbackend.ctext.device_tiles import (
     tiles,
 )
 from ...graph import Apply, Op
-from ...ops.blas import Dot, MatMul
-from ...ops.convolution import Convolution, KernelGradient
+from ...ops.linalg.blas import Dot, MatMul
+from ...ops.networks.convolution import Convolution, KernelGradient
 from ...record import record
 from .base import Device
 from .call import At, Call, Places

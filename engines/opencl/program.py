@@ -8,16 +8,16 @@ from typing import Any, Union
 from ...cbackend.ctext.device import needs_float64
 from ...graph import Apply, FunctionGraph, Variable, toposort
 from ...graph.types import numpy_dtype
-from ...ops.blas import BlasOp
-from ...ops.creation import Alloc
-from ...ops.fused import Fused, GraphOp
-from ...ops.fused_product import FusedProduct
-from ...ops.lengths import ShapeI
-from ...ops.nn import AlongAxis
-from ...ops.pooling import Pool
-from ...ops.row_passes import Top, opened
-from ...ops.scan_ops import Scan
-from ...ops.tensor import TensorVariable
+from ...ops.control.scan_ops import Scan
+from ...ops.core.tensor import TensorVariable
+from ...ops.linalg.blas import BlasOp
+from ...ops.lowered.fused import Fused, GraphOp
+from ...ops.lowered.fused_product import FusedProduct
+from ...ops.lowered.row_passes import Top, opened
+from ...ops.networks.functions import AlongAxis
+from ...ops.networks.pooling import Pool
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.lengths import ShapeI
 from ...record import record
 from .base import Device
 from .groups import GroupsKernel, is_grouped

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Constant, Variable, toposort
-from ...ops.blas import Dot, MatMul
-from ...ops.elementwise import Elementwise
-from ...ops.fused import GraphOp
-from ...ops.reduce import Reduce
+from ...ops.elementwise.records import Elementwise
+from ...ops.linalg.blas import Dot, MatMul
+from ...ops.lowered.fused import GraphOp
+from ...ops.reductions.reduce import Reduce
 from .call import Call, Recorder
 from .memory import Traffic
 from .program import Body, Host, Loop, Results

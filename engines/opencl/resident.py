@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...cbackend.calls.update_locks import lock_of
-from ...ops.shared import Container
+from ...ops.core.shared import Container
 from ...record import record
 from .memory import Buffers, OnDevice, Traffic
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply
-from ...ops.creation import Alloc
-from ...ops.interpret import evaluate_node
-from ...ops.shape import Reshape
+from ...ops.core.interpret import evaluate_node
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.shape import Reshape
 from .loops import run_loop
 from .moves import SumToKernel
 from .program import TO_PLACES, Body, Host, Launch, Length, Loop, Results, Scalar, Step, View

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...cbackend.ctext.device_scatter import GROUP, scatter_name, scatter_source
 from ...graph import Constant, Variable
-from ...ops.creation import Arange
+from ...ops.shapes.creation import Arange
 from .base import Device
 from .call import At, Call
 from .memory import OnDevice, offsets

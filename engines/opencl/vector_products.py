@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType
-from ...ops.blas import Dot, MatMul
-from ...ops.fused import Fused
-from ...ops.reduce import REDUCTIONS, Reduce
-from ...ops.shape import DimShuffle
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.linalg.blas import Dot, MatMul
+from ...ops.lowered.fused import Fused
+from ...ops.reductions.reduce import REDUCTIONS, Reduce
+from ...ops.shapes.shape import DimShuffle
 from .base import Device
 from .call import Call, Places
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import ops as T
-from ...ops.convolution import Convolution
-from ...ops.pooling import MaxPool, SumPool
+from ...ops.networks.convolution import Convolution
+from ...ops.networks.pooling import MaxPool, SumPool
 from .table import Node, aligned, converter
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...function import function
+from ...function.function import function
 from ...graph import FunctionGraph, TensorType, Variable
-from ...ops.shared import shared
-from ...ops.tensor import TensorVariable, constant
+from ...ops.core.shared import shared
+from ...ops.core.tensor import TensorVariable, constant
 from ...record.cached import cached_property
 from . import convert_elementwise, convert_shapes, convert_windows  # noqa: F401  # they register themselves
 from .parsing import Call, Name, parse

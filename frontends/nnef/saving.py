@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ...export.sources import graph_of_source, graph_over, output_names
+from ...function.rewriting import rewrite
 from ...graph import FunctionGraph, Variable
-from ...ops.shared import SharedVariable
-from ...rewriting import rewrite
-from ...sources import graph_of_source, graph_over, output_names
+from ...ops.core.shared import SharedVariable
 from . import write_elementwise, write_shapes, write_windows  # noqa: F401  # they register themselves
 from .reading import NnefModel
 from .table import NnefError

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Dim, TensorType, Variable, dims_of
-from ...ops.elementwise import Cast, Elementwise
-from ...ops.fused import GraphOp, InPlace
-from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import Cast, Elementwise
+from ...ops.lowered.fused import GraphOp, InPlace
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from .convert_elementwise import PLAIN
 from .signatures import OPERANDS
 from .writing import KINDS, CannotWrite, Writer, is_literal, literal, writes

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, Constant, Variable, dims_of
-from ...ops.advanced_indexing import AdvancedSubtensor
-from ...ops.assumptions import Assume
-from ...ops.blas import BlasOp, Dot, MatMul
-from ...ops.conditions import Check
-from ...ops.creation import Alloc
-from ...ops.indexing import Subtensor, entries
-from ...ops.joining import Join
-from ...ops.lengths import tensor_to_dim
-from ...ops.phases import ByPhase
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
+from ...ops.linalg.assumptions import Assume
+from ...ops.linalg.blas import BlasOp, Dot, MatMul
+from ...ops.networks.phases import ByPhase
+from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.shapes.advanced_indexing import AdvancedSubtensor
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.indexing import Subtensor, entries
+from ...ops.shapes.joining import Join
+from ...ops.shapes.lengths import tensor_to_dim
+from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from .convert_shapes import REDUCTIONS
 from .write_elementwise import broadcast_value
 from .writing import CannotWrite, Writer, first_input, writes

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...graph import Apply, Constant, Variable, dims_of
-from ...ops.convolution import Convolution
-from ...ops.creation import Alloc
-from ...ops.indexing import IncSubtensor, entries
-from ...ops.pooling import MaxPool, SumPool
-from ...ops.shape import BroadcastTo
+from ...ops.networks.convolution import Convolution
+from ...ops.networks.pooling import MaxPool, SumPool
+from ...ops.shapes.creation import Alloc
+from ...ops.shapes.indexing import IncSubtensor, entries
+from ...ops.shapes.shape import BroadcastTo
 from .writing import CannotWrite, Writer, writes
 
 Pairs = list[tuple[int, int]]

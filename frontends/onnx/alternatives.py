@@ -14,9 +14,9 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, TensorType, Variable, rebuild, toposort
-from ...ops.cond import chosen
-from ...ops.specify import FirstOperand
-from ...ops.tensor import TensorVariable
+from ...ops.control.cond import chosen
+from ...ops.core.tensor import TensorVariable
+from ...ops.shapes.specify import FirstOperand
 from ...record import record
 from .narrow import Narrow, format_of, narrow, value_of
 from .node import OnnxError

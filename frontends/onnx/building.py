@@ -12,10 +12,10 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, FunctionGraph, Variable, inheriting
-from ...ops.byte_sums import BYTES
-from ...ops.interpret import interpret
-from ...ops.quantized import Dequantize
-from ...ops.tensor import constant
+from ...ops.core.interpret import interpret
+from ...ops.core.tensor import constant
+from ...ops.lowered.byte_sums import BYTES
+from ...ops.networks.quantized import Dequantize
 from .alternatives import Choice, by_alternative, joined
 from .loading import checked_nodes, in_order, nodes_of, onnx_package
 from .narrow import FORMATS, NUMBER_OF_FORMAT, Narrow, format_of, narrow, output_formats, settled, value_of

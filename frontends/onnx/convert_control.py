@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...bodies import until
-from ...cond import cond
+from ...control.bodies import until
+from ...control.cond import cond
+from ...control.scan import scan, while_loop
 from ...graph import Constant, Variable
-from ...ops.tensor import constant
-from ...scan import scan, while_loop
+from ...ops.core.tensor import constant
 from .alternatives import Choice
 from .free_loops import free_loop, is_steady
 from .node import Node

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .host_ops import Bits
 from .narrow import FORMATS, TEXT
 from .node import Node

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .computed_axes import by_axes
 from .convert_elementwise import like
 from .host_ops import MelWeights

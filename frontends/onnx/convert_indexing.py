@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .host_ops import NonMaxSuppression
 from .node import Node
 from .table import converter

@@ -8,8 +8,8 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable
-from ...ops.quantized import FLOATS, INTEGERS, spread
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
+from ...ops.networks.quantized import FLOATS, INTEGERS, spread
 from .convert_elementwise import like
 from .convert_windows import convolved
 from .narrow import FORMATS, Float, Whole

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import ops as T
-from ...scan import scan
+from ...control.scan import scan
 from .convert_elementwise import like
 from .node import Node
 from .table import converter

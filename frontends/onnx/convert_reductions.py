@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .computed_axes import by_axes
 from .convert_elementwise import like
 from .node import Node

@@ -17,8 +17,8 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable
-from ...ops.lengths import tensor_to_dim
-from ...ops.tensor import as_tensor, constant
+from ...ops.core.tensor import as_tensor, constant
+from ...ops.shapes.lengths import tensor_to_dim
 from ...record import record
 from .node import Node
 from .table import converter

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .alternatives import Choice
 from .node import Node
 from .table import converter

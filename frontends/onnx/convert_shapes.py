@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, Variable
-from ...ops.tensor import as_tensor, constant
+from ...ops.core.tensor import as_tensor, constant
 from .alternatives import Choice
 from .computed_axes import by_axes, number_along
 from .convert_elementwise import like

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.tensor import constant
-from ...scan import while_loop
+from ...control.scan import while_loop
+from ...ops.core.tensor import constant
 from .convert_elementwise import like
 from .convert_ml import ML, features
 from .node import Node

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .alternatives import Refused
 from .convert_elementwise import like
 from .forests import MODES, Branches, fold

@@ -12,9 +12,9 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
-from ...ops.convolution import Convolution
-from ...ops.pooling import MaxPool, SumPool
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
+from ...ops.networks.convolution import Convolution
+from ...ops.networks.pooling import MaxPool, SumPool
 from .convert_elementwise import like
 from .node import Node
 from .table import converter

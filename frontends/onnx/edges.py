@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...graph import TensorType, Variable
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
 from .alternatives import AnyRank
 from .narrow import FORMATS, format_of, narrow, value_of
 from .node import OnnxError

@@ -1,4 +1,4 @@
-"""Decision trees of ONNX as the arrays of `ops/trees.py`: branches of all comparisons become `x <= threshold`.
+"""Decision trees of ONNX as the arrays of `ops/reductions/trees.py`: branches of all comparisons become `x <= threshold`.
 
     x <  v   x <= the number before v
     x >  v   x <= v, with the children exchanged
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.tensor import constant
-from ...ops.trees import TreeFold
+from ...ops.core.tensor import constant
+from ...ops.reductions.trees import TreeFold
 from ...record import record
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")

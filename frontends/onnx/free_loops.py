@@ -15,9 +15,9 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Apply, FunctionGraph, TensorType, Variable, dims_of
-from ...ops.interpret import interpret
-from ...ops.scan_ops import ENDLESS, closed
-from ...ops.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ...ops.control.scan_ops import ENDLESS, closed
+from ...ops.core.interpret import interpret
+from ...ops.core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ...record import record
 from .node import Node
 

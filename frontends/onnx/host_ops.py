@@ -6,7 +6,7 @@ import numpy as np
 
 from ...graph import TensorType, Variable
 from ...graph.types import numpy_dtype
-from ...ops.tensor import TensorOp
+from ...ops.core.tensor import TensorOp
 from ...record import record
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...function import function
+from ...function.function import function
 from ...graph import FunctionGraph, Variable
-from ...ops.shared import shared
-from ...ops.tensor import constant
+from ...ops.core.shared import shared
+from ...ops.core.tensor import constant
 from ...record.cached import cached_property
 from ...record.memory import return_freed_memory
 from . import converters  # noqa: F401  # they register themselves

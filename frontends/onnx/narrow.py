@@ -16,7 +16,7 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Variable
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from ...record import record
 
 

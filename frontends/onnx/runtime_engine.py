@@ -21,7 +21,7 @@ from ...engines.engine import Engine, EngineError, Request
 from ...engines.estimates import ONNXRUNTIME, work_of
 from ...engines.executable import CheckedExecutable
 from ...graph import Apply, Constant, FunctionGraph, Variable
-from ...ops.tensor import TensorVariable
+from ...ops.core.tensor import TensorVariable
 from ...targets.processors import processors
 from .runtime_limits import differs
 from .saving import model_of

@@ -1,18 +1,18 @@
 """Nodes whose ONNX Runtime results differ from NumPy's, each with the reason: the engine refuses them.
 
 Found by comparing each op with NumPy on special values, on a dense sample of values, and on empty arrays
-(tests/test_partition_values.py).
+(tests/engines/test_partition_values.py).
 """
 
 from __future__ import annotations
 
 from ...graph import Apply
 from ...graph.text import subgraphs
-from ...ops.nn import LogSoftmax, Softmax
-from ...ops.pooling import MaxPool
-from ...ops.quantized import Quantize
-from ...ops.scan_ops import Scan
-from ...ops.sorting import ArgSort
+from ...ops.control.scan_ops import Scan
+from ...ops.networks.functions import LogSoftmax, Softmax
+from ...ops.networks.pooling import MaxPool
+from ...ops.networks.quantized import Quantize
+from ...ops.reductions.sorting import ArgSort
 
 _LESS_EXACT = ("sigmoid", "erfc", "logaddexp", "sin", "cos", "cbrt")
 """Elementwise ops that are more than 4 units in the last place off there."""

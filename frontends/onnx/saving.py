@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ...export.sources import graph_of_source, graph_over, output_names
+from ...function.rewriting import rewrite
 from ...graph import FunctionGraph, Variable, dims_of, rebuild
 from ...graph.dims import Symbol
-from ...ops.shared import SharedVariable
-from ...ops.tensor import TensorVariable
-from ...rewriting import rewrite
-from ...sources import graph_of_source, graph_over, output_names
+from ...ops.core.shared import SharedVariable
+from ...ops.core.tensor import TensorVariable
 from . import (  # noqa: F401  (they register themselves)
     write_arrays,
     write_control,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
 from .convert_elementwise import like
 from .narrow import TEXT, narrow
 from .node import Node

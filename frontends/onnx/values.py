@@ -15,8 +15,8 @@ import numpy as np
 from ... import ops as T
 from ...graph import Constant, Variable
 from ...graph.types import numpy_dtype
-from ...ops.lengths import MakeVector, lengths_of
-from ...ops.tensor import as_tensor, constant
+from ...ops.core.tensor import as_tensor, constant
+from ...ops.shapes.lengths import MakeVector, lengths_of
 from .narrow import FORMATS, TEXT
 
 DTYPE_OF = {

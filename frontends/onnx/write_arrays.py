@@ -6,28 +6,28 @@ import math
 from typing import Any
 
 from ... import ops as T
+from ...control.scan import scan
 from ...graph import Apply, Constant, Variable
-from ...ops.assumptions import Assume
-from ...ops.blas import BlasOp, Dot, MatMul
-from ...ops.conditions import Check
-from ...ops.convolution import Convolution, KernelGradient
-from ...ops.creation import Alloc, Arange, Eye
-from ...ops.cumulative import Cumulative
-from ...ops.determinants import Det
-from ...ops.diagonals import Diagonal, DiagonalMatrix, Triangle
-from ...ops.fused import GraphOp, InPlace
-from ...ops.joining import Join
-from ...ops.lengths import MakeVector, Shape, ShapeI
-from ...ops.nn import LogSoftmax, LogSumExp, Softmax
-from ...ops.phases import ByPhase
-from ...ops.pooling import MaxPool, MaxPoolGradient, SumPool
-from ...ops.reduce import ArgReduce, Reduce
-from ...ops.row_passes import Top
-from ...ops.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique
-from ...ops.specify import CheckLengths, MaskedShape, SpecifyShape
-from ...ops.unbroadcasting import SumTo
-from ...scan import scan
+from ...ops.linalg.assumptions import Assume
+from ...ops.linalg.blas import BlasOp, Dot, MatMul
+from ...ops.linalg.determinants import Det
+from ...ops.lowered.fused import GraphOp, InPlace
+from ...ops.lowered.row_passes import Top
+from ...ops.networks.convolution import Convolution, KernelGradient
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ...ops.networks.phases import ByPhase
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
+from ...ops.reductions.cumulative import Cumulative
+from ...ops.reductions.reduce import ArgReduce, Reduce
+from ...ops.reductions.sorting import ArgSort, Nonzero, SearchSorted, Sort, Unique
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.creation import Alloc, Arange, Eye
+from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
+from ...ops.shapes.joining import Join
+from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
+from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from .values import NUMBER_OF
 from .write_elementwise import WIDE
 from .writing import CannotWrite, Writer, means, writes

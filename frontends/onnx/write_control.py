@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, TensorType
-from ...ops.cond import Cond
-from ...ops.scan_ops import ENDLESS, Scan
+from ...ops.control.cond import Cond
+from ...ops.control.scan_ops import ENDLESS, Scan
 from .writing import Writer, writes
 
 TRUTH = TensorType("bool")

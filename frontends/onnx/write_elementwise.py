@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import ops as T
 from ...graph import Apply, Constant
-from ...ops.elementwise import Cast, Elementwise
+from ...ops.elementwise.records import Cast, Elementwise
 from .values import NUMBER_OF
 from .writing import CannotWrite, Writer, Writing, means, writes
 

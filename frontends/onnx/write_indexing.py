@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...graph import Apply, Constant, Variable
-from ...ops.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
-from ...ops.indexing import IncSubtensor, Spec, Subtensor, entries
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ...ops.shapes.indexing import IncSubtensor, Spec, Subtensor, entries
 from .write_elementwise import WIDE
 from .writing import CannotWrite, Writer, writes
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Constant, Variable
-from ...ops.fixed_point import Requantize
-from ...ops.quantized import NIBBLES, Dequantize, Quantize
+from ...ops.networks.fixed_point import Requantize
+from ...ops.networks.quantized import NIBBLES, Dequantize, Quantize
 from .writing import Writer, means, writes
 
 BYTES = ("int8", "uint8", "int16", "uint16")

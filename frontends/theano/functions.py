@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...compiled import Function as CoreFunction
-from ...function import function as core_function
+from ...function.compiled import Function as CoreFunction
+from ...function.function import function as core_function
 from ...graph import Variable as CoreVariable
 from ...graph import leaves
-from ...ops.interpret import default_updates
-from ...ops.shared import Container
-from ...ops.shared import SharedVariable as CoreShared
+from ...ops.core.interpret import default_updates
+from ...ops.core.shared import Container
+from ...ops.core.shared import SharedVariable as CoreShared
 from .bundles import BundleVariable, Spreading, spread, spread_outputs
 from .dtypes import DISCRETE, autocast
 from .flags import config

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...calculus import jacobian as core_jacobian
-from ...calculus import jvp, vjp
+from ...calculus.calculus import jacobian as core_jacobian
+from ...calculus.calculus import jvp, vjp
 from ...graph import NoGradient
-from ...ops.backward import pull_back
+from ...ops.core.backward import pull_back
 from . import slopes
 from .bundles import parts_of
 from .dtypes import DISCRETE

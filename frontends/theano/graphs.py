@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ...graph import Constant, rebuild
-from ...ops.shared import SharedVariable as CoreShared
+from ...ops.core.shared import SharedVariable as CoreShared
 from .dtypes import autocast
 from .variables import TensorConstant, Variable, as_tensor_variable, lower, wrap, wrapped
 

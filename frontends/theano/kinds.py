@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ops as T
-from ...ops.pointwise import ElementwiseRecord
-from ...ops.reduce import REDUCTIONS
+from ...ops.elementwise.pointwise import ElementwiseRecord
+from ...ops.reductions.reduce import REDUCTIONS
 from .abstract_convs import CALLED
 from .shapes import dimshuffle
 

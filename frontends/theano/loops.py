@@ -6,13 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...bodies import returned
-from ...bodies import until as core_until
-from ...cond import cond
+from ...control.bodies import returned
+from ...control.bodies import until as core_until
+from ...control.cond import cond
+from ...control.scan import scan as core_scan
 from ...graph import Variable as CoreVariable
 from ...graph.walk import nodes_and_leaves
-from ...ops.shared import SharedVariable as CoreShared
-from ...scan import scan as core_scan
+from ...ops.core.shared import SharedVariable as CoreShared
 from .variables import TensorConstant, as_tensor_variable, lower, wrap
 
 

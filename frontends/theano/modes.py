@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...mode import Mode as CoreMode
+from ...function.mode import Mode as CoreMode
 from ...optdb import Query
 from .flags import config
 

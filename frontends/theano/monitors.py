@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...engines import CheckedExecutable, Engine, Request, names, register
+from ...function.mode import Mode as CoreMode
 from ...graph import Apply, Constant, FunctionGraph
-from ...mode import Mode as CoreMode
-from ...ops.interpret import evaluate_node
-from ...ops.laziness import made_lazy
+from ...ops.control.laziness import made_lazy
+from ...ops.core.interpret import evaluate_node
 from .flags import config
 from .modes import MADE, our_optimizer
 from .variables import wrap

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...cond import cond
-from ...scan import scan
+from ...control.cond import cond
+from ...control.scan import scan
 from .dtypes import float_x, upcast
 from .elementwise import FUNCTIONS, cast
 from .shapes import length, lengths

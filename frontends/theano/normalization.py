@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.backward import pull_back
+from ...ops.core.backward import pull_back
 from .elementwise import FUNCTIONS
 from .shapes import dimshuffle
 from .variables import TensorConstant, as_tensor_variable, wrap

@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...graph import Apply, Constant, TensorType, Variable, dims_of, rebuild, toposort
-from ...ops.casting import Cast
-from ...ops.cond import Cond
-from ...ops.lengths import lengths_of
-from ...ops.pointwise import Elementwise
-from ...ops.reduce import Reduce
-from ...ops.scan_ops import Scan
-from ...ops.shape import DimShuffle
-from ...ops.specify import CheckLengths
-from ...ops.unbroadcasting import SumTo
+from ...ops.control.cond import Cond
+from ...ops.control.scan_ops import Scan
+from ...ops.elementwise.casting import Cast
+from ...ops.elementwise.pointwise import Elementwise
+from ...ops.reductions.reduce import Reduce
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.lengths import lengths_of
+from ...ops.shapes.shape import DimShuffle
+from ...ops.shapes.specify import CheckLengths
 
 Root = tuple[Variable, int]
 """A value and one of its axes."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import ops as T
-from ...scan import scan
+from ...control.scan import scan
 from .elementwise import FUNCTIONS, exported
 from .variables import as_tensor_variable, wrap, wrapped
 

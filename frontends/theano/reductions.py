@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops as T
-from ...ops.reduce import with_kept_axes
+from ...ops.reductions.reduce import with_kept_axes
 from .dtypes import DISCRETE, float_x
 from .elementwise import FUNCTIONS, exported
 from .slopes import extremum

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.shared import Container
-from ...ops.shared import SharedVariable as CoreShared
+from ...ops.core.shared import Container
+from ...ops.core.shared import SharedVariable as CoreShared
 from .types import TensorType
 from .variables import TensorOperators, Variable, lower, shared_kind, wrap
 

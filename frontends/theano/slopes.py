@@ -16,10 +16,10 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Apply, NoGradient, Variable, rebuild
-from ...ops.lengths import lengths_of
-from ...ops.pooling import MaxPool, MaxPoolGradient
-from ...ops.reduce import REDUCTIONS, Reduce, with_kept_axes
-from ...ops.user_ops import elementwise_op
+from ...ops.elementwise.user_ops import elementwise_op
+from ...ops.networks.pooling import MaxPool, MaxPoolGradient
+from ...ops.reductions.reduce import REDUCTIONS, Reduce, with_kept_axes
+from ...ops.shapes.lengths import lengths_of
 
 # --- extrema: the derivative goes, in full, to each number that is the extremum
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...graph import Constant, TensorType
 from ...graph import Variable as CoreVariable
-from ...ops.shared import Container
-from ...ops.shared import SharedVariable as CoreShared
-from ...ops.tensor import TensorOp
+from ...ops.core.shared import Container
+from ...ops.core.shared import SharedVariable as CoreShared
+from ...ops.core.tensor import TensorOp
 from ...record import record
 from .dtypes import float_x, upcast
 from .indexing import permute_row_elements

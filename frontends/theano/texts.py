@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ...explain.printing import pprint, tree_lines
 from ...graph import Constant as CoreConstant
 from ...graph import FunctionGraph, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...graph.picture import boxes_of
-from ...ops.tensor import TensorOp
+from ...ops.core.tensor import TensorOp
 from ...pages.graph_svg import graph_svg
-from ...printing import pprint, tree_lines
 from ...record import record
 from .functions import Function
 from .variables import Apply, Variable, as_tensor_variable, wrap

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...graph import Constant, Variable
-from ...ops.interpret import evaluate
-from ...ops.shared import SharedVariable
+from ...ops.core.interpret import evaluate
+from ...ops.core.shared import SharedVariable
 
 
 def value_of(core: Variable, noted: Callable[[Variable], Any], mode: str) -> np.ndarray | None:

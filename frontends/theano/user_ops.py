@@ -11,8 +11,8 @@ import numpy as np
 from ...graph import NoGradient, TensorType, leaves
 from ...graph import Variable as CoreVariable
 from ...ops import zeros_like
-from ...ops.tensor import TensorOp
-from ...ops.tensor import TensorVariable as CoreTensor
+from ...ops.core.tensor import TensorOp
+from ...ops.core.tensor import TensorVariable as CoreTensor
 from ...record import record
 from .graphs import clone
 from .variables import Apply, Tag, Variable, _known, as_tensor_variable, wrap

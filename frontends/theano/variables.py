@@ -15,10 +15,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from ... import graph
-from ...ops.interpret import evaluate_and_update
-from ...ops.shared import SharedVariable as CoreShared
-from ...ops.tensor import TensorVariable as CoreVariable
-from ...ops.tensor import constant as core_constant
+from ...ops.core.interpret import evaluate_and_update
+from ...ops.core.shared import SharedVariable as CoreShared
+from ...ops.core.tensor import TensorVariable as CoreVariable
+from ...ops.core.tensor import constant as core_constant
 from .dtypes import autocast
 from .flags import config
 from .patterns import strict

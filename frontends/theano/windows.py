@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import ops as T
 from ...graph import Constant, leaves
-from ...ops.backward import pull_back
-from ...ops.interpret import evaluate
-from ...ops.pooling import SumPool
-from ...ops.shared import SharedVariable as CoreShared
+from ...ops.core.backward import pull_back
+from ...ops.core.interpret import evaluate
+from ...ops.core.shared import SharedVariable as CoreShared
+from ...ops.networks.pooling import SumPool
 from .dtypes import upcast
 from .flags import config, warn_once
 from .shapes import length

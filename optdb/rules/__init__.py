@@ -53,80 +53,54 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
-from ...ops.assumptions import Assume
-from ...ops.elementwise import Pointwise
-from ...ops.lengths import Shape
-from ...ops.reduce import Reduce
+from ...ops.elementwise.records import Pointwise
+from ...ops.linalg.assumptions import Assume
+from ...ops.reductions.reduce import Reduce
+from ...ops.shapes.lengths import Shape
 from ..contract import Contract, relaxes
 from ..kinds import EquilibriumDB, Hidden, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
-from . import (
+from .absent import Absent, absent
+from .blocks import gradients as layout_gradients
+from .blocks import layout, neighbours, pairs, winograd
+from .blocks import pools as layout_pools
+from .conforming import TensorConform
+from .control.inner_graphs import InnerGraphs, LazyBranches
+from .control.scan import PushOutNonSequences, RemoveConstants, SaveMemory
+from .control.scan_products import PushOutProducts, PushOutSums
+from .elementwise import (
     approximations,
     arithmetic,
-    attention,
-    bfloats,
-    blas,
-    byte_blocks,
-    byte_endings,
-    byte_sums,
-    byte_tables,
-    byte_zeros,
     canonizer,
     casts,
     constants,
-    cropping,
-    dimshuffles,
-    dots,
-    dropping,
-    factoring,
-    fills,
-    indexing,
-    inplace,
     integers,
     inverses,
-    joins,
-    layout,
-    layout_gradients,
-    layout_pools,
     logic,
-    neighbours,
-    nibbles,
-    normalization,
-    pairs,
-    panels,
-    pooling,
     powers,
-    quantization,
-    reductions,
-    shapes,
-    softmax,
-    solving,
-    sparse,
     stability,
     switches,
-    views,
-    winograd,
-    writing,
 )
-from .absent import Absent, absent
-from .assembling import AssemblyOptimizer
-from .conforming import TensorConform
-from .destroy import AddDestroyHandler
-from .epilogues import EpilogueOptimizer
-from .fusion import FlattenOptimizer, FusionOptimizer
-from .gemm import GemmOptimizer
-from .growing import GrowingJoins
-from .inner_graphs import InnerGraphs, LazyBranches
+from .engines.partition import PartitionOptimizer
+from .fusion.assembling import AssemblyOptimizer
+from .fusion.elementwise import FlattenOptimizer, FusionOptimizer
+from .fusion.epilogues import EpilogueOptimizer
+from .fusion.growing import GrowingJoins
+from .fusion.pipelines import PipelineOptimizer
+from .linalg import blas, dots, factoring, panels, solving, sparse, views
+from .linalg.gemm import GemmOptimizer
+from .memory import inplace
+from .memory.destroy import AddDestroyHandler
 from .names import OtherName, other_names, renamed
-from .partition import PartitionOptimizer
+from .networks import attention, cropping, normalization, pooling, softmax
 from .pattern_operators import PATTERN_OPERATORS
-from .pipelines import PipelineOptimizer
-from .scan import PushOutNonSequences, RemoveConstants, SaveMemory
-from .scan_products import PushOutProducts, PushOutSums
-from .storage import FORMATS, StoreWeights
-from .sum_to import SumToOptimizer
+from .quantized import bfloats, byte_blocks, byte_endings, byte_sums, byte_tables, byte_zeros, nibbles, quantization
+from .quantized.storage import FORMATS, StoreWeights
+from .reductions import reductions
+from .reductions.sum_to import SumToOptimizer
+from .shapes import dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...graph import Apply, Variable
-from ...ops import elementwise
-from ...ops.pointwise import Elementwise
-from ...ops.shape import DimShuffle
-from ...ops.tensor import constant
+from ...ops.core.tensor import constant
+from ...ops.elementwise import records as elementwise
+from ...ops.elementwise.pointwise import Elementwise
+from ...ops.shapes.shape import DimShuffle
 
 _ROUNDING = frozenset({
     elementwise.add, elementwise.sub, elementwise.mul, elementwise.neg, elementwise.abs, elementwise.square,

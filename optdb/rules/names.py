@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 
 from ...record import record
 from ..rule import Rule
-from . import factoring, inverses, logic, powers, solving
+from .elementwise import inverses, logic, powers
+from .linalg import factoring, solving
 
 _SEVERAL: dict[str, Iterable[str]] = {
     "local_mul_specialize": ("local_mul_by_one", "local_mul_by_minus_one"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...ops import elementwise as e
+from ...ops.elementwise import records as e
 from ..operators import OPERATORS
 
 PATTERN_OPERATORS = {

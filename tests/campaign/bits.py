@@ -12,7 +12,7 @@ import numpy as np
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.elementwise import ELEMENTWISE
+from arignote.ops.elementwise.records import ELEMENTWISE
 
 from .scorecard import Row, Trials
 

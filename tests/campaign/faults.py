@@ -20,7 +20,7 @@ import numpy as np
 
 import arignote as ag
 from arignote import ops as T
-from arignote.function import find_toolchain, head_start, process_cache
+from arignote.function.function import find_toolchain, head_start, process_cache
 from arignote.options import process_options
 
 from .sandbox import ended, forked

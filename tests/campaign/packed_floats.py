@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from arignote.cbackend.abi._abi import ffi
-from arignote.ops.bfloats import PackedBfloatDot, as_bfloat16
-from arignote.ops.sparse_columns import SparseColumns
-from arignote.ops.special import to_bfloat16
-from arignote.ops.two_of_four import TwoOfFour
+from arignote.ops.elementwise.special import to_bfloat16
+from arignote.ops.lowered.bfloats import PackedBfloatDot, as_bfloat16
+from arignote.ops.lowered.sparse_columns import SparseColumns
+from arignote.ops.lowered.two_of_four import TwoOfFour
 
 from .quantized import Form, forms, pointer
 from .scorecard import Row, Trials

@@ -1,6 +1,6 @@
 """Where functions of NumPy's names differ from NumPy on purpose: the tables of docs/numpy_parity.md.
 
-The campaign of refusals accepts these differences and no others; `tests/test_parity.py` compares the page.
+The campaign of refusals accepts these differences and no others; `tests/ops/numpy/test_parity.py` compares the page.
 """
 
 from __future__ import annotations

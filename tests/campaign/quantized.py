@@ -22,11 +22,11 @@ from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.program.plan_bytes import KINDS, MORE
 from arignote.cbackend.runtime.sources import BYTES as UNIT
 from arignote.cbackend.runtime.sources import product_source
-from arignote.ops.blocked import in_blocks
-from arignote.ops.byte_sums import BYTES, RESULTS, ByteConvolution
-from arignote.ops.byte_tables import ByteSoftmax, LookUp
-from arignote.ops.nibbles import NibbleProduct
-from arignote.ops.quantized_blocks import QuantizeInBlocks
+from arignote.ops.lowered.blocked import in_blocks
+from arignote.ops.lowered.byte_sums import BYTES, RESULTS, ByteConvolution
+from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
+from arignote.ops.lowered.nibbles import NibbleProduct
+from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features
 
 from .scorecard import Row, Trials

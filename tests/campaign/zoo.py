@@ -12,7 +12,7 @@ import numpy as np
 import arignote as ag
 from arignote import ops as T
 from arignote.graph import DTYPES
-from arignote.ops.elementwise import ELEMENTWISE
+from arignote.ops.elementwise.records import ELEMENTWISE
 
 FULL_LENGTHS = (0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 33, 64, 65, 127, 1000, 4099)
 SMALL_LENGTHS = (0, 1, 7, 33)

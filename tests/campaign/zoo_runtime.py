@@ -18,7 +18,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.build.build import build
 from arignote.cbackend.runtime.runtime import load_runtime, product_source, solver_source
-from arignote.function import find_toolchain, process_cache
+from arignote.function.function import find_toolchain, process_cache
 
 Made = Callable[[T.TensorVariable], object]
 

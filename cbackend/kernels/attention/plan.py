@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....graph import Apply
-from ....ops.attention import Attention
+from ....ops.lowered.attention import Attention
 from ...program.outcome import Outcome
 from ...program.plan_blas import SUMMED
 from ...program.planner import Planner

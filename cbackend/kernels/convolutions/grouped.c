@@ -10,7 +10,7 @@
    Each number of y is the sum over rows, columns, channels, in this order. */
 
 #if !COMPLEX
-enum { MOST_LISTED = 2048 }; /* channels; ops/blocked.py lists no more */
+enum { MOST_LISTED = 2048 }; /* channels; ops/lowered/blocked.py lists no more */
 
 /* The same as a tile of vectors, number by number. */
 static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, i64 apart,

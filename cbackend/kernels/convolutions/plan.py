@@ -13,18 +13,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply, FunctionGraph, TensorType, Variable, rebuild
-from ....ops.blocked import BlockedConvolution
-from ....ops.blocked_gradient import BlockedKernelGradient
-from ....ops.convolution import Convolution, KernelGradient
-from ....ops.convolution_pair import ConvolutionPair
-from ....ops.elementwise import Cast, add, mul
-from ....ops.fused import Fused
-from ....ops.fused_product import FusedProduct
-from ....ops.indexing import Subtensor
-from ....ops.joining import Join
-from ....ops.reduce import Reduce
-from ....ops.shape import DimShuffle
-from ....ops.tensor import TensorVariable
+from ....ops.core.tensor import TensorVariable
+from ....ops.elementwise.records import Cast, add, mul
+from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_gradient import BlockedKernelGradient
+from ....ops.lowered.convolution_pair import ConvolutionPair
+from ....ops.lowered.fused import Fused
+from ....ops.lowered.fused_product import FusedProduct
+from ....ops.networks.convolution import Convolution, KernelGradient
+from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.indexing import Subtensor
+from ....ops.shapes.joining import Join
+from ....ops.shapes.shape import DimShuffle
 from ....targets.current import current
 from ...program.accounts import of_calls
 from ...program.outcome import Outcome

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....graph import Apply, Variable
-from ....ops.blocked import BlockedConvolution
-from ....ops.blocked_gradient import BlockedKernelGradient
-from ....ops.blocked_pool import BlockedPool
-from ....ops.convolution_pair import ConvolutionPair
+from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_gradient import BlockedKernelGradient
+from ....ops.lowered.blocked_pool import BlockedPool
+from ....ops.lowered.convolution_pair import ConvolutionPair
 from ....record import record
 from ...program.outcome import Outcome
 from ...program.plan_block_layout import counts_in_blocks, with_dense_lanes

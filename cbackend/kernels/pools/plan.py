@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from ....graph import Apply
-from ....ops.blocked_pool import BlockedPool
-from ....ops.channel_sums import ChannelSums
-from ....ops.elementwise import Cast, add, maximum
-from ....ops.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
+from ....ops.elementwise.records import Cast, add, maximum
+from ....ops.lowered.blocked_pool import BlockedPool
+from ....ops.lowered.channel_sums import ChannelSums
+from ....ops.networks.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
 from ....targets.current import current
 from ...program.outcome import Outcome
 from ...program.plan_block_layout import counts_in_blocks, with_dense_lanes

@@ -1,0 +1,4 @@
+"""Derivatives and vectorization: `ag.grad`, `ag.vmap` and their relatives.
+
+Begin with calculus.py.
+"""

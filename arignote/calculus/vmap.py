@@ -1,0 +1,65 @@
+"""Vectorization: expressions of one example become expressions of many, with one operation for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import later
+from ..graph import Variable
+from ..ops.core.checks import shown
+
+
+def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
+    """Return `outputs` for many examples, with a new first axis along which keys of `replace` are parts of values.
+
+    `replace` gives for a variable, an input or an intermediate one, a value of its dtype with one more axis in front;
+    the length of that axis is the same in all of them (a length of 1 that is known only at run time is broadcast).  The
+    result is as `outputs` is: a variable, a list or a tuple.  Nothing is looped over: each op is applied once.  Random
+    draws are values like others: they are the same for all examples, while those in a function of `vmap` are not.
+
+    Raises TypeError for a value of another dtype or rank, ValueError for numbers of examples known to differ, and
+    NoBatch (a TypeError), naming op and line, where the lengths of a result would differ from example to example.
+    Source: `vectorize_graph` of PyTensor, and JAX's `vmap`.
+    """
+    wanted = [outputs] if isinstance(outputs, (Variable, int, float)) else outputs
+    if not isinstance(wanted, Sequence) or isinstance(wanted, str):
+        raise TypeError(f"vectorize: outputs is {shown(outputs)}; expected a variable or a list of variables")
+    if not isinstance(replace, Mapping):
+        raise TypeError(f"vectorize: replace is {shown(replace)}; expected a dict {{variable: many of it}}")
+    for v in [*wanted, *replace]:
+        if not isinstance(v, Variable):
+            raise TypeError(f"vectorize: expected a variable, got {v!r}")
+    found = later.vectorizing.vectorized(wanted, replace)
+    if isinstance(outputs, Variable):
+        return found[0]
+    return tuple(found) if isinstance(outputs, tuple) else found
+
+
+def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
+    """Return `function`, which builds an expression, applied to every part along an axis.
+
+        vmap(lambda row, w: T.dot(row, w), in_axes=(0, None))(matrix, weights)
+
+    Args:
+        in_axes: the axis of the examples in each argument, or None for an argument that is the same for all; one value
+            for all arguments, or a sequence.
+        out_axes: where the axis of the examples stands in the results.
+
+    The function is called once, with variables that lack the axis, and returns a variable or a list or tuple of them.
+
+    Each example has random draws of its own: example e draws with the key `threefry(key, 2**64 - 1 - e)`, also in loops
+    and branches.  Draws by `rng.shared`, and those made outside of the function, are the same for all examples.
+
+    Errors are those of `vectorize`, and ValueError for axes that arguments or results do not have.
+    """
+    if not callable(function):
+        raise TypeError(f"vmap: expected a function of variables, got {function!r}")
+    for axis in in_axes if isinstance(in_axes, (list, tuple)) else (in_axes,):
+        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
+            raise TypeError(f"vmap: in_axes is {shown(in_axes)}; expected an axis, None, or a list of them")
+    if isinstance(out_axes, bool) or not isinstance(out_axes, (int, np.integer)):
+        raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
+    return later.vectorizing.mapped(function, in_axes, out_axes)

@@ -1,0 +1,4 @@
+"""Functions over the blocks of Dask arrays.
+
+Begin with chunked.py.
+"""

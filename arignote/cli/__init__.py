@@ -1,0 +1,4 @@
+"""Commands of `python -m arignote`.
+
+Each file is one command.
+"""

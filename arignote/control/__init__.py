@@ -1,0 +1,4 @@
+"""`ag.scan`, `ag.while_loop` and `ag.cond`.
+
+Begin with scan.py.
+"""

@@ -1,0 +1,295 @@
+"""Loops of expressions: `ag.scan` along sequences, as in Theano; `ag.while_loop` until a condition fails.
+
+The function of a step is traced once, into the body of an op of ops/control/scan_ops.py.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+from .. import ops as T
+from ..graph import Variable, rebuild
+from ..graph.provenance import marking
+from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, While, looped
+from ..ops.core.checks import describe, shown
+from ..ops.core.tensor import TensorVariable, as_tensor
+from ..ops.core.tracing import comparing
+from ..ops.shapes.lengths import as_length, known_length, lengths_of
+from ..tracing.nested import flatten, in_form, unflatten
+from .bodies import as_condition, moved_inside, require_arguments, require_one_argument, returned
+from .scanned import Scanned, Updates, require_unpacked
+
+
+def scan(
+    fn: Callable[..., Any], sequences: Any = None, outputs_info: Any = None, non_sequences: Any = None,
+    n_steps: Any = None, go_backwards: bool = False, truncate_gradient: int = -1, return_list: bool = False,
+) -> Scanned:  # fmt: skip
+    """Return `(outputs, updates)`: the values of `fn` for each step, each output along a new first axis.
+
+        powers, _ = ag.scan(lambda before, x: before * x, outputs_info=T.ones_like(x), non_sequences=x, n_steps=k)
+
+    Args:
+        fn: called once, with a part of each sequence, then what outputs were before, then the non-sequences.  It
+            returns an output, a list of them, updates, or a tuple of outputs and updates, each perhaps followed by
+            until(condition).  Updates are a dict from shared variables to their next values, or a list of pairs.
+        sequences: one or a list of what the loop goes along, by the first axis; `dict(input=x, taps=[-1, 0])` for
+            x[t - 1] and x[t].  The shortest ends the loop.
+        outputs_info: for each output what it was before the first step, None if `fn` does not want to know, or
+            `dict(initial=x, taps=[-2, -1])`: then `fn` gets the output of two steps ago and that of the last step, and
+            the rows of `initial` are the values before the first step, the oldest first.  [] counts as None.
+        non_sequences: what `fn` gets besides; it may use any other variable without being given it.
+        n_steps: how many steps; an integer or an integer scalar.
+        go_backwards: whether to go along the sequences from their ends.
+        truncate_gradient: how many of the last steps gradients go through; -1: all.
+        return_list: whether outputs are a list even if there is one.
+
+    The result is a named tuple.  The outputs are one variable if there is one, else a list.  `updates` maps the shared
+    variables that `fn` updates to their values after the last step; give them to `ag.function(updates=...)`.  Draws of
+    a RandomStream made in `fn` are new in every step, and need no updates.  Values that do not depend on the step
+    are computed once, before the loop.
+
+    Raises TypeError for a state that becomes one of another dtype or rank, ValueError for taps that make no sense and
+    where nothing says how long to go on; at run time ValueError for a negative number of steps, a sequence that is too
+    short and a state that changes its shape.  Source of the conventions: `theano.scan`.
+    """
+    if not callable(fn):
+        raise TypeError(f"scan: fn must be a function of variables, got {shown(fn)}")
+    along = _sequences(_listed(sequences), go_backwards)
+    steps = _steps(n_steps, along)
+    infos = [_info(k, i) for k, i in enumerate(_listed(outputs_info))] or None
+    others, slices = [as_tensor(v) for v in _listed(non_sequences)], [s for one in along for s in one.slices]
+    given = [s for info in infos or () if info is not None for s in info.wanted]
+    require_arguments(fn, _called(along, infos or (), others))
+    with comparing() as trace, marking() as marks:
+        trace.inside([(s, r, 1) for one in along for s, r in zip(one.slices, one.rows, strict=True)])
+        trace.inside([(s, f, 0) for info in infos or () if info is not None for s, f in zip(info.states, info.firsts)])
+        outputs, updates, stop = returned(fn(*slices, *given, *others))
+    infos = _for_each(outputs, infos)
+    drawn = {v: v.default_update for v in moved_inside([*outputs, *updates.values(), *stop], marks)}
+    new = {**drawn, **updates}
+    replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
+    changed = rebuild([*outputs, *new.values(), *stop], {**replaced})
+    body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)
+    try:
+        results = looped(
+            Scan, steps, [r for one in along for r in one.rows], slices, [*body.firsts, *new],
+            [*body.states, *replaced.values()], [*body.next, *body.updates], body.values,
+            changed[-1] if stop else None, (*(True for _ in body.firsts), *(False for _ in new)), truncate_gradient,
+        )  # fmt: skip
+    except UnfitState as error:
+        raise _unfit(error, "scan", "fn") from None
+    ends = Updates(zip(new, results[len(body.firsts) :], strict=False))
+    for v in drawn:
+        v.default_update = ends[v]
+    found = body.outputs(results, len(new))
+    return Scanned(found if return_list or len(found) > 1 else found[0] if found else None, ends)
+
+
+# --- arguments
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    require_unpacked(given, "an argument of scan")
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _called(along: Sequence[_Along], infos: Sequence[_Info | None], others: Sequence[Any]) -> list[str]:
+    """Return the names of the arguments of fn in messages."""
+    slices = [s.name or f"sequence {k}[t]" for k, one in enumerate(along) for s in one.slices]
+    before = [
+        f"{s.name if s.name != f'outputs[{k}]' else f'the output {k} before'}"
+        for k, info in enumerate(infos) if info is not None for s in info.wanted
+    ]  # fmt: skip
+    return [*slices, *before, *(v.name or f"non-sequence {k}" for k, v in enumerate(others))]
+
+
+def _unfit(error: UnfitState, loop: str, function: str) -> TypeError:
+    """Return the error for a state that changes its type, with the line that returns it and the fix."""
+    old, new = error.old, error.new
+    fix = f"cast what {function} returns, or begin with a value of that type"
+    if old.ndim != new.ndim:
+        fix = f"begin with a value of rank {new.ndim}, as by T.zeros, or return one of rank {old.ndim}"
+    return TypeError(f"{loop}: {error}; {fix}" + (f"\n  built at {new.origin[0]}" if new.origin else ""))
+
+
+class _Along(NamedTuple):
+    """A sequence: its rows for each tap, and the variables of one row in a step."""
+
+    rows: list[Any]
+    slices: list[Variable]
+
+
+def _sequences(given: Sequence[Any], go_backwards: bool) -> list[_Along]:
+    found = []
+    for k, one in enumerate(given):
+        what = f"scan: sequence {k}"
+        source, taps = _with_taps(one, "input", what, [0])
+        x = as_tensor(source)
+        if not x.ndim:
+            raise TypeError(f"{what}, {describe(x)}, has no axis to iterate over")
+        low, high = min(0, *taps), max(0, *taps)
+        length: Any = lengths_of(x)[0]
+        rows = [x if low == high else x[tap - low : T.maximum(length + tap - high, 0)] for tap in taps]
+        rows = [r[::-1] for r in rows] if go_backwards else rows
+        names = [f"{x.name}[t{tap:+}]" if tap else f"{x.name}[t]" for tap in taps] if x.name else [None] * len(taps)
+        slices: list[Variable] = [
+            TensorVariable(r.type.with_shape(r.type.shape[1:]), name=n) for r, n in zip(rows, names, strict=True)
+        ]
+        found.append(_Along(rows, slices))
+    return found
+
+
+def _with_taps(given: Any, key: str, what: str, default: list[int]) -> tuple[Any, list[int]]:
+    """Return the value under `key`, and the taps.  Raises TypeError or ValueError for a dict of another form."""
+    if not isinstance(given, Mapping):
+        return given, default
+    unknown = [k for k in given if k not in (key, "taps")]
+    if unknown or key not in given:
+        raise ValueError(f'{what}: expected dict({key}=..., taps=[...]), got the keys {", ".join(map(repr, given))}')
+    taps = given.get("taps")
+    try:
+        found = default if taps is None else [operator.index(t) for t in _listed(taps)]
+    except TypeError:
+        raise TypeError(f"{what}: taps must be integers, got {shown(taps)}") from None
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"{what}: taps must be distinct integers, at least one; got {shown(taps)}")
+    return given[key], found
+
+
+def _steps(n_steps: Any, along: Sequence[_Along]) -> Any:
+    """The number of steps as an int64 scalar."""
+    if n_steps is None:
+        lengths = [lengths_of(r)[0] for one in along for r in one.rows]
+        if not lengths:
+            raise ValueError("scan: the number of steps is unknown; give sequences or n_steps")
+        return reduce(lambda a, b: a if a is b else T.minimum(a, b), lengths)
+    steps = as_length(n_steps, "scan: n_steps")
+    known = known_length(steps)
+    if known is not None and known < 0:
+        raise ValueError(f"scan: n_steps is {known}; expected 0 or more (go_backwards=True reverses the sequences)")
+    return steps
+
+
+class _Info(NamedTuple):
+    """An output that its next values depend on: its initial values, and the variables that stand for them.
+
+    Both begin with the last one; `wanted`: what fn is given, in the order of the taps.
+    """
+
+    firsts: list[Any]
+    states: list[Variable]
+    wanted: list[Variable]
+
+
+def _for_each(outputs: Sequence[Any], infos: list[_Info | None] | None) -> list[_Info | None]:
+    if infos is not None and len(infos) != len(outputs):
+        raise ValueError(f"scan: outputs_info has {len(infos)} entries, and fn returns {len(outputs)} outputs")
+    return [None] * len(outputs) if infos is None else infos
+
+
+def _info(k: int, given: Any) -> _Info | None:
+    what = f"scan: outputs_info[{k}]"
+    if given is None:
+        return None
+    initial, taps = _with_taps(given, "initial", what, [-1])
+    if initial is None:
+        return None
+    if max(taps) >= 0:
+        raise ValueError(f"{what}: taps of outputs must be negative, got {taps}")
+    first = as_tensor(initial)
+    depth = -min(taps)
+    if taps == [-1]:
+        firsts = [first]
+    elif not first.ndim or (first.type.shape[0] or depth) < depth:
+        raise ValueError(f"{what}: taps {taps} take {depth} values before the first step, got {describe(first)}")
+    else:
+        firsts = [first[depth - 1 - j] for j in range(depth)]
+    name = first.name or f"outputs[{k}]"
+    states: list[Variable] = [TensorVariable(f.type, name=name) for f in firsts]
+    return _Info(firsts, states, [states[-1 - tap] for tap in taps])
+
+
+# --- what fn returns
+
+
+class _Body:
+    """The outputs of a step by kind: states, values, updates of shared variables."""
+
+    def __init__(self, outputs: Sequence[Any], updates: Sequence[Any], infos: Sequence[_Info | None]) -> None:
+        self.updates = updates
+        self.values = [o for o, info in zip(outputs, infos, strict=True) if info is None]
+        self.firsts, self.states, self.next = [], [], []  # type: list[Any], list[Variable], list[Any]
+        self.places: list[int | None] = []
+        """For each output its place among the states, None for a value."""
+        for output, info in zip(outputs, infos, strict=True):
+            self.places.append(None if info is None else len(self.firsts))
+            if info is not None:
+                self.firsts += info.firsts
+                self.states += info.states
+                self.next += [output, *info.states[:-1]]
+
+    def outputs(self, results: Sequence[Variable], updates: int) -> list[Variable]:
+        """The outputs in order."""
+        values = iter(results[len(self.firsts) + updates :])
+        return [next(values) if place is None else results[place] for place in self.places]
+
+
+# --- while
+
+
+def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
+    """Return the state after `body` was applied repeatedly to `initial`, as long as `condition` holds.
+
+        ag.while_loop(lambda s: s["x"] > 1, lambda s: {"x": s["x"] / 2, "n": s["n"] + 1}, {"x": x, "n": 0})
+
+    The state is a variable, or a list, tuple or dict of them, nested as you like; `condition` gives a scalar and is
+    asked before every step.  All parts keep dtype and rank (TypeError, naming the part) and their lengths (ValueError
+    at run time).  Draws of a RandomStream made in `body` are new in every step.  There is no gradient through it: use
+    `ag.scan` with `n_steps` and `ag.until`.  Source: JAX's `while_loop`.
+    """
+    for f, role in ((condition, "condition"), (body, "body")):
+        if not callable(f):
+            raise TypeError(f"while_loop: {role} must be a function of the state, got {shown(f)}")
+    found: list[Any] = []
+    form = flatten(initial, found)
+    firsts = [as_tensor(v) for v in found]
+    states = [TensorVariable(v.type, name=n) for v, n in zip(firsts, _names(initial, len(firsts)), strict=True)]
+    for f, role in ((condition, "condition"), (body, "body")):
+        require_one_argument(f, role)
+    with comparing() as trace, marking() as marks:
+        trace.inside([(s, f, 0) for s, f in zip(states, firsts, strict=True)])
+        made = body(unflatten(form, iter(states)))
+    try:
+        new = [as_tensor(v) for v in in_form(made, form)]
+    except (TypeError, KeyError):
+        form_of = f"{shown(made)}, a state of another form than {shown(initial)}"
+        raise TypeError(f"while_loop: body gives {form_of}") from None
+    with comparing():
+        goes_on = [as_condition(condition(unflatten(form, iter(v))), "while_loop: condition") for v in (firsts, new)]
+    steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
+    drawn = {v: v.default_update for v in moved_inside(new, marks)}
+    replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
+    end, *changed = rebuild([T.logical_not(goes_on[1]), *new, *drawn.values()], {**replaced})
+    try:
+        results = looped(
+            While, steps, (), (), [*firsts, *drawn], [*states, *replaced.values()], changed, (), end,
+            (False,) * len(changed),
+        )  # fmt: skip
+    except UnfitState as error:
+        raise _unfit(error, "while_loop", "body") from None
+    for v, moved in zip(drawn, results[len(firsts) :], strict=True):
+        v.default_update = moved
+    return unflatten(form, iter(results[: len(firsts)]))
+
+
+def _names(initial: Any, count: int) -> list[str]:
+    """The names of the parts of a state in messages."""
+    if isinstance(initial, Mapping) and len(initial) == count:
+        return [f"state[{k!r}]" for k in initial]
+    plain = not isinstance(initial, (list, tuple, Mapping))
+    return ["state"] if plain else [f"state[{k}]" for k in range(count)]

@@ -1,0 +1,4 @@
+"""The demonstrations of `python -m arignote demo`.
+
+Begin with digits.py.
+"""

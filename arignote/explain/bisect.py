@@ -1,0 +1,220 @@
+"""`ag.bisect(f, inputs)`: the first rewrite that changes what a function computes by more than its rule may.
+
+Each state between the user's graph and the optimized one can be had from the trace and evaluated by NumPy, so the
+search needs no compilation: about log2(rewrites) evaluations.  If every state is right and the compiled function is
+not, the fault lies in the generated C.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..database import optdb
+from ..function.compiled import Function
+from ..graph import FunctionGraph
+from ..ops.core.interpret import interpret
+from ..record import record
+
+if TYPE_CHECKING:
+    from .trace import Rewrite
+
+ULPS = 2048
+"""Differences of floats below this are taken for rounding, as in mode DEBUG: a sum in another order, a few ulp a
+rule."""
+
+
+@record
+class Verdict:
+    """The result of a search.  `fault`: "none", "rewrite" (see `rewrite`) or "backend" (the C differs)."""
+
+    fault: str
+    rewrite: Rewrite | None
+    difference: str
+    contract: str
+    evaluations: int
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule at fault; empty if none is."""
+        return self.rewrite.rule if self.rewrite is not None else ""
+
+    def blame(self) -> str:
+        """Text that names the first wrong rewrite and how to exclude it; without one, the generated C is at fault."""
+        if self.rewrite is None:
+            return "every rewrite is right for these inputs, so the generated code is wrong: please report it"
+        promise = f", whose contract is {self.contract}" if self.contract else ""
+        return (
+            f"the first wrong rewrite is number {self.rewrite.index}, made by {self.rule}{promise}: {self.difference}\n"
+            f'{self.rewrite}\nwithout it: mode.excluding("{self.rule}")'
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain data."""
+        rewrite = self.rewrite.to_dict() if self.rewrite is not None else None
+        return {
+            "fault": self.fault, "rule": self.rule, "rewrite": rewrite, "difference": self.difference,
+            "contract": self.contract, "evaluations": self.evaluations,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        tried = f"({self.evaluations} {'states were' if self.evaluations != 1 else 'state was'} evaluated)"
+        if self.fault == "none":
+            return f"no rewrite changes the result beyond rounding {tried}"
+        if self.fault == "backend" or self.rewrite is None:
+            return f"every rewrite is right, the compiled function is not: {self.difference} {tried}"
+        promise = f", whose contract is {self.contract}" if self.contract else ""
+        return (
+            f"rewrite {self.rewrite.index} is the first to change the result: {self.difference} {tried}\n"
+            f"made by {self.rule}{promise}\n{self.rewrite}\n"
+            f'without it: mode.excluding("{self.rule}")\n'
+            f"right: f.trace.graph({self.rewrite.index})   wrong: f.trace.graph({self.rewrite.index + 1})"
+        )
+
+    __repr__ = __str__
+
+
+def bisect(f: Function, inputs: Sequence[Any], exact: bool = False) -> Verdict:
+    """The first rewrite of `f` that changes its results for these inputs, found by halving.
+
+    Args:
+        f: a compiled function.
+        inputs: its arguments, in order.
+        exact: whether every change of a bit counts; otherwise differences of up to 2048 ulp of the largest value are
+            rounding.
+
+    Raises:
+        TypeError, ValueError: the inputs do not fit the function.
+    """
+    arrays = f.arrays(inputs)
+    verdict, states = _searched(f, arrays, exact)
+    if verdict.fault == "rewrite":
+        return verdict
+    backend = _backend_difference(f, arrays, states)
+    return replace(verdict, fault="backend", difference=backend) if backend else verdict
+
+
+def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
+    """The first rewrite of `f` that changes its results for the values of its inputs and shared variables.
+
+    The compiled function is not run: a verdict without fault means that the graph is right.
+    """
+    return _searched(f, arrays, False)[0]
+
+
+def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[Verdict, _States]:
+    """The verdict on the rewrites of `f`, and the states that were evaluated for it."""
+    trace = f.trace
+    states = _States(trace.graph, arrays, f.unoptimized_graph, exact)
+    wrong = states.difference(len(trace.journal))
+    if not wrong:
+        return Verdict("none", None, "", "", states.evaluations), states
+    good, bad = 0, len(trace.journal)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        difference = states.difference(middle)
+        if difference:
+            bad, wrong = middle, difference
+        else:
+            good = middle
+    rewrite = trace.every[bad - 1]
+    return Verdict("rewrite", rewrite, wrong, _contract(rewrite.rule), states.evaluations), states
+
+
+class _States:
+    """The states of a rewriting, compared with the first of them; `evaluations` are counted."""
+
+    def __init__(self, graph_at: Any, arrays: Sequence[np.ndarray], start: FunctionGraph, exact: bool) -> None:
+        self.graph_at, self.arrays, self.exact = graph_at, arrays, exact
+        self.evaluations = 0
+        self.expected = _results(start, arrays)
+
+    def difference(self, position: int) -> str:
+        """The difference of the results after `position` rewrites, as text; empty if there is none."""
+        self.evaluations += 1
+        return self.compared(_results(self.graph_at(position), self.arrays))
+
+    def compared(self, got: Sequence[np.ndarray] | Exception) -> str:
+        """The differences from the expected results, as text."""
+        expected = self.expected
+        if isinstance(got, Exception) or isinstance(expected, Exception):
+            same = type(got) is type(expected)
+            return "" if same else f"{_shown(got)} instead of {_shown(expected)}"
+        for k, (mine, theirs) in enumerate(zip(got, expected, strict=False)):
+            found = _difference(mine, theirs, self.exact)
+            if found:
+                return f"output {k}: {found}"
+        return ""
+
+
+def _results(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | Exception:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return [np.array(r) for r in interpret(graph, [a.copy() for a in arrays])]
+        except (ArithmeticError, IndexError, TypeError, ValueError) as error:
+            return error
+
+
+def _shown(result: Any) -> str:
+    return f"{type(result).__name__}: {str(result).splitlines()[0]}" if isinstance(result, Exception) else "a result"
+
+
+def _difference(got: np.ndarray, expected: np.ndarray, exact: bool) -> str:
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+        return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
+    if expected.dtype.kind in "biu" or exact:
+        wrong = got.view(f"V{got.itemsize}") != expected.view(f"V{got.itemsize}") if exact else got != expected
+    else:
+        finite = np.abs(expected[np.isfinite(expected)])
+        eps = float(np.finfo(expected.dtype).eps)
+        scale = float(finite.max()) if finite.size else 0.0
+        wrong = ~np.isclose(got, expected, rtol=ULPS * eps, atol=ULPS * eps * scale, equal_nan=True)
+    return told(got, expected, wrong) if np.any(wrong) else ""
+
+
+def told(got: np.ndarray, expected: np.ndarray, wrong: np.ndarray) -> str:
+    """The number of wrong elements, and the first of them with its values."""
+    at = np.unravel_index(int(np.argmax(wrong)), got.shape)
+    place = f"[{', '.join(map(str, at))}]" if got.ndim else ""
+    return f"{int(np.sum(wrong))} of {got.size} elements, {got[at]} instead of {expected[at]} at {place or 'its value'}"
+
+
+def _backend_difference(f: Function, arrays: Sequence[np.ndarray], states: _States) -> str:
+    """Return how the compiled function itself differs; empty if it does not.  Shared variables keep their values."""
+    if f.backend == "numpy":  # the graph itself, as it was evaluated
+        return ""
+    kept = [shared.get_value() for shared in f.shared]
+    try:
+        results = f.results(*(a.copy() for a in arrays[: len(arrays) - len(kept)]))
+        updates = dict(f.unoptimized_graph.updates)
+        first = len(arrays) - len(kept)
+        results += [f.shared[i - first].get_value() for i in sorted(updates, key=updates.__getitem__)]
+        return states.compared(results)
+    except (ArithmeticError, IndexError, TypeError, ValueError) as error:
+        return states.compared(error)
+    finally:
+        for shared, value in zip(f.shared, kept, strict=True):
+            shared.set_value(value)
+
+
+def _contract(rule: str) -> str:
+    """The numerics contract of a rule of the database; empty if it has none, or is not there."""
+    contract = getattr(optdb[rule], "contract", None) if rule in optdb else None
+    return str(contract) if contract is not None else ""
+
+
+def beyond_rounding(got: np.ndarray, expected: np.ndarray) -> str:
+    """How a result differs from the expected one by more than rounding; empty if it does not."""
+    tolerance = 0.0 if expected.dtype.kind in "biu" else ULPS * float(np.finfo(expected.dtype).eps)
+    same = got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if got.dtype == expected.dtype and same:
+        return ""
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return f"{got.dtype}{list(got.shape)} instead of {expected.dtype}{list(expected.shape)}"
+    wrong = ~np.isclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return told(got, expected, wrong)

@@ -1,0 +1,102 @@
+"""`f.explain()`: the way from the user's graph to C on a few screens.
+
+    the graph as it was built
+    what each stage changed, as a difference in names that stay
+    the kernels and the steps, with the user's lines
+    where the C lies, and whether it came from the cache
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from ..cbackend.driver.spelling import spelled
+from ..engines.registry import title
+from .replay import Replay
+from .trace import LONG, Trace
+
+if TYPE_CHECKING:
+    from ..function.compiled import Function
+
+LINES = 40
+"""Most lines of a graph, or of a stage's changes, that are shown."""
+
+
+def explanation(f: Function) -> Iterator[str]:
+    """The lines of `f.explain()`."""
+    replay, told = Replay(f.unoptimized_graph, f.journal), len(f.journal) <= LONG
+    yield f"{f.name}: as built, {len(f.unoptimized_graph):,} nodes"
+    before = replay.lines()
+    yield from _cut(before)
+    for stage, numbers in stages(f.trace):
+        counts = Counter(entry.rule for entry in f.journal[numbers[0] : numbers[-1] + 1])
+        yield ""
+        yield f"{stage}: {', '.join(f'{n} x {rule}' for rule, n in counts.most_common(8))}{', ...' * (len(counts) > 8)}"
+        if not told:
+            continue
+        replay.goto(numbers[-1] + 1)
+        after = replay.lines()
+        yield from _cut(changed_lines(before, after) or ["only made equal values one"])
+        before = after
+    yield ""
+    yield f"optimized, mode {f.mode.name or f.mode.optimizer}: {len(f.graph):,} nodes"
+    if getattr(f.optimizer_profile, "stop", ""):
+        yield f"  stopped: {f.optimizer_profile.stop}"
+    yield from _cut(str(f.graph).splitlines())
+    yield ""
+    yield from _code(f)
+
+
+def stages(trace: Trace) -> Iterator[tuple[str, list[int]]]:
+    """Yield the optimizers that changed something, in order, with the numbers of their rewrites."""
+    names = trace.stages()
+    for stage, group in groupby(enumerate(names), key=lambda pair: pair[1]):
+        yield stage, [number for number, _ in group]
+
+
+def changed_lines(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Removed (`-`) and added (`+`) lines, a value's old and new line together."""
+    old, new = ({line.partition(":")[0]: line for line in lines} for lines in (before, after))
+    found = []
+    for name, line in old.items():
+        if name not in new:
+            found.append(f"- {line}")
+        elif new[name] != line:
+            found += [f"- {line}", f"+ {new[name]}"]
+    return found + [f"+ {line}" for name, line in new.items() if name not in old]
+
+
+def _cut(lines: Sequence[str]) -> Iterator[str]:
+    shown = lines if len(lines) <= LINES else [*lines[: LINES // 2], *lines[-LINES // 2 :]]
+    for number, line in enumerate(shown):
+        if len(lines) > LINES and number == LINES // 2:
+            yield f"  ... {len(lines) - LINES:,} more lines"
+        yield f"  {line}"
+
+
+def _code(f: Function) -> Iterator[str]:
+    program: Any = f.program
+    if program is None:
+        yield f"run by {title(f.backend)}"
+        return
+    launched: dict[str, list[int]] = {}
+    for step in program.steps:
+        if getattr(step, "kernel", False):
+            launched.setdefault(spelled(step), []).append(step.site)
+    yield f"{len(program.kernels)} kernels, {len(program.sites):,} steps"
+    rows = []
+    for kernel in program.kernels:
+        sites = launched.get(kernel.name, [])
+        nodes = [program.sites[s].node for s in sites if s < len(program.sites)]
+        origin = dict.fromkeys(str(line) for node in nodes for line in node.origin)
+        comment = kernel.title
+        rows.append(f"{kernel.name}  {len(sites)} x  {comment}  [{', '.join(list(origin)[:3])}]")
+    yield from _cut(rows)
+    yield ""
+    how = "found in the cache" if f.from_cache else f"compiled in {f.compile_seconds:.3f} s"
+    yield f"C: {f.c_path or 'in memory alone'} ({how})"
+    count = len(f.remarks)
+    yield f"{count} remark{'s' * (count > 1)} on what was not done: see f.remarks" if count else "nothing to remark"

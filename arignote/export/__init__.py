@@ -1,0 +1,4 @@
+"""Functions as C without Python, and graphs for other formats.
+
+Begin with export.py.
+"""

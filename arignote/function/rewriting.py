@@ -1,0 +1,24 @@
+"""Optimization without compilation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..database import optdb
+from ..graph import FunctionGraph, GraphEditor, graph_of
+
+
+def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
+    """Return `expression` optimized by `query`.
+
+    It is of the same kind: a variable for a variable, a list for a list, a graph for a graph.
+
+    Args:
+        expression: a variable, a list or tuple of variables, or a FunctionGraph.
+        query: a Query or its text, such as "canonicalize +specialize".
+        watch: called with each Replacement before it is kept; a false answer leaves the graph as it is.
+    """
+    result, _ = optdb.query(query)(graph_of(expression, "rewrite"), GraphEditor(watch))
+    if isinstance(expression, FunctionGraph):
+        return result
+    return type(expression)(result.outputs) if isinstance(expression, (list, tuple)) else result.outputs[0]

@@ -1,0 +1,285 @@
+"""The signature of a function as a closed graph: inputs, givens, shared variables, outputs, updates."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..calculus.differentiated import variables_of_derivatives
+from ..control.scanned import require_unpacked
+from ..graph import Constant, FunctionGraph, TensorType, Variable, leaves, rebuild
+from ..graph.walk import nodes_and_leaves
+from ..ops.core.interpret import default_updates
+from ..ops.core.shared import SharedVariable
+from ..ops.core.tensor import as_tensor, constant
+from ..ops.shapes.specify import anchored, as_promised, conflict
+from ..record import record
+
+Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
+
+
+@record
+class Signature:
+    """A closed graph, and the mapping of calls to its inputs.
+
+    The graph's inputs are the user's, then the shared variables; its outputs are the user's, then the new values of
+    updated shared variables.  `form` says how results are handed back: `"one"`, `"list"`, `"dict"` or `"none"`.
+    """
+
+    graph: FunctionGraph
+    names: tuple[str | None, ...]
+    """The names of the user's inputs, for keyword arguments."""
+    shared: tuple[SharedVariable, ...]
+    form: str
+    keys: tuple[str, ...] = ()
+    """The keys of the results where `form` is "dict"."""
+
+    @property
+    def n_inputs(self) -> int:
+        return len(self.names)
+
+
+def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
+    """The signature of `function`'s arguments.  Raises TypeError or ValueError that names the argument at fault."""
+    variables = _inputs(inputs)
+    form, keys, results = _outputs(outputs)
+    new_values = _updates(updates)
+    results = [*results, *new_values.values()]
+    replaced = _givens(givens)
+    promises = _promises(replaced, results, variables)
+    images = _kept(replaced)
+    results = rebuild(results, images) if replaced else results
+    moved_on = default_updates(results, new_values, lambda v, new: rebuild([_default_update(v, new)], images)[0])
+    new_values.update(moved_on)
+    results = [*results, *moved_on.values()]
+    results[:1] = [anchored(first, promises) for first in results[:1]]
+    variables, results = _free(variables, results)
+    found = leaves(results)
+    given = set(variables)
+    held = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in given]
+    shared = list(dict.fromkeys([*held, *new_values]))
+    _check_leaves(variables, shared, found, results, on_unused_input)
+    first_update = len(results) - len(new_values)
+    place = {s: k for k, s in enumerate(shared, len(variables))}
+    positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
+    graph = FunctionGraph([*variables, *shared], results, positions)
+    return Signature(graph, tuple(v.name for v in variables), tuple(shared), form, keys)
+
+
+def _inputs(inputs: Any) -> list[Variable]:
+    if isinstance(inputs, Variable):
+        inputs = [inputs]
+    if not isinstance(inputs, Sequence) or isinstance(inputs, str):
+        raise TypeError(f"function: inputs is {_kind(inputs)}; expected a list of variables")
+    for position, i in enumerate(inputs):
+        if not isinstance(i, Variable):
+            raise TypeError(f"function: input {position} is {_kind(i)}; expected a variable such as T.vector('x')")
+        if isinstance(i, Constant):
+            raise TypeError(
+                f"function: input {position} is a constant ({i.data}); expected a variable such as T.vector('x')"
+            )
+        if isinstance(i, SharedVariable):
+            raise TypeError(
+                f"function: input {position} ({i.name or i.type}) is shared; its value is read from the shared "
+                "variable at each call: leave it out of inputs, or give another variable in its place by givens"
+            )
+        if any(i is other for other in inputs[:position]):
+            raise ValueError(f"function: input {position} ({i.name or i.type}) is given twice")
+    return list(inputs)
+
+
+def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
+    require_unpacked(outputs, "the outputs of function")
+    if outputs is None:
+        return "none", (), []
+    if isinstance(outputs, Mapping):
+        keys = list(map(str, outputs))
+        for position, key in enumerate(keys):
+            if key in keys[:position]:
+                raise ValueError(f"function: two keys of outputs have the text {key!r}; expected distinct texts")
+        return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
+    if isinstance(outputs, (list, tuple)):
+        return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
+    return "one", (), [_output(outputs, "0")]
+
+
+def _output(value: Any, which: str) -> Variable:
+    if isinstance(value, Variable):
+        return value
+    try:
+        return as_tensor(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"function: output {which} is {_kind(value)}; expected a variable") from None
+
+
+def _pairs(pairs: Pairs, what: str) -> list[tuple[Any, Any]]:
+    if isinstance(pairs, Variable) or not isinstance(pairs, (Iterable, type(None))):
+        raise TypeError(f"function: {what}s is {_kind(pairs)}; expected pairs of variables, or a dict")
+    items = list(pairs.items() if isinstance(pairs, Mapping) else pairs or ())
+    for position, item in enumerate(items):
+        if not isinstance(item, Sequence) or len(item) != 2:
+            raise TypeError(f"function: {what} {position} is {_kind(item)}; expected a pair of variables")
+    return [(a, b) for a, b in items]
+
+
+def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:
+    found: dict[SharedVariable, Variable] = {}
+    for position, (target, value) in enumerate(_pairs(updates, "update")):
+        if not isinstance(target, SharedVariable):
+            raise TypeError(
+                f"function: update {position} is for {_kind(target)}; expected a variable made by ag.shared(...)"
+            )
+        if target in found:
+            raise ValueError(f"function: shared variable {target.name or f'number {position}'} is updated twice")
+        found[target] = _as_update(target, value, f"the update of {target.name or f'number {position}'}")
+    return found
+
+
+def _as_update(target: SharedVariable, given: Any, what: str) -> Variable:
+    """Return the new value of a shared variable, with checks of the promised lengths that it does not know.
+
+    Raises TypeError for another dtype or rank, ValueError for another length.
+    """
+    value: Variable = given if isinstance(given, Variable) else _given_value(what, given, target)
+    if value.type.dtype != target.type.dtype:
+        raise TypeError(
+            f"function: {what} has dtype {value.type.dtype}, "
+            f"the shared variable {target.type.dtype}; write .astype({target.type.dtype!r}){_line(value)}"
+        )
+    if value.type.ndim != target.type.ndim:
+        raise TypeError(
+            f"function: {what} has {value.type.ndim} dimensions, "
+            f"the shared variable {target.type.ndim}{_line(value)}"
+        )
+    said = conflict(value.type, target.type)
+    if said:
+        raise ValueError(
+            f"function: {what} is {value.type}, the shared variable promises {target.type}: {said}{_line(value)}"
+        )
+    return as_promised(value, target.type, f"updates[{target.name or target.type}]")
+
+
+_KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+"""Kinds of dtype in increasing order; values convert upwards only."""
+
+
+def _given_value(what: str, value: Any, variable: Variable) -> Variable:
+    """A value of Python or NumPy in the dtype of a variable.  Raises TypeError where it cannot hold the value."""
+    kind = variable.type
+    try:
+        made: Any = as_tensor(value)
+        if not isinstance(made, Constant):  # a list of variables
+            return made  # type: ignore[no-any-return]
+        held = constant(value, kind.dtype) if _KINDS[made.type.kind] <= _KINDS[kind.kind] else None
+    except (TypeError, ValueError, OverflowError):
+        held = None
+    if held is not None and (kind.kind not in "iu" or np.array_equal(held.data, made.data)):
+        return held
+    raise TypeError(f"function: {what} is {_kind(value)}; expected a variable or numbers of {kind.dtype}")
+
+
+def _default_update(variable: SharedVariable, value: Variable) -> Variable:
+    return _as_update(variable, value, f"the default update of {variable.name or variable.type}")
+
+
+def _givens(givens: Pairs) -> dict[Variable, Variable]:
+    known: dict[Variable, Variable] = {}
+    for position, (old, new) in enumerate(_pairs(givens, "given")):
+        if not isinstance(old, Variable):
+            raise TypeError(f"function: given {position} replaces {_kind(old)}; expected a variable")
+        if not isinstance(new, Variable):
+            new = _given_value(f"what givens puts in the place of {old.name or 'a variable'}", new, old)
+        if new.type.dtype != old.type.dtype or new.type.ndim != old.type.ndim:
+            raise TypeError(
+                f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}); "
+                f"dtype and number of dimensions must be the same"
+            )
+        if old in known:
+            raise ValueError(f"function: {old.name or old.type} is given twice in givens")
+        said = conflict(new.type, old.type)
+        if said:
+            raise ValueError(
+                f"function: given {position} puts {new.type} in the place of {old.name or 'a variable'} ({old.type}): "
+                f"{said}; leave the length out of the type, or give a value that has it"
+            )
+        known[old] = new
+    return known
+
+
+def _kept(givens: Mapping[Variable, Variable]) -> dict[Variable, Variable]:
+    """Return the replacements, with checks of the lengths that the replaced variables promise."""
+    return {old: as_promised(new, old.type, _given(n, old)) for n, (old, new) in enumerate(givens.items())}
+
+
+def _promises(
+    givens: Mapping[Variable, Variable], results: Sequence[Variable], variables: Sequence[Variable]
+) -> list[tuple[Variable, TensorType, str]]:
+    """Return the promises of replaced variables: (replacement, promised type, name).
+
+    An expression may rely on a length without reading the variable, so these count as well, unless the replacement is
+    computed from what the function does not have.
+    """
+    unsure = [(n, old, new) for n, (old, new) in enumerate(givens.items()) if not new.type.refines(old.type)]
+    if not unsure:
+        return []
+    order, read = nodes_and_leaves(results)
+    reached = read.union(*(node.outputs for node in order))
+    given = set(variables)
+    return [
+        (new, old.type, _given(n, old)) for n, old, new in unsure if old in reached or _is_computable(new, given)
+    ]
+
+
+def _is_computable(value: Variable, given: Collection[Variable]) -> bool:
+    """Whether a value is computed only from inputs, shared variables and constants."""
+    _, read = nodes_and_leaves([value], stop_at=given)
+    return all(v in given or isinstance(v, (Constant, SharedVariable)) for v in read)
+
+
+def _given(position: int, old: Variable) -> str:
+    return f"givens[{old.name or position}]"
+
+
+def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Variable], list[Variable]]:
+    """Return the graph with inputs that were computed from others as leaves: the call gives their values."""
+    known = {v: type(v)(v.type, name=v.name) for v in variables if v.owner is not None}
+    return ([known.get(v, v) for v in variables], rebuild(results, dict(known))) if known else (variables, results)
+
+
+def _check_leaves(
+    variables: list[Variable], shared: list[SharedVariable], found: list[Variable], results: list[Variable],
+    on_unused_input: str,
+) -> None:  # fmt: skip
+    known = {*variables, *shared}
+    for leaf in found:
+        if leaf not in known and not isinstance(leaf, Constant):
+            raise ValueError(
+                f"function: the outputs depend on {leaf.name or 'a variable without name'} ({leaf.type}), "
+                "which is not among the inputs; add it to inputs, or give it a value by givens"
+            )
+    if on_unused_input not in ("raise", "warn", "ignore"):
+        raise ValueError(f"function: on_unused_input is {on_unused_input!r}; expected 'raise', 'warn' or 'ignore'")
+    unused = _unused(variables, set(found))
+    if unused and on_unused_input != "ignore":
+        unused = _unused(variables, {*found, *variables_of_derivatives(results)})
+    if unused and on_unused_input != "ignore":
+        names = ", ".join(unused)
+        message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
+        if on_unused_input == "raise":
+            raise ValueError(message)
+        warnings.warn(message, stacklevel=4)
+
+
+def _unused(variables: list[Variable], used: set[Variable]) -> list[str]:
+    return [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
+
+
+def _kind(value: Any) -> str:
+    return f"{type(value).__name__} {value!r}"[:80]
+
+
+def _line(value: Variable) -> str:
+    return f"\n  built at {value.origin[0]}" if value.origin else ""

@@ -1,0 +1,4 @@
+"""Inference functions of networks: frozen, pruned, quantized.
+
+Begin with freezing.py.
+"""

@@ -1,0 +1,4 @@
+"""`ag.jit`: traces of NumPy functions.
+
+Begin with jitted.py.
+"""

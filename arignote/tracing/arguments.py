@@ -1,0 +1,218 @@
+"""Arguments of a jitted function: arrays and numbers are traced, objects are read, all else is static.
+
+A structure (see nested.py) has further parts here:
+
+    type                an array, or a number of this type
+    Static(value)       a value that a trace holds for: None, text, a truth value, a function, ...
+    Object(type, n)     object n of the call: an instance whose attributes are read when the function asks for them
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..graph import Variable
+from ..ops.core.call_lengths import Length
+from ..ops.core.checks import is_dask, shown
+from ..record import record
+from .nested import Structure, flatten
+
+
+class Static:
+    """A value that a trace holds for.  Equal if type and value are, of numbers to the bit."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+        self._key = _key_of(value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Static and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return set(self.value) if type(self.value) is set else self.value
+
+
+def _key_of(value: Any) -> Any:
+    """The identity of a static value; 1, 1.0 and True differ.  Raises TypeError for what cannot be hashed."""
+    kind = type(value)
+    if kind in (float, complex):
+        return kind, repr(value)
+    if kind in (list, tuple):
+        return kind, tuple([_key_of(v) for v in value])
+    if kind in (set, frozenset):
+        return kind, frozenset([_key_of(v) for v in value])
+    if kind is dict:
+        return kind, tuple([(_key_of(k), _key_of(v)) for k, v in value.items()])
+    if kind is slice:
+        return kind, _key_of((value.start, value.stop, value.step))
+    if kind is np.ndarray:
+        return kind, value.dtype.str, value.shape, value.tobytes()
+    hash(value)
+    return kind, value
+
+
+class Same:
+    """A value of a variable that is another one only if it is another object: a function, a module."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value: Any = value
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self.value
+
+
+@record
+class Object:
+    """An instance of a class of the user: object `number` of the call."""
+
+    kind: type
+    number: int
+
+    def value_of(self, leaves: Any) -> Any:
+        return leaves.object_of(self.number)
+
+
+NUMBERS = (int, float, complex)
+"""The types of Python numbers, which take the dtype that arrays decide."""
+_LEAVES = frozenset((np.ndarray, *NUMBERS, np.float64, np.float32, np.int64))
+_STATIC = frozenset((bool, type(None), str, bytes, type(Ellipsis), range, slice, set, frozenset))
+_NO_STATE = (
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, functools.partial,
+    np.ufunc,
+)  # fmt: skip
+_HEAP_TYPE = 1 << 9
+"""Flag of classes written in Python."""
+
+
+TRACED, NUMBERS_HELD, ALL_HELD = "traced", "numbers held", "all held"
+"""How values are read."""
+
+
+class Arguments:
+    """One reading of arguments: the leaves in order, the objects, and whether a leaf is symbolic."""
+
+    __slots__ = ("leaves", "numbers", "objects", "symbolic")
+
+    def __init__(self) -> None:
+        self.leaves: list[Any] = []
+        self.objects: list[Any] = []
+        self.numbers: dict[int, int] = {}
+        self.symbolic = False
+
+    def read(self, value: Any, how: str = TRACED) -> Structure:
+        """Return the structure of a value; its leaves and objects are appended.
+
+        `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays
+        are static, too.  Raises TypeError for a value that is none of these, such as a deque.
+        """
+        return flatten(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self))
+
+    def _holding_numbers(self, value: Any, leaves: list[Any]) -> Structure:
+        return Static(value) if type(value) in NUMBERS else self._part(value, leaves)
+
+    def _holding_all(self, value: Any, leaves: list[Any]) -> Structure:
+        if type(value) is np.ndarray and not value.dtype.hasobject:
+            return Static(value.copy())
+        return Static(value) if isinstance(value, np.generic) else self._holding_numbers(value, leaves)
+
+    def forget(self, leaves: int, objects: int) -> None:
+        """Drop what was read after this many leaves and objects."""
+        del self.leaves[leaves:]
+        for value in self.objects[objects:]:
+            del self.numbers[id(value)]
+        del self.objects[objects:]
+
+    def _part(self, value: Any, leaves: list[Any]) -> Structure:
+        kind = type(value)
+        if kind in _LEAVES:
+            leaves.append(value)
+            return kind
+        if kind in _STATIC:
+            return Static(value)
+        if isinstance(value, (Variable, AnyView)) or kind is Length:
+            self.symbolic = True
+            leaves.append(value)
+            return kind
+        if isinstance(value, np.ndarray) and kind.__name__ in ("matrix", "MaskedArray"):
+            raise TypeError(
+                f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
+                "np.asarray(x), or x.filled(...) of a masked array"
+            )
+        if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
+            leaves.append(value)
+            return kind
+        if has_state(value):
+            return Object(kind, self._number(value))
+        return static(value)
+
+    def _number(self, value: Any) -> int:
+        if id(value) not in self.numbers:
+            self.numbers[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return self.numbers[id(value)]
+
+
+def has_leaves(structure: Structure) -> bool:
+    """Whether a structure has a leaf or an object, so that its value differs from call to call."""
+    waiting = [structure]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, (type, Object)):
+            return True
+        if type(part) is tuple:
+            waiting.extend([p[1] for p in part[1]] if part[0] is dict else part[1])
+    return False
+
+
+_HOLDING = {NUMBERS_HELD: Arguments._holding_numbers, ALL_HELD: Arguments._holding_all}
+
+
+class AnyView:
+    """Base of the views of objects, which stand for them in a trace; see views.py."""
+
+    __slots__ = ()
+
+
+def static(value: Any) -> Static:
+    """Return the static part of a value.  Raises TypeError for a random generator, and for what cannot be hashed."""
+    require_no_draws(value)
+    try:
+        return Static(value)
+    except TypeError:
+        raise TypeError(
+            f"{shown(value)} is a {type(value).__name__}, which cannot be hashed; expected numbers, arrays, or lists, "
+            "tuples and dicts of them, or what can be hashed, for which the function is traced anew"
+        ) from None
+
+
+def require_no_draws(value: Any) -> None:
+    """Raise TypeError for a random generator of NumPy."""
+    if hasattr(type(value), "bit_generator"):
+        raise TypeError(
+            f"{shown(value)} would draw its numbers once, while the function is traced; use T.random.RandomStream(seed)"
+        )
+
+
+def has_state(value: Any) -> bool:
+    """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call."""
+    kind = type(value)
+    if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
+        return False
+    if isinstance(value, _NO_STATE) or kind.__module__.partition(".")[0] == "arignote":
+        return False
+    return hasattr(value, "__dict__") or any("__slots__" in vars(base) for base in kind.__mro__[:-1])

@@ -1,0 +1,237 @@
+"""`ag.jit`: the decorator form of `function`; traces once for each combination of dtypes, ranks and static values."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple
+
+from ..function.function import function
+from ..graph.provenance import SourceLine
+from ..ops.core.checks import shown
+from ..ops.core.tracing import comparing, outside
+from ..record.cached import cached_property
+from ..record.forks import ProcessLock
+from .arguments import Arguments, static
+from .nested import Structure
+from .scopes import Scope
+from .traces import Traced, arrays_of, signature_of, traced
+from .views import read_again
+
+
+def jit(
+    python_function: Callable[..., Any] | None = None, *, static_argnames: str | Iterable[str] = (),
+    static_argnums: int | Iterable[int] = (), **options: Any,
+) -> Any:  # fmt: skip
+    """Compile the expression of a function: `@ag.jit` or `@ag.jit(mode=..., static_argnames="axis")`.
+
+    Arguments are arrays and numbers, also in nested lists, tuples and dicts; the result has the form that the Python
+    function gives it.  The first call for a combination of dtypes and ranks traces the function with symbolic
+    variables and compiles it; other lengths use the same code, unless the function asks for a length: `len(x)`, a
+    branch on `x.shape`.  Python numbers take the dtype that arrays decide, as in NumPy.
+
+    None, bool, text and whatever else can be hashed is static: the function is traced for each value.  Attributes of
+    objects, such as those of `self`, and global variables are read at each call: arrays are arguments, other values
+    are static, and a number that often changes becomes an argument.  Attributes that the function assigns are assigned
+    after each call.
+
+    In the traced function `==` is elementwise, `x.shape` is a tuple of the lengths of the call, and a comparison of
+    elements has no truth value.  With variables as arguments the function builds an expression.
+
+    Args:
+        static_argnames: names of arguments that are static though they are numbers, such as an axis.
+        static_argnums: the same by position.
+        options: the keywords of `ag.function`.
+
+    The result has `.traces`: the compiled functions by what they were traced for.
+
+    Raises TypeError for an option or an argument name that does not exist, and for what is no function.
+    """
+    for name in options:
+        if name not in _OPTIONS:
+            raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(_OPTIONS)}")
+    chosen = {"static_argnames": static_argnames, "static_argnums": static_argnums, **options}
+    if python_function is None:
+        return lambda f: jit(f, **chosen)
+    if isinstance(python_function, (classmethod, staticmethod)):
+        return type(python_function)(jit(python_function.__func__, **chosen))
+    if isinstance(python_function, MethodType):
+        return MethodType(jit(python_function.__func__, **chosen), python_function.__self__)
+    if isinstance(python_function, property):
+        raise TypeError("jit: got a property; write @property above @ag.jit")
+    if not callable(python_function):
+        raise TypeError(f"jit: expected a function of arrays, got {shown(python_function)}")
+    call = inspect.getattr_static(type(python_function), "__call__", None)
+    if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
+        return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
+    return Jitted(python_function, _names_of(python_function, static_argnames, static_argnums), options)
+
+
+_OPTIONS = function.__code__.co_varnames[2 : function.__code__.co_argcount]
+"""The keywords of `ag.function` that `jit` passes on: all but inputs and outputs."""
+
+
+class StaticArguments(NamedTuple):
+    """The arguments that are static, by name and by position."""
+
+    names: frozenset[str] = frozenset()
+    numbers: frozenset[int] = frozenset()
+
+
+def _names_of(f: Callable[..., Any], names: str | Iterable[str], numbers: int | Iterable[int]) -> StaticArguments:
+    """Raises TypeError for an argument that the function does not have."""
+    by_name = (names,) if isinstance(names, str) else tuple(names)
+    by_number = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    if not by_name and not by_number:
+        return StaticArguments()
+    parameters = list(inspect.signature(f).parameters.values())
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    takes_any = {p.kind for p in parameters}
+    unknown = [n for n in by_name if n not in (p.name for p in parameters)]
+    if unknown and inspect.Parameter.VAR_KEYWORD not in takes_any:
+        expected = ", ".join(p.name for p in parameters)
+        raise TypeError(f"jit: static_argnames: {_name(f)} has no argument {unknown[0]!r}; expected one of {expected}")
+    for n in by_number:
+        if not -len(positional) <= n < len(positional) and inspect.Parameter.VAR_POSITIONAL not in takes_any:
+            raise TypeError(f"jit: static_argnums: {_name(f)} has no argument {n}; it has {len(positional)}")
+    places = {n + len(positional) if n < 0 else n for n in by_number}
+    chosen = {*by_name, *(positional[n] for n in places if n < len(positional))}
+    places |= {positional.index(n) for n in chosen if n in positional}
+    return StaticArguments(frozenset(chosen), frozenset(places))
+
+
+def _name(f: Any) -> str:
+    return str(getattr(f, "__name__", type(f).__name__))
+
+
+class Jitted:
+    """The result of `jit`: callable as the function it wraps, also as a method of a class."""
+
+    def __init__(
+        self, python_function: Callable[..., Any], chosen: StaticArguments, options: dict[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, python_function)
+        self._function = python_function
+        self._scope = Scope(python_function)
+        self._static = chosen if chosen.names or chosen.numbers else None
+        self._given = options
+        self._options = {"name": _name(python_function), "on_unused_input": "ignore", **options}
+        self._lock = ProcessLock()
+        self._found: dict[Any, tuple[Traced, ...]] = {}
+
+    @property
+    def traces(self) -> dict[Any, Traced]:
+        """The compiled functions, by structure, dtypes and ranks of the arguments and the guards of the trace."""
+        return {(*key, t.guards, t.readings): t for key, several in self._found.items() for t in several}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        arguments = Arguments()
+        try:
+            structure = self._read(arguments, args, kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self._options['name']}: {error}") from None
+        if arguments.symbolic:
+            with comparing() as trace:
+                return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
+        arrays = arrays_of(arguments.leaves)
+        key = structure, signature_of(arrays)
+        found = self._lookup(key, arrays, arguments)
+        if found is None:
+            with self._lock, outside():
+                found = self._lookup(key, arrays, arguments) or self._new(key, structure, arguments)
+        made, values = found
+        return made.result(values, arguments.objects)
+
+    def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Structure:
+        chosen = self._static
+        if chosen is None:
+            return arguments.read((args, kwargs))
+        several = [static(a) if n in chosen.numbers else arguments.read(a) for n, a in enumerate(args)]
+        named = [(k, static(v) if k in chosen.names else arguments.read(v)) for k, v in kwargs.items()]
+        return tuple, ((tuple, tuple(several)), (dict, tuple(named)))
+
+    def _lookup(self, key: Any, arrays: list[Any], arguments: Arguments) -> tuple[Traced, list[Any]] | None:
+        """Return the trace that serves a call, and the arrays that it takes; None if there is none so far."""
+        for trace in self._found.get(key, ()):
+            values = arrays if not trace.readings else _with_attributes(trace, arrays, arguments)
+            if values is not None and (trace.holds is None or trace.holds(values)):
+                return trace, values
+        return None
+
+    def _new(self, key: Any, structure: Structure, arguments: Arguments) -> tuple[Traced, list[Any]]:
+        known = self._found.get(key, ())
+        found = traced(self._scope, self._options, structure, arguments, known)
+        self._found[key] = (*known, found)
+        return found, arrays_of(arguments.leaves)
+
+    # --- as a method, in pickles, in copies
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> Any:
+        name = getattr(self._function, "__qualname__", "")
+        plain = self._plain if name and _named(self.__module__, name) is self else self._function
+        return _restored, (plain, self._static or StaticArguments(), self._given)
+
+    @cached_property
+    def _plain(self) -> Any:
+        """The function under a name by which pickle finds it: the decorator has taken its own."""
+        f = self._function
+        plain = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)  # type: ignore[attr-defined]
+        functools.update_wrapper(plain, f)
+        del plain.__wrapped__  # type: ignore[attr-defined]
+        plain.__kwdefaults__ = f.__kwdefaults__  # type: ignore[attr-defined]
+        plain.__qualname__ = f.__qualname__ + _PLAIN
+        return plain
+
+    def __copy__(self) -> Jitted:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Jitted:
+        return self
+
+    def __repr__(self) -> str:
+        code = getattr(self._function, "__code__", None)
+        at = f" at {SourceLine(code.co_filename, code.co_firstlineno)}" if code is not None else ""
+        return f"<jitted {self._options['name']}{at}, {len(self.traces)} traces>"
+
+
+
+_PLAIN = "._plain"
+
+
+def _named(module: str | None, name: str) -> Any:
+    """Return what a module calls by a dotted name; None if there is no such name."""
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _unchanged(scope: Scope) -> Any:
+    return scope.function
+
+
+def _restored(f: Any, chosen: StaticArguments, options: dict[str, Any]) -> Jitted:
+    """Return the jitted function of this process that has the name of the pickled one, or a new one."""
+    name = getattr(f, "__qualname__", "")
+    if name.endswith(_PLAIN):
+        known = _named(f.__module__, name.removesuffix(_PLAIN))
+        if isinstance(known, Jitted) and known._plain is f:
+            return known
+        f.__qualname__ = name.removesuffix(_PLAIN)
+    return Jitted(f, chosen, options)
+
+
+def _with_attributes(trace: Traced, arrays: list[Any], arguments: Arguments) -> list[Any] | None:
+    """Return the arrays of a call and of the attributes that a trace reads; None if these are of another structure."""
+    leaves, objects = len(arguments.leaves), len(arguments.objects)
+    if read_again(trace.readings, arguments):
+        attributes = arrays_of(arguments.leaves[leaves:])
+        if signature_of(attributes) == trace.signature:
+            return [*arrays, *attributes]
+    arguments.forget(leaves, objects)
+    return None

@@ -1,0 +1,288 @@
+"""One trace of a jitted function: the compiled function, the calls that it serves, and what it assigns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..function.compiled import Function
+from ..function.function import function
+from ..graph import DTYPES, Variable
+from ..ops.core.call_lengths import Length
+from ..ops.core.checks import shown
+from ..ops.core.tensor import as_tensor
+from ..ops.core.traced import adopt, require_current
+from ..ops.core.tracing import Known, Number, Trace, outside
+from ..ops.core.variables import tensor
+from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
+from .nested import Structure, flatten, unflatten
+from .scopes import Scope
+from .views import Objects, Reading, changing, number_of
+
+
+class Traced(NamedTuple):
+    """A compiled function of the arrays of a call, and then of the arrays among the attributes that it reads."""
+
+    function: Function
+    form: Structure
+    """The form of the result."""
+    guards: tuple[str, ...]
+    """Expressions over the arrays `a` of a call that it serves."""
+    holds: Callable[[Sequence[Any]], bool] | None
+    """The guards as a function; None if there are none."""
+    readings: tuple[Reading, ...]
+    """The attributes that it reads."""
+    signature: tuple[tuple[str, int], ...]
+    """The dtypes and ranks of the arrays among the attributes."""
+    writes: tuple[tuple[int, str, Structure], ...]
+    """The attributes that it assigns."""
+
+    def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
+        """Return the result of a call; attributes are assigned after it."""
+        found: Iterator[Any] = iter(self.function(*values))
+        if objects:
+            found = Leaves(found, objects.__getitem__)
+        made = unflatten(self.form, found)
+        for number, name, form in self.writes:
+            setattr(objects[number], name, unflatten(form, found))
+        return made
+
+
+class Leaves:
+    """An iterator over leaves, and the objects that stand between them."""
+
+    def __init__(self, leaves: Iterator[Any], object_of: Callable[[int], Any]) -> None:
+        self._leaves = leaves
+        self.object_of: Callable[[int], Any] = object_of
+
+    def __iter__(self) -> Leaves:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._leaves)
+
+
+def arrays_of(leaves: Sequence[Any]) -> list[Any]:
+    """Return the leaves of a call as arrays; a Dask array stays one."""
+    return [a if type(a) is np.ndarray or hasattr(a, "dask") else np.asarray(a) for a in leaves]
+
+
+def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
+    """Return the dtypes and ranks of arrays."""
+    return tuple([(a.dtype.str, a.ndim) for a in arrays])
+
+
+def traced(
+    scope: Scope, options: Mapping[str, Any], structure: Structure, arguments: Arguments,
+    known: Sequence[Traced] = (),
+) -> Traced:  # fmt: skip
+    """Return the trace of a function for a call; `known`: the traces that do not serve it.
+
+    A number that differs from that of a known trace is traced, so that not each number has a trace of its own.  What
+    cannot be decided for a traced number or array is decided for the value it has, which the trace then holds for.
+    Raises TypeError for arguments and results that are no numbers, and for what a trace cannot follow: an argument
+    that is changed, random draws of NumPy.
+    """
+    varying = {place for trace in known for place in changing(trace.readings, arguments)}
+    leaves, objects = len(arguments.leaves), len(arguments.objects)
+    ways = [_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())]
+    first: Exception | None = None
+    while True:
+        trial = _Tracing(scope, options, arguments, ways.pop(0))
+        try:
+            return trial.traced(structure)
+        except Exception as error:
+            first = first or error
+            arguments.forget(leaves, objects)
+        readings = trial.objects.readings
+        ways = [way for way in ways if way.differs(readings)]
+        if not ways:
+            raise first
+
+
+class _By(NamedTuple):
+    """How attributes and variables are read: `held`, but those that vary are traced."""
+
+    held: str
+    varying: set[tuple[int | Scope, str]]
+
+    def of(self, source: int | Scope, name: str) -> str:
+        """Return how one of them is read."""
+        return TRACED if (source, name) in self.varying else self.held
+
+    def differs(self, readings: Sequence[Reading]) -> bool:
+        """Whether one of the readings would be another."""
+        return any(self.of(r.source, r.name) != r.how for r in readings if type(r.structure) is not Same)
+
+
+class _Tracing:
+    """A trace in the making."""
+
+    def __init__(self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By) -> None:
+        self._scope, self._options, self._arguments = scope, options, arguments
+        self._name = options["name"]
+        self._trace = Trace(of_call=True)
+        self.objects = Objects(arguments, self._value_of, how.of)
+        self._trace.inlined = self.objects.inlined
+        self._variables: list[Any] = []
+        self._names: list[str] = []
+        self._given: list[tuple[Any, Structure, list[Any]]] = []
+        """The values given to the function, with their structure and leaves."""
+
+    def traced(self, structure: Structure) -> Traced:
+        self._names = _names(self._scope.function, structure, len(self._arguments.leaves))
+        count = len(self._arguments.leaves)
+        written = self._scope.written()
+        if written:
+            raise TypeError(
+                f"{self._name}: the function assigns {written}, a variable outside of it, which happens once, while it "
+                "is traced; return the value"
+            )
+        draws = _random_states()
+        with self._trace:
+            args, kwargs = self._value_of(structure, self._arguments.leaves)
+            result = self.objects.inlined(self._scope)(*args, **kwargs)
+            self._require_unchanged()
+            self.objects.drop_changed()
+            if _random_states() != draws:
+                raise TypeError(
+                    f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
+                    "once, while it is traced; use rng = T.random.RandomStream(seed)"
+                )
+            outputs: list[Any] = []
+            written_to = self.objects.written()
+            form = Static(None) if result is None and written_to else self._form(result, outputs)
+            writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
+        with outside():
+            compiled = function(self._variables, outputs, **self._options)
+        guards = tuple(self._trace.guards)
+        attributes = arrays_of(self._arguments.leaves[count:])
+        readings = tuple(self.objects.readings)
+        return Traced(compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes))
+
+    # --- arguments
+    def _value_of(self, structure: Structure, leaves: Sequence[Any]) -> Any:
+        """Return what the function gets in the place of a value."""
+        variables = iter([self._variable(leaf) for leaf in leaves])
+        value = unflatten(structure, Leaves(variables, self.objects.view))
+        own: list[Any] = []
+        self._given.append((value, flatten(value, own), own))
+        return value
+
+    def _variable(self, value: Any) -> Any:
+        position = len(self._variables)
+        (array,) = arrays_of([value])
+        name = self._names[position] if position < len(self._names) else f"x{position}"
+        if array.dtype.name not in DTYPES:
+            raise TypeError(
+                f"{self._name}: argument {position} ({name}) is {type(value).__name__} {shown(value)}; "
+                "expected numbers, arrays, or lists, tuples and dicts of them"
+            )
+        v = tensor(name, dtype=array.dtype.newbyteorder("=").name, shape=(None,) * array.ndim)
+        kind = type(value)
+        if kind in NUMBERS:
+            self._trace.numbers[v] = Number(kind, Known(value, f"a[{position}].item()"))
+        self._trace.lengths[v] = tuple(
+            Known(n, f"a[{position}].shape[{axis}]") for axis, n in enumerate(array.shape)
+        )
+        adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
+        self._variables.append(v)
+        return v
+
+    def _require_unchanged(self) -> None:
+        for value, structure, leaves in self._given:
+            now: list[Any] = []
+            if flatten(value, now) != structure or any(a is not b for a, b in zip(now, leaves, strict=True)):
+                raise TypeError(
+                    f"{self._name}: the function changes a list or dict that it was given; a traced function works on "
+                    "a copy of it: make one, as in d = dict(d), and return it"
+                )
+
+    # --- results
+    def _form(self, value: Any, outputs: list[Any], is_attribute: bool = False) -> Structure:
+        """Return the form of a result; its variables are appended to `outputs`.
+
+        An attribute keeps values that do not depend on arrays as they are.
+        """
+
+        def leaf(value: Any, outputs: list[Any]) -> Structure:
+            if isinstance(value, AnyView):
+                return Object(object, number_of(value))
+            if is_attribute and not isinstance(value, Variable):
+                return Static(value.exact()) if type(value) is Length else _Held(value)
+            outputs.append(self._as_output(len(outputs), value))
+            if not is_attribute or value.ndim:
+                return None
+            return _PYTHONS if value in self._trace.numbers else _NUMPYS
+
+        return flatten(value, outputs, leaf)
+
+    def _as_output(self, position: int, value: Any) -> Any:
+        if isinstance(value, Variable):
+            require_current(self._trace, value)
+        try:
+            return as_tensor(value)
+        except TypeError:
+            raise TypeError(
+                f"{self._name}: output {position} is {shown(value)}; "
+                "expected variables, numbers, arrays, or lists, tuples and dicts of them"
+            ) from None
+
+
+class _Held:
+    """A value that is assigned to an attribute as it is."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self._value
+
+
+class _Scalar:
+    """A result of rank 0 that is assigned to an attribute: as a number of Python or NumPy."""
+
+    def __init__(self, convert: Callable[[np.ndarray], Any]) -> None:
+        self._convert = convert
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self._convert(next(leaves))
+
+
+_PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
+
+
+def _names(python_function: Callable[..., Any], structure: Structure, count: int) -> list[str]:
+    """Return the names of the parameters that are traced if each of them is one array, else x0, x1, ..."""
+    code = getattr(python_function, "__code__", None)
+    (_, positional), (_, keywords) = (part for part in structure[1])
+    words = code.co_varnames[: code.co_argcount] if code else ()
+    parts = [*zip(words, positional, strict=False), *keywords]
+    names = [name for name, part in parts if isinstance(part, type)]
+    flat = len(names) == count and not any(type(part) is tuple for _, part in parts)
+    return names if flat else [f"x{n}" for n in range(count)]
+
+
+def _holds(guards: Sequence[str]) -> Callable[[Sequence[Any]], bool] | None:
+    """Return the guards as a function of the arrays of a call."""
+    if not guards:
+        return None
+    text = " and ".join(f"({guard})" for guard in guards)
+    made: Callable[[Sequence[Any]], bool] = eval(f"lambda a: {text}", {"inf": float("inf"), "nan": float("nan")})
+    return made
+
+
+def _random_states() -> Any:
+    """Return the states of the global random generators of Python and NumPy, of those that are loaded."""
+    modules = sys.modules
+    numpys = getattr(modules.get("numpy.random.mtrand"), "_rand", None)
+    pythons = modules.get("random")
+    state = None if numpys is None else numpys.get_state(legacy=False)["state"]
+    own = () if state is None else [v.tobytes() if isinstance(v, np.ndarray) else v for v in state.values()]
+    return tuple(own), None if pythons is None else pythons.getstate()
+
+
+__all__ = ["Traced", "arrays_of", "signature_of", "traced"]

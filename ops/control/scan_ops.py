@@ -1,0 +1,389 @@
+"""Loops as ops: a body graph, applied step by step to a state.
+
+    scan{graph, sequences=s, traced=(...), until=..., truncate=...}(n, *sequences, *states, *others)
+
+The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
+gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  The
+results of the op are, for each state, its values after every step (a trace, along a new first axis) or only the last
+one, and each value of the step along a new first axis.  `while_loop` is a scan without traces
+whose number of steps is unknown before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import (
+    Apply,
+    Constant,
+    Dim,
+    FunctionGraph,
+    NoGradient,
+    TensorType,
+    Variable,
+    dims_of,
+    rebuild,
+    toposort,
+)
+from ...graph.dims import opaque_dims
+from ...record import record
+from ..core.backward import pull_back
+from ..core.checks import describe, require_index_scalar
+from ..core.interpret import interpret
+from ..core.tensor import TensorOp, TensorVariable, constant
+from ..shapes.lengths import ShapeI, outer_lengths, tensor_to_dim
+from ..shapes.specify import with_lengths_of
+
+ENDLESS = 2**63 - 1
+"""The number of steps of a loop that only its condition ends."""
+
+
+@record(repr=False)
+class Scan(TensorOp):
+    """`graph` applied n times, or until its condition holds.  Equal loops are equal ops.
+
+    The graph's inputs are slices of the `sequences`, the states, the others; its outputs the next states, the values of
+    a step, and with `until` the condition to end.  `traced`: for each state whether all its values are wanted, or only
+    the last.  `truncate`: how many of the last steps a gradient goes through; -1: all.
+    """
+
+    graph: FunctionGraph
+    sequences: int = 0
+    traced: tuple[bool, ...] = ()
+    until: bool = False
+    truncate: int = -1
+    name = "scan"
+    fallible = True
+
+    # --- the parts
+    @property
+    def states(self) -> slice:
+        """Positions of the states among the inputs of the body."""
+        return slice(self.sequences, self.sequences + len(self.traced))
+
+    @property
+    def values(self) -> slice:
+        """Positions of the values of a step among the outputs of the body."""
+        return slice(len(self.traced), len(self.graph.outputs) - self.until)
+
+    def parts(self, node: Apply) -> tuple[Variable, Sequence[Variable], Sequence[Variable], Sequence[Variable]]:
+        """The number of steps, the sequences, the first states and the others among the inputs of a node."""
+        n, *rest = node.inputs
+        return n, rest[: self.sequences], rest[self.states], rest[self.states.stop :]
+
+    # --- types
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        body = self.graph
+        if len(inputs) != len(body.inputs) + 1:
+            raise TypeError(f"{self.name} takes {len(body.inputs) + 1} inputs, got {len(inputs)}")
+        require_index_scalar(self.name, inputs[0], "the number of steps")
+        for k, (given, inner) in enumerate(zip(inputs[1:], body.inputs, strict=True)):
+            kind = given.type
+            if k < self.sequences:
+                if not kind.shape:
+                    raise TypeError(f"{self.name}: sequence {k}, {describe(given)}, has no axis to iterate over")
+                kind = kind.with_shape(kind.shape[1:])
+            if not kind.refines(inner.type):
+                raise TypeError(f"{self.name}: the body expects {inner.type}, got {describe(given)}")
+        for state, new in zip(body.inputs[self.states], body.outputs, strict=False):
+            if not new.type.refines(state.type):
+                raise TypeError(f"{self.name}: the state {_called(state)} becomes {new.type} in a step")
+        steps = None if self.until else tensor_to_dim(inputs[0])
+        count = steps if isinstance(steps, int) and 0 <= steps < ENDLESS else None
+        stacked = [_stacked(o.type, count) for o in body.outputs[self.values]]
+        old = body.inputs[self.states]
+        return (*(_stacked(s.type, count) if t else s.type for s, t in zip(old, self.traced, strict=True)), *stacked)
+
+    def lengths(self, operands: Sequence[Variable], shapes: Sequence[Sequence[Dim]]) -> list[tuple[Dim | None, ...]]:
+        """Return the lengths of the states and values of a step, in terms of those of the operands, `shapes`.
+
+        The operands are the inputs of a node but for the number of steps.  A length that counts elements by their
+        values in the body is None.
+        """
+        inner = [shape[1:] if k < self.sequences else shape for k, shape in enumerate(shapes)]
+        fixed = [None if k < self.states.stop else v for k, v in enumerate(operands)]
+        found = outer_lengths(self.graph, fixed, inner)
+        return [*map(tuple, inner[self.states]), *found[self.values]]
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        lengths = self.lengths(node.inputs[1:], inputs[1:])
+        steps = tensor_to_dim(node.inputs[0])
+        found = []
+        for k, result in enumerate(node.outputs):
+            own = opaque_dims(result)
+            first: tuple[Dim, ...] = own[:1] if self.until else (steps,)
+            stacked = k >= len(self.traced) or self.traced[k]
+            rest = own[1:] if stacked else own
+            known = tuple(mine if n is None else n for n, mine in zip(lengths[k], rest, strict=True))
+            found.append((*first, *known) if stacked else known)
+        return tuple(found)
+
+    # --- the meaning
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        n, rest = int(values[0]), values[1:]
+        sequences, states, others = rest[: self.sequences], list(rest[self.states]), rest[self.states.stop :]
+        self._check(n, sequences)
+        rows: list[list[np.ndarray]] = [[] for _ in self.graph.outputs]
+        for step in range(n):
+            found = interpret(self.graph, [*(s[step] for s in sequences), *states, *others])
+            found = [np.asarray(value) for value in found]
+            before = [*(s.shape for s in states), *(r[0].shape if r else None for r in rows[len(states) :])]
+            for k, (shape, new) in enumerate(zip(before, found, strict=True)):
+                if shape not in (None, new.shape):
+                    raise ValueError(self.changed(k, shape, new.shape, step))
+            states = found[: len(states)]
+            for k, value in enumerate(found):
+                if k >= len(states) or self.traced[k]:
+                    rows[k].append(value)
+            if self.until and found[-1]:
+                break
+        shapes = [()] * len(rows) if n else self._row_shapes(rest)
+        kept = len(self.graph.outputs) - self.until
+        return tuple(
+            _array(rows[k], shapes[k], o) if k >= len(states) or self.traced[k] else np.array(states[k])
+            for k, o in enumerate(self.graph.outputs[:kept])
+        )
+
+    def _check(self, n: int, sequences: Sequence[np.ndarray]) -> None:
+        if n < 0:
+            raise ValueError(self.negative(n))
+        for k, s in enumerate(sequences):
+            if len(s) < n:
+                raise ValueError(self.too_short(k, len(s), n))
+
+    # --- what is said when it fails
+    def negative(self, n: int) -> str:
+        return f"{self.name}: the number of steps is {n}; expected 0 or more"
+
+    def too_short(self, sequence: int, length: int, n: int) -> str:
+        return f"{self.name}: sequence {sequence} has {length} elements for {n} steps"
+
+    def changed(self, output: int, before: tuple[int, ...], after: tuple[int, ...], step: int) -> str:
+        """Return the message on a state or output of the body that changes its shape."""
+        states = self.graph.inputs[self.states]
+        name = f"the state {_called(states[output])}" if output < len(states) else f"value {output - len(states)}"
+        return f"{self.name}: {name} of shape {before} becomes one of shape {after} in step {step}"
+
+    def _row_shapes(self, values: Sequence[np.ndarray]) -> list[tuple[int, ...]]:
+        """Return the shapes of the states and values of a step that is not run; lengths that only a run tells are 0."""
+        found: Any = self.lengths(list(map(constant, values)), [v.shape for v in values])
+        return [tuple(n or 0 for n in shape) for shape in found]
+
+    # --- the derivative
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
+        return Backward(node, forward).cotangents(cotangents)
+
+
+@record(repr=False)
+class While(Scan):
+    """A scan that only its condition ends, and whose results are the last states."""
+
+    name = "while_loop"
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        raise NoGradient(
+            "a while_loop keeps no states for a backward pass. Use ag.scan with n_steps, and ag.until for a condition"
+        )
+
+
+def _called(state: Variable) -> str:
+    return state.name or f"({state.type})"
+
+
+def _joint(a: TensorType, b: TensorType) -> TensorType:
+    """Return the type with the lengths that both know."""
+    return a.with_shape(tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)))
+
+
+def _stacked(kind: TensorType, steps: int | None) -> TensorType:
+    return kind.with_shape((steps, *kind.shape))
+
+
+def _array(rows: list[np.ndarray], shape: tuple[int, ...], like: Variable) -> np.ndarray:
+    return np.array(rows) if rows else np.empty((0, *shape), like.type.numpy)
+
+
+# --- making
+
+
+class UnfitState(TypeError):
+    """A state whose type changes in a step."""
+
+    def __init__(self, old: Variable, new: Variable) -> None:
+        super().__init__(f"the state {_called(old)} is {old.type}, and becomes {new.type} in a step")
+        self.old, self.new = old, new
+
+
+def fitted_body(
+    inputs: Sequence[Variable], outputs: Sequence[Variable], states: slice
+) -> tuple[list[Variable], list[Variable]]:
+    """Return the body with state types that hold in every step: lengths that a step changes are unknown.
+
+    Output k is the next value of state k.  Raises UnfitState for a state that becomes one of another dtype or rank, or
+    of another known length.
+    """
+    inputs, outputs = list(inputs), list(outputs)
+    while True:
+        looser: dict[Variable, Variable] = {}
+        for old, new in zip(inputs[states], outputs, strict=False):
+            if not new.type.refines(old.type):
+                pairs = list(zip(old.type.shape, new.type.shape, strict=False))
+                if new.dtype != old.dtype or new.ndim != old.ndim or any(None not in p and p[0] != p[1] for p in pairs):
+                    raise UnfitState(old, new)
+                shape = tuple(mine if mine == theirs else None for mine, theirs in pairs)
+                looser[old] = TensorVariable(old.type.with_shape(shape), name=old.name)
+        if not looser:
+            return inputs, outputs
+        outputs = rebuild(outputs, dict(looser))
+        inputs = [looser.get(i, i) for i in inputs]
+
+
+def closed(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> tuple[FunctionGraph, list[Variable]]:
+    """Return the graph from `inputs` to `outputs`, and the outer values it reads, which do not depend on the inputs.
+
+    What is taken stays outside of the graph and is computed there, once; constants stay inside.
+    """
+    known: dict[Variable, Variable] = {i: i for i in inputs}
+    taken: list[Variable] = []
+    order = toposort(outputs)
+    dependent = set(inputs)
+    for node in order:
+        if not dependent.isdisjoint(node.inputs):
+            dependent.update(node.outputs)
+    read = [i for node in order if node.outputs[0] in dependent for i in node.inputs]
+    for v in [*read, *outputs]:
+        if v not in dependent and v not in known and not isinstance(v, Constant):
+            known[v] = TensorVariable(v.type, name=v.name)
+            taken.append(v)
+    inside = rebuild(outputs, dict(known))
+    return FunctionGraph([*inputs, *(known[v] for v in taken)], inside), taken
+
+
+# --- the derivative
+
+
+class Backward:
+    """The gradient of a scan: another scan, from the last step to the first.
+
+    Its states are the cotangents of the states, and the sums of those of what is the same in every step; it goes along
+    the states that the first one went through (`forward` gives them all).
+    Source: Griewank and Walther, Evaluating Derivatives, section 3.2.
+    """
+
+    def __init__(self, node: Apply, forward: Apply) -> None:
+        self.op, self.body = forward.op, node.op.graph  # type: ignore[attr-defined]
+        self.traced: tuple[bool, ...] = node.op.traced  # type: ignore[attr-defined]
+        self.forward = forward
+        n, self.sequences, self.firsts, others = self.op.parts(forward)  # type: ignore[attr-defined]
+        self.others = list(others)
+        self.steps: Any = ShapeI(0)(forward.outputs[0]) if node.op.until else n  # type: ignore[attr-defined]
+        truncate = node.op.truncate  # type: ignore[attr-defined]
+        self.count: Any = self.steps if truncate < 0 else T.minimum(self.steps, T.constant(truncate, "int64"))
+        self.whole = truncate < 0
+
+    def cotangents(self, received: Sequence[Variable | None]) -> list[Variable | None]:
+        """The cotangents of the inputs of the node, given the cotangents of its outputs."""
+        states = len(self.firsts)
+        leaves = [TensorVariable(i.type, name=i.name) for i in self.body.inputs[: len(self.sequences) + states]]
+        slices, olds = leaves[: len(self.sequences)], leaves[len(self.sequences) :]
+        rows = [*self.sequences, *map(self._before, range(states))]
+        outputs = rebuild(self.body.outputs, dict(zip(self.body.inputs, [*leaves, *self.others], strict=True)))
+        ends = [None if traced else g for traced, g in zip(self.traced, received, strict=False)]
+        starts = [T.zeros_like(f) if g is None else g for f, g in zip(self.firsts, ends, strict=True)]
+        adjoints = [
+            TensorVariable(_joint(o.type, start.type), name=f"d_{o.name}" if o.name else None)
+            for o, start in zip(olds, starts, strict=True)
+        ]
+        sent: list[Any] = [a if a.type.kind in "fc" else None for a in adjoints]
+        for k, g in enumerate(received):
+            if g is None:
+                sent += [None] * (k >= states)
+            elif k >= states or self.traced[k]:
+                leaf = TensorVariable(g.type.with_shape(g.type.shape[1:]))  # it may know less than the output
+                leaves.append(leaf)
+                rows.append(g)
+                if k < states:
+                    sent[k] = T.add(sent[k], leaf)
+                else:
+                    sent.append(leaf)
+        return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent)
+
+    def _applied(
+        self, leaves: list[Any], rows: list[Any], slices: list[Any], olds: list[Any], adjoints: list[Any],
+        starts: list[Any], outputs: list[Variable], sent: list[Any],
+    ) -> list[Variable | None]:  # fmt: skip
+        shared = [o for o in dict.fromkeys(self.others) if o.type.kind in "fc" and not isinstance(o, Constant)]
+        wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
+        pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others})
+        found = dict(zip(wrt, pulled, strict=True))
+        carried = [k for k, old in enumerate(olds) if old.type.kind in "fc"]
+        summed = [o for o in shared if found[o] is not None]
+        sums = [TensorVariable(o.type) for o in summed]
+        new = [T.zeros_like(olds[k]) if found[olds[k]] is None else found[olds[k]] for k in carried]
+        new += [T.add(s, found[o]) for s, o in zip(sums, summed, strict=True)]
+        read = [k for k, s in enumerate(slices) if found.get(s) is not None]
+        results = looped(
+            Scan, self.count, [self._reversed(r) for r in rows], leaves,
+            [*(starts[k] for k in carried), *map(T.zeros_like, summed)], [*(adjoints[k] for k in carried), *sums],
+            new, [_row(found[slices[k]], slices[k]) for k in read], traced=(False,) * len(new),
+        )  # fmt: skip
+        ends = dict(zip(carried, results, strict=False))
+        totals = dict(zip(summed, results[len(carried) :], strict=False))
+        parts = dict(zip(read, results[len(new) :], strict=True))
+        return [
+            None,
+            *(self._of_sequence(s, parts[k]) if k in parts else None for k, s in enumerate(self.sequences)),
+            *(self._of_first(ends[k]) if k in ends else None for k in range(len(self.firsts))),
+            *(totals.pop(o, None) for o in self.others),
+        ]
+
+    def _before(self, k: int) -> Any:
+        """Return the values of state `k` at the start of the steps."""
+        return T.concatenate([T.expand_dims(self.firsts[k], 0), self.forward.outputs[k][:-1]])  # type: ignore[index]
+
+    def _reversed(self, rows: Any) -> Any:
+        """Return the rows from the last step on, as many as the gradient visits."""
+        found = rows[: self.steps][::-1]
+        return found if self.whole else found[: self.count]
+
+    def _of_sequence(self, sequence: Any, rows: Any) -> Any:
+        """Return the cotangent of a sequence, of which the steps may have read a part."""
+        if self.whole and dims_of(sequence)[0] == tensor_to_dim(self.steps):
+            return rows[::-1]
+        return T.set_subtensor(T.zeros_like(sequence)[self.steps - self.count : self.steps], rows[::-1])
+
+    def _of_first(self, end: Any) -> TensorVariable:
+        return end if self.whole else T.switch(T.eq(self.count, self.steps), end, T.zeros_like(end))
+
+
+def _row(g: Any, slice_: Variable) -> Variable:
+    """Return the cotangent of a slice; its lengths are known even if no step computes them."""
+    known = all(isinstance(n, int) or n.of_leaves for n in dims_of(g))
+    return g if known else with_lengths_of(g, slice_)
+
+
+def looped(
+    kind: type[Scan], steps: Variable, sequences: Sequence[Variable], slices: Sequence[Variable],
+    firsts: Sequence[Variable], states: Sequence[Variable], new: Sequence[Variable], values: Sequence[Variable] = (),
+    condition: Variable | None = None, traced: tuple[bool, ...] = (), truncate: int = -1,
+) -> tuple[TensorVariable, ...]:  # fmt: skip
+    """The outputs of a loop whose body is written in terms of `slices` of the sequences and of `states`.
+
+    `new` are the next states, `values` the results of a step, `condition` ends the loop.  Other variables that the
+    body depends on are captured from outside it.  Raises TypeError for a state that changes its type.
+    """
+    place = slice(len(slices), len(slices) + len(states))
+    inputs, outputs = fitted_body([*slices, *states], [*new, *values, *_known(condition)], place)
+    graph, taken = closed(inputs, outputs)
+    op = kind(graph, len(slices), traced, condition is not None, truncate)
+    return Apply(op, (steps, *sequences, *firsts, *taken)).outputs  # type: ignore[return-value]  # see as_tensor
+
+
+def _known(condition: Variable | None) -> list[Variable]:
+    return [] if condition is None else [condition]

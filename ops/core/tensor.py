@@ -1,0 +1,393 @@
+"""Tensor variables: NumPy's operators and methods on graph variables, and how Python values become constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import ops as T  # the namespace; read when a method is called
+from ... import pages
+from ...graph import DTYPES, Constant, FunctionGraph, Op, TensorType, Variable, dtype_name, leaves
+from ...graph.provenance import asked, asked_by_us
+from ...graph.types import numpy_dtype
+from .at import At
+from .call_lengths import Length
+from .checks import is_masked, named, one_or_several, shown
+from .compared import compared
+from .interpret import evaluate_and_update
+from .latex import latex
+from .numpy_calls import call_function, call_ufunc
+from .operators import Operators
+from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
+from .tracing import current
+from .typing import Axis, DTypeLike, TensorLike
+
+
+class TensorVariable(Operators, Variable):
+    """A symbolic array.  It has NumPy's operators, methods and attributes; its value exists only when a function runs.
+
+    Comparisons are elementwise and give bool variables, which have no truth value.  The exception is `==` and `!=` of
+    two variables, which compare identity, so that variables can be members of lists, as in Theano; elementwise they
+    are `T.eq(a, b)` and `T.ne(a, b)`.  In a function that `ag.jit` traces, and in the body of a loop, these are
+    elementwise as well.
+    """
+
+    __slots__ = ()
+
+    # --- operators other than those of `Operators`
+    def __eq__(self, other: object) -> Any: return compared("==", self, other)
+    def __ne__(self, other: object) -> Any: return compared("!=", self, other)
+    __hash__: Callable[[TensorVariable], int] = Variable.__hash__  # type: ignore[assignment]
+    def __getitem__(self, key: Any) -> TensorVariable: return T.getitem(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            f"{self!r} is symbolic and never changes; use x = T.set_subtensor(x[index], value), "
+            "or T.inc_subtensor for +="
+        )
+
+    # --- attributes
+    @property
+    def shape(self) -> TensorVariable:
+        """The lengths as an int64 vector variable of known length; `x.type.shape` has the lengths known now.
+
+        In a function that `ag.jit` traces: a tuple, as in NumPy, of the lengths of the call.
+        """
+        trace = current()
+        return T.shape(self) if trace is None or not trace.of_call else lengths(self, trace)  # type: ignore[return-value]
+
+    @property
+    def size(self) -> TensorVariable:
+        """The number of elements as an int64 scalar; the number of the call in a function that `ag.jit` traces."""
+        trace = current()
+        return math.prod(lengths(self, trace)) if trace is not None and trace.of_call else T.size(self)
+
+    @property
+    def T(self) -> TensorVariable: return T.transpose(self)
+    @property
+    def mT(self) -> TensorVariable: return T.swapaxes(self, -1, -2)
+    @property
+    def real(self) -> TensorVariable: return T.real(self)
+    @property
+    def imag(self) -> TensorVariable: return T.imag(self)
+
+    # --- methods, with the meanings they have in the namespace
+    def sum(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
+        return T.sum(self, axis, dtype, keepdims, where=where)
+    def prod(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
+        return T.prod(self, axis, dtype, keepdims, where=where)
+    def mean(
+        self, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *, where: TensorLike | None = None
+    ) -> TensorVariable:
+        return T.mean(self, axis, dtype, keepdims, where=where)
+    def var(
+        self, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False
+    ) -> TensorVariable:
+        return T.var(self, axis, dtype, ddof, keepdims)
+    def std(
+        self, axis: Axis = None, dtype: DTypeLike = None, ddof: float = 0, keepdims: bool = False
+    ) -> TensorVariable:
+        return T.std(self, axis, dtype, ddof, keepdims)
+    def max(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.max(self, axis, keepdims)
+    def min(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.min(self, axis, keepdims)
+    def any(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.any(self, axis, keepdims)
+    def all(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.all(self, axis, keepdims)
+    def ptp(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.ptp(self, axis, keepdims)
+    def argmax(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.argmax(self, axis, keepdims)
+    def argmin(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable: return T.argmin(self, axis, keepdims)
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+        return T.cumsum(self, axis, dtype)
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+        return T.cumprod(self, axis, dtype)
+    def dot(self, other: TensorLike) -> TensorVariable: return T.dot(self, other)
+    def astype(self, dtype: DTypeLike) -> TensorVariable: return own_array(T.cast(self, dtype), self)
+    def clip(self, min: TensorLike | None = None, max: TensorLike | None = None) -> TensorVariable:
+        return T.clip(self, min, max)
+    def round(self, decimals: int = 0) -> TensorVariable: return T.round(self, decimals)
+    def conj(self) -> TensorVariable: return T.conj(self)
+    def conjugate(self) -> TensorVariable: return T.conj(self)
+    def norm(self, L: Any, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+        """The vector norm of order `L`, of all elements for an `axis` of None; see `T.linalg.vector_norm`."""
+        return T.linalg.vector_norm(self, axis=axis, ord=L, keepdims=keepdims)
+    def copy(self, name: str | None = None) -> TensorVariable:
+        """Another variable of the same value, called `name`."""
+        return named(T.ELEMENTWISE["identity"](self), name)
+    def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
+    def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
+    def fill(self, value: TensorLike) -> TensorVariable:
+        """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
+        require_no_write(self, "fill", "np.full_like(x, value)")
+        return T.full_like(self, value)
+    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
+    def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
+    def dimshuffle(self, *order: Any) -> TensorVariable: return T.dimshuffle(self, *order)
+    def swapaxes(self, axis1: int, axis2: int) -> TensorVariable: return T.swapaxes(self, axis1, axis2)
+    def flatten(self, ndim: int = 1) -> TensorVariable: return own_array(T.flatten(self, ndim))
+    def ravel(self) -> TensorVariable: return T.ravel(self)
+    def squeeze(self, axis: Axis = None) -> TensorVariable: return T.squeeze(self, axis)
+    def repeat(self, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
+        return T.repeat(self, repeats, axis)
+    def take(self, indices: TensorLike, axis: int | None = None, mode: str = "raise") -> TensorVariable:
+        return T.take(self, indices, axis, mode)
+    def compress(self, condition: TensorLike, axis: int | None = None) -> TensorVariable:
+        return T.compress(condition, self, axis)
+    def searchsorted(self, v: TensorLike, side: str = "left", sorter: TensorLike | None = None) -> TensorVariable:
+        return T.searchsorted(self, v, side, sorter)
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
+        return T.diagonal(self, offset, axis1, axis2)
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
+        return T.trace(self, offset, axis1, axis2)
+    def sort(self, axis: int | None = -1) -> TensorVariable:
+        """The sorted elements, as Theano has it; an error in a function that `ag.jit` traces, as NumPy would write."""
+        require_no_write(self, "sort", "np.sort(x)")
+        return T.sort(self, axis)
+    def argsort(self, axis: int | None = -1) -> TensorVariable: return T.argsort(self, axis)
+    def nonzero(self) -> tuple[TensorVariable, ...]: return T.nonzero(self)
+    def nonzero_values(self) -> TensorVariable:
+        """The elements that are not zero, in C order: `x[x.nonzero()]`."""
+        return self[T.nonzero(self)]
+
+    # --- elementwise functions as methods, as Theano's variables have them
+    def arccos(self) -> TensorVariable: return T.arccos(self)
+    def arccosh(self) -> TensorVariable: return T.arccosh(self)
+    def arcsin(self) -> TensorVariable: return T.arcsin(self)
+    def arcsinh(self) -> TensorVariable: return T.arcsinh(self)
+    def arctan(self) -> TensorVariable: return T.arctan(self)
+    def arctanh(self) -> TensorVariable: return T.arctanh(self)
+    def ceil(self) -> TensorVariable: return T.ceil(self)
+    def cos(self) -> TensorVariable: return T.cos(self)
+    def cosh(self) -> TensorVariable: return T.cosh(self)
+    def deg2rad(self) -> TensorVariable: return T.deg2rad(self)
+    def exp(self) -> TensorVariable: return T.exp(self)
+    def exp2(self) -> TensorVariable: return T.exp2(self)
+    def expm1(self) -> TensorVariable: return T.expm1(self)
+    def floor(self) -> TensorVariable: return T.floor(self)
+    def log(self) -> TensorVariable: return T.log(self)
+    def log10(self) -> TensorVariable: return T.log10(self)
+    def log1p(self) -> TensorVariable: return T.log1p(self)
+    def log2(self) -> TensorVariable: return T.log2(self)
+    def rad2deg(self) -> TensorVariable: return T.rad2deg(self)
+    def sin(self) -> TensorVariable: return T.sin(self)
+    def sinh(self) -> TensorVariable: return T.sinh(self)
+    def sqrt(self) -> TensorVariable: return T.sqrt(self)
+    def tan(self) -> TensorVariable: return T.tan(self)
+    def tanh(self) -> TensorVariable: return T.tanh(self)
+    def trunc(self) -> TensorVariable: return T.trunc(self)
+
+    def set(self, value: TensorLike) -> TensorVariable:
+        """For a part `x[...]`: `x` with `value` there, as PyTensor writes it; see `T.set_subtensor`."""
+        return T.set_subtensor(self, value)
+
+    def inc(self, value: TensorLike) -> TensorVariable:
+        """For a part `x[...]`: `x` with `value` added there; see `T.inc_subtensor`."""
+        return T.inc_subtensor(self, value)
+
+    @property
+    def at(self) -> At:
+        """`x.at[i].set(v)` and `x.at[i].add(v)`, as JAX writes them: `x` with v there, or v added there."""
+        return At(self)
+
+    def eval(self, values: Mapping[Variable, Any] | None = None) -> np.ndarray:
+        """The array that this variable is for `values` of the inputs it depends on, computed by NumPy.
+
+        Shared variables with a default update, as of random draws, move on as after a call of a function.  Raises
+        ValueError if a value is missing, TypeError or ValueError if one does not fit its variable.
+        """
+        return evaluate_and_update(self, {} if values is None else values)
+
+    # --- what a symbolic array cannot do
+    def __bool__(self) -> bool:
+        raise self._without("truth value", "T.switch(condition, a, b) to choose, T.logical_and(a, b) for `and`")
+
+    def __float__(self) -> float:
+        raise self._without("Python float", "T.exp(x) in place of math.exp(x), and x.eval({...}) for its value")
+
+    def __int__(self) -> int: raise self._without("Python int", "x.eval({...}) or x.astype('int64')")
+    def __index__(self) -> int:
+        raise self._without("Python index", "x[i], T.arange(i), T.zeros((i,)); loop n times by ag.scan(..., n_steps=n)")
+
+    def __complex__(self) -> complex: raise self._without("Python complex", "x.eval({...})")
+    def __format__(self, form: str) -> str:
+        if form: raise self._without(f"digits to print as {form!r}", "x.eval({...})")
+        return str(self)
+    def __contains__(self, value: TensorLike) -> bool:
+        raise self._without("members to search", "T.any(T.eq(x, value))")
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        fix = "T.as_tensor(x), np.stack([x, y]), T.full, T.arange" if is_of_call() else "x.eval({...})"
+        raise self._without("array", fix)
+    def __len__(self) -> int: return self._known_length("x.shape[0]")
+
+    def __iter__(self) -> Iterator[TensorVariable]:
+        return iter([self[n] for n in range(self._known_length("x.shape[0] and x[i], or give the length: shape=(3,)"))])
+
+    def _known_length(self, fix: str) -> int:
+        if not self.type.shape:
+            raise TypeError(f"{self!r} is a scalar: it has no length")
+        known = first_length(self)
+        if known is None:
+            raise self._without("length before a function runs", fix)
+        return known
+
+    def _without(self, what: str, fix: str) -> TypeError:
+        static = "; a number among the arguments can be static: ag.jit(f, static_argnames=...)" if is_of_call() else ""
+        return TypeError(f"{self!r} is symbolic and has no {what}; use {fix}{static}{line()}")
+
+    # --- NumPy functions called on variables
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return call_ufunc(self, ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return call_function(self, function, args, kwargs)
+
+    def __repr__(self) -> str:
+        if self.name:
+            return f"{self.name}: {self.type}"
+        return f"{self.owner!r}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+
+    def _repr_latex_(self) -> str | None:
+        """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""
+        formula = latex(self) if self.owner is not None else None
+        return None if formula is None else rf"$\displaystyle {formula}$"
+
+    def _repr_html_(self) -> str | None:
+        """The formula as MathML, which needs no network; the picture of an expression that is too large for one."""
+        if self.owner is None:
+            return None
+        formula = latex(self)
+        if formula is not None:
+            return pages.mathml.mathml(formula)
+        free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
+        return FunctionGraph(free, [self])._repr_html_()
+
+
+class TracedVariable(TensorVariable):
+    """A variable while `ag.jit` traces the function that made it: to `isinstance` it is NumPy's value in its place."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype to the functions that are traced; its name to this library."""
+        return self.type.dtype if asked_by_us() or not is_of_call() else self.type.numpy
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return TracedVariable if asked_by_us() else class_of(self)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        object.__dict__["__class__"].__set__(self, kind)
+
+
+class TensorConstant(TensorVariable, Constant):
+    """A constant array."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        value = np.array2string(self.data, threshold=10, edgeitems=2, separator=", ")
+        return f"{self.name + ' = ' if self.name else ''}{value}: {self.type}"
+
+
+class TensorOp(Op):
+    """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
+
+    variable_class: ClassVar[type[Variable]] = TensorVariable
+
+    def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
+        trace = current()
+        if trace is None:
+            return super().__call__(*inputs)  # type: ignore[no-any-return]
+        return applied(trace, super().__call__, inputs)  # type: ignore[no-any-return]
+
+    def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)
+
+
+def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:
+    """The outputs of an op applied, one or several."""
+    outputs: Any = op(*inputs)
+    return outputs if type(outputs) is tuple else (outputs,)
+
+
+def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> TensorConstant:
+    """The constant with NumPy's reading of `value` (a number, a nested list, an array), as `dtype` if given.
+
+    Raises TypeError for what no tensor can hold (objects, strings, dates, masked arrays), ValueError for nested lists
+    of ragged lengths and OverflowError for a Python integer that `dtype` cannot hold.
+    """
+    if isinstance(value, Variable):
+        raise TypeError(f"expected a value, got the symbolic {value!r}; T.stop_gradient(x) holds x constant in grad")
+    if is_masked(value):
+        raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
+    if dtype is not None and type(value) in _NUMBERS_OF_PYTHON:
+        return _frozen(np.array(value, dtype=dtype_name(dtype)), name)
+    try:
+        data = np.array(value, order="C", subok=False)
+    except ValueError:
+        raise ValueError(f"not a rectangular array of numbers: {shown(value)}") from None
+    native = _native(data.dtype)
+    if native is None:
+        raise TypeError(
+            f"expected a number or an array of numbers, got {shown(value)}; no tensor has dtype {_plain(data.dtype)}"
+        )
+    if dtype is not None and type(value) is not np.ndarray:  # Python integers must fit
+        data = np.array(value, dtype=dtype_name(dtype), order="C", subok=False)
+    return _frozen(data.astype(native if dtype is None else numpy_dtype(dtype_name(dtype)), copy=False), name)
+
+
+_NUMBERS_OF_PYTHON = frozenset((bool, int, float, complex))
+
+
+def _frozen(data: np.ndarray, name: str | None) -> TensorConstant:
+    data.flags.writeable = False
+    return TensorConstant(data, name=name)
+
+
+@cache
+def _native(dtype: np.dtype) -> np.dtype | None:
+    """The dtype in the machine's byte order; None for a dtype that no tensor can have."""
+    return numpy_dtype(dtype.name) if dtype.name in DTYPES else None
+
+
+def _plain(dtype: np.dtype) -> str:
+    """The name of a dtype, of text without its length."""
+    return dtype.name.rstrip("0123456789") if dtype.kind in "SU" else dtype.name
+
+
+def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = None) -> TensorVariable:
+    """`value` itself if it is a variable, else the constant made of it; a list with variables in it is stacked.
+
+    Raises TypeError for what no tensor can hold, and for a variable of another dtype than the one asked for.
+    """
+    if isinstance(value, Variable):
+        if dtype is not None and value.type.dtype != dtype_name(dtype):
+            raise TypeError(f"expected {dtype_name(dtype)}, got {value!r}; use T.cast(x, {dtype_name(dtype)!r})")
+        return value  # type: ignore[return-value]  # all variables of this vocabulary are TensorVariables
+    if type(value) is Length:
+        return as_tensor(value.variable, dtype)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
+        return T.stack([as_tensor(v, dtype) for v in value])
+    try:
+        return constant(value, dtype, name)
+    except TypeError as error:
+        asker = asked(value)
+        raise TypeError(f"{asker}: {error}" if asker else str(error)) from None
+
+
+def _holds_variables(value: Sequence[Any]) -> bool:
+    return any(
+        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and _holds_variables(v))
+        for v in value
+    )
+
+
+__all__ = ["TensorConstant", "TensorOp", "TensorType", "TensorVariable", "TracedVariable", "as_tensor", "constant"]

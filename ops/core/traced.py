@@ -1,0 +1,308 @@
+"""Variables of a trace: what a symbolic array answers where NumPy's array would answer at once.
+
+    made_in_trace   the results of ops, as instances of `TracedVariable`
+    lengths         `x.shape`
+    operated        operators: two Python numbers give a Python number
+    written         `x += y`, which NumPy writes into x
+    require_no_write methods that write into an array and return nothing
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Variable
+from ...graph.provenance import here, is_inheriting
+from ...graph.types import numpy_dtype
+from . import tracing
+from .call_lengths import Length
+from .promotion import weak_type
+from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace
+
+if TYPE_CHECKING:
+    from .tensor import TensorVariable
+
+
+def line() -> str:
+    """The user's line as the end of a message."""
+    at = next(iter(here()), None)
+    return f"\n  at {at}" if at else ""
+
+
+# --- Python numbers
+
+
+def number_of(value: Any) -> Number | None:
+    """The Python number that an operand is or stands for; None for arrays."""
+    if isinstance(value, Variable):
+        trace = tracing.current()
+        return None if trace is None else trace.numbers.get(value)
+    if type(value) is Length:
+        return Number(type(value.known.value), value.known)
+    kind = int if type(value) is bool else weak_type(value)
+    return None if kind is None else Number(kind, Known(kind(value), repr(kind(value))))
+
+
+def is_symbolic(value: Any) -> bool:
+    """Whether an operand is a variable, or a length of the call."""
+    return isinstance(value, Variable) or type(value) is Length
+
+
+def as_variable(value: Any) -> Any:
+    """A length of the call as its symbolic scalar; anything else as it is."""
+    return value.variable if type(value) is Length else value
+
+
+_OPERATIONS: dict[str, Operation] = {
+    "add": ADD, "sub": SUB, "mul": MUL, "floor_div": FLOORDIV, "mod": MOD, "true_div": DIV,
+    "pow": Operation(operator.pow, "({a} ** {b})"),
+    "neg": Operation(lambda a, _: -a, "(-{a})"), "abs": Operation(lambda a, _: abs(a), "abs({a})"),
+}  # fmt: skip
+_WIDE = {float: "float64", complex: "complex128"}
+_KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "c": complex}
+
+
+def _operated(name: str, *operands: Any) -> Any:
+    """The op `name` of the operands, as the operators of Python apply it."""
+    trace = tracing.current()
+    numbers = None if trace is None else [number_of(o) for o in operands]
+    if trace is None or numbers is None or None in numbers:
+        return getattr(T, name)(*operands)
+    known = _known(trace, name, numbers)
+    if name == "pow" and known is not None and type(known.value) not in [n.kind for n in numbers if n is not None]:
+        wide = _WIDE[type(known.value)]
+        operands = (T.cast(as_variable(operands[0]), wide), operands[1])  # as 2 ** -1 is 0.5
+    result = getattr(T, name)(*operands)
+    for part in result if type(result) is tuple else (result,):
+        kind = _KINDS.get(part.type.kind)
+        if kind is not None:
+            trace.numbers[part] = Number(kind, known)
+    return result
+
+
+operated = _operated  # errors skip names that begin with _, see `provenance.asked`
+
+
+def _known(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
+    """Return the value of an operation on numbers of the call; what Python refuses for them raises."""
+    operation = _OPERATIONS.get(name)
+    if operation is None or None in [n.known for n in numbers]:
+        return None
+    a, b = numbers[0].known, numbers[-1].known
+    if name in ("floor_div", "mod", "true_div"):
+        trace.require(f"({b.text} == 0) is {b.value == 0}")
+    found = trace.joined(operation, a, b)
+    if not isinstance(found, Known):
+        found = Known(found, repr(found))
+    if name == "pow":  # an int, a float or a complex number, by the values
+        trace.require(f"type({found.text}).__name__ == {type(found.value).__name__!r}")
+    if isinstance(found.value, int) and not -(2**63) <= found.value < 2**63:
+        raise OverflowError(f"{a.value} and {b.value}: the result {found.value} does not fit 64 bits{line()}")
+    return found
+
+
+def in_dtype(value: Any, dtype: str, compares: bool) -> Any:
+    """A symbolic Python number in the dtype that it takes beside arrays, as `typed_scalar` of a number.
+
+    Raises OverflowError for an integer of the call that the dtype cannot hold.
+    """
+    number, variable = number_of(value), as_variable(value)
+    assert number is not None
+    if number.kind is int and numpy_dtype(dtype).kind in "iu":
+        if compares:
+            return variable
+        _require_room(number, dtype)
+    return variable if variable.dtype == dtype else T.cast(variable, dtype)
+
+
+def _require_room(number: Number, dtype: str) -> None:
+    trace, limits = tracing.current(), np.iinfo(dtype)
+    if number.known is None or trace is None:
+        if dtype not in ("int64", "uint64"):
+            raise TypeError(f"a Python integer that is known only at run time takes the dtype {dtype} of an array; "
+                            f"cast it, as in np.{dtype}(n), or make the argument static{line()}")  # fmt: skip
+        return
+    value, text = number.known
+    trace.require(f"({limits.min} <= {text} <= {limits.max}) is {limits.min <= value <= limits.max}")
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(f"Python integer {value} out of bounds for {dtype}{line()}")
+
+
+def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
+    """`round(x)`: a Python integer for a number of a traced call, as Python has it; else a tensor of the dtype of x.
+
+    `name`: also "floor", "ceil" or "trunc".
+    """
+    if decimals is not None:
+        return operated(name, x, decimals) if x.ndim == 0 and is_of_call() else T.round(x, decimals)
+    found = getattr(T, name)(x)
+    if x.ndim or not is_of_call() or x.type.kind not in "fiu":
+        return found
+    trace: Any = tracing.current()
+    whole = T.cast(found, "int64")
+    trace.numbers[whole] = Number(int)
+    return whole
+
+
+# --- lengths
+
+
+def lengths(x: Variable, trace: Trace) -> tuple[Any, ...]:
+    """`x.shape` in a trace: ints, lengths of the call, and symbolic scalars where a length depends on values."""
+    return tuple(length(x, axis, trace) for axis in range(x.ndim))
+
+
+def length(x: Variable, axis: int, trace: Trace) -> Any:
+    """One length of `lengths`."""
+    known = trace.known_length(x, axis)
+    if known is None:
+        made = T.ShapeI(axis)(x)
+        trace.numbers[made] = Number(int)
+        return made
+    return known if isinstance(known, int) else Length(trace, known, lambda: T.ShapeI(axis)(x))
+
+
+def length_of(x: Any) -> Any:
+    """`len(x)` in a traced function: a length of the call, which stays symbolic in expressions."""
+    trace = tracing.current()
+    return length(x, 0, trace) if trace is not None and isinstance(x, Variable) and x.ndim else len(x)
+
+
+def first_length(x: Variable) -> int | None:
+    """The length of the first axis: known, or that of the call, which becomes a guard; None if it is neither."""
+    trace = tracing.current()
+    found = x.type.shape[0] if trace is None or not trace.of_call else length(x, 0, trace)
+    return None if found is None or isinstance(found, Variable) else operator.index(found)
+
+
+def axes_of_one(x: Variable) -> list[int] | None:
+    """The axes of length 1 in the call that is traced; None if lengths are not known so far."""
+    found: list[int] = []
+    trace = tracing.current()
+    for axis, known in enumerate(x.type.shape):
+        own = known if known is not None or trace is None else length(x, axis, trace)
+        if own is None or isinstance(own, Variable):
+            return None
+        if own == 1:
+            found.append(axis)
+    return found
+
+
+# --- writing
+
+
+def _written(name: str, x: Any, other: Any) -> Any:
+    """`x += other` and the like: what NumPy would write into x, in the dtype and shape of x.
+
+    Other names of the same array, or of a view of it, cannot be used any more: they would show the old elements.
+    Raises TypeError for a dtype that does not fit within its kind, ValueError for a shape that differs.
+    """
+    trace = tracing.current()
+    if trace is None or not trace.of_call or not x.ndim:
+        return _operated(name, x, other)
+    result = getattr(T, name)(x, other)
+    symbol = _SYMBOLS[name]
+    if not np.can_cast(result.type.numpy, x.type.numpy, "same_kind"):
+        raise TypeError(f"x {symbol} y: the result is of {result.dtype}, which an array of {x.dtype} cannot hold; "
+                        f"write x = x {symbol[:-1]} y{line()}")  # fmt: skip
+    same = result.ndim == x.ndim
+    for axis in range(x.ndim) if same else ():
+        before, after = length(x, axis, trace), length(result, axis, trace)
+        same = same and (isinstance(before, Variable) or isinstance(after, Variable) or bool(before == after))
+    if not same:
+        raise ValueError(f"x {symbol} y: the result does not have the shape of x; write x = x {symbol[:-1]} y{line()}")
+    if result.dtype != x.dtype:
+        result = T.cast(result, x.dtype)
+    trace.written[_array_of(x)] = f"x {symbol} y{line()}"
+    return result
+
+
+written = _written  # as above
+
+_SYMBOLS = {
+    "add": "+=", "sub": "-=", "mul": "*=", "true_div": "/=", "floor_div": "//=", "mod": "%=", "pow": "**=",
+    "bitwise_and": "&=", "bitwise_or": "|=", "bitwise_xor": "^=", "left_shift": "<<=", "right_shift": ">>=",
+    "matmul": "@=",
+}  # fmt: skip
+
+
+def _array_of(x: Variable) -> Variable:
+    """The array that x is a view of, or x itself."""
+    while x.owner is not None:
+        source = x.owner.op.views().get(x.index)
+        if source is None:
+            return x
+        x = x.owner.inputs[source]
+    return x
+
+
+def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
+    """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
+    copies = is_of_call() and (x is None or result is x)
+    return T.ELEMENTWISE["identity"](result) if copies else result
+
+
+def require_current(trace: Trace, x: Variable) -> None:
+    """Raise TypeError for an array that was written to under another name."""
+    wrote = trace.written.get(_array_of(x))
+    if wrote is not None:
+        raise TypeError(
+            f"{x!r} was written to under another name by {wrote}\nin a traced function only the name that is written "
+            f"has the new elements; write y = x.copy() before, or y = x + 1 for y += 1{line()}"
+        )
+
+
+def require_no_write(x: Variable, method: str, instead: str) -> None:
+    """Raise TypeError in a trace for a method that writes into an array in NumPy."""
+    trace = tracing.current()
+    if trace is not None and trace.of_call:
+        raise TypeError(f"x.{method}() writes into x in NumPy, and {x!r} never changes; use {instead}{line()}")
+
+
+# --- results of ops
+
+
+def applied(trace: Trace, call: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """The results of an op in a trace."""
+    if trace.written and not is_inheriting():
+        for i in inputs:
+            if isinstance(i, Variable):
+                require_current(trace, i)
+    outputs = call(*inputs)
+    for output in outputs if type(outputs) is tuple else (outputs,):
+        adopt(trace, output)
+    return outputs
+
+
+def adopt(trace: Trace, variable: Any, kind: type | None = None) -> None:
+    """Make a variable one of the trace; `kind`: the type of the argument that it stands for."""
+    if type(variable) is T.TensorVariable:
+        variable.__class__ = T.TracedVariable
+        trace.made.append((variable, T.TensorVariable))
+    if kind is not None:
+        trace.classes[variable] = kind
+
+
+def is_of_call() -> bool:
+    """Whether a call of `jit` is traced, so that Python is to mean what NumPy means by it."""
+    trace = tracing.current()
+    return trace is not None and trace.of_call
+
+
+def class_of(variable: Variable) -> type:
+    """The type that NumPy's value in the place of a variable of a trace has."""
+    trace = tracing.current()
+    if trace is None or not trace.of_call:
+        return type(variable)
+    given = trace.classes.get(variable)
+    if given is not None:
+        return given
+    number = trace.numbers.get(variable)
+    if number is not None:
+        return number.kind
+    return np.ndarray if variable.ndim else variable.type.numpy.type

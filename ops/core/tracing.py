@@ -1,0 +1,177 @@
+"""Tracing: a Python function of the user runs once with symbolic variables in the place of arrays.
+
+While it runs, Python means what NumPy means by it:
+
+    x == y, x != y          element by element, where variables otherwise compare identity
+    x.shape, len(x)         the lengths of the call; what a branch asks of them becomes a guard
+    2.0 among arguments     a Python number: it takes the dtype that arrays decide
+
+A guard is a Python expression over the arguments of a call.  A later call for which all guards hold runs the same
+compiled code; any other call is traced again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from ...graph import Dim, Variable, dims_of
+
+
+class Known(NamedTuple):
+    """A Python number of the call that is traced, and the expression that gives it for any call."""
+
+    value: Any
+    text: str
+
+
+_LONGEST = 400
+"""Most characters of an expression in a guard; a longer one is replaced by its value."""
+
+
+class outside:  # noqa: N801  # a context, spelt as contextlib spells them
+    """Context without a trace, for the work of compilers."""
+
+    def __enter__(self) -> None:
+        self._token: Token[Trace | None] = _current.set(None)
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        _current.reset(self._token)
+
+
+class Operation(NamedTuple):
+    """An operation on Python numbers, and how a guard writes it."""
+
+    function: Callable[[Any, Any], Any]
+    form: str
+
+
+ADD, SUB, MUL = (
+    Operation(operator.add, "({a} + {b})"), Operation(operator.sub, "({a} - {b})"),
+    Operation(operator.mul, "({a} * {b})"),
+)  # fmt: skip
+FLOORDIV, MOD, DIV = (
+    Operation(operator.floordiv, "({a} // {b})"), Operation(operator.mod, "({a} % {b})"),
+    Operation(operator.truediv, "({a} / {b})"),
+)  # fmt: skip
+_OF_DIMS = {
+    "add": ADD, "sub": SUB, "mul": MUL, "floordiv": FLOORDIV,
+    "maximum": Operation(max, "max({a}, {b})"), "minimum": Operation(min, "min({a}, {b})"),
+    "broadcast": Operation(lambda a, b: b if a == 1 else a, "({b} if {a} == 1 else {a})"),
+}  # fmt: skip
+
+
+class Number(NamedTuple):
+    """A Python number that a variable stands for: its type, and its value in the call if that is known."""
+
+    kind: type
+    known: Known | None = None
+
+
+class Trace:
+    """The state of one trace.  Used as a context, it is the current one inside.
+
+    of_call    whether a call of `jit` gives the lengths; a loop body outside of `jit` has none
+    lengths    the known lengths of leaves, for each axis
+    numbers    the variables that stand for Python numbers
+    classes    the types of arguments
+    written    the arrays that an operator such as `+=` has written to, and its line
+    guards     the expressions that held in this trace, in order
+    inlined    what makes the function of a scope one that reads its globals in this trace
+    made       the variables of a class of traces, and their own class
+    """
+
+    def __init__(self, of_call: bool = False) -> None:
+        self.of_call = of_call
+        self.lengths: dict[Variable, tuple[Known | int | None, ...]] = {}
+        self.numbers: dict[Variable, Number] = {}
+        self.classes: dict[Variable, type] = {}
+        self.written: dict[Variable, str] = {}
+        self.guards: dict[str, None] = {}
+        self.inlined: Callable[[Any], Callable[..., Any]] | None = None
+        self.made: list[tuple[Any, type]] = []
+        self._tokens: list[Token[Trace | None]] = []
+
+    def __enter__(self) -> Trace:
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: TracebackType | None) -> None:
+        _current.reset(self._tokens.pop())
+        if not self._tokens:
+            self.end()
+
+    def inside(self, pairs: Iterable[tuple[Variable, Variable, int]]) -> None:
+        """Give variables of a loop body the lengths of others: (inner, outer, number of first axes that it lacks)."""
+        if self.of_call:
+            for inner, outer, less in pairs:
+                known = [self.known_length(outer, axis) for axis in range(less, outer.ndim)]
+                self.lengths[inner] = tuple(known)
+
+    def end(self) -> None:
+        """Make the variables of the trace ordinary ones again."""
+        for variable, plain in self.made:
+            variable.__class__ = plain
+        self.made.clear()
+
+    def require(self, condition: str) -> None:
+        """Add a guard."""
+        self.guards[condition] = None
+
+    def known_length(self, x: Variable, axis: int) -> Known | int | None:
+        """Return the length of an axis in the call; None if it depends on values."""
+        return self._known(dims_of(x)[axis])
+
+    def _known(self, dim: Dim) -> Known | int | None:
+        """Return the number that a Dim is in the call; None if it depends on values."""
+        made: dict[Dim, Known | int | None] = {}
+        stack = [dim]
+        while stack:
+            current = stack[-1]
+            parts: list[Any] = []
+            if not isinstance(current, int) and current.kind not in ("extent", "value"):
+                parts = list(current.args)
+            missing = [p for p in parts if p not in made]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            made[current] = self._combined(current, [made[p] for p in parts])
+        return made[dim]
+
+    def _combined(self, dim: Dim, parts: list[Any]) -> Known | int | None:
+        if isinstance(dim, int):
+            return dim
+        if dim.kind == "extent":
+            variable, axis = dim.args
+            own = self.lengths.get(variable)  # type: ignore[call-overload]
+            return None if own is None else own[axis]  # type: ignore[no-any-return]
+        if dim.kind == "value" or None in parts:
+            return None
+        found = parts[0]
+        for part in parts[1:]:
+            found = self.joined(_OF_DIMS[dim.kind], found, part)
+        return found  # type: ignore[no-any-return]
+
+    def joined(self, operation: Operation, a: Any, b: Any) -> Any:
+        """Return an operation on numbers of the call: a number if its expression would be too long."""
+        (m, of_m), (n, of_n) = (k if isinstance(k, Known) else (k, repr(k)) for k in (a, b))
+        value, text = operation.function(m, n), operation.form.format(a=of_m, b=of_n)
+        if len(text) <= _LONGEST:
+            return Known(value, text)
+        for known in (a, b):
+            if isinstance(known, Known):
+                self.require(f"{known.text} == {known.value!r}")
+        return value
+
+
+_current: ContextVar[Trace | None] = ContextVar("arignote_trace", default=None)
+current = _current.get
+
+
+def comparing() -> Trace:
+    """Return the context in which bodies of loops are built: the current trace, or a new one without lengths."""
+    return _current.get() or Trace()

@@ -1,0 +1,145 @@
+"""Choices, parts of numbers, copies: elementwise ops, one record each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import ops as T  # the namespace; read when a derivative is built
+from ...graph import Variable
+from ..core import promotion
+from ..core.keywords import operands_by_name
+from ..core.tensor import TensorVariable, as_tensor
+from ..core.typing import TensorLike
+from . import special
+from .arithmetic import maximum, minimum, mul
+from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template
+from .pointwise import Elementwise, plain_op, ufunc_op, unary_op
+
+if TYPE_CHECKING:
+    from ..core.signatures import Binary, Fill, Part, Switch, Unary
+
+__all__ = [
+    "angle", "clip", "conj", "copysign", "fill", "from_bfloat16", "imag", "real", "stop_gradient", "switch",
+]  # fmt: skip
+
+
+class _Angle(Elementwise):
+    """`angle`, which NumPy also computes in degrees."""
+
+    def __call__(self, z: TensorLike, deg: bool = False) -> TensorVariable:
+        found = super().__call__(z)
+        return mul(found, 180 / math.pi) if deg else found
+
+
+class _Clip(Elementwise):
+    """`clip`, whose bounds may be None or left out, as in NumPy."""
+
+    def __call__(  # type: ignore[override]
+        self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any
+    ) -> TensorVariable:
+        if keywords:
+            (x,) = operands_by_name("clip", ("a",), () if x is None else (x,), keywords)
+        if not (a_min is a_max is None or min is max is None):
+            raise ValueError("clip: bounds are given as a_min and a_max or as min and max, got both")
+        low, high = (a_min if min is None else min), (a_max if max is None else max)
+        low, high = _bound(x, low, -1), _bound(x, high, 1)
+        if low is None and high is None:
+            return as_tensor(x)
+        if high is None:
+            return maximum(x, low)
+        return minimum(x, high) if low is None else super().__call__(x, low, high)
+
+
+def _bound(x: Any, bound: Any, side: int) -> Any:
+    """The bound, or None for a Python integer at or beyond the end of x's dtype: it cannot clip anything."""
+    if not isinstance(x, Variable) or x.type.kind not in "iu" or promotion.weak_type(bound) is not int:
+        return bound
+    limits = np.iinfo(x.type.numpy)
+    return None if (bound >= limits.max if side > 0 else bound <= limits.min) else bound
+
+
+switch: Switch = plain_op(
+    "switch", np.where, promotion.choice,
+    meaning="switch(c, x, y): x where c is true, else y; both are computed.\n\n"
+        "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
+        "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two.",
+    arity=3, operands=("condition", "x", "y"), real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
+    derivative=(
+        None,
+        lambda g, y, c, a, b: T.switch(c, g, 0),
+        lambda g, y, c, a, b: T.switch(c, 0, g),
+    ),
+    c={"biufce": CHOICE},
+)
+clip: _Clip = _Clip(
+    "clip", np.clip, promotion.joint,
+    meaning="clip(x, low, high): minimum(maximum(x, low), high); a bound may be None.",
+    arity=3, cost=2, usage="clip(x, a_min=None, a_max=None)",
+    derivative=(  # at a bound everything goes to x
+        lambda g, y, x, low, high: T.switch(T.eq(x, y), g, 0),
+        lambda g, y, x, low, high: T.switch(T.logical_and(T.lt(x, low), T.lt(low, high)), g, 0),
+        lambda g, y, x, low, high: T.switch(T.logical_and(T.ne(x, y), T.ge(T.maximum(x, low), high)), g, 0),
+    ),
+    not_holomorphic="complex numbers are ordered by their parts, which is not differentiable",
+    c={"c": helper("clip", 3)},
+)
+copysign: Binary = ufunc_op(
+    "copysign", np.copysign, meaning="|x| with the sign of y.",
+    derivative=(lambda g, y, a, b: T.switch(T.eq(T.signbit(a), T.signbit(b)), g, -g), None),
+    c={"f": library("copysign", 2)},
+)
+conj: Unary = ufunc_op(
+    "conj", np.conjugate, meaning="The complex conjugate; x itself for real numbers.",
+    involution=True,
+    derivative=(lambda g, y, x: g,),
+    complex_derivative=(lambda g, y, z: T.conj(g),),
+    c={"biuf": ITSELF, "c": helper("conj")},
+)
+real: Part = unary_op(
+    "real", lambda x: np.array(x.real), promotion.real_part,
+    meaning="The real part.",
+    idempotent=True, operands=("val",),
+    derivative=(lambda g, y, x: g,),
+    complex_derivative=(lambda g, y, z: g,),
+    c={"biuf": ITSELF, "c": template("__real__ {0}", Binding.UNARY)},
+)
+imag: Part = unary_op(
+    "imag", lambda x: np.array(x.imag), promotion.real_part,
+    meaning="The imaginary part; 0 for real numbers.",
+    fixed=("biuf", 0), operands=("val",),
+    derivative=(None,),
+    complex_derivative=(lambda g, y, z: g * 1j,),
+    c={"c": template("__imag__ {0}", Binding.UNARY)},
+)
+angle: _Angle = _Angle(
+    "angle", np.angle, promotion.phase, meaning="The angle in [-pi, pi] of a complex number.",
+    cost=30, usage="angle(z, deg=False)",
+    derivative=(None,),
+    complex_derivative=(lambda g, y, z: g * 1j / T.conj(z),),
+    c={"f": Form("ag_atan2_{T}(0, {0})"), "c": helper("angle")},
+)
+fill: Fill = plain_op(
+    "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last,
+    meaning="fill(like, value): `value` broadcast against `like`, of which only the shape is used.",
+    arity=2, operands=("like", "value"), cost=0, real_slopes=True, same_as=1, unread=0,
+    derivative=(None, lambda g, y, like, value: g),
+)
+identity: Unary = unary_op(
+    "identity", np.copy, promotion.last, meaning="A copy: what stands for a value that must be another variable.",
+    idempotent=True, involution=True, cost=0, real_slopes=True, same_as=0,
+    derivative=(lambda g, y, x: g,),
+)
+stop_gradient: Unary = unary_op(
+    "stop_gradient", np.copy, promotion.last, meaning="The value of x, as a constant to every derivative.",
+    idempotent=True, cost=0, same_as=0,
+    derivative=(None,),
+)
+from_bfloat16: Unary = plain_op(
+    "from_bfloat16", special.from_bfloat16, promotion.bits_of_bfloat16,
+    meaning="The float32 numbers of bfloat16 numbers that are given by their bits, as uint16.",
+    derivative=(None,),
+    c={"u": template("((union {{ u32 u; f32 f; }}){{ (u32){0} << 16 }}).f", Binding.UNARY)},
+)

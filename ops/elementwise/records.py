@@ -1,0 +1,110 @@
+"""Every elementwise op, from the tables of records; the base classes are those of pointwise.py.
+
+elementwise_arithmetic.py   sums, products, quotients, roots, rounding
+elementwise_exponential.py  exponentials, logarithms, the error and gamma functions
+elementwise_angles.py       trigonometric and hyperbolic functions
+elementwise_logic.py        comparisons, logic, bits
+elementwise_parts.py        choices, parts of numbers, copies
+
+A new op is one record in one of these files, which names it in its `__all__`.  The namespace `T` and all other tables
+take it from there.
+"""
+
+# ruff: noqa: F403
+
+from __future__ import annotations
+
+from . import (
+    angles as elementwise_angles,
+)
+from . import (
+    arithmetic as elementwise_arithmetic,
+)
+from . import (
+    exponential as elementwise_exponential,
+)
+from . import (
+    logic as elementwise_logic,
+)
+from . import (
+    parts as elementwise_parts,
+)
+from .angles import *
+from .arithmetic import *
+from .casting import Cast, cast
+from .exponential import *
+from .logic import *
+from .parts import *
+from .parts import identity as identity
+from .pointwise import (
+    Elementwise,
+    ElementwiseRecord,
+    Pointwise,
+    broadcast_shapes,
+    operands,
+    scalar_constant,
+)
+
+_TABLES = (elementwise_arithmetic, elementwise_exponential, elementwise_angles, elementwise_logic, elementwise_parts)
+
+ELEMENTWISE: dict[str, Elementwise] = {
+    op.name: op for table in _TABLES for op in vars(table).values() if isinstance(op, Elementwise)
+}
+"""Every elementwise op of the package by its name."""
+_defined: dict[str, ElementwiseRecord] = {}
+"""The ops that programs defined with `ag.elementwise_op`, by symbol, the latest last."""
+
+
+def define(op: ElementwiseRecord) -> ElementwiseRecord:
+    """Register an op from outside the package, as the latest of its name."""
+    _defined.pop(op.symbol, None)
+    _defined[op.symbol] = op
+    return op
+
+
+def user_op(symbol: str) -> ElementwiseRecord | None:
+    """The op from outside the package that has this symbol; None if there is none."""
+    return _defined.get(symbol)
+
+
+def user_ops() -> dict[str, ElementwiseRecord]:
+    """The ops from outside the package by name, the latest of each name."""
+    return {op.name: op for op in list(_defined.values())}
+
+
+def by_symbol(symbol: str) -> ElementwiseRecord | None:
+    """The elementwise op that kernels call by this name; None if there is none."""
+    return ELEMENTWISE.get(symbol) or _defined.get(symbol)
+
+
+def blamed(said: str) -> str | None:
+    """Return the error text for a compiler's message about the C of a user's op; None for messages about other C."""
+    for line in said.splitlines():
+        place, _, complaint = line.partition(": ")
+        where, _, rest = place.partition(" of ")
+        symbol, *numbers = rest.split(":")
+        op = _defined.get(symbol)
+        if op is not None and numbers and where in ("c", "c_functions"):
+            said = f"{op.name}: its C does not compile: line {numbers[0]} of {where}: {complaint}"
+            return f"{said}\n  defined at {op.defined_at}"
+    return None
+
+
+__all__ = [
+    "ELEMENTWISE",
+    "Cast",
+    "Elementwise",
+    "ElementwiseRecord",
+    "Pointwise",
+    "blamed",
+    "broadcast_shapes",
+    "by_symbol",
+    "cast",
+    "operands",
+    "scalar_constant", "user_op", "user_ops",
+]  # fmt: skip
+__all__ += elementwise_arithmetic.__all__
+__all__ += elementwise_exponential.__all__
+__all__ += elementwise_angles.__all__
+__all__ += elementwise_logic.__all__
+__all__ += elementwise_parts.__all__

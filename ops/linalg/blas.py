@@ -1,0 +1,314 @@
+"""Products of matrices: the user's ops (`Dot`, `MatMul`) and the BLAS calls that replace them.
+
+    Dot22(x, y)                   x @ y                         two matrices
+    Dot22Scalar(x, y, s)          s * (x @ y)
+    Gemm(z, alpha, x, y, beta)    beta * z + alpha * (x @ y)
+    Gemv(y, alpha, a, x, beta)    beta * y + alpha * (a @ x)
+    Ger(a, alpha, x, y)           a + alpha * outer(x, y)
+
+Where beta is 0 the term is left out and not read: a NaN in `z` does not come through (the convention of BLAS).  None of
+these broadcasts: z, y and a have exactly the shape of the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Dim, TensorType, Variable
+from ...graph.dims import broadcast_dims
+from ...record import record
+from ..core.backward import pull_back_to
+from ..core.checks import describe, require_count
+from ..core.tensor import TensorOp, TensorVariable
+from ..shapes.shape import DimShuffle
+
+BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+def _require_one_dtype(name: str, inputs: Sequence[Variable]) -> str:
+    dtype = inputs[0].type.dtype
+    for i in inputs:
+        if i.type.dtype != dtype:
+            raise TypeError(f"{name} takes operands of one dtype ({dtype} here), got {describe(i)}")
+    return dtype
+
+
+def require_inner(name: str, a: Variable, b: Variable, axis_a: int, axis_b: int) -> None:
+    """Raise ValueError unless the summed axes may have the same length."""
+    n, m = a.type.shape[axis_a], b.type.shape[axis_b]
+    if n is not None and m is not None and n != m:
+        raise ValueError(
+            f"{name}: axis {axis_a} of {describe(a)} and axis {axis_b} of {describe(b)} differ in length, {n} and {m}"
+        )
+
+
+def _conj(x: Variable) -> Variable:
+    return T.conj(x) if x.type.kind == "c" else x
+
+
+def _adjoint(x: Variable) -> Variable:
+    """Return the conjugate of `x` with its last two axes interchanged."""
+    n = x.ndim
+    return _conj(DimShuffle((*range(n - 2), n - 1, n - 2))(x))
+
+
+@record(repr=False)
+class Dot(TensorOp):
+    """The product of two vectors or matrices of one dtype, of any dtype: NumPy's `dot` for ranks 1 and 2."""
+
+    name = "dot"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        a, b = inputs
+        for i in inputs:
+            if i.ndim not in (1, 2):
+                raise TypeError(f"dot takes vectors and matrices, got {describe(i)}")
+        require_inner(self.name, a, b, -1, 0)
+        return (TensorType(_require_one_dtype(self.name, inputs), a.type.shape[:-1] + b.type.shape[1:]),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (_dot(*values),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        a, b = inputs
+        return (a[:-1] + b[1:],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (a, b) = cotangents, node.inputs
+        if g is None:
+            return [None, None]
+        if a.ndim == 1 and b.ndim == 1:
+            return [T.mul(g, _conj(b)), T.mul(g, _conj(a))]
+        if a.ndim == 1:
+            return [Dot()(_conj(b), g), _outer(_conj(a), g)]
+        if b.ndim == 1:
+            return [_outer(g, _conj(b)), Dot()(_adjoint(a), g)]
+        return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
+
+
+def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's `dot`.  Products of one term are multiplied: the BLAS skips zeros, where 0 times NaN is NaN."""
+    if a.shape[-1] != 1 or b.shape[0] != 1:
+        return np.asarray(np.dot(a, b))
+    return np.asarray(np.multiply(a, b) if a.ndim == b.ndim == 2 else np.multiply(a[..., 0], b[0]))
+
+
+def _outer(x: Variable, y: Variable) -> TensorVariable:
+    return Dot()(DimShuffle((0, "x"))(x), DimShuffle(("x", 0))(y))
+
+
+@record(repr=False)
+class MatMul(TensorOp):
+    """The products of the matrices in the last two axes, with the others broadcast: NumPy's `matmul` from rank 2 on."""
+
+    name = "matmul"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 2)
+        a, b = inputs
+        for i in inputs:
+            if i.ndim < 2:
+                raise TypeError(f"matmul takes tensors of rank 2 or more, got {describe(i)}")
+        require_inner(self.name, a, b, -1, -2)
+        matrix = (a.type.shape[-2], b.type.shape[-1])
+        return (TensorType(_require_one_dtype(self.name, inputs), joint_batch(self.name, a, b) + matrix),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (np.matmul(*values),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        a, b = inputs
+        return ((*broadcast_dims([a[:-2], b[:-2]]), a[-2], b[-1]),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (a, b) = cotangents, node.inputs
+        if g is None:
+            return [None, None]
+        return [T.unbroadcast(MatMul()(g, _adjoint(b)), a), T.unbroadcast(MatMul()(_adjoint(a), g), b)]
+
+
+def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
+    """Return the static lengths of the axes before the last two.  Raises ValueError if they cannot agree."""
+    n = max(a.ndim, b.ndim) - 2
+    rows = [(1,) * (n + 2 - x.ndim) + x.type.shape[:-2] for x in (a, b)]
+    joint: list[int | None] = []
+    for axis, lengths in enumerate(zip(*rows, strict=True)):
+        known = {length for length in lengths if length not in (None, 1)}
+        if len(known) > 1:
+            raise ValueError(f"{name}: batch axis {axis} has lengths {lengths} in {describe(a)} and {describe(b)}")
+        joint.append(known.pop() if known else (None if None in lengths else 1))
+    return tuple(joint)
+
+
+# --- what the BLAS optimizers put in place
+
+
+class BlasOp(TensorOp):
+    """Base of the BLAS ops: `meaning` expresses the result in other ops, and gives the derivative."""
+
+    ranks: ClassVar[tuple[int, ...]]
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        """Return the same value in ops that users write."""
+        raise NotImplementedError
+
+    def check(self, inputs: tuple[Variable, ...]) -> str:
+        """Return the dtype of the operands.  Raises TypeError for a wrong number, rank or dtype."""
+        require_count(self.name, inputs, len(self.ranks))
+        for i, rank in zip(inputs, self.ranks, strict=True):
+            if len(i.type.shape) != rank:
+                raise TypeError(f"{self.name} takes operands of ranks {self.ranks}, got {describe(i)}")
+        dtype = _require_one_dtype(self.name, inputs)
+        if dtype not in BLAS_DTYPES:
+            raise TypeError(f"{self.name} takes {', '.join(BLAS_DTYPES)}, got {dtype}")
+        return dtype
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)
+
+
+def _merged(name: str, target: Variable, product: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Return the static shape of `target` plus a product of shape `product`.  Raises ValueError if they differ."""
+    shape = target.type.shape
+    if any(None not in (n, m) and n != m for n, m in zip(shape, product, strict=True)):
+        raise ValueError(f"{name}: {describe(target)} is added to a product of shape {product}")
+    return tuple(m if n is None else n for n, m in zip(shape, product, strict=True))
+
+
+def _scaled_sum(beta: np.ndarray, target: np.ndarray, alpha: np.ndarray, product: np.ndarray, name: str) -> np.ndarray:
+    """Return beta * target + alpha * product, without reading `target` where beta is 0."""
+    if target.shape != product.shape:
+        raise ValueError(f"{name}: shape {target.shape} is added to a product of shape {product.shape}")
+    product = alpha * product
+    return np.asarray(product if beta == 0 else product + target if beta == 1 else beta * target + product)
+
+
+@record(repr=False)
+class Dot22(BlasOp):
+    """The product of two matrices."""
+
+    name = "dot22"
+    ranks: ClassVar[tuple[int, ...]] = (2, 2)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        dtype = self.check(inputs)
+        require_inner(self.name, inputs[0], inputs[1], -1, 0)
+        return (TensorType(dtype, (inputs[0].type.shape[0], inputs[1].type.shape[1])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        with np.errstate(all="ignore"):
+            return (_dot(*values),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((inputs[0][0], inputs[1][1]),)
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        return Dot()(*inputs)
+
+
+@record(repr=False)
+class Dot22Scalar(BlasOp):
+    """The product of two matrices times a scalar."""
+
+    name = "dot22scalar"
+    ranks: ClassVar[tuple[int, ...]] = (2, 2, 0)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        self.check(inputs)
+        return Dot22().infer(inputs[:2])
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, y, s = values
+        with np.errstate(all="ignore"):
+            return (s * np.dot(x, y),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return ((inputs[0][0], inputs[1][1]),)
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        x, y, s = inputs
+        return T.mul(s, Dot()(x, y))
+
+
+@record(repr=False)
+class Gemm(BlasOp):
+    """`gemm(z, alpha, x, y, beta)` = beta * z + alpha * (x @ y); z is not read where beta is 0."""
+
+    name = "gemm"
+    ranks: ClassVar[tuple[int, ...]] = (2, 0, 2, 2, 0)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        dtype = self.check(inputs)
+        z, _, x, y, _ = inputs
+        (product,) = Dot22().infer((x, y))
+        return (TensorType(dtype, _merged(self.name, z, product.shape)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        z, alpha, x, y, beta = values
+        with np.errstate(all="ignore"):
+            return (_scaled_sum(beta, z, alpha, np.dot(x, y), self.name),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        z, alpha, x, y, beta = inputs
+        return T.add(T.mul(beta, z), T.mul(alpha, Dot()(x, y)))
+
+
+@record(repr=False)
+class Gemv(BlasOp):
+    """`gemv(y, alpha, a, x, beta)` = beta * y + alpha * (a @ x); y is not read where beta is 0."""
+
+    name = "gemv"
+    ranks: ClassVar[tuple[int, ...]] = (1, 0, 2, 1, 0)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        dtype = self.check(inputs)
+        y, _, a, x, _ = inputs
+        require_inner(self.name, a, x, -1, 0)
+        return (TensorType(dtype, _merged(self.name, y, a.type.shape[:1])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        y, alpha, a, x, beta = values
+        with np.errstate(all="ignore"):
+            return (_scaled_sum(beta, y, alpha, np.dot(a, x), self.name),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        y, alpha, a, x, beta = inputs
+        return T.add(T.mul(beta, y), T.mul(alpha, Dot()(a, x)))
+
+
+@record(repr=False)
+class Ger(BlasOp):
+    """`ger(a, alpha, x, y)` = a + alpha * outer(x, y), without conjugation."""
+
+    name = "ger"
+    ranks: ClassVar[tuple[int, ...]] = (2, 0, 1, 1)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        dtype = self.check(inputs)
+        a, _, x, y = inputs
+        return (TensorType(dtype, _merged(self.name, a, x.type.shape + y.type.shape)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        a, alpha, x, y = values
+        with np.errstate(all="ignore"):
+            return (_scaled_sum(np.ones_like(alpha), a, alpha, np.multiply.outer(x, y), self.name),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def meaning(self, *inputs: Variable) -> TensorVariable:
+        a, alpha, x, y = inputs
+        return T.add(a, T.mul(alpha, _outer(x, y)))

@@ -1,0 +1,395 @@
+"""Linear algebra as NumPy's `numpy.linalg` has it, batched over leading axes.  `T.linalg` for users.
+
+bools and integers are taken as float64; float16 is refused, as in NumPy.  Where NumPy raises LinAlgError, so does a
+run, with the op and the user's line.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Variable
+from ..core.checks import describe, normalize_axes, require_keepdims, shown
+from ..core.keywords import with_numpys_keywords
+from ..core.operands import several, with_dtype
+from ..core.promotion import result_type
+from ..core.tensor import TensorVariable, as_tensor, outputs_of
+from ..core.typing import Axis, DTypeLike, TensorLike
+from ..reductions.quantiles import as_lines
+from ..reductions.sampled import cross
+from ..reductions.statistics import root_of_powers
+from ..shapes.arranging import matrix_transpose
+from ..shapes.shape import expand_dims, squeeze
+from .determinants import Det, SlogDet
+from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from .matrix_ops import adjoint, as_matrices, real_dtype, transposed
+from .products import matmul, tensordot, vecdot
+from .products import outer as outer_of_elements
+from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
+
+__all__ = [
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer",
+    "pinv", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve",
+    "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+LinAlgError = np.linalg.LinAlgError
+_NOT_GIVEN = object()
+
+
+def cholesky(a: TensorLike, *, upper: bool = False) -> TensorVariable:
+    """The lower triangular l of a = l @ l^H, or its adjoint with `upper`; a is Hermitian and positive definite.
+
+    Only that triangle of `a` is read.  A run raises LinAlgError for a matrix that is not positive definite.
+    """
+    a = as_matrices(a, "cholesky")
+    return adjoint(Cholesky()(adjoint(a))) if upper else Cholesky()(a)
+
+
+def solve(a: TensorLike, b: TensorLike, assume: str = "general") -> TensorVariable:
+    """x with a @ x = b, in the joint dtype: b is a vector, or a batch of matrices whose columns are right sides.
+
+    `assume`: "general", "positive_definite" (half the work; the upper triangle of a is not read), "lower_triangular" or
+    "upper_triangular".  A run raises LinAlgError for a singular matrix.
+    """
+    if assume in ("lower_triangular", "upper_triangular"):
+        return solve_triangular(a, b, lower=assume == "lower_triangular")
+    return _solved(Solve(assume), a, b)
+
+
+def solve_triangular(
+    a: TensorLike, b: TensorLike, *, lower: bool = False, trans: int = 0, unit_diagonal: bool = False
+) -> TensorVariable:
+    """x with a @ x = b for the upper (or `lower`) triangle of a; the other is not read.
+
+    `trans`: 0 for a, 1 for its transpose, 2 for its adjoint; `unit_diagonal`: the diagonal counts as ones and is not
+    read.  The shapes are those of `solve`.  A run raises LinAlgError for a zero on the diagonal.
+    """
+    if trans not in (0, 1, 2):
+        raise ValueError(f"solve_triangular: trans must be 0, 1 or 2, got {trans!r}")
+    if trans:
+        a = (transposed if trans == 1 else adjoint)(as_matrices(a, "solve_triangular"))
+        lower = not lower
+    return _solved(SolveTriangular(lower, unit_diagonal), a, b)
+
+
+def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> TensorVariable:
+    a, b = as_matrices(a, op.name), as_tensor(b)
+    if b.ndim == 0:
+        raise TypeError(f"{op.name}: the right side must be a vector or matrices, got {describe(b)}")
+    columns = as_matrices(expand_dims(b, 1) if b.ndim == 1 else b, op.name)
+    dtype = result_type([a.dtype, columns.dtype])
+    x = op(with_dtype(a, dtype), with_dtype(columns, dtype))
+    return squeeze(x, -1) if b.ndim == 1 else x
+
+
+def inv(a: TensorLike) -> TensorVariable:
+    """The inverses of square matrices.  A run raises LinAlgError for a singular one."""
+    return Inverse()(as_matrices(a, "inv"))
+
+
+def pinv(a: TensorLike, rcond: TensorLike | None = None, *, rtol: Any = _NOT_GIVEN) -> TensorVariable:
+    """The Moore-Penrose inverses; singular values up to `rcond` (1e-15, as in NumPy) times the largest count as 0.
+
+    `rtol`: another name of `rcond`, for which None are as many units in the last place as a has rows or columns.
+    """
+    a = as_matrices(a, "pinv")
+    if rtol is not _NOT_GIVEN:
+        if rcond is not None:
+            raise ValueError("pinv: rcond and rtol say the same thing; give one of them")
+        rcond = _precision(a) if rtol is None else rtol
+    return PseudoInverse()(a, with_dtype(as_tensor(1e-15 if rcond is None else rcond), real_dtype(a.dtype)))
+
+
+def det(a: TensorLike) -> TensorVariable:
+    """The determinants of square matrices."""
+    return Det()(as_matrices(a, "det"))
+
+
+def slogdet(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    """The signs of the determinants of square matrices and the logarithms of their moduli: 0 and -inf if singular."""
+    sign, logarithm = SlogDet()(as_matrices(a, "slogdet"))
+    return sign, logarithm
+
+
+def eigh(a: TensorLike, UPLO: str = "L") -> tuple[TensorVariable, TensorVariable]:
+    """The ascending eigenvalues of Hermitian matrices, and eigenvectors as columns; reads the triangle `UPLO`."""
+    values, vectors = Eigh()(_read_lower(a, UPLO, "eigh"))
+    return values, vectors
+
+
+def eigvalsh(a: TensorLike, UPLO: str = "L") -> TensorVariable:
+    """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U"."""
+    return Eigvalsh()(_read_lower(a, UPLO, "eigvalsh"))
+
+
+def eig(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w).
+
+    Both are complex; NumPy makes them real where all imaginary parts are 0.  Derivatives go by way of w, which must
+    be distinct.
+    """
+    w, v = outputs_of(Eig(), as_matrices(a, "eig"))
+    return w, v
+
+
+def eigvals(a: TensorLike) -> TensorVariable:
+    """The eigenvalues of square matrices, complex; see `eig`."""
+    return Eigvals()(as_matrices(a, "eigvals"))
+
+
+def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
+    """The inverse of `a` as a map from its last axes to its first `ind`: tensordot(tensorinv(a), b, ind) undoes it."""
+    a = as_tensor(a)
+    if isinstance(ind, bool) or not isinstance(ind, (int, np.integer)) or not 0 < ind < a.ndim:
+        raise ValueError(f"tensorinv: ind is from 1 to {a.ndim - 1} for {describe(a)}, got {shown(ind)}")
+    lengths = T.lengths_of(a)
+    rows, columns = (_product(part) for part in (lengths[:ind], lengths[ind:]))
+    return T.reshape(inv(T.reshape(a, (rows, columns))), (*lengths[ind:], *lengths[:ind]))
+
+
+def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
+    """x with tensordot(a, x, x.ndim) = b; `axes` of `a` are moved to its end first."""
+    a, b = as_tensor(a), as_tensor(b)
+    if axes is not None:
+        if min(axes, default=0) < 0:
+            raise ValueError(f"tensorsolve: axes must be counted from the front, got {shown(axes)}")
+        a = T.moveaxis(a, tuple(axes), tuple(range(a.ndim - len(axes), a.ndim)))
+    if not 0 < b.ndim < a.ndim:
+        raise ValueError(f"tensorsolve: a has more axes than b, got {describe(a)} and {describe(b)}")
+    lengths = T.lengths_of(a)[b.ndim :]
+    flat = T.ravel(b)
+    x = solve(T.reshape(a, (T.lengths_of(flat)[0], _product(lengths))), flat)
+    return T.reshape(x, lengths)
+
+
+def _product(lengths: Sequence[Variable]) -> TensorVariable:
+    return T.prod(T.stack(lengths), dtype="int64")
+
+
+def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
+    if uplo not in ("L", "U"):
+        raise ValueError(f'{what}: UPLO must be "L" or "U", got {uplo!r}')
+    a = as_matrices(a, what)
+    return a if uplo == "L" else adjoint(a)
+
+
+def svd(
+    a: TensorLike, full_matrices: bool = True, compute_uv: bool = True
+) -> TensorVariable | tuple[TensorVariable, TensorVariable, TensorVariable]:
+    """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
+
+    `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
+    """
+    a = as_matrices(a, "svd")
+    return SVD(full_matrices)(a) if compute_uv else SingularValues()(a)
+
+
+def svdvals(a: TensorLike) -> TensorVariable:
+    """The singular values of matrices, descending."""
+    return SingularValues()(as_matrices(a, "svd"))
+
+
+def qr(a: TensorLike, mode: str = "reduced") -> TensorVariable | tuple[TensorVariable, TensorVariable]:
+    """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
+
+    `mode` is "reduced", "complete" (q is square) or "r".
+    """
+    return QR(mode)(as_matrices(a, "qr"))
+
+
+def matrix_power(a: TensorLike, n: int) -> TensorVariable:
+    """The product of `n` equal square matrices, of -n inverses for a negative n; `n` is an integer known now."""
+    a = as_tensor(a)
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+        raise TypeError(f"matrix_power: n must be an integer known when the graph is built, got {shown(n)}")
+    if a.ndim < 2:
+        raise TypeError(f"matrix_power takes matrices in the last two axes, got {describe(a)}")
+    if n == 0:
+        return T.add(T.zeros_like(a), T.eye(T.shape(a)[a.ndim - 1], dtype=a.dtype))
+    square = a if n > 0 else inv(a)
+    result: Any = None
+    for digit in reversed(bin(abs(n))[2:]):
+        if digit == "1":
+            result = square if result is None else T.matmul(result, square)
+        square = T.matmul(square, square)
+    return as_tensor(result)
+
+
+def multi_dot(arrays: Sequence[TensorLike]) -> TensorVariable:
+    """The product of two or more matrices, the first and the last perhaps vectors, from the left to the right."""
+    arrays = several("linalg.multi_dot", arrays)
+    if len(arrays) < 2:
+        raise ValueError(f"multi_dot takes two matrices or more, got {len(arrays)}")
+    matrices = [as_tensor(a) for a in arrays]
+    for k, a in enumerate(matrices if len(matrices) > 2 else ()):
+        if a.ndim != 2 and (a.ndim != 1 or 0 < k < len(matrices) - 1):
+            raise np.linalg.LinAlgError(f"multi_dot takes matrices, at its ends vectors too, got {describe(a)}")
+    return functools.reduce(T.dot, matrices)
+
+
+def diagonal(x: TensorLike, /, *, offset: int = 0) -> TensorVariable:
+    """The diagonals of the matrices in the last two axes."""
+    return T.diagonal(x, offset, -2, -1)
+
+
+def trace(x: TensorLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> TensorVariable:
+    """The sums of the diagonals of the matrices in the last two axes."""
+    return T.trace(x, offset, -2, -1, dtype)
+
+
+# --- least squares and rank
+
+
+def lstsq(
+    a: TensorLike, b: TensorLike, rcond: Any = None
+) -> tuple[TensorVariable, TensorVariable, TensorVariable, TensorVariable]:
+    """(x, residuals, rank, s): the shortest x for which |a @ x - b| is smallest; b is a vector or columns.
+
+    Residuals: the squared distance of each column, no element where a has less rank than columns or no more rows than
+    columns.  `s`: the singular values of a; those up to `rcond` (by default as many units in the last place as a has
+    rows or columns, and half a unit for what is not between 0 and 1) times the largest count as 0.
+    """
+    a, b = as_matrices(a, "lstsq"), as_tensor(b)
+    if a.ndim != 2 or b.ndim not in (1, 2):
+        raise ValueError(f"lstsq takes a matrix and a vector or a matrix, got {describe(a)} and {describe(b)}")
+    dtype = result_type([a.dtype, b.dtype if b.type.kind in "fc" else "float64"])
+    a, b = with_dtype(a, dtype), with_dtype(b, dtype)
+    rows, columns = T.lengths_of(a)
+    s = svdvals(a)
+    eps = float(np.finfo(s.dtype).eps)
+    if rcond is None:
+        rcond = T.maximum(rows, columns) * eps
+    else:  # LAPACK takes what is not between 0 and 1 for its own precision, half a unit in the last place
+        rcond = as_tensor(rcond)
+        rcond = T.switch(T.logical_and(T.gt(rcond, 0), T.lt(rcond, 1)), rcond, eps / 2)
+    rank = T.cast(T.sum(T.gt(s, T.mul(rcond, T.max(s, initial=0)))), "int32")
+    x = T.dot(pinv(a, rcond), b)
+    squares = T.sum(_squares(T.sub(T.dot(a, x), b)), axis=0, keepdims=b.ndim == 1)
+    determined = T.logical_and(T.eq(rank, columns), T.gt(rows, columns))
+    return x, squares[: T.switch(determined, T.lengths_of(squares)[0], 0)], rank, s
+
+
+def _precision(a: Any) -> TensorVariable:
+    """Return eps times the number of rows or columns of the matrices, whichever is larger."""
+    rows, columns = T.lengths_of(a)[-2:]
+    eps = float(np.finfo(real_dtype(a.dtype)).eps)
+    return T.cast(T.maximum(rows, columns) * eps, real_dtype(a.dtype))
+
+
+def matrix_rank(
+    a: TensorLike, tol: Any = None, hermitian: bool = False, *, rtol: TensorLike | None = None
+) -> TensorVariable:
+    """How many singular values are greater than `tol`: by default the rounding of the largest one (int64).
+
+    `rtol`: the same as a multiple of the largest one.
+    """
+    if tol is not None and rtol is not None:
+        raise ValueError("matrix_rank: tol and rtol say the same thing; give one of them")
+    a = as_tensor(a)
+    if a.ndim < 2:
+        return T.cast(T.any(T.ne(a, 0)), "int64")
+    s = T.abs(eigvalsh(a)) if hermitian else svdvals(a)
+    if tol is None:
+        share = _precision(as_matrices(a, "matrix_rank")) if rtol is None else as_tensor(rtol)
+        tol = T.max(s, axis=-1, initial=0) * share
+    return T.sum(T.gt(s, expand_dims(as_tensor(tol), -1)), axis=-1)
+
+
+def cond(x: TensorLike, p: TensorLike | None = None) -> TensorVariable:
+    """The condition numbers of matrices: |x| |x^-1| by the norm `p`; for None and 2 the ratio of singular values."""
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        singular = T.and_(T.isnan(found), T.logical_not(T.any(T.isnan(x), axis=(-2, -1))))
+        return T.switch(singular, with_dtype(as_tensor(np.inf), found.dtype), found)
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+def outer(x: TensorLike, y: TensorLike, /) -> TensorVariable:
+    """The matrix of all products of an element of `x` and one of `y`.  Raises ValueError unless both are vectors."""
+    x, y = as_tensor(x), as_tensor(y)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"outer takes vectors, got {describe(x)} and {describe(y)}")
+    return outer_of_elements(x, y)
+
+
+# --- norms
+
+
+def vector_norm(x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> TensorVariable:
+    """The norms of vectors along `axis`; several axes, or all by default, count as one vector."""
+    x = as_tensor(x)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "vector_norm")
+    lines, restored = as_lines("vector_norm", x, axes, keepdims)
+    return restored(norm(lines, ord, axis=-1))
+
+
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Any = "fro") -> TensorVariable:
+    """The norms of the matrices in the last two axes; see `norm`."""
+    return norm(x, ord, axis=(-2, -1), keepdims=keepdims)
+
+
+def norm(x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """NumPy's norms of vectors (`axis` is one axis) and matrices (two axes); of all of `x` for None.
+
+    `ord`: for vectors any real number, inf or -inf; for matrices "fro", "nuc", 1, -1, 2, -2, inf or -inf; None: the
+    root of the sum of squares, whose derivative at 0 is 0.  Raises ValueError for another one.
+    """
+    require_keepdims(keepdims, "norm")
+    x = as_tensor(x)
+    x = x if x.type.kind in "fc" else T.cast(x, "float64")
+    if axis is None and ord is None:
+        flat = root_of_powers(T.sum(_squares(x)))
+        return expand_dims(flat, tuple(range(x.ndim))) if keepdims else flat
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "norm")
+    if len(axes) == 1:
+        return _vector_norm(x, ord, axes[0], keepdims)
+    if len(axes) != 2:
+        raise ValueError(f"norm: {describe(x)} along axes {axes} is neither a vector nor a matrix")
+    return _matrix_norm(x, ord, axes, keepdims)
+
+
+def _squares(x: Variable) -> TensorVariable:
+    return T.add(T.square(T.real(x)), T.square(T.imag(x))) if x.type.kind == "c" else T.square(x)
+
+
+def _vector_norm(x: Variable, ord: Any, axis: int, keepdims: bool) -> TensorVariable:
+    if ord is None or ord == 2:
+        return root_of_powers(T.sum(_squares(x), axis, keepdims=keepdims))
+    if not isinstance(ord, (int, float, np.number)):
+        raise ValueError(f"norm: ord must be a number, inf or -inf for vectors, got {ord!r}")
+    size = T.abs(x)
+    if abs(ord) == np.inf:
+        return (T.max if ord > 0 else T.min)(size, axis, keepdims=keepdims)
+    if ord == 0:
+        return T.sum(T.cast(T.ne(x, 0), size.dtype), axis, keepdims=keepdims)
+    if ord == 1:
+        return T.sum(size, axis, keepdims=keepdims)
+    total = T.sum(T.pow(size, float(ord)), axis, keepdims=keepdims)
+    return root_of_powers(total, float(ord)) if ord > 1 else T.pow(total, 1 / float(ord))
+
+
+def _matrix_norm(x: Variable, ord: Any, axes: tuple[int, ...], keepdims: bool) -> TensorVariable:
+    rows, columns = axes
+    if ord in (None, "fro"):
+        return root_of_powers(T.sum(_squares(x), axes, keepdims=keepdims))
+    if ord in (2, -2, "nuc"):
+        values = svdvals(T.moveaxis(x, axes, (-2, -1)))
+        result = T.sum(values, -1) if ord == "nuc" else (T.max if ord > 0 else T.min)(values, -1)
+    elif ord in (1, -1, np.inf, -np.inf):
+        summed, kept = (rows, columns) if abs(ord) == 1 else (columns, rows)
+        sums = T.sum(T.abs(x), summed)
+        result = (T.max if ord > 0 else T.min)(sums, axis=kept - (kept > summed))
+    else:
+        raise ValueError(f'norm: ord must be "fro", "nuc", 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}')
+    return expand_dims(result, tuple(sorted(axes))) if keepdims else result
+
+
+with_numpys_keywords(globals(), "linalg.")

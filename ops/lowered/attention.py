@@ -1,0 +1,91 @@
+"""Attention as one op: `attention(q, k, v, scale[, mask, fill][, added])`.
+
+    y = softmax(scale * (q @ k) [where the mask keeps it, else fill] [+ added]) @ v
+
+The op comes from the rule of optdb/rules/networks/attention.py.  Its C (gemm/attention.c) never holds all scores: for n
+positions they are n * n numbers for each head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Dim, TensorType, Variable
+from ...graph.dims import broadcast_dims
+from ...record import record
+from ..core.backward import pull_back_to
+from ..core.checks import describe
+from ..core.tensor import TensorOp, as_tensor
+from ..linalg.blas import MatMul
+from ..networks.functions import Softmax
+
+DTYPES = ("float32", "float64")
+MASKS = ("", "keep", "drop")
+
+
+@record(repr=False)
+class Attention(TensorOp):
+    """`attention(q, k, v, scale[, mask, fill][, added])`; k has the positions along its last axis.
+
+    `mask`: "", or whether the mask is true where scores are kept ("keep") or where `fill` replaces them ("drop").
+    `added`: whether the last operand is added to the scores.  All broadcast; `scale` and `fill` are numbers.
+    """
+
+    mask: str = ""
+    added: bool = False
+    name = "attention"
+
+    def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return q, k, v and the scale; the mask and its fill; the addend of the scores."""
+        masked = 6 if self.mask else 4
+        return list(inputs[:4]), list(inputs[4:masked]), list(inputs[masked:])
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        if self.mask not in MASKS:
+            raise ValueError(f"{self.name}: mask must be one of {', '.join(map(repr, MASKS))}, got {self.mask!r}")
+        count = 4 + 2 * bool(self.mask) + self.added
+        if len(inputs) != count:
+            raise TypeError(f"{self.name} takes {count} inputs, got {len(inputs)}")
+        (*matrices, scale), masks, added = self.parts(inputs)
+        floats = [*matrices, scale, *masks[1:], *added]
+        stacks = [*matrices, *masks[:1], *added]
+        if len({v.dtype for v in floats}) > 1 or scale.dtype not in DTYPES or min(v.ndim for v in stacks) < 2:
+            raise TypeError(f"{self.name} takes matrices of float32 or float64, got {', '.join(map(describe, inputs))}")
+        if scale.ndim or any(v.ndim for v in masks[1:]) or any(v.dtype != "bool" for v in masks[:1]):
+            found = ", ".join(map(describe, inputs[3:]))
+            raise TypeError(f"{self.name} takes a scale that is a number, and a mask of bools, got {found}")
+        return (self.meaning(*inputs).type,)
+
+    def meaning(self, *inputs: Variable) -> Variable:
+        """Return the same value in ops that users write."""
+        (q, k, v, scale), masks, added = self.parts([as_tensor(i) for i in inputs])
+        scores: Variable = T.mul(MatMul()(q, k), scale)
+        if masks:
+            kept, fill = masks
+            scores = T.switch(kept, scores, fill) if self.mask == "keep" else T.switch(kept, fill, scores)
+        scores = T.add(scores, added[0]) if added else scores
+        return MatMul()(Softmax(scores.type.ndim - 1)(scores), v)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (q, k, v, scale), masks, added = self.parts(values)
+        with np.errstate(all="ignore"):
+            scores = np.matmul(q, k) * scale
+            if masks:
+                kept, fill = masks
+                scores = np.where(kept if self.mask == "keep" else ~kept, scores, fill)
+            scores = scores + added[0] if added else scores
+            (shares,) = Softmax(scores.ndim - 1).evaluate(scores)
+            return (np.matmul(shares, v),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        q, k, v = inputs[:3]
+        others = [*inputs[4 : 4 + bool(self.mask)], *inputs[6 if self.mask else 4 :]]
+        scores = broadcast_dims([(*broadcast_dims([q[:-2], k[:-2]]), q[-2], k[-1]), *others])
+        return ((*broadcast_dims([scores[:-2], v[:-2]]), scores[-2], v[-1]),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.meaning(*node.inputs)], cotangents)

@@ -1,0 +1,72 @@
+"""Pooling of channels in blocks: the maximum or sum of every window of each channel, without a padded copy.
+
+    max_pool{kernel=(k, l, 1)}(pad(x, -inf))   -->   blocked_pool{padding}(x)
+
+Windows may reach over the border of x, where the C reads nothing.  The op comes from optdb/rules/blocks/layout.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Dim, TensorType, Variable, dims
+from ...record import record
+from ..core.backward import pull_back_to
+from ..core.checks import describe, require_count
+from ..networks.pooling import MaxPool, SumPool
+from ..shapes.windows import Lengths, Numbers, Windowed
+from .blocked import Pads
+
+
+@record(repr=False)
+class BlockedPool(Windowed):
+    """`blocked_pool(x)`: the maximum of each window of x within `padding`; NaN if the window has one.
+
+    x: images, blocks, rows, columns, channels of a block, of float32 or float64.  `sums`: the sum instead.  Padding
+    counts as -infinity, or as zeros in a sum.  Numbers are taken row by row.
+    """
+
+    kernel: Numbers
+    stride: Numbers
+    dilation: Numbers
+    padding: Pads
+    sums: bool = False
+    name = "blocked_pool"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if x.ndim != 5 or x.dtype not in ("float32", "float64"):
+            raise TypeError(f"{self.name} takes float32 or float64 of rank 5, got {describe(x)}")
+        n, blocks, *_, size = x.type.shape
+        return (x.type.with_shape((n, blocks, *self.positions(self._around(x.type.shape), self.kernel), size)),)
+
+    def _around(self, shape: Sequence[int | None]) -> Lengths:
+        """Return the rows and columns of x with the padding."""
+        return tuple(None if n is None else n + sum(p) for n, p in zip(shape[2:4], self.padding, strict=True))
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        n, blocks, *along, size = inputs[0]
+        lengths = [dims.add(length, sum(p)) for length, p in zip(along, self.padding, strict=True)]
+        return ((n, blocks, *self.position_dims(lengths, self.kernel), size),)
+
+    @property
+    def _plain(self) -> MaxPool | SumPool:
+        """Return the same pool without padding, over a last axis with windows of length 1."""
+        kind = SumPool if self.sums else MaxPool
+        return kind((*self.kernel, 1), (*self.stride, 1), (*self.dilation, 1))
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        pads = ((0, 0), (0, 0), *self.padding, (0, 0))
+        return self._plain.evaluate(np.pad(values[0], pads, constant_values=0 if self.sums else -np.inf))
+
+    def expand(self, x: Variable) -> Variable:
+        """Return the same by a padded copy."""
+        pads = ((0, 0), (0, 0), *self.padding, (0, 0))
+        return self._plain(T.pad(x, pads, constant_values=0.0 if self.sums else -np.inf))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, [self.expand(node.inputs[0])], cotangents)

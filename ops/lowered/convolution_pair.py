@@ -1,0 +1,73 @@
+"""Two convolutions in blocks as one op; the second one is a depthwise convolution or a pool.
+
+    depthwise(relu(pointwise(x, w), v))   -->   convolution_pair{pointwise then relu, depthwise}(x, w, ..., v, ...)
+
+C computes some rows of the first one at a time, for some channels, and stores none of them: pairs.c.  Bounds may
+follow either: then it is a `fused_product` with maximum, minimum or clip.  The op comes from optdb/rules/blocks/pairs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...graph import Apply, Dim, FunctionGraph, Op, TensorType, Variable
+from ...record import record
+from ..core.backward import pull_back_to
+from ..core.tensor import TensorOp
+from ..elementwise.records import clip, maximum, minimum
+
+
+@record(repr=False)
+class ConvolutionPair(TensorOp):
+    """`second(first(...), ...)` as one op: `first` reads the first `takes` inputs, `second` the others."""
+
+    first: Op
+    second: Op
+    takes: int
+    name = "convolution_pair"
+
+    def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
+        """Return the results of both, node by node.  Raises TypeError for too few inputs."""
+        if len(inputs) < self.takes:
+            raise TypeError(f"{self.name} takes at least {self.takes} inputs, got {len(inputs)}")
+        amid = Apply(self.first, inputs[: self.takes]).out
+        return amid, Apply(self.second, (amid, *inputs[self.takes :])).out
+
+    def expand(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """Return the result as two nodes."""
+        return [self.split(inputs)[1]]
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return (self.split(inputs)[1].type,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return self.second.evaluate(*self.first.evaluate(*values[: self.takes]), *values[self.takes :])
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        amid, out = self.split(node.inputs)
+        assert amid.owner is not None and out.owner is not None
+        (lengths,) = self.first.dims(amid.owner, inputs[: self.takes])
+        return self.second.dims(out.owner, (lengths, *inputs[self.takes :]))
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return pull_back_to(node.inputs, self.expand(node.inputs), cotangents)
+
+
+def bounds_of(graph: FunctionGraph) -> tuple[int | None, int | None] | None:
+    """Return the inputs that clip the first one from below and above; None if the graph does anything else."""
+    found: list[int | None] = [None, None]
+    value = graph.inputs[0]
+    for node in graph.order:
+        sides = {maximum: (0,), minimum: (1,), clip: (0, 1)}.get(node.op, ())  # type: ignore[call-overload]
+        others = [i for i in node.inputs if i is not value]
+        in_turn = all(n is None for n in found[min(sides, default=0) :])
+        if not sides or not in_turn or len(others) != len(sides) or len(node.inputs) != 1 + len(sides):
+            return None
+        for side, other in zip(sides, others, strict=True):
+            if other not in graph.inputs or other.ndim or other.dtype != value.dtype:
+                return None
+            found[side] = graph.inputs.index(other)
+        value = node.out
+    return (found[0], found[1]) if [value] == list(graph.outputs) and graph.order else None

@@ -1,0 +1,311 @@
+"""Pooling: the maximum or sum of every window.  The functions pad; the ops do not.
+
+    MaxPool(kernel, stride, dilation)(x)      over the last axes of x, as many as the kernel has
+    SumPool(kernel, stride, dilation)(x)
+    MaxPoolGradient(kernel, stride, dilation)(x, y, g)      the cotangent of x where y = MaxPool(...)(x) has that of g
+
+The derivative of a sum is written back window position by window position, in ops that have derivatives themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Dim, TensorType, Variable
+from ...record import record
+from ..core.checks import describe, require_count
+from ..core.operands import with_dtype
+from ..core.tensor import TensorVariable, as_tensor, constant
+from ..core.typing import TensorLike
+from ..shapes.lengths import lengths_of
+from ..shapes.shape import DimShuffle, reshape
+from ..shapes.windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
+
+
+@record(repr=False)
+class Pool(Windowed):
+    """Base of both ops: windows of `kernel` positions, `dilation` apart, that move by `stride`."""
+
+    kernel: Numbers
+    stride: Numbers
+    dilation: Numbers
+
+    def __post_init__(self) -> None:
+        if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
+            raise ValueError(f"{self.name}: kernel, stride, dilation have a number an axis, got {self.parameters()}")
+        numbers = (*self.kernel, *self.stride, *self.dilation)
+        if min(numbers) < 1 or max(numbers) > MOST:
+            raise ValueError(f"{self.name}: kernel, stride and dilation must be 1 to {MOST}, got {self.parameters()}")
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,), rank = inputs, len(self.kernel)
+        if x.ndim < rank or x.type.kind not in "iuf":
+            raise TypeError(f"{self.name} takes real numbers of rank {rank} or more, got {describe(x)}")
+        counts = self.positions(x.type.shape, self.kernel)
+        return (x.type.with_shape((*x.type.shape[: x.ndim - rank], *counts)),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        (x,) = inputs
+        front = len(x) - len(self.kernel)
+        return ((*x[:front], *self.position_dims(x[front:], self.kernel)),)
+
+    @property
+    def within(self) -> Numbers:
+        """Return the numbers of the axes within a window, in the view of `windows`."""
+        rank = len(self.kernel)
+        return tuple(range(-2 * rank, -rank))
+
+    def taps(self, x: Any) -> Iterator[tuple[TensorVariable, tuple[slice, ...]]]:
+        """Yield for each position in a window its slice of x, and its index text."""
+        for place in self.places(lengths_of(self(x))):
+            yield x[place], place
+
+    def places(self, lengths: Sequence[Any]) -> Iterator[tuple[slice, ...]]:
+        """Yield for each position in a window the index of x; `lengths`: those of the result of pooling."""
+        front = (slice(None),) * (len(lengths) - len(self.kernel))
+        counts = lengths[len(front) :]
+        for position in itertools.product(*map(range, self.kernel)):
+            starts = [p * d for p, d in zip(position, self.dilation, strict=True)]
+            stops = [(n - 1) * s + (first + 1) for n, s, first in zip(counts, self.stride, starts, strict=True)]
+            yield (*front, *map(slice, starts, stops, self.stride))
+
+
+@record(repr=False)
+class MaxPool(Pool):
+    """The largest number of each window; NaN if there is one.
+
+    Positions that are largest together share the derivative, as those of `T.max` do.
+    """
+
+    name = "max_pool"
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.asarray(self.windows(values[0], self.kernel).max(axis=self.within)),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None or x.type.kind != "f":
+            return [None]
+        return [MaxPoolGradient(self.kernel, self.stride, self.dilation)(x, node.out, g)]
+
+
+@record(repr=False)
+class MaxPoolGradient(Pool):
+    """`max_pool_gradient(x, y, g)`: each number of g divided equally among the maxima of its window in x.
+
+    Nothing goes to a window whose largest number is NaN.
+    """
+
+    name = "max_pool_gradient"
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether an element may belong to several windows."""
+        numbers = zip(self.kernel, self.stride, self.dilation, strict=True)
+        return any(dilation * (kernel - 1) >= stride for kernel, stride, dilation in numbers)
+
+    @property
+    def cost(self) -> int:
+        """Additions that take as long as a position of a window: vectors of windows, or one window after the other."""
+        return 24 if self.overlaps else 4
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 3)
+        (pooled,) = super().infer(inputs[:1])
+        for role, given in zip("yg", inputs[1:], strict=True):
+            pairs = zip(given.type.shape, pooled.shape, strict=False)
+            differ = any(None not in pair and pair[0] != pair[1] for pair in pairs)
+            if given.dtype != pooled.dtype or given.ndim != len(pooled.shape) or pooled.kind != "f" or differ:
+                raise TypeError(f"{self.name}: {role} is {describe(given)}, expected {pooled}, floating-point numbers")
+        return (inputs[0].type,)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, y, g = values
+        reached = self.windows(x, self.kernel) == np.expand_dims(y, self.within)
+        with np.errstate(all="ignore"):
+            share = g / reached.sum(axis=self.within).astype(g.dtype)
+        back = np.zeros_like(x, order="C")
+        places = np.moveaxis(reached, self.within, range(len(self.kernel))).reshape(-1, *g.shape)
+        for here, place in zip(places, self.places(g.shape), strict=True):
+            back[place] += np.where(here, share, g.dtype.type(0))
+        return (back,)
+
+    def meaning(self, x: Any, y: Any, g: Any) -> TensorVariable:
+        """Return the same in other ops, window position by window position."""
+        places = list(self.places(lengths_of(y)))
+        reached = [T.eq(x[place], y) for place in places]
+        share = T.true_div(g, _how_many(reached, g.dtype))
+        back = T.zeros_like(x)
+        for place, r in zip(places, reached, strict=True):
+            back = T.inc_subtensor(back[place], T.switch(r, share, constant(0, g.dtype)))
+        return back
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        """Return cotangents: the op is linear in g, and constant in x and y almost everywhere."""
+        k: Any = cotangents[0]
+        x, y = map(as_tensor, node.inputs[:2])
+        if k is None:
+            return [None, None, None]
+        places = list(self.places(lengths_of(y)))
+        reached = [T.eq(x[place], y) for place in places]
+        parts = [T.switch(r, k[place], constant(0, k.dtype)) for r, place in zip(reached, places, strict=True)]
+        total = parts[0] if len(parts) == 1 else T.add(*parts)
+        return [None, None, T.true_div(total, T.maximum(_how_many(reached, k.dtype), constant(1, k.dtype)))]
+
+
+def _how_many(reached: Sequence[Variable], dtype: str) -> Any:
+    """Return how many positions of each window are its maximum."""
+    flags = [T.cast(r, dtype) for r in reached]
+    return flags[0] if len(flags) == 1 else T.add(*flags)
+
+
+@record(repr=False)
+class SumPool(Pool):
+    """The sum of each window, in the dtype of x; float16 is added in float32."""
+
+    name = "sum_pool"
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        wide = np.float32 if x.dtype == np.float16 else x.dtype
+        with np.errstate(all="ignore"):
+            y = self.windows(x, self.kernel).sum(axis=self.within, dtype=wide)
+        return (np.asarray(y).astype(x.dtype, copy=False),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,), (x,) = cotangents, node.inputs
+        if g is None or x.type.kind != "f":
+            return [None]
+        back = T.zeros_like(x)
+        for _, place in self.taps(x):
+            back = T.inc_subtensor(back[place], g)
+        return [back]
+
+
+# --- what users call: PyTorch's conventions, for NumPy has none
+
+
+def max_pool2d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
+) -> TensorVariable:
+    """The largest number of each window of x (images, channels, height, width); NaN if there is one, as in NumPy.
+
+    The conventions are PyTorch's: `kernel`, `stride` (None: that of the kernel), `padding` and `dilation` are one
+    integer or two, known now; padding counts as less than every number, and is at most half of the kernel; with
+    `ceil_mode` a last window may hang over the end if it begins before it.  Where several positions are largest they
+    share the derivative equally, as with `T.max` (PyTorch takes the first).  Raises TypeError for another rank or
+    complex numbers, ValueError for numbers that do not fit.
+    """
+    window = _Window("max_pool2d", x, kernel, stride, padding, dilation, ceil_mode)
+    kind: TensorType = window.x.type
+    lowest = -math.inf if kind.kind == "f" else np.iinfo(kind.dtype).min
+    return window.pooled(MaxPool, window.padded(lowest))
+
+
+def avg_pool2d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> TensorVariable:  # fmt: skip
+    """The mean of each window of x (images, channels, height, width).
+
+    The conventions are PyTorch's, see `max_pool2d`: padding is zeros, which are counted unless `count_include_pad` is
+    False; what hangs over the end in `ceil_mode` is never counted.  Integers give float64; float16 is summed in
+    float32.
+    """
+    x = as_tensor(x)
+    dtype = x.dtype if x.type.kind in "fc" else "float64"
+    wide = with_dtype(x, "float32" if dtype == "float16" else dtype)
+    window = _Window("avg_pool2d", wide, kernel, stride, padding, 1, ceil_mode)
+    total = window.pooled(SumPool, window.padded(0))
+    return with_dtype(T.true_div(total, window.counted(bool(count_include_pad))), dtype)
+
+
+class _Window:
+    """The checked arguments of a pooling function, and their effect on x."""
+
+    def __init__(
+        self, name: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    ) -> None:
+        x = as_tensor(x)
+        if x.ndim != 4 or x.type.kind not in "iuf":
+            form = "real numbers of rank 4, (images, channels, height, width)"
+            raise TypeError(f"{name}: x must be {form}, got {describe(x)}")
+        self.x, self.name = x, name
+        self.kernel = numbers_an_axis(kernel, 2, name, "kernel")
+        self.stride = self.kernel if stride is None else numbers_an_axis(stride, 2, name, "stride")
+        self.padding = numbers_an_axis(padding, 2, name, "padding", least=0)
+        self.dilation = numbers_an_axis(dilation, 2, name, "dilation")
+        for k, p in zip(self.kernel, self.padding, strict=True):
+            if 2 * p > k:
+                given = f"got {self.padding} for {self.kernel}"
+                raise ValueError(f"{name}: padding must be at most half of the kernel, {given}")
+        self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
+        self.behind = [self._behind(axis) if ceil_mode else p for axis, p in enumerate(self.padding)]
+        """Padding after the last position of each axis."""
+        for axis, length in enumerate(x.type.shape[2:]):
+            if length is not None and self.extents[axis] > length + self.padding[axis] + self.behind[axis]:
+                why = no_window(axis + 2, self.kernel[axis], self.extents[axis], length + 2 * self.padding[axis])
+                raise ValueError(f"{name}: {why}: x is {describe(x)}")
+
+    def _behind(self, axis: int) -> Any:
+        """Return the padding, extended for a last window that begins before the end."""
+        p, s, extent, length = self.padding[axis], self.stride[axis], self.extents[axis], self.x.type.shape[2 + axis]
+        if length is not None:
+            count = min((length + 2 * p - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
+            return max(p, (count - 1) * s + extent - length - p)
+        n: Any = lengths_of(self.x)[2 + axis]
+        starts = T.minimum(T.floor_div(n + (2 * p - extent + s - 1), s), T.floor_div(n + (p - 1), s))
+        return T.maximum(p, starts * s + (extent - p) - n)
+
+    def padded(self, value: TensorLike) -> Any:
+        """x with a number around it."""
+        around = list(zip(self.padding, self.behind, strict=True))
+        if all(isinstance(n, int) and n == 0 for pair in around for n in pair):
+            return self.x
+        return T.pad(self.x, ((0, 0), (0, 0), *around), constant_values=constant(value, self.x.dtype))
+
+    def pooled(self, kind: type[Pool], x: TensorLike) -> TensorVariable:
+        """Pool large windows without overlap as axes, and other large windows axis by axis."""
+        if math.prod(self.kernel) <= MOST_TAPS:
+            return kind(self.kernel, self.stride, self.dilation)(x)
+        if self.kernel == self.stride and max(self.dilation) == 1:
+            return _side_by_side(kind, x, self.kernel)
+        (rows, columns), (down, across), (far, wide) = self.kernel, self.stride, self.dilation
+        return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
+
+    def counted(self, with_padding: bool) -> TensorVariable:
+        """Return the divisors of an average pool: one number, or a matrix with the counts of each window."""
+        exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
+        if exact and (with_padding or max(self.padding) == 0):
+            return constant(math.prod(self.kernel), self.x.dtype)
+        along = []
+        for axis, length in enumerate(lengths_of(self.x)[2:]):
+            p, behind = self.padding[axis], self.behind[axis]
+            inside = T.full((T.add(length, 2 * p if with_padding else 0),), constant(1, self.x.dtype))
+            around = (0, T.sub(behind, p)) if with_padding else (p, behind)
+            ones = T.pad(inside, (around,))
+            along.append(SumPool(self.kernel[axis : axis + 1], self.stride[axis : axis + 1], (1,))(ones))
+        return T.mul(DimShuffle((0, "x"))(along[0]), along[1])
+
+
+MOST_TAPS = 32
+"""Positions of a window up to which they are read one by one.  Graphs are built before their target is known, and are
+the same for all: this bounds the nodes of a graph, and no target may have another."""
+
+
+def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> TensorVariable:
+    (images, channels, height, width), (rows, columns) = lengths_of(x), kernel
+    down, across = T.floor_div(height, rows), T.floor_div(width, columns)
+    whole = x[:, :, : down * rows, : across * columns]
+    apart = reshape(whole, (images, channels, down, rows, across, columns))
+    return (T.max if kind is MaxPool else T.sum)(apart, axis=(3, 5))

@@ -1,0 +1,140 @@
+"""Running sums and products along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T  # the namespace; read when a function is called
+from ...graph import Apply, Dim, TensorType, Variable
+from ...record import record
+from ..core.checks import describe, normalize_axis, require_count
+from ..core.promotion import name_of
+from ..core.tensor import TensorOp, TensorVariable, as_tensor
+from ..core.typing import DTypeLike, TensorLike
+from ..elementwise.records import Elementwise, add, cast, mul
+from .reduce import reduced_dtype
+
+CUMULATIVE: dict[str, Elementwise] = {"cumsum": add, "cumprod": mul}
+"""The elementwise op that each running fold applies, by printed name."""
+_NAMES = {op: name for name, op in CUMULATIVE.items()}
+
+
+@record(repr=False)
+class Cumulative(TensorOp):
+    """Cumulative fold: element k along `axis` is the fold of the elements 0 to k; dtypes are as in `sum` or `prod`."""
+
+    scalar: Elementwise
+    axis: int
+
+    def __post_init__(self) -> None:
+        if self.scalar not in _NAMES:
+            raise TypeError(f"no running fold of {self.scalar}; expected {', '.join(op.name for op in _NAMES)}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return _NAMES[self.scalar]
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if not 0 <= self.axis < x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        return (x.type.with_dtype(reduced_dtype(self.scalar, x.dtype)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        dtype = reduced_dtype(self.scalar, name_of(x.dtype))
+        with np.errstate(all="ignore"):
+            return (self.scalar.function.accumulate(x, axis=self.axis, dtype=dtype),)  # type: ignore[attr-defined]
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), (g,) = node.inputs, cotangents
+        if g is None or x.type.kind not in "fc":
+            return [None]
+        if self.scalar is add:
+            return [self._suffix_sums(g)]
+        if x.type.kind == "c":
+            return [T.conj(self._product_vjp(x, node.out, T.conj(g)))]
+        return [self._product_vjp(x, node.out, g)]
+
+    def _suffix_sums(self, g: Any) -> TensorVariable:
+        """Element k is the sum of the elements from k to the last."""
+        return T.flip(Cumulative(add, self.axis)(T.flip(g, self.axis)), self.axis)
+
+    def _product_vjp(self, x: Any, y: Any, g: Any) -> TensorVariable:
+        """The cotangent of x, also where x has zeros.
+
+        Before the first zero dy_j / dx_k is y_j / x_k; at it, the product of the others up to j.  Behind it there is a
+        factor of that zero, which is 0 but has a derivative; so second derivatives are right as well.
+        """
+        zero = T.eq(x, 0)
+        zeros = Cumulative(add, self.axis)(zero)
+        first, second = (T.logical_and(zero, T.eq(zeros, n)) for n in (1, 2))
+        without_one = Cumulative(mul, self.axis)(T.switch(first, 1, x))
+        without_two = Cumulative(mul, self.axis)(T.switch(T.logical_or(first, second), 1, x))
+        plain = T.switch(zero, 1, x)
+        before = self._suffix_sums(g * y) / plain
+        of_first = Cumulative(add, self.axis)(T.switch(first, x, 0))
+        of_one = self._suffix_sums(g * without_one)
+        behind = T.switch(zero, self._suffix_sums(g * without_two), of_one / plain)
+        behind = T.switch(T.logical_or(T.eq(zeros, 1), second), of_first * behind, 0)
+        return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
+
+
+def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> TensorVariable:
+    x = as_tensor(x) if dtype is None else cast(x, dtype)
+    if axis is None:
+        x, axis = T.ravel(x), 0
+    result = Cumulative(CUMULATIVE[name], normalize_axis(axis, x.ndim, f"{name} of {describe(x)}"))(x)
+    return result if dtype is None else cast(result, dtype)
+
+
+def cumsum(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+    """The running sums along `axis`, of the flattened x for None, in the dtype of `sum`.
+
+    `dtype`: what is summed in.  Raises AxisError for an axis that x does not have.
+    """
+    return _cumulative("cumsum", x, axis, dtype)
+
+
+def cumprod(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> TensorVariable:
+    """The running products along `axis`; see `cumsum`."""
+    return _cumulative("cumprod", x, axis, dtype)
+
+
+def cumulative_sum(
+    x: TensorLike, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+) -> TensorVariable:
+    """`cumsum` along `axis`, which only a vector may leave out; with `include_initial` after a 0."""
+    return _standard("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: TensorLike, axis: int | None = None, dtype: DTypeLike = None, include_initial: bool = False
+) -> TensorVariable:
+    """`cumprod` along `axis`, which only a vector may leave out; with `include_initial` after a 1."""
+    return _standard("cumulative_prod", cumprod, 1, x, axis, dtype, include_initial)
+
+
+def _standard(
+    what: str, function: Callable[..., TensorVariable], first: int, x: Any, axis: Any, dtype: Any, initial: bool
+) -> TensorVariable:
+    x = as_tensor(x)
+    x = T.atleast_1d(x)
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"{what}: axis is needed for {describe(x)}")
+    place = 0 if axis is None else normalize_axis(axis, x.ndim, f"{what} of {describe(x)}")
+    found = function(x, place, dtype)
+    if not initial:
+        return found
+    lengths = [1 if k == place else n for k, n in enumerate(T.lengths_of(x))]
+    return T.concatenate([T.full(lengths, first, found.dtype), found], axis=place)

@@ -1,0 +1,371 @@
+"""Reductions: an elementwise op folded along axes, and the statistics that are compositions of such folds.
+
+    Reduce(add, axis)       sum       Reduce(maximum, axis)      max       Reduce(logical_or, axis)    any
+    Reduce(mul, axis)       prod      Reduce(minimum, axis)      min       Reduce(logical_and, axis)   all
+    ArgReduce(name, axis)   argmax, argmin
+
+`keepdims` is not a field of an op: it is a `DimShuffle` after the reduction.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ... import ops as T  # the namespace; read when a function is called
+from ...graph import Apply, Dim, NoGradient, TensorType, Variable
+from ...graph.types import numpy_dtype
+from ...record import record
+from ..core.checks import describe, normalize_axes, require_count, require_keepdims
+from ..core.operands import with_dtype
+from ..core.tensor import TensorOp, TensorVariable, as_tensor
+from ..core.typing import Axis, DTypeLike, TensorLike
+from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
+from ..shapes.shape import axes_made_one
+
+REDUCTIONS: dict[str, Elementwise] = {
+    "sum": add, "prod": mul, "max": maximum, "min": minimum, "any": logical_or, "all": logical_and,
+}  # fmt: skip
+"""The reductions by their printed name: the elementwise op that each one folds."""
+_NAMES = {op: name for name, op in REDUCTIONS.items()}
+
+
+@record(repr=False)
+class Reduce(TensorOp):
+    """The elementwise op `scalar` folded along the axes `axis`: a sorted tuple of axes counted from the front.
+
+    dtypes are NumPy's: sums and products of bools and integers are 64 bits wide, `any` and `all` are bool.
+    """
+
+    scalar: Elementwise
+    axis: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.scalar not in _NAMES:
+            raise TypeError(f"no reduction folds {self.scalar}; expected one of {', '.join(op.name for op in _NAMES)}")
+        if tuple(sorted(set(self.axis))) != self.axis or builtins.any(a < 0 for a in self.axis):
+            raise ValueError(f"{self.name}: axes must be sorted, not negative and given once, got {self.axis}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return _NAMES[self.scalar]
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        """Whether it may raise: max and min of no elements do."""
+        return self.scalar is maximum or self.scalar is minimum
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if self.axis and self.axis[-1] >= x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis[-1]}")
+        if self.fallible and builtins.any(x.type.shape[a] == 0 for a in self.axis):
+            raise ValueError(f"{self.name} of {describe(x)} is not defined: no elements along axis {self.axis}")
+        return (TensorType(reduced_dtype(self.scalar, x.dtype), _without(x.type.shape, self.axis)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (x,) = values
+        with np.errstate(all="ignore"):
+            result = self.scalar.function.reduce(x, axis=self.axis)  # type: ignore[attr-defined]
+        return (np.asarray(result, dtype=reduced_dtype(self.scalar, x.dtype.name)),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (_without(inputs[0], self.axis),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (x,), (g,) = node.inputs, cotangents
+        if g is None or x.type.kind not in "fc":
+            return [None]
+        if x.type.kind == "c" and self.fallible:
+            raise NoGradient(f"{self.name} of {describe(x)}: the order of complex numbers is not differentiable")
+        y, g = (with_kept_axes(v, self.axis, x.ndim) for v in (node.out, g))
+        return [cast(_VJPS[self.name](x, y, g, self.axis), x.dtype)]
+
+
+@cache
+def reduced_dtype(scalar: Elementwise, dtype: str) -> str:
+    """The dtype of a reduction of `dtype`: NumPy widens sums and products of bools and integers to 64 bits."""
+    kind = numpy_dtype(dtype).kind
+    if scalar in (logical_and, logical_or):
+        return "bool"
+    if scalar in (maximum, minimum) or kind in "fc":
+        return dtype
+    return "uint64" if kind == "u" else "int64"
+
+
+def _without(shape: tuple[Any, ...], axes: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(n for axis, n in enumerate(shape) if axis not in axes)
+
+
+def with_kept_axes(reduced: Any, axes: tuple[int, ...], ndim: int) -> Any:
+    """The reduced value with an axis of length 1 in the place of each axis that was reduced."""
+    if not axes:
+        return reduced
+    kept = iter(range(ndim - len(axes)))
+    return T.DimShuffle(tuple("x" if axis in axes else next(kept) for axis in range(ndim)))(reduced)
+
+
+# --- derivatives: functions of x, and of the result y and its cotangent g with their reduced axes kept
+
+
+def _sum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> TensorVariable:
+    return T.fill(x, g)
+
+
+def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
+    """g times the product of all other elements, also where elements are zero or infinite.
+
+    With one zero among them only its own derivative is not zero; with more, none is.
+    """
+    if x.type.kind == "c":
+        return T.conj(T.conj(g) * _product_of_others(x, axes))
+    return g * _product_of_others(x, axes)
+
+
+def _product_of_others(x: Any, axes: tuple[int, ...]) -> TensorVariable:
+    """Return for each element the product of the others: a quotient, with zeros and infinities handled separately.
+
+    The zeros appear as their sum, which is 0 but has derivatives, so second derivatives are right as well.
+    """
+    zero = T.eq(x, 0)
+    infinite = T.isinf(x) if x.type.kind == "f" else None
+    plain = T.switch(zero if infinite is None else T.logical_or(zero, infinite), 1, x)
+    product = _kept(mul, plain, axes)
+    zeros, sum_of_zeros = _kept(add, zero, axes), _kept(add, T.switch(zero, x, 0), axes)
+    of_zeros = T.switch(T.eq(zeros, 0), 1, T.switch(T.eq(zeros, 1), sum_of_zeros, 0))
+    of_other_zeros = T.switch(T.eq(zeros, 1), 1, T.switch(T.eq(zeros, 2), sum_of_zeros - x, 0))
+    if infinite is None:
+        return T.switch(zero, product * of_other_zeros, product / plain * of_zeros)
+    of_infinite = _kept(mul, T.switch(infinite, x, 1), axes)
+    of_other_infinite = T.switch(T.eq(_kept(add, infinite, axes), 1), 1, of_infinite * T.sign(x))
+    there = product * of_other_infinite * of_zeros
+    elsewhere = T.switch(zero, product * of_other_zeros, product / plain * of_zeros) * of_infinite
+    return T.switch(infinite, there, elsewhere)
+
+
+def _kept(op: Elementwise, x: Any, axes: tuple[int, ...]) -> Any:
+    """The reduction, with axes of length 1 in the place of those that are reduced."""
+    return with_kept_axes(Reduce(op, axes)(x), axes, x.ndim)
+
+
+def _extremum_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> TensorVariable:
+    """Elements that reach the extremum share g equally."""
+    reached = T.eq(x, y)
+    count = cast(with_kept_axes(Reduce(add, axes)(reached), axes, x.ndim), x.dtype)
+    return T.switch(reached, g / count, 0)
+
+
+_VJPS = {"sum": _sum_vjp, "prod": _prod_vjp, "max": _extremum_vjp, "min": _extremum_vjp}
+
+
+# --- positions of extrema
+
+
+@record(repr=False)
+class ArgReduce(TensorOp):
+    """The int64 index of the first maximum (`argmax`) or minimum (`argmin`) along `axis`, of the flat input for None.
+
+    A NaN counts as the extremum, as in NumPy.  Raises ValueError where there are no elements.
+    """
+
+    name: str
+    axis: int | None
+    fallible: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.name not in ("argmax", "argmin"):
+            raise ValueError(f"expected argmax or argmin, got {self.name!r}")
+
+    def parameters(self) -> dict[str, Any]:
+        return {"axis": self.axis}
+
+    def _axes(self, ndim: int) -> tuple[int, ...]:
+        return tuple(range(ndim)) if self.axis is None else (self.axis,)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (x,) = inputs
+        if self.axis is not None and not 0 <= self.axis < x.ndim:
+            raise np.exceptions.AxisError(f"{self.name}: {describe(x)} has no axis {self.axis}")
+        axes = self._axes(x.ndim)
+        if builtins.any(x.type.shape[a] == 0 for a in axes):
+            raise ValueError(f"{self.name} of {describe(x)} is not defined: there are no elements")
+        return (TensorType("int64", _without(x.type.shape, axes)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        function = np.argmax if self.name == "argmax" else np.argmin
+        return (np.asarray(function(values[0], axis=self.axis), dtype=np.int64),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (_without(inputs[0], self._axes(len(inputs[0]))),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+# --- the counterpart of broadcasting
+
+
+# --- the functions of the namespace
+
+
+def _reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
+    x = as_tensor(x)
+    axes = _axes(name, x, axis)
+    require_keepdims(keepdims, name)
+    reduced = Reduce(REDUCTIONS[name], axes)(x)
+    return with_kept_axes(reduced, axes, x.ndim) if keepdims else reduced
+
+
+def _axes(name: str, x: Any, axis: Any) -> tuple[int, ...]:
+    """The axes as a sorted tuple counted from the front; all for None."""
+    if axis is None:
+        return tuple(range(x.ndim))
+    return tuple(sorted(normalize_axes(axis, x.ndim, f"{name} of {describe(x)}")))
+
+
+def _widened(name: str, x: Any, axis: Any, dtype: Any, keepdims: bool) -> TensorVariable:
+    """Return a sum or product in `dtype`: operands are converted before, a widened result is converted back."""
+    if dtype is None:
+        return _reduce(name, x, axis, keepdims)
+    return cast(_reduce(name, cast(x, dtype), axis, keepdims), dtype)
+
+
+def chosen(x: TensorLike, where: TensorLike | None, other: float, what: str) -> TensorLike:
+    """Return `x` with `other` where the mask `where` does not hold; `x` itself for None."""
+    if where is None:
+        return x
+    x = as_tensor(x)
+    return T.switch(mask_of(what, x, where), x, T.constant(other, x.dtype))
+
+
+def mask_of(what: str, x: TensorVariable, where: TensorLike) -> TensorVariable:
+    """The mask `where`, broadcast to the shape of `x`.  Raises TypeError for no bools, ValueError if it is longer."""
+    mask = as_tensor(bool(where) if isinstance(where, int) else where)
+    if mask.dtype != "bool":
+        raise TypeError(f"{what}: where must be a mask of bools, got {describe(mask)}")
+    if mask.ndim > x.ndim:
+        raise ValueError(f"{what}: where broadcasts to {describe(x)}, got {describe(mask)}")
+    return T.broadcast_to(mask, T.lengths_of(x)) if mask.ndim else mask
+
+
+def sum(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
+    """The sum along `axis` (an int, several, or None for all); int64 or uint64 for bools and integers, else x's dtype.
+
+    `dtype`: what is summed in; `initial`: what is added to the sum; `where`: a mask of the elements that count.  Raises
+    AxisError for an axis that x does not have.
+    """
+    found = _widened("sum", chosen(x, where, 0, "sum"), axis, dtype, keepdims)
+    return found if initial is None else add(found, _first(initial, found.dtype))
+
+
+def prod(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False, *,
+    initial: TensorLike | None = None, where: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
+    """The product along `axis`, times `initial`; dtypes and `where` as those of `sum`."""
+    found = _widened("prod", chosen(x, where, 1, "prod"), axis, dtype, keepdims)
+    return found if initial is None else mul(found, _first(initial, found.dtype))
+
+
+def max(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
+    """The largest element along `axis`, NaN if there is one; its derivative is shared equally among equal elements.
+
+    `initial` counts as a further element; `where`, a mask of the elements that count, needs it.  Raises ValueError
+    where there are no elements.
+    """
+    return _reduce("max", _with_initial("max", x, axis, initial, where), axis, keepdims)
+
+
+def min(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, *, initial: TensorLike | None = None,
+    where: TensorLike = True,
+) -> TensorVariable:  # fmt: skip
+    """The smallest element along `axis`; see `max`."""
+    return _reduce("min", _with_initial("min", x, axis, initial, where), axis, keepdims)
+
+
+def _first(initial: Any, dtype: str) -> TensorVariable:
+    """Return the initial value of a reduction in its dtype.  Raises OverflowError if the dtype cannot hold it."""
+    if isinstance(initial, (int, float)) and numpy_dtype(dtype).kind in "iu":
+        return T.constant(int(initial), dtype)
+    return with_dtype(as_tensor(initial), dtype)
+
+
+def _with_initial(what: str, x: Any, axis: Any, initial: Any, where: Any) -> Any:
+    """Return `x` with `initial` as a further element along each axis, and where `where` does not hold."""
+    if initial is None:
+        if where is not True:
+            raise ValueError(f"{what}: where needs an initial value, for rows without a selected element")
+        return x
+    x = as_tensor(x)
+    initial = _first(initial, x.dtype)
+    if where is not True:
+        x = T.switch(mask_of(what, x, where), x, initial)
+    axes = _axes(what, x, axis)
+    if not axes:
+        return (maximum if what == "max" else minimum)(x, initial)
+    for axis in axes:  # each of them, since any may have length 0
+        further = T.broadcast_to(initial, [1 if k == axis else n for k, n in enumerate(T.lengths_of(x))])
+        x = T.concatenate([x, further], axis)
+    return x
+
+
+def any(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:
+    """Whether an element along `axis` (of those where the mask `where` holds) is true (not zero)."""
+    return _reduce("any", chosen(x, where, 0, "any"), axis, keepdims)
+
+
+def all(x: TensorLike, axis: Axis = None, keepdims: bool = False, *, where: TensorLike | None = None) -> TensorVariable:
+    """Whether all elements along `axis` (of those where the mask `where` holds) are true (not zero)."""
+    return _reduce("all", chosen(x, where, 1, "all"), axis, keepdims)
+
+
+def _arg_reduce(name: str, x: Any, axis: Any, keepdims: bool) -> TensorVariable:
+    x = as_tensor(x)
+    axes = _axes(name, x, axis)
+    require_keepdims(keepdims, name)
+    if len(axes) == 1:
+        index = ArgReduce(name, axes[0])(x)
+    elif len(axes) == x.ndim:
+        index = ArgReduce(name, None)(x)
+    else:
+        index = ArgReduce(name, x.ndim - len(axes))(axes_made_one(x, axes))
+    return with_kept_axes(index, axes, x.ndim) if keepdims else index
+
+
+def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """The int64 index of the first maximum along `axis`, of the flattened x for None; the first NaN where there is one.
+
+    Of several axes it is the index among their elements in C order, as in Theano, whatever the order in which the axes
+    are given.  Raises ValueError where there are no elements.
+    """
+    return _arg_reduce("argmax", x, axis, keepdims)
+
+
+def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """The int64 index of the first minimum along `axis`; see `argmax`."""
+    return _arg_reduce("argmin", x, axis, keepdims)
+
+
+def ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
+    """The largest less the smallest element along `axis`."""
+    require_keepdims(keepdims, "ptp")
+    return T.sub(max(x, axis, keepdims), min(x, axis, keepdims))
+
+
+amax, amin = max, min

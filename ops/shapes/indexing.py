@@ -1,0 +1,198 @@
+"""Basic indexing: integers and slices, read (`Subtensor`) and written (`IncSubtensor`).
+
+A spec has one entry an axis that is touched, the others are whole:
+
+    "i"       an integer; one int64 scalar input
+    "s101"    a slice; the flags say which of start, stop and step are int64 scalar inputs
+
+so `x[1:, k]` is `Subtensor(("s100", "i"))(x, 1, k)`: numbers are inputs, and another number is not another op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Constant, Dim, TensorType, Variable, dims
+from ...graph.dims import opaque_dims
+from ...record import record
+from ..core.checks import describe, require_index_scalar
+from ..core.tensor import TensorOp
+from .creation import zeros_like
+from .lengths import tensor_to_dim
+from .slices import slice_dim
+
+Spec = tuple[str, ...]
+
+
+def count_inputs(spec: Spec) -> int:
+    """Return the number of inputs of the entries of `spec`."""
+    return sum(entry[1:].count("1") if entry[0] == "s" else 1 for entry in spec)
+
+
+def entries(spec: Spec, values: Sequence[Any]) -> list[Any]:
+    """Return the entries of an index: each the value, or a slice of values."""
+    rest: Iterator[Any] = iter(values)
+    return [
+        slice(*(next(rest) if flag == "1" else None for flag in entry[1:])) if entry[0] == "s" else next(rest)
+        for entry in spec
+    ]
+
+
+def check_inputs(name: str, spec: Spec, x: Variable, indices: Sequence[Variable]) -> None:
+    """Raise TypeError for a wrong number or dtype of index inputs, IndexError if no element can be meant."""
+    if len(indices) != count_inputs(spec):
+        raise TypeError(f"{name}{list(spec)} takes {count_inputs(spec)} indices, got {len(indices)}")
+    if len(spec) > x.ndim:
+        raise IndexError(f"too many indices: {describe(x)} has {x.ndim} axes, {len(spec)} are indexed")
+    for axis, (entry, index) in enumerate(zip(spec, entries(spec, indices), strict=True)):
+        if isinstance(index, slice):
+            for bound in (index.start, index.stop, index.step):
+                if bound is not None:
+                    require_index_scalar(name, bound, "the bound of a slice")
+            continue
+        if entry == "i":
+            require_index_scalar(name, index, "an index")
+        elif index.dtype != "int64":
+            raise TypeError(f"{name}: an array of indices must be of int64, got {describe(index)}")
+        _check_in_range(x, axis, index)
+
+
+def _check_in_range(x: Variable, axis: int, index: Variable) -> None:
+    """Raise IndexError for a constant index that is certainly out of range on `axis`."""
+    length = x.type.shape[axis]
+    if length is None or not isinstance(index, Constant):
+        return
+    for i in index.data.ravel():
+        if not -length <= i < length:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} of {describe(x)} with size {length}")
+
+
+def sliced_dims(spec: Spec, indices: Sequence[Variable], shape: Sequence[Dim]) -> list[Dim | None]:
+    """Return the lengths of the sliced axes of a tensor of lengths `shape`; None where the algebra cannot tell."""
+    found = []
+    for axis, index in enumerate(entries(spec, indices)):
+        if not isinstance(index, slice):
+            continue
+        start, stop, step = (None if b is None else tensor_to_dim(b) for b in (index.start, index.stop, index.step))
+        if step == 0:
+            raise ValueError(f"the step of the slice of axis {axis} is 0")
+        found.append(slice_dim(shape[axis], start, stop, step))
+    return found
+
+
+def sliced_lengths(spec: Spec, x: Variable, indices: Sequence[Variable]) -> list[int | None]:
+    """Return the static lengths of the sliced axes."""
+    found = sliced_dims(spec, indices, opaque_dims(x))
+    return [n if isinstance(n, int) else None for n in found]
+
+
+def concrete(value: Any) -> Any:
+    """Return the Python index for an array: scalars as ints, slices of ints."""
+    if isinstance(value, slice):
+        return slice(*(None if b is None else int(b) for b in (value.start, value.stop, value.step)))
+    return value if value is None or value.ndim else int(value)
+
+
+def can_fail(spec: Spec) -> bool:
+    """Whether an index may be out of range, or a step be 0."""
+    return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
+
+
+@record(repr=False)
+class Subtensor(TensorOp):
+    """`x[...]` for integers and slices, as a view.  IndexError for an index out of range."""
+
+    spec: Spec
+    name = "subtensor"
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        return can_fail(self.spec)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        x, *indices = inputs
+        check_inputs(self.name, self.spec, x, indices)
+        lengths = sliced_lengths(self.spec, x, indices)
+        return (x.type.with_shape((*lengths, *x.type.shape[len(self.spec) :])),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, *indices = values
+        return (x[(*map(concrete, entries(self.spec, indices)), ...)],)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        found = sliced_dims(self.spec, node.inputs[1:], inputs[0])
+        lengths = [dims.extent(node.out, k) if n is None else n for k, n in enumerate(found)]
+        return ((*lengths, *inputs[0][len(self.spec) :]),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        x, *indices = node.inputs
+        back = None if g is None else IncSubtensor(self.spec, set=False)(zeros_like(x), g, *indices)
+        return [back, *[None for _ in indices]]
+
+    def views(self) -> dict[int, int]:
+        return {0: 0}
+
+
+@record(repr=False)
+class IncSubtensor(TensorOp):
+    """`inc_subtensor(x, y, *indices)`: a copy of `x` with `y` added to `x[...]`, or written there if `set`.
+
+    `y` has the dtype of `x` and broadcasts to `x[...]`.
+    """
+
+    spec: Spec
+    set: bool
+    name = "inc_subtensor"
+    restorable = True
+
+    @property
+    def fallible(self) -> bool:  # type: ignore[override]
+        return can_fail(self.spec)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        x, y, *indices = inputs
+        (part,) = Subtensor(self.spec).infer((x, *indices))
+        check_source(self, x, y, part)
+        return (x.type,)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        x, y, *indices = values
+        result = x.copy()
+        part = result[(*map(concrete, entries(self.spec, indices)), ...)]
+        with np.errstate(all="ignore"):
+            part[...] = y if self.set else part + y
+        return (result,)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        return (inputs[0],)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        return vjp_of_write(self, node, g, None if g is None else Subtensor(self.spec)(g, *node.inputs[2:]))
+
+
+def vjp_of_write(op: Any, node: Apply, g: Variable | None, part: Variable | None) -> Sequence[Variable | None]:
+    """Return the cotangents of `op(x, y, *indices)` from `g`, that of its result, and `part`, that of the written."""
+    _, y, *indices = node.inputs
+    if g is None or part is None:
+        return [None] * len(node.inputs)
+    back_y = T.unbroadcast(part, y)
+    back_x = type(op)(op.spec, set=True)(g, T.constant(0, g.dtype), *indices) if op.set else g
+    return [back_x, back_y, *[None for _ in indices]]
+
+
+def check_source(op: Any, x: Variable, y: Variable, part: TensorType) -> None:
+    """Raises TypeError or ValueError unless `y` may be written to a part of `x` of type `part`."""
+    what = "set" if op.set else "added to"
+    name = op.name.replace("inc", "set") if op.set else op.name
+    if y.dtype != x.dtype:
+        raise TypeError(f"{name}: {describe(y)} cannot be {what} a part of {describe(x)}: another dtype")
+    extra = part.ndim - y.ndim
+    shape = part.shape[max(extra, 0) :]
+    if extra < 0 or any(None not in (n, m) and n not in (1, m) for n, m in zip(y.type.shape, shape, strict=True)):
+        raise ValueError(f"{name}: {describe(y)} does not broadcast to the part of {describe(x)}, which is {part}")

@@ -1,0 +1,291 @@
+"""Concatenation and splitting: `Join` and NumPy's functions on top of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ... import ops as T
+from ...graph import Apply, Constant, Dim, TensorType, Variable
+from ...record import record
+from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
+from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
+from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
+from ..core.typing import DTypeLike, ShapeLike, TensorLike
+from .conditions import checked
+from .lengths import as_length, as_lengths, lengths_of, plus
+from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
+from .slices import joint_length
+
+
+@record(repr=False)
+class Join(TensorOp):
+    """Tensors of one dtype and rank concatenated along `axis`; their other lengths are equal."""
+
+    axis: int
+    name = "join"
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        if not inputs:
+            raise TypeError("join takes at least one tensor")
+        first = inputs[0]
+        for i in inputs:
+            if i.dtype != first.dtype or i.ndim != first.ndim:
+                raise TypeError(f"join takes tensors of one dtype and rank, got {describe(first)} and {describe(i)}")
+        if not 0 <= self.axis < first.ndim:
+            raise ValueError(f"join: {describe(first)} has no axis {self.axis}")
+        shape = tuple(self._joint(axis, inputs) for axis in range(first.ndim))
+        return (first.type.with_shape(shape),)
+
+    def _joint(self, axis: int, inputs: Sequence[Variable]) -> int | None:
+        """Return the static length of one axis of the result.  Raises ValueError if the inputs differ."""
+        lengths = [i.type.shape[axis] for i in inputs]
+        if axis == self.axis:
+            return None if None in lengths else sum(n or 0 for n in lengths)
+        known = [(n, i) for n, i in zip(lengths, inputs, strict=True) if n is not None]
+        for n, i in known:
+            if n != known[0][0]:
+                raise ValueError(
+                    f"join along axis {self.axis}: lengths {known[0][0]} and {n} of axis {axis} differ, "
+                    f"of {describe(known[0][1])} and {describe(i)}"
+                )
+        return known[0][0] if known else None
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        return (np.concatenate(values, axis=self.axis),)
+
+    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
+        joint = list(inputs[0])
+        joint[self.axis] = joint_length([shape[self.axis] for shape in inputs])
+        return (tuple(joint),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        (g,) = cotangents
+        if g is None:
+            return [None] * len(node.inputs)
+        return _cut(g, [lengths_of(i)[self.axis] for i in node.inputs], self.axis)
+
+
+def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:
+    """Return pieces of `x` of these lengths, one after the other along `axis`."""
+    pieces: list[Variable] = []
+    start: Variable | None = None
+    for length in lengths:
+        stop = length if start is None else plus(start, length)
+        pieces.append(_part(x, axis, start, stop))
+        start = stop
+    return pieces
+
+
+def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
+    return x[(slice(None),) * axis + (slice(start, stop),)]
+
+
+# --- NumPy's functions
+
+
+def concatenate(
+    arrays: Sequence[TensorLike], axis: int | None = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> TensorVariable:
+    """The arrays one after the other along `axis`, in their joint dtype unless another is given.
+
+    For an `axis` of None those of the flattened arrays.
+    """
+    variables = in_joint_dtype(several("concatenate", arrays), dtype, casting)
+    if not variables:
+        raise ValueError("concatenate: at least one array is needed")
+    if axis is None:
+        variables, axis = tuple(map(ravel, variables)), 0
+    require_one_rank("concatenate", variables)
+    if not variables[0].ndim:
+        raise ValueError(f"concatenate: {describe(variables[0])} has no axis; T.stack makes a vector of scalars")
+    return Join(normalize_axis(axis, variables[0].ndim, "concatenate"))(*variables)
+
+
+def join(axis: int, *tensors: TensorLike) -> TensorVariable:
+    """Theano's `join`: `concatenate(tensors, axis)`, the axis first."""
+    if not tensors:
+        raise ValueError("join: at least one tensor is needed, as in T.join(axis, x, y)")
+    return concatenate(tensors, axis)
+
+
+def stack(
+    arrays: Sequence[TensorLike], axis: int = 0, *, dtype: DTypeLike = None, casting: str = "same_kind"
+) -> TensorVariable:
+    """The arrays, which have one shape, along a new axis `axis`."""
+    variables = in_joint_dtype(several("stack", arrays), dtype, casting)
+    if not variables:
+        raise ValueError("stack: at least one array is needed")
+    require_one_rank("stack", variables)
+    for v in variables:
+        for k, (n, m) in enumerate(zip(variables[0].type.shape, v.type.shape, strict=True)):
+            if n != m and None not in (n, m):
+                raise ValueError(
+                    f"stack: expected tensors of one shape, got {describe(variables[0])} and {describe(v)}: "
+                    f"lengths {n} and {m} on axis {k}"
+                )
+    place = normalize_axis(axis, variables[0].ndim + 1, "stack")
+    if not variables[0].ndim:
+        return T.MakeVector()(*variables)
+    return Join(place)(*(expand_dims(v, place) for v in variables))
+
+
+def vstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
+    """The arrays one below the other; a vector is a row."""
+    variables = [v if v.ndim > 1 else reshape(v, (1, -1)) for v in map(as_tensor, several("vstack", arrays))]
+    return concatenate(variables, axis=0, dtype=dtype, casting=casting)
+
+
+def hstack(arrays: Sequence[TensorLike], *, dtype: DTypeLike = None, casting: str = "same_kind") -> TensorVariable:
+    """The arrays side by side: along the second axis, vectors along their only one."""
+    variables = [v if v.ndim else expand_dims(v, 0) for v in map(as_tensor, several("hstack", arrays))]
+    return concatenate(variables, axis=0 if variables and variables[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def split(x: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[TensorVariable]:
+    """NumPy's `split`: that many equal parts of `x` along `axis`, or the parts between the indices given.
+
+    Raises ValueError if `x` cannot be cut into equal parts: when the graph is built if the length is known, else when
+    it is run.
+    """
+    x = as_tensor(x)
+    axis = normalize_axis(axis, x.ndim, "split")
+    if isinstance(indices_or_sections, (str, Variable)) or np.ndim(indices_or_sections) > 1:
+        raise TypeError(
+            "split: indices_or_sections must be an integer or a list of indices, known when the graph is built, "
+            f"got {shown(indices_or_sections)}"
+        )
+    cuts = unpacked(indices_or_sections)
+    if not isinstance(cuts, int):
+        bounds = [0, *cuts, None]
+        return [_part(x, axis, a, b) for a, b in pairwise(bounds)]
+    count, length = cuts, x.type.shape[axis]
+    if count < 1 or (length is not None and length % count):
+        raise ValueError(f"split: axis {axis} of {describe(x)} cannot be cut into {count} equal parts")
+    if length is not None:
+        size = length // count
+        return [_part(x, axis, k * size, (k + 1) * size) for k in range(count)]
+    own = lengths_of(x)
+    text = f"split: an axis cannot be cut into {count} equal parts, its length is {{0}}"
+    x = checked(x, T.eq(T.mod(own[axis], count), 0), text, own[axis])
+    parts = reshape(x, (*own[:axis], count, T.floor_div(own[axis], count), *own[axis + 1 :]))
+    return [parts[(slice(None),) * axis + (k,)] for k in range(count)]
+
+
+def tile(x: TensorLike, reps: ShapeLike, ndim: int | None = None) -> TensorVariable:
+    """NumPy's `tile`: `x` repeated as a block, `reps` times along each axis.
+
+    `reps`: integers or integer scalars, or an integer vector; where the length of that is not known when the graph is
+    built, `ndim` says it.  Theano's `ndim` of more than the counts given means counts of 1 before them.
+    """
+    x = as_tensor(x)
+    unknown = isinstance(reps, Variable) and reps.ndim == 1 and reps.type.shape[0] is None
+    counts = [_not_negative(n, "tile") for n in as_lengths(reps, "tile", ndim if unknown else None, "reps")]
+    if ndim is not None and ndim < max(x.ndim, len(counts)):
+        raise ValueError(f"tile: ndim must be at least {max(x.ndim, len(counts))} for {describe(x)}, got {ndim!r}")
+    ndim = max(x.ndim, len(counts), ndim or 0)
+    own = [constant(1, "int64")] * (ndim - x.ndim) + list(lengths_of(x))
+    counts = [constant(1, "int64")] * (ndim - len(counts)) + counts
+    blocks = reshape(x, [n for length in own for n in (1, length)])
+    broadcast = broadcast_to(blocks, [n for pair in zip(counts, own, strict=True) for n in pair])
+    return reshape(broadcast, [T.mul(count, length) for count, length in zip(counts, own, strict=True)])
+
+
+def _not_negative(count: Any, what: str) -> Variable:
+    """The int64 scalar for a count.  Raises ValueError if it is known and negative, TypeError if it is no integer."""
+    found = as_length(count, what)
+    if isinstance(found, Constant) and found.data < 0:
+        raise ValueError(f"{what}: a count must not be negative, got {int(found.data)}")
+    return found
+
+
+@record(repr=False)
+class RepeatedPositions(TensorOp):
+    """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
+
+    Raises ValueError for negative counts.
+    """
+
+    name = "repeated_positions"
+    fallible = True
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        require_count(self.name, inputs, 1)
+        (counts,) = inputs
+        if counts.ndim != 1 or counts.dtype != "int64":
+            raise TypeError(f"{self.name} takes an int64 vector, got {describe(counts)}")
+        return (TensorType("int64", (None,)),)
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        (counts,) = values
+        if len(counts) and counts.min() < 0:
+            raise ValueError(f"a count of repetitions is negative ({counts.min()})")
+        return (np.repeat(np.arange(len(counts), dtype=np.int64), counts),)
+
+    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
+        return [None]
+
+
+def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
+    """NumPy's `repeat`: each element of `x` `repeats` times along `axis` (of the flattened `x` for None).
+
+    `repeats` is an integer, an integer scalar, or a vector with one integer an element.  Raises ValueError for a vector
+    of another length and for negative counts: when the graph is built if they are known, else when it is run.
+    """
+    x = as_tensor(x)
+    if axis is None:
+        x, axis = x if x.ndim == 1 else flatten(x), 0
+    axis = normalize_axis(axis, x.ndim, "repeat")
+    counts = as_tensor(repeats)
+    if counts.type.kind not in "biu" or counts.ndim > 1:
+        raise TypeError(f"repeat: repeats must be an integer or a vector of integers, got {shown(repeats)}")
+    if counts.ndim and counts.type.shape[0] != 1:
+        whole = constant(counts.data, "int64") if isinstance(counts, Constant) else with_dtype(counts, "int64")
+        return T.take(x, _positions(x, axis, whole), axis)
+    own, count = lengths_of(x), _not_negative(repeats if not counts.ndim else _only(counts), "repeat")
+    broadcast = broadcast_to(expand_dims(x, axis + 1), (*own[: axis + 1], count, *own[axis + 1 :]))
+    return reshape(broadcast, (*own[:axis], T.mul(own[axis], count), *own[axis + 1 :]))
+
+
+def _only(counts: Any) -> Any:
+    return int(counts.data[0]) if isinstance(counts, Constant) else counts[0]
+
+
+def _positions(x: Variable, axis: int, counts: Any) -> TensorVariable:
+    """Return the source indices along `axis`, each repeated `counts` times, as a vector."""
+    length, given = x.type.shape[axis], counts.type.shape[0]
+    if None not in (length, given) and length != given:
+        raise ValueError(f"repeat: {given} counts for axis {axis} of {describe(x)}, whose length is {length}")
+    if length is not None and isinstance(counts, Constant):
+        return constant(RepeatedPositions().evaluate(counts.data)[0])
+    return RepeatedPositions()(broadcast_to(counts, (lengths_of(x)[axis],)))
+
+
+def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
+    """`x` with its elements in reverse order along `axis` (all axes for None)."""
+    x = as_tensor(x)
+    axes = range(x.ndim) if axis is None else normalize_axes(axis, x.ndim, "flip")
+    return x[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(x.ndim))]
+
+
+def roll(x: TensorLike, shift: ShapeLike, axis: int | Sequence[int] | None = None) -> TensorVariable:
+    """NumPy's `roll`: elements moved on by `shift` along `axis`, those beyond the end put at the beginning.
+
+    With `axis=None` the flattened `x` is rolled.  `shift` is an integer or an integer scalar, or one of them an axis.
+    """
+    x = as_tensor(x)
+    if axis is None:
+        return reshape(roll(flatten(x), shift, 0), lengths_of(x))
+    axes, given = normalize_axes(axis, x.ndim, "roll"), unpacked(shift)
+    shifts = list(given) if isinstance(given, (tuple, list)) else [given] * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: shift is {shown(given)}, expected one number for each of the axes {axes}")
+    for k, by in zip(axes, shifts, strict=True):
+        own = lengths_of(x)
+        cut = T.mod(T.neg(as_length(by, "roll")), own[k])
+        rolled = Join(k)(_part(x, k, cut, None), _part(x, k, None, cut))
+        x = reshape(rolled, own)  # says what the sum of two lengths does not: that the shape is that of x
+    return x

@@ -1,0 +1,4 @@
+"""Channels in blocks (NCHWc): layouts, and the ops that exist only there.
+
+Begin with layout.py.
+"""

@@ -1,0 +1,58 @@
+"""Fused pairs in blocks: a convolution and the depthwise convolution or pool that reads it, in blocks of rows.
+
+MobileNets alternate products along channels with such kernels (Sandler et al. 2018), on images that no cache holds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ....graph import Apply, Constant, Op, Variable
+from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_pool import BlockedPool
+from ....ops.lowered.convolution_pair import ConvolutionPair, bounds_of
+from ....ops.lowered.fused_product import FusedProduct
+from ....targets.current import current
+from ...patterns import Users
+from ...rule import Rule, node_rule
+from ..facts import Node, producer
+
+
+def paired(node: Node, users: Users) -> Variable | None:
+    """Fuse a depthwise convolution or a pool with the convolution that it alone reads."""
+    second, first = _convolution(node), producer(node.inputs[0], BlockedConvolution, FusedProduct)
+    if second is None or not _is_own(second) or first is None or len(users(node.inputs[0])) > 1:
+        return None
+    op, size = _convolution(first), node.out.type.shape[4]
+    if not isinstance(op, BlockedConvolution) or op.own or op.tile or op.groups > 1 or op.size != size:
+        return None
+    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > current().limits.pooled_products:
+        return None
+    inputs = (*first.inputs, *node.inputs[1:])
+    return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out
+
+
+def _is_own(op: BlockedConvolution | BlockedPool) -> bool:
+    """Whether each result depends on one channel, and no Winograd tiles are used."""
+    return isinstance(op, BlockedPool) or (op.own and not op.tile)
+
+
+def _convolution(node: Node) -> BlockedConvolution | BlockedPool | None:
+    """Return the pool, or the convolution with packed weights, of a node, if all that follows is a constant clip."""
+    op: Op = node.op
+    if isinstance(op, FusedProduct):
+        bounds, op = op.split(node.inputs)[1], op.product
+        if bounds_of(node.op.graph) is None or not all(isinstance(v, Constant) for v in bounds):
+            return None
+    if isinstance(op, BlockedPool):
+        return op
+    if not isinstance(op, BlockedConvolution) or not op.weights or len(node.outputs) > 1:
+        return None
+    return op
+
+
+PAIRS: list[Rule] = [
+    node_rule("local_convolution_pair", (BlockedConvolution, BlockedPool, FusedProduct), paired, uses=True,
+              formula="blocked_convolution(blocked_convolution(x, w, b), v, c) -> convolution_pair(x, w, b, v, c)"
+                      "  for v a kernel a channel, or a blocked_pool"),
+]  # fmt: skip

@@ -1,0 +1,4 @@
+"""Rules on loops and branches.
+
+Begin with scan.py.
+"""

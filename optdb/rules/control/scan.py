@@ -1,0 +1,206 @@
+"""Loops with less work: loop-invariant code moves before the loop, and unread results are dropped.
+
+    scan{fn(s, w) -> s + exp(w)}(n, s, w)          -->   scan{fn(s, e) -> s + e}(n, s, exp(w))
+    scan{fn(s, c, unread) -> s + c}(n, s, 2.0, x)  -->   scan{fn(s) -> s + 2.0}(n, s)
+    scan{traced=(True,)}(n, s)[-1]                 -->   scan{traced=(False,)}(n, s)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, rebuild, toposort
+from ....ops.control.scan_ops import Scan
+from ....ops.core.tensor import TensorVariable
+from ....ops.shapes.indexing import Subtensor
+from ....profiling import OptimizerProfile
+from ....record import record
+from ...contract import Contract, exact, relaxes
+from ...optimizers import Optimizer, Result
+from .inner_graphs import admitted
+
+
+@record(kw_only=True)
+class PushOutNonSequences(Optimizer):
+    """Moves loop-invariant computations of a body before the loop."""
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_loops(graph, pushed_out), self.name, editor), OptimizerProfile()
+
+
+@record(kw_only=True)
+class RemoveConstants(Optimizer):
+    """Moves constants into bodies, and removes inputs that a body does not read or gets twice."""
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return admitted(graph, with_loops(graph, without_constants), self.name, editor), OptimizerProfile()
+
+
+@record(kw_only=True)
+class SaveMemory(Optimizer):
+    """Drops results of a loop that have no reader, and all but the last state where that is enough.
+
+    `x[-1]` of a loop that takes no step is then what the loop began with, and not an error.
+    """
+
+    contract: ClassVar[Contract | None] = relaxes("errors")
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        found = graph
+        while (smaller := _slimmed(found)) is not found:  # a value that one loop no longer reads, another need not keep
+            found = smaller
+        return admitted(graph, found, self.name, editor), OptimizerProfile()
+
+
+def with_loops(graph: FunctionGraph, change: Callable[[Apply], Apply | None]) -> FunctionGraph:
+    """Return the graph with each loop replaced by the result of `change`."""
+    return over_loops(graph, lambda node: (change(node) or node).outputs)
+
+
+def over_loops(graph: FunctionGraph, visit: Callable[[Apply], Sequence[Variable]]) -> FunctionGraph:
+    """Return the graph with the outputs of each loop replaced by the result of `visit`."""
+    if not any(isinstance(op, Scan) for op in graph.ops):
+        return graph
+    found = graph.rebuilt(lambda node: visit(node) if isinstance(node.op, Scan) else node.outputs)
+    return graph if found.outputs == graph.outputs else found
+
+
+# --- out of the loop
+
+
+def pushed_out(node: Apply) -> Apply | None:
+    """Return the loop with its invariant computations moved before it; None if there are none."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, first = op.graph, op.states.stop
+    steady = set(body.inputs[first:])
+    moved: dict[Variable, None] = {}
+    for inner in body.order:
+        plain = not inner.op.fallible and all(i in steady or isinstance(i, Constant) for i in inner.inputs)
+        if plain and any(i in steady for i in inner.inputs):
+            steady.update(inner.outputs)
+        else:
+            moved.update(dict.fromkeys(i for i in inner.inputs if i in steady and i.owner is not None))
+    moved.update(dict.fromkeys(o for o in body.outputs if o in steady and o.owner is not None))
+    if not moved:
+        return None
+    outside = rebuild(list(moved), dict(zip(body.inputs[first:], node.inputs[1 + first :], strict=True)))
+    leaves = {v: TensorVariable(v.type, name=v.name) for v in moved}
+    outputs = rebuild(body.outputs, dict(leaves))
+    graph = FunctionGraph([*body.inputs, *leaves.values()], outputs)
+    return Apply(replace(op, graph=graph), (*node.inputs, *outside), node.origin)
+
+
+# --- into the loop
+
+
+def without_constants(node: Apply) -> Apply | None:
+    """Return the loop with constants in its body, and without inputs that are unread or given twice."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, states = op.graph, op.states
+    given: dict[tuple[bool, Variable], Variable] = {}
+    images: dict[Variable, Variable] = {}
+    kept = []
+    for k, (outer, inner) in enumerate(zip(node.inputs[1:], body.inputs, strict=True)):
+        if states.start <= k < states.stop:
+            kept.append(k)
+        elif k >= states.stop and isinstance(outer, Constant):
+            images[inner] = outer
+        elif inner in body.uses:
+            before = given.setdefault((k < states.start, outer), inner)
+            if before is inner:
+                kept.append(k)
+            else:
+                images[inner] = before
+    if len(kept) == len(body.inputs):
+        return None
+    graph = FunctionGraph([body.inputs[k] for k in kept], rebuild(body.outputs, dict(images)))
+    sequences = sum(k < states.start for k in kept)
+    operands = (node.inputs[0], *(node.inputs[1 + k] for k in kept))
+    return Apply(replace(op, graph=graph, sequences=sequences), operands, node.origin)
+
+
+# --- less of the loop
+
+
+def _slimmed(graph: FunctionGraph) -> FunctionGraph:
+    """Return the graph with loops reduced to the results that are read; the graph itself if nothing changes."""
+    known: dict[Variable, Variable] = {}
+    lasts: dict[Variable, Variable] = {}
+    if not any(isinstance(op, Scan) for op in graph.ops):
+        return graph
+    for node in graph.order:
+        if node.inputs and node.inputs[0] in lasts:
+            known[node.out] = lasts[node.inputs[0]]
+            continue
+        new = node.over(known)
+        if isinstance(node.op, Scan):
+            read = [o in graph.uses for o in node.outputs]
+            ends = [_only_last(graph, o) and t for o, t in zip(node.outputs, node.op.traced, strict=False)]
+            made = _with_less(new, read, ends)
+            if made is not None:
+                lasts.update((o, made[n]) for o, n, end in zip(node.outputs, new.outputs, ends, strict=False) if end)
+                known.update((o, made[n]) for o, n in zip(node.outputs, new.outputs, strict=True) if n in made)
+                continue
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+    return graph.substituted(known) if lasts or known else graph
+
+
+def _only_last(graph: FunctionGraph, trace: Variable) -> bool:
+    """Whether `trace[-1]` is all that is read of a trace."""
+    uses = graph.uses.get(trace, [])
+    return bool(uses) and all(user is not None and _is_last(user, trace) for user, _ in uses)
+
+
+def _is_last(node: Apply, trace: Variable) -> bool:
+    op, rest = node.op, node.inputs[1:]
+    plain = isinstance(op, Subtensor) and op.spec[0] == "i" and all(entry == "s000" for entry in op.spec[1:])
+    return plain and node.inputs[0] is trace and isinstance(rest[0], Constant) and int(rest[0].data) == -1
+
+
+def _with_less(node: Apply, read: Sequence[bool], ends: Sequence[bool]) -> dict[Variable, Variable] | None:
+    """Return a replacement for each output of a loop that is read; None if the loop cannot be reduced."""
+    op = node.op
+    assert isinstance(op, Scan)
+    body, count = op.graph, len(op.traced)
+    live = _live_states(op, read)
+    traced = [t and read[k] and not ends[k] for k, t in enumerate(op.traced)]
+    values = [k for k in range(count, len(node.outputs)) if read[k]]
+    if len(live) == count and traced == list(op.traced) and len(values) == len(node.outputs) - count:
+        return None
+    if not live and not values and not op.until:
+        return None
+    condition = body.outputs[len(body.outputs) - op.until :]
+    outputs = [*(body.outputs[k] for k in live), *(body.outputs[k] for k in values), *condition]
+    first, last = op.states.start, op.states.stop
+    kept = [*range(first), *(first + k for k in live), *range(last, len(body.inputs))]
+    graph = FunctionGraph([body.inputs[k] for k in kept], outputs)
+    slim = replace(op, graph=graph, traced=tuple(traced[k] for k in live))
+    made = Apply(slim, (node.inputs[0], *(node.inputs[1 + k] for k in kept)), node.origin)
+    return {node.outputs[k]: new for k, new in zip([*live, *values], made.outputs, strict=True) if read[k]}
+
+
+def _live_states(op: Scan, read: Sequence[bool]) -> list[int]:
+    """Return the states that are read, or that something which is read depends on."""
+    body, count = op.graph, len(op.traced)
+    place = {v: k for k, v in enumerate(body.inputs[op.states])}
+    live = {k for k in range(count) if read[k]}
+    wanted = [o for k, o in enumerate(body.outputs) if k >= len(read) or (k >= count and read[k])]
+    wanted += [body.outputs[k] for k in live]
+    seen: set[Variable] = set()
+    while wanted:
+        nodes = toposort(wanted, stop_at=seen)
+        met = dict.fromkeys([i for inner in nodes for i in inner.inputs] + wanted)
+        seen.update(o for inner in nodes for o in inner.outputs)
+        new = [place[v] for v in met if v in place and place[v] not in live]
+        live.update(new)
+        wanted = [body.outputs[k] for k in new]
+    return sorted(live)

@@ -1,0 +1,4 @@
+"""The division of a graph among engines.
+
+Begin with partition.py.
+"""

@@ -1,0 +1,4 @@
+"""In-place work and its alias analysis.
+
+Begin with inplace.py.
+"""

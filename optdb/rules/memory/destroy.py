@@ -1,0 +1,177 @@
+"""Alias and liveness analysis behind the in-place optimizers.
+
+A value may be overwritten by the node that reads it last, if it is no output, no constant, no view of another value and
+has no live views.  An input may be overwritten by the update that replaces it, and only when nothing can fail any more
+or by an op whose overwritten part a failing call restores: after an error every shared value is as it was.
+
+The analysis fixes one order of the nodes and asks who reads a value last in it; so whatever is marked, that order stays
+legal, and no mark has to be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from ....graph import Apply, Constant, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
+from ....graph.ordering import overwriters_last
+from ....ops.elementwise.records import Pointwise
+from ....ops.linalg.blas import Gemm, Gemv, Ger
+from ....ops.lowered.fused import Fused, InPlace
+from ....ops.shapes.shape import DimShuffle
+from ....profiling import OptimizerProfile
+from ....record import record
+from ....record.cached import cached_property
+from ...contract import Contract, exact
+from ...optimizers import Optimizer, Result
+from ..fusion.groups import is_index_map
+from ..shapes.agreement import Agreement, demanded
+
+
+@record(kw_only=True)
+class AddDestroyHandler(Optimizer):
+    """Checks that the graph overwrites no value that is still needed; later passes may mark nodes as in place.
+
+    Raises InconsistencyError if there is no legal order of the nodes.
+    """
+
+    contract: ClassVar[Contract | None] = exact
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        kinds = {type(node.op) for node in graph.order}
+        if any(kind.destroys is not Op.destroys for kind in kinds) and any(n.op.destroys() for n in graph.order):
+            Destroyers(graph)
+        return graph, OptimizerProfile()
+
+
+class Liveness:
+    """The last reader of each value, in one order of the nodes, and the values that will be overwritten."""
+
+    def __init__(self, graph: FunctionGraph) -> None:
+        self.graph = graph
+        self.aliases: Destroyers = Destroyers(graph)
+        self.updated_by: dict[Variable, Variable] = {graph.inputs[i]: graph.outputs[o] for i, o in graph.updates}
+        self._replaced_by: dict[Variable, list[Variable]] = {}
+        for old, new in self.updated_by.items():
+            self._replaced_by.setdefault(new, []).append(old)
+        self._writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
+        self._late = self._can_be_last(self._writers) if self._writers else set()
+        """Nodes that compute updates and after which no node can fail, so that they may overwrite inputs."""
+        self.order: list[Apply] = self._with_writers_last()
+        self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
+        self._kept = {self.aliases.root_of(o) for o in graph.outputs}
+        self._taken: set[Variable] = set(self.aliases.destroyer)
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """Return the facts about lengths that hold when updates are written."""
+        return Agreement(self.graph, besides=self._writers)
+
+    def may_overwrite(self, node: Apply, output: int, position: int) -> bool:
+        """Whether `node` may write its output over its input `position`: same dtype and shape, no later reader.
+
+        The node itself may read the same variable at several positions, but no other view of it.
+        """
+        victim, result = node.inputs[position], node.outputs[output]
+        if victim.dtype != result.dtype or victim.ndim != result.ndim or isinstance(victim, Constant):
+            return False
+        if self.aliases.root_of(victim) is not victim or victim in self._taken or victim in self._kept:
+            return False
+        if self._last_reader[victim] is not node or any(
+            i is not victim and self.aliases.root_of(i) is victim for i in node.inputs
+        ):
+            return False
+        if victim.owner is not None:
+            return same_shape(victim, result)
+        # By now every product has run, so what products demand of lengths is known to hold.
+        is_update = self.updated_by.get(victim) is result and node in self._late
+        may_write = is_update or (node.op.restorable and self._becomes_update(victim, result))
+        return may_write and self.agreement.same_shape(victim, result)
+
+    def _becomes_update(self, victim: Variable, result: Variable) -> bool:
+        """Whether `result` is the new value of the input `victim`, or becomes it by further restorable writes."""
+        new = self.updated_by.get(victim)
+        while new is not None and new is not result:
+            new = new.owner.inputs[0] if new.owner is not None and new.owner.op.restorable else None
+        return new is result
+
+    def replaced_by(self, variable: Variable) -> list[Variable]:
+        """Return the inputs whose new value is `variable`."""
+        return self._replaced_by.get(variable, [])
+
+    def take(self, victim: Variable) -> None:
+        """Record that `victim` will be overwritten."""
+        self._taken.add(victim)
+
+    # --- inputs, and what may fail
+    def _can_be_last(self, writers: set[Apply]) -> set[Apply]:
+        """Return the nodes of `writers` that cannot fail, and after which no node can."""
+        after: dict[Apply, list[Apply]] = {}
+        for node in self.aliases.order:
+            for above in {i.owner: None for i in node.inputs if i.owner is not None} | dict.fromkeys(
+                self.aliases.before(node)
+            ):
+                after.setdefault(above, []).append(node)
+        risky: set[Apply] = set()
+        for node in reversed(self.aliases.order):
+            if may_fail(node, self.agreement, node in writers) or any(later in risky for later in after.get(node, ())):
+                risky.add(node)
+        return writers - risky
+
+    def _with_writers_last(self) -> list[Apply]:
+        before = {node: self.aliases.before(node) for node in self.aliases.order if node.op.destroys()}
+        late = self._late | {node for node in before if self.aliases.overwrites_input(node)}
+        return overwriters_last(list(self.aliases.order), before, late)
+
+
+def may_fail(node: Apply, agreement: Agreement, writes_update: bool = False) -> bool:
+    """Whether a run of `node` can raise: for its values, for lengths that may disagree, or for lack of memory.
+
+    Ops that are not known here are taken to be able to.  A node that `writes_update` is taken to need no new memory.
+    """
+    op = node.op.op if isinstance(node.op, InPlace) else node.op
+    if is_index_map(node):
+        return False
+    if op.fallible or not isinstance(op, (Pointwise, Fused, Gemm, Gemv, Ger)):
+        return True
+    overwriting = node.op.destroys()
+    if not writes_update and any(o.ndim and n not in overwriting for n, o in enumerate(node.outputs)):
+        return True
+    if isinstance(op, (Gemm, Gemv, Ger)):
+        return not all(agreement.same((a,), (b,)) for a, b in demanded(node))
+    return not _lengths_agree(node, op, agreement)
+
+
+def _lengths_agree(node: Apply, op: object, agreement: Agreement) -> bool:
+    """Whether the operands of an elementwise op, or of each one in a group, certainly broadcast."""
+    if not isinstance(op, Fused):
+        return _broadcasts([dims_of(i) for i in node.inputs], dims_of(node.outputs[0]), agreement)
+    known: dict[Variable, tuple[Dim, ...]] = dict(zip(op.graph.inputs, map(dims_of, node.inputs), strict=True))
+    for inner in op.graph.order:
+        shapes = [known[i] if i in known else dims_of(i) for i in inner.inputs]
+        known.update(zip(inner.outputs, inner.op.dims(inner, shapes), strict=True))
+        if isinstance(inner.op, Pointwise) and not _broadcasts(shapes, known[inner.out], agreement):
+            return False
+    return True
+
+
+def _broadcasts(shapes: Iterable[Sequence[Dim]], joint: Sequence[Dim], agreement: Agreement) -> bool:
+    return all(
+        length == 1 or agreement.same((length,), (whole,))
+        for shape in shapes
+        for length, whole in zip(shape, joint[len(joint) - len(shape) :], strict=True)
+    )
+
+
+def moved_inputs(op: Fused) -> set[Variable]:
+    """Return the inputs of a group read along other axes than its outputs are written; none may be overwritten."""
+    moved: set[Variable] = set()
+    for node in reversed(op.graph.order):
+        if isinstance(node.op, DimShuffle) or not moved.isdisjoint(node.outputs):
+            moved.update(node.inputs)
+    return moved.intersection(op.graph.inputs)
+
+
+def reduced_outputs(op: Fused) -> Iterator[int]:
+    """Return the outputs of a group that are not elementwise."""
+    return (n for n, o in enumerate(op.graph.outputs) if o.owner is None or not isinstance(o.owner.op, Pointwise))

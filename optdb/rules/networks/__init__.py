@@ -1,0 +1,4 @@
+"""Rules on networks: softmax, normalization, pools, attention.
+
+Begin with softmax.py.
+"""

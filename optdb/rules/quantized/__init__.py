@@ -1,0 +1,4 @@
+"""Networks in integers, numbers of few bits, weights stored in 16 bits.
+
+Begin with byte_sums.py.
+"""

@@ -1,0 +1,89 @@
+"""Products of bfloat16 numbers summed in float32, which take half the time where the processor has vdpbf16ps.
+
+    dot(from_bfloat16(a), from_bfloat16(b))   -->   bfloat_dot(a, b)             both are stored so: the same products
+    dot(x, y)                                 -->   bfloat_dot(x, y)             rounded to 8 bits; tag `bfloat16` alone
+    dot(x, w)                                 -->   packed_bfloat_dot(x, w in panels)  for constant w
+
+The sum of the first form has another order, and nothing else changes.  In the others both operands are rounded.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ....graph import Constant, Variable
+from ....ops.core.tensor import constant
+from ....ops.elementwise.records import from_bfloat16
+from ....ops.elementwise.special import from_bfloat16 as widened
+from ....ops.elementwise.special import to_bfloat16
+from ....ops.linalg.blas import Dot, MatMul
+from ....ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ....targets.costs import ITEMS
+from ....targets.current import current
+from ....targets.target import Target
+from ...contract import narrows, relaxes
+from ...rule import Rule, node_rule
+from ..facts import Node, producer
+
+
+def multiplies_bfloats(target: Target) -> bool:
+    """Whether the target has an instruction for pairs of bfloat16 numbers; else products of float32 are as fast."""
+    return target.vector == 64 and "avx512_bf16" in target.features
+
+
+def bits_of(v: Variable) -> Variable | None:
+    """Return the bits of the bfloat16 numbers behind a value or a constant."""
+    made = producer(v, from_bfloat16)
+    if made is not None:
+        return made.inputs[0]  # type: ignore[no-any-return]
+    if not isinstance(v, Constant) or v.dtype != "float32":
+        return None
+    bits = to_bfloat16(v.data)
+    return constant(bits) if np.array_equal(widened(bits), v.data) else None
+
+
+def product(a: Variable, b: Variable) -> Variable | None:
+    """Return rows times a matrix; a constant one is rounded and packed in panels.  None: few rows, other matrices."""
+    target, lengths = current(), a.type.shape[:-1]
+    known = [n for n in lengths if n is not None]
+    if not isinstance(b, Constant):
+        is_few = len(known) == len(lengths) and math.prod(known) < target.limits.bfloat_rows
+        return None if is_few else BfloatDot()(a, b)  # type: ignore[no-any-return]
+    depth, outputs = b.data.shape
+    lanes = target.vector // ITEMS["float32"]
+    op = PackedBfloatDot(depth, outputs, lanes, target.registers // target.limits.panel_registers)
+    bits = b.data if b.dtype == "uint16" else to_bfloat16(b.data)
+    return op(a, constant(op.packed(bits)))  # type: ignore[no-any-return]
+
+
+def stored_product(node: Node) -> Variable | None:
+    """Return rows times a matrix, both of which are stored as bfloat16."""
+    if not any(producer(i, from_bfloat16) for i in node.inputs):
+        return None
+    a, b = map(bits_of, node.inputs)
+    if a is None or b is None or not a.ndim or b.ndim != 2 or not multiplies_bfloats(current()):
+        return None
+    return product(a, b)
+
+
+def rounded_product(node: Node) -> Variable | None:
+    """Return rows of float32 times a matrix, both rounded to bfloat16."""
+    a, b = node.inputs
+    if node.out.dtype != "float32" or a.dtype != b.dtype or not a.ndim or b.ndim != 2:
+        return None
+    left, right = (i if (bits := bits_of(i)) is None else bits for i in (a, b))
+    return product(left, right)
+
+
+STORED: list[Rule] = [
+    node_rule("local_stored_bfloat16_dot", (Dot, MatMul), stored_product, having=from_bfloat16,
+              contract=relaxes("rounding", "signed zero"),
+              formula="dot(from_bfloat16(a), from_bfloat16(b)) -> bfloat_dot(a, b)  where the processor has vdpbf16ps"),
+]  # fmt: skip
+ROUNDED: list[Rule] = [
+    node_rule("local_bfloat16_dot", (Dot, MatMul), rounded_product,
+              contract=narrows(8) | relaxes("rounding", "signed zero", "overflow", "underflow"),
+              formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
+]  # fmt: skip

@@ -1,0 +1,121 @@
+"""Weights stored in 16 bits with arithmetic in float32: half the bytes of a bundle and of the reads of a product.
+
+    dot22(x, w)              -->   dot22(x, cast{float32}(w in float16))              widened before the product
+    dot22(x, w)              -->   sum(x.T * cast{float32}(w in float16), axis=0)     widened in registers, for few rows
+    advanced_subtensor(w, i) -->   cast{float32}(advanced_subtensor(w in float16, i))
+
+The pass stands behind those that fold and lay out weights, which so compute in float32 and are rounded once.  It runs
+where a query names it: `ag.freeze(f, storage="float16")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from ....graph import Apply, Constant, FunctionGraph, GraphEditor, Variable
+from ....ops.core.tensor import constant
+from ....ops.elementwise.records import add, cast, from_bfloat16, mul
+from ....ops.elementwise.special import to_bfloat16
+from ....ops.linalg.blas import Dot, Dot22
+from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
+from ....ops.shapes.indexing import Subtensor
+from ....ops.shapes.shape import DimShuffle
+from ....record import record
+from ....targets.current import current
+from ...contract import Contract, relaxes
+from ...optimizers import Optimizer, Result
+from ..fusion.as_one import profiled
+
+FORMATS = ("float16", "bfloat16")
+"""The formats in which weights can be stored; bfloat16 is stored as its bits."""
+LEAST = 1024
+"""Least elements of a constant that is stored in 16 bits."""
+
+
+@record(kw_only=True)
+class StoreWeights(Optimizer):
+    """Stores large float32 constants in 16 bits and widens them at each reader."""
+
+    contract: ClassVar[Contract | None] = relaxes("rounding", "underflow")
+
+    format: str = "float16"
+
+    def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        return profiled(_Stored(self.format).stored, graph, self.name, editor)
+
+
+class _Stored:
+    """The 16-bit constants of one graph, each created once."""
+
+    def __init__(self, format: str) -> None:
+        self.format = format
+        self.narrow: dict[Variable, Constant | None] = {}
+        self.wide: dict[Variable, Variable] = {}
+
+    def stored(self, graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:
+        """Return `graph` with its large constants in 16 bits; call the editor once per reader."""
+        known: dict[Variable, Variable] = {}
+        for node in graph.order:
+            new = node.over(known)
+            read = [k for k, i in enumerate(new.inputs) if self.narrowed(i) is not None]
+            made = self.reader(new, read) if read else None
+            if made is not None and editor.admit(by, node.outputs[0], made[0]):
+                known.update(zip(node.outputs, made, strict=True))
+            elif new is not node:
+                known.update(zip(node.outputs, new.outputs, strict=True))
+        if not known:
+            return graph
+        return FunctionGraph(graph.inputs, [known.get(o, o) for o in graph.outputs], graph.updates)
+
+    def narrowed(self, variable: Variable) -> Constant | None:
+        """Return the constant in 16 bits; None for a small one, or with numbers beyond the format's range."""
+        if not isinstance(variable, Constant) or variable.dtype != "float32" or variable.data.size < LEAST:
+            return None
+        if variable not in self.narrow:
+            self.narrow[variable] = _narrowed(variable.data, self.format)
+        return self.narrow[variable]
+
+    def widened(self, stored: Variable) -> Variable:
+        return cast(stored, "float32") if self.format == "float16" else from_bfloat16(stored)
+
+    def reader(self, node: Apply, read: Sequence[int]) -> Sequence[Variable]:
+        """Return the outputs of a node that reads some operands in 16 bits."""
+        if isinstance(node.op, (Subtensor, AdvancedSubtensor)) and read == [0]:
+            part = node.with_inputs([self.narrow[node.inputs[0]], *node.inputs[1:]]).out  # type: ignore[list-item]
+            return [self.widened(part)]
+        for k in read:
+            own = node.inputs[k]
+            if own not in self.wide:
+                self.wide[own] = self.widened(self.narrow[own])  # type: ignore[arg-type]
+        wide = node.with_inputs([self.wide[i] if k in read else i for k, i in enumerate(node.inputs)])
+        return [_sum_of_few_rows(wide)] if read == [1] and _has_few_rows(wide) else wide.outputs
+
+
+def _narrowed(data: np.ndarray, format: str) -> Constant | None:
+    """Return float32 numbers in 16 bits; None if a finite one becomes infinite."""
+    with np.errstate(all="ignore"):
+        narrow = data.astype("float16") if format == "float16" else to_bfloat16(data)
+    infinite = np.isinf(narrow) if format == "float16" else (narrow & 0x7FFF) == 0x7F80
+    return constant(narrow) if np.array_equal(infinite, np.isinf(data)) else None
+
+
+def _has_few_rows(node: Apply) -> bool:
+    """Whether a node is a product of a vector or a few rows with a matrix."""
+    if not isinstance(node.op, (Dot, Dot22)) or node.inputs[1].ndim != 2:
+        return False
+    rows = node.inputs[0].type.shape[:-1]
+    return all(n is not None and n <= current().limits.widened_rows for n in rows)
+
+
+def _sum_of_few_rows(node: Apply) -> Variable:
+    """Return the product as a sum over the middle axis, which fuses with the widening of the weights."""
+    x, w = node.inputs
+    rows = x.ndim - 1
+    left: tuple[int | str, ...] = (*range(x.ndim), "x")
+    right: tuple[int | str, ...] = (*("x",) * rows, 0, 1)
+    made: Variable = Reduce(add, (rows,))(mul(DimShuffle(left)(x), DimShuffle(right)(w)))
+    return made

@@ -1,0 +1,4 @@
+"""Rules on shapes and parts: reshapes, axes, joins, reads and writes.
+
+Begin with dimshuffles.py.
+"""

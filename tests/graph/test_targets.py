@@ -1,0 +1,342 @@
+"""Targets: values that print and parse, that passes ask for their numbers, and that code is made for."""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.function.executable_cache import key_of
+from arignote.function.function import find_toolchain, process_cache
+from arignote.function.mode import as_mode
+from arignote.graph import FunctionGraph
+from arignote.targets.costs import Costs
+from arignote.targets.current import current, using
+from arignote.targets.limits import Limits
+from arignote.targets.named import NAMED, host
+from arignote.targets.target import TargetError
+from arignote.targets.text import parse_target
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# --- numbers of machines stand in targets/ alone
+
+BOUNDS = {
+    # A bound on the work of the optimizer, or on a graph: the same for all machines.
+    "optdb/database.py": {"MOST_ANSWERS"},
+    "optdb/equilibrium.py": {"PASSES_WITHOUT_SUSPICION"},
+    "optdb/index.py": {"MOST_KEPT"},
+    "optdb/mismatch.py": {"MOST_OPERANDS"},
+    "optdb/rules/linalg/views.py": {"DEEPEST"},
+    "optdb/rules/networks/attention.py": {"LITTLE"},
+    "optdb/rules/linalg/panels.py": {"LITTLE"},
+    "optdb/rules/conforming.py": {"_LOOKED_AT"},
+    "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
+    "optdb/rules/shapes/fills.py": {"MOST_STEPS"},
+    "optdb/rules/fusion/rows.py": {"OPEN"},
+    "optdb/rules/shapes/lifting.py": {"MOST_PASSED"},
+    "optdb/rules/shapes/joins.py": {"MOST_PARTS", "_MOST_PADDINGS"},
+    "optdb/rules/quantized/quantization.py": {"SAFE"},
+    "optdb/rules/elementwise/powers.py": {"LONGEST_PRODUCT", "LONGEST_INTEGER_PRODUCT"},
+    "optdb/rules/elementwise/products.py": {"MOST_FACTORS"},
+    "optdb/rules/quantized/storage.py": {"LEAST"},
+    "optdb/rules/linalg/structure.py": {"_LARGEST_CONSTANT"},
+    "ops/shapes/conditions.py": {"_SMALL"},
+    "ops/core/derivatives.py": {"_LAYERS"},
+    "ops/shapes/distinct.py": {"_VIEWS"},
+    "ops/control/laziness.py": {"MOST_NESTED"},
+    "ops/core/tracing.py": {"_LONGEST"},
+    "ops/linalg/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
+    "ops/elementwise/pointwise.py": {"MOST_NUMBERS"},
+    "ops/shapes/lengths.py": {"_DEPTH"},
+    "ops/networks/pooling.py": {"MOST_TAPS"},
+    "ops/shapes/slices.py": {"_LOOKED_INTO"},
+    "cbackend/driver/rerolling.py": {"WORTH_A_LOOP"},
+    "cbackend/program/buffers.py": {"MOST_PLACES"},
+    "cbackend/program/planner.py": {"_PARTS"},
+    # A number of mathematics, of a type or of an algorithm.
+    "optdb/rules/shapes/slicing.py": {"_BEYOND", "_LARGEST_STEP"},
+    "optdb/rules/control/scan_products.py": {"_TURNED"},
+    "optdb/rules/quantized/byte_endings.py": {"MOST_SCALE"},
+    "optdb/rules/quantized/byte_sums.py": {"MOST"},
+    "optdb/rules/quantized/byte_zeros.py": {"NO_PADDING"},
+    "optdb/rules/fusion/growing.py": {"FEWEST"},
+    "optdb/rules/quantized/byte_tables.py": {"CHEAP", "LEAST_SCALE", "MOST", "STAGES"},
+    "optdb/rules/blocks/winograd.py": {"SIDE"},
+    "cbackend/lowering/lower_trees.py": {"LANES", "MOST_TOTALS"},
+    "ops/lowered/byte_sums.py": {"WORD"},
+    "ops/lowered/byte_tables.py": {"ENTRIES", "FRACTION"},
+    "ops/networks/fixed_point.py": {"BITS"},
+    "optdb/rules/elementwise/stability.py": {"_COEFFICIENTS"},
+    "ops/control/scan_ops.py": {"ENDLESS"},
+    "ops/reductions/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
+    "ops/elementwise/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
+    "ops/shapes/windows.py": {"MOST"},
+    # Axes; and the order of weights, which the C knows.
+    "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
+    "ops/lowered/bfloats.py": {"ALL_ZERO"},
+    "optdb/rules/blocks/layout.py": {"IMAGE_CHANNELS"},
+    "ops/lowered/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
+    "ops/lowered/sparse_columns.py": {"DEPTH"},
+    "ops/lowered/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
+    "ops/networks/weights.py": {"DEPTH", "EVEN"},
+    "cbackend/program/plan_blas.py": {"SUMMED"},
+    # Blocks of sums and products: the bits of results depend on them, on every target.
+    "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},
+    "cbackend/lowering/fold.py": {"LONG"},
+    "cbackend/lowering/groups.py": {"ITEMS", "LANES", "ROW_LANES", "LEAST_LANES", "HELD", "PART", "_NARROW"},
+    "cbackend/lowering/lanes.py": {"LANES"},
+    "cbackend/lowering/lower_planes.py": {"ROWS"},
+    "cbackend/lowering/lower_reduce.py": {"ROWS"},
+    "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
+    "ops/lowered/blocked_gradient.py": {"PANEL", "PORTIONED"},
+    # Room in the structures of our own runtime, and columns of its tables.
+    "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
+    "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
+    "cbackend/program/plan_bytes.py": {"FIXED"},
+    "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
+    "cbackend/driver/steps.py": {"DETAIL"},
+    "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
+    "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
+    "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
+    # Sizes of searches, marks, and lengths of texts in the division among engines.
+    "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
+    "optdb/rules/engines/division.py": {"_SHARED_LAUNCHES"},
+    "optdb/rules/engines/partition.py": {"_NAMED"},
+    # Lengths of texts.
+    "optdb/why_not.py": {"SHOWN"},
+    "ops/core/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},
+    "cbackend/driver/arena.py": {"A_LINE"},
+    "cbackend/driver/listing.py": {"LINES"},
+    "cbackend/lowering/describe.py": {"LIMIT"},
+}
+"""Numbers that may stand outside targets/: no machine and no compiler decides them."""
+
+
+def is_number(value):
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, (int, float)) and not isinstance(value.value, bool)
+    if isinstance(value, ast.UnaryOp):
+        return is_number(value.operand)
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left) and is_number(value.right)
+    return isinstance(value, ast.Tuple) and bool(value.elts) and all(map(is_number, value.elts))
+
+
+def numbers(path):
+    """The module's constants that are plain numbers."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None and is_number(node.value):
+            names = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (n.id for name in names for n in ast.walk(name) if isinstance(n, ast.Name))
+
+
+@pytest.mark.parametrize(
+    "room", ["optdb", "optdb/rules", "ops", "cbackend/lowering", "cbackend/program", "cbackend/driver"]
+)
+def test_numbers_of_machines_stand_in_targets(room):
+    for path in sorted((ROOT / room).glob("*.py")):
+        name = str(path.relative_to(ROOT))
+        left = set(numbers(path)) - BOUNDS.get(name, set())
+        assert not left, f"{name}: {left} belong to targets/limits.py or targets/costs.py, or to BOUNDS with a reason"
+
+
+def test_the_list_of_bounds_is_current():
+    for name, bounds in BOUNDS.items():
+        assert bounds <= set(numbers(ROOT / name)), name
+
+
+# --- text
+
+TARGETS = {
+    **NAMED,
+    "this machine": host(),
+    "other numbers": replace(
+        NAMED["x86_64-linux-v3"], l1=1000, threads=7, compiler=(), limits=Limits(nodes=9, tile_elements=(1, 2))
+    ),
+    "other costs": replace(host(), costs=replace(host().costs, table="", launch=1)),
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_targets_print_and_parse(name):
+    target = TARGETS[name]
+    assert parse_target(str(target)) == target and hash(target) == hash(parse_target(str(target)))
+
+
+def test_a_text_says_in_what_a_target_differs():
+    target = parse_target("x86_64-linux avx2,avx,fma l1=48K l2=2M threads=3 limits.nodes=20 costs.jump=5")
+    assert (target.features, target.vector, target.integers) == (("avx", "avx2", "fma"), 32, 32)
+    assert (target.l1, target.l2, target.threads) == (48 << 10, 2 << 20, 3)
+    assert (target.limits, target.costs.jump) == (Limits(nodes=20), 5)
+    assert target.flags == ("-march=x86-64", "-mavx", "-mavx2", "-mfma")
+    assert parse_target("x86_64-linux-v4 vector=32").flags[-1] == "-mprefer-vector-width=256"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "expected a name"),
+        ("x86_64-linux-v33", "did you mean 'x86_64-linux-v3'?"),
+        ("vax", "expected one of host, x86_64-linux,"),
+        ("x86_64-linux avx3", "no feature is called 'avx3'; did you mean"),
+        ("x86_64-linux fma avx2", "expected key=value, got 'avx2'; the features are one word"),
+        ("x86_64-linux thread=3", "no key is called 'thread'; did you mean 'threads'?"),
+        ("x86_64-linux limits.node=3", "no key is called 'limits.node'; did you mean 'limits.nodes'?"),
+        ("x86_64-linux l1=many", "l1 is 'many'; expected a size such as 48K"),
+        ("x86_64-linux l1=-1", "l1 is '-1'; expected a size such as 48K"),
+        ("x86_64-linux limits.tile_elements=3", "limits.tile_elements is '3'; expected a whole number"),
+    ],
+)
+def test_texts_of_no_target(text, said):
+    with pytest.raises(TargetError, match=r"^target") as error:
+        parse_target(text)
+    assert said in str(error.value)
+
+
+# --- passes ask
+
+
+def kernels(y, target):
+    """The ops of the graph of `y` as a target has it fused."""
+    with using(target):
+        return [node.op for node in ag.rewrite(FunctionGraph([x, w], [y]), "fast_run").order]
+
+
+x, w = T.vector("x"), T.vector("w", shape=(1,))
+
+
+def test_passes_ask_the_target_of_their_block():
+    y = x
+    for _ in range(6):
+        y = T.sin(y) + T.cos(y)
+    limited = replace(host(), limits=Limits(nodes=9))
+    assert len(kernels(y, host())) == 1 and len(kernels(y, limited)) == 2 and len(kernels(y, None)) == 1
+    assert current() == host()
+
+
+def test_the_cost_model_decides_what_is_computed_again():
+    y = x * (w * w + w)  # of one element, so that a loop over x would compute it anew in each step
+    dear = replace(host(), costs=replace(host().costs, broadcast_byte=0))
+    assert len(kernels(y, host())) < len(kernels(y, dear))
+
+
+# --- functions for a target
+
+m, n, v = T.fmatrix("m"), T.fmatrix("n"), T.fvector("v")
+V3 = "x86_64-linux-v3"
+runs_v3 = pytest.mark.skipif(not host().runs(NAMED[V3]), reason="this processor has no AVX2")
+
+
+@runs_v3
+def test_code_for_a_target_runs_with_the_bits_that_are_promised():
+    """Elementwise work, extrema, sums of columns and our own products; sums along rows fill other vectors."""
+    outputs = [T.tanh(m) / (1 + T.exp(m)), m.max(1), m.argmin(), m.sum(0), m @ n + 1, (m * 100).astype("int32").sum()]
+    rng = np.random.default_rng(1)
+    values = [rng.standard_normal(shape).astype("float32") for shape in ((67, 131), (131, 35))]
+    here, there = ag.function([m, n], outputs), ag.function([m, n], outputs, target=V3)
+    assert (here.target, there.target) == (host(), NAMED[V3]) and there.backend == "c"
+    for a, b in zip(here(*values), there(*values), strict=True):
+        assert np.array_equal(a, b)
+    again = pickle.loads(pickle.dumps(there))
+    assert again.target == there.target and again.c_source() == there.c_source()
+
+
+def assembly(function, folder):
+    toolchain = find_toolchain().under(function.target)
+    (folder / "code.c").write_text(function.c_source())
+    command = [*toolchain.command, *toolchain.all_flags, "-S", "-o", "code.s", "code.c"]
+    subprocess.run(command, cwd=folder, check=True)
+    return (folder / "code.s").read_text()
+
+
+@runs_v3
+def test_code_for_a_target_has_its_vectors_alone(tmp_path):
+    f, narrow = (ag.function([v], T.exp(v), target=target) for target in (V3, "x86_64-linux"))
+    assert "simdlen(8)" in f.c_source() and "simdlen(4)" in narrow.c_source()
+    assert "%ymm" in (text := assembly(f, tmp_path)) and "%zmm" not in text
+    assert "%xmm" in (text := assembly(narrow, tmp_path)) and "%ymm" not in text
+    table = load_runtime(find_toolchain().under(NAMED[V3]), process_cache()).table
+    assert table != load_runtime(find_toolchain(), process_cache()).table
+
+
+@runs_v3
+def test_functions_are_remembered_by_their_target():
+    graph = FunctionGraph([m], [T.exp(m)])
+    other_limits, other_costs = replace(NAMED[V3], limits=Limits(nodes=5)), replace(NAMED[V3], costs=Costs(jump=1))
+    targets = None, NAMED[V3], other_limits, other_costs
+    keys = [key_of(graph, as_mode("FAST_RUN"), find_toolchain().fingerprint, target) for target in targets]
+    assert len(set(keys)) == len(keys)
+    named, threaded = replace(NAMED[V3], name="mine"), replace(NAMED[V3], threads=3)
+    found = find_toolchain().fingerprint
+    assert all(key_of(graph, as_mode("FAST_RUN"), found, each) == keys[1] for each in (named, threaded))
+    for _ in range(2):
+        f = ag.function([v], T.exp(v) + 3, target=V3)
+    assert f._run.from_cache and "simdlen(8)" in f.c_source()  # printed again, long after the block of its target
+    assert ag.function([m], m + 1, target=f"{V3} threads=1").threads == 1
+    assert ag.function([m], m + 1, target=f"{V3} threads=1", threads=2).threads == 2
+
+
+@runs_v3
+def test_targets_reach_tiers_and_numpy_and_blocks():
+    f = ag.function([v], T.exp(v), target=V3, compile_budget=0.0)
+    assert f.wait(60) and "simdlen(8)" in f.c_source()
+    foreign = ag.function([v], T.exp(v), target="aarch64-linux", mode="NUMPY")
+    assert foreign.target == NAMED["aarch64-linux"] and foreign([0.0]) == [1.0]
+    with using(NAMED[V3]):
+        assert ag.function([v], v + 1).target == NAMED[V3]  # of the block
+
+
+@runs_v3
+def test_a_block_changes_no_function_that_was_made_outside():
+    """The graph, the program and the C of a function are made when somebody asks: for its own target."""
+    kernels = np.ones((32, 32, 3, 3), "float32")
+    image = T.tensor("image", "float32", (1, 32, 9, 9))
+    for _ in range(2):  # compiled, then from the cache
+        f = ag.function([image], T.nn.conv2d(image, kernels), name="outside")
+        with using(NAMED["x86_64-linux"]):
+            blocks = {n.op.size for n in f.graph.nodes if n.op.name == "blocked_convolution"}
+            assert f.program is not None and blocks == {host().vector // 4}
+    assert f.from_cache and f.c_source()
+
+
+def test_targets_that_cannot_be_compiled_for(monkeypatch):
+    for name in ("aarch64-linux", "wasm32-wasi"):
+        with pytest.raises(TargetError, match=rf"target {name} is another machine.*export\(folder, target='{name}'\)"):
+            ag.function([m], m + 1, target=name)
+    monkeypatch.setattr("arignote.targets.named.host", lambda: NAMED[V3])
+    with pytest.raises(TargetError, match=r"x86_64-linux-v4 has avx512.* which this processor lacks"):
+        ag.function([m], m + 1, target="x86_64-linux-v4")
+    with pytest.raises(TargetError, match="no target is called 'x86-64-linux-v3'; did you mean 'x86_64-linux-v3'"):
+        ag.function([m], m + 1, target="x86-64-linux-v3")
+    with pytest.raises(TypeError, match="target is 3; expected an ag"):
+        ag.function([m], m + 1, target=3)
+
+
+@runs_v3
+def test_limits_change_no_result():
+    """Tiles, strips and segments of odd sizes: the same bits."""
+    odd = Limits(
+        nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
+        column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,
+        short_tile_rows=(4, 16), long_body=4, long_function=5, extremum_accumulators=2, extremum_bytes=64,
+        unrolled_rows=2, search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1,
+        taps=2,
+    )  # fmt: skip
+    t = m.T
+    outputs = [
+        T.exp(t) + m.max(), T.nn.softmax(m), m.sum(0), t.sum(0), T.cumsum(m, 0), m.argmax(0), m.argmax(), m.max(1),
+        T.concatenate([m, T.exp(m)]).sum(1), m[:, :7].sum(1), T.exp(m[:, :7]).sum(1), m[:, :7].argmin(1),
+    ]  # fmt: skip
+    value = np.random.default_rng(1).standard_normal((301, 301)).astype("float32")
+    results = [ag.function([m], outputs, target=replace(host(), limits=limits))(value) for limits in (Limits(), odd)]
+    for a, b in zip(*results, strict=True):
+        assert np.array_equal(a, b)

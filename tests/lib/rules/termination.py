@@ -1,0 +1,185 @@
+"""Why each rule comes to an end: what falls whenever it fires, measured on graphs before and after."""
+
+import math
+
+from arignote.ops.elementwise.records import Elementwise
+from arignote.ops.lowered.blocked import BlockedConvolution
+from arignote.ops.networks.pooling import Pool
+from arignote.optdb import MergeOptimizer
+
+FREE = frozenset({"shape_i", "dimshuffle", "fill", "subtensor", "identity"})
+
+
+def merged(graph):
+    return MergeOptimizer()(graph)[0]
+
+
+def size(graph):
+    """(nodes, operands, work): compared in this order."""
+    nodes = merged(graph).order
+    work = sum(_work(node.op) for node in nodes if node.op.name not in FREE)
+    return len(nodes), sum(len(node.inputs) for node in nodes), work
+
+
+def _work(op):
+    """A convolution takes less with weights that are laid, and with tiles."""
+    if isinstance(op, BlockedConvolution):
+        return 3 + (not op.weights) + (not op.tile)
+    return op.cost if isinstance(op, Elementwise) else 3
+
+
+def count(graph, name):
+    """How many nodes of the op there are."""
+    return sum(node.op.name == name for node in merged(graph).order)
+
+
+def axes(graph):
+    """The axes of all results but those of dimshuffles."""
+    return sum(node.outputs[0].ndim for node in merged(graph).order if node.op.name != "dimshuffle")
+
+
+def positions(graph):
+    """The positions of the windows of all pools."""
+    ops = [node.op for node in merged(graph).order]
+    return sum(math.prod(op.kernel) for op in ops if isinstance(op, Pool))
+
+
+def below(graph, name):
+    """How many nodes of other ops lie between the nodes of the op and the inputs, all added up."""
+    under = {}
+    total = 0
+    for node in merged(graph).order:
+        inside = set().union(*(under[i.owner] for i in node.inputs if i.owner is not None))
+        total += sum(n.op.name != name for n in inside) if node.op.name == name else 0
+        under[node] = inside | {node}
+    return total
+
+
+def above(graph, name):
+    """How many nodes of other ops lie between the nodes of the op and the outputs, all added up."""
+    return sum(
+        node.op.name != name and any(n.op.name == name for n in _ancestors(node)) for node in merged(graph).order
+    )
+
+
+def _ancestors(node):
+    found, stack = set(), [node]
+    while stack:
+        for i in stack.pop().inputs:
+            if i.owner is not None and i.owner not in found:
+                found.add(i.owner)
+                stack.append(i.owner)
+    return found
+
+
+def words(text):
+    return text.split()
+
+
+GONE = {
+    "advanced_inc_subtensor": words("local_inc_at_all_positions"),
+    "add": words("local_add_specialize"),
+    "bitwise_and": words("local_and_zero"),
+    "bitwise_or": words("local_or_ones local_or_true"),
+    "bitwise_xor": words("local_xor_self"),
+    "convolution": words("local_convolution_in_blocks"),
+    "cos": words("local_cos_of_arccos"),
+    "cosh": words("local_cosh_of_arccosh"),
+    "dot": words("""
+        local_0_dot_x local_dot_to_dot22 local_integer_0_dot_x local_integer_product local_product_of_bytes
+        local_bfloat16_dot local_sparse_columns local_sparse_dot local_two_of_four
+    """),
+    "dot22": words("local_dot22_to_gemv local_weights_in_panels"),
+    "eq": words("local_eq_with_itself"),
+    "floor_div": words("local_zero_intdiv"),
+    "gemm": words("local_gemm_to_gemv local_gemm_to_ger"),
+    "imag": words("local_imag_of_real"),
+    "isfinite": words("local_isfinite_of_integer"),
+    "isinf": words("local_isinf_of_integer"),
+    "isnan": words("local_isnan_of_integer"),
+    "le": words("local_weak_comparison_with_itself"),
+    "log": words("local_exp_of_log logdiffexp_to_log1mexpdiff"),
+    "log1p": words("local_expm1_of_log1p"),
+    "log2": words("local_exp2_of_log2"),
+    "logical_and": words("local_logical_and_false"),
+    "logical_or": words("local_logical_or_true"),
+    "lt": words("local_strict_comparison_with_itself"),
+    "matmul": words("local_batched_matmul_to_core_matmul local_sum_of_batched_matmul"),
+    "mod": words("local_mod_by_one local_zero_mod"),
+    "mul": words("local_integer_mul_zero local_mul_zero"),
+    "ne": words("local_ne_with_itself"),
+    "dequantize": words("local_dequantize_elementwise"),
+    "quantize": words("local_quantize_elementwise"),
+    "requantize": words("local_requantize_elementwise"),
+    "pow": words("""
+        local_one_pow local_pow_minus_half local_pow_quarter local_pow_three_quarters
+        local_pow_minus_two local_pow_to_nested_squaring local_pow_zero
+    """),
+    "shape": words("local_shape_to_shape_i"),
+    "sigmoid": words("local_hard_sigmoid local_ultra_fast_sigmoid logsigm_to_softplus"),
+    "sin": words("local_sin_of_arcsin"),
+    "softmax": words("local_softmax_beside_log_softmax"),
+    "softplus": words("local_exp_of_softplus"),
+    "sqrt": words("local_log_sqrt"),
+    "square": words("local_sqr_sqrt"),
+    "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
+    "sum": words("local_sum_of_sparse_write"),
+    "tanh": words("local_tanh_of_arctanh"),
+    "true_div": words("local_div_exp_to_mul_exp local_div_self local_zero_div"),
+}
+"""Rules after which there is an op less of this name, which no rule beside them makes."""
+
+INWARDS = {
+    "abs": words("local_abs_lift local_abs_lift_div"),
+    "add": words("local_add_of_write local_integer_add_of_write"),
+    "dimshuffle": words("local_dimshuffle_alloc local_dimshuffle_lift local_lift_transpose_through_dot"),
+    "mul": words("""
+        local_integer_mul_switch_sink local_integer_mul_switch_sink_else local_mul_of_neg local_mul_switch_sink
+        local_mul_switch_sink_else
+    """),
+    "quantize": words("local_quantize_padding local_quantize_pool"),
+    "reshape": words("local_reshape_lift"),
+    "subtensor": words("""
+        local_subtensor_lift local_subtensor_of_dot local_subtensor_of_reduce local_subtensor_of_softmax
+        local_subtensor_of_convolution local_subtensor_of_padding
+    """),
+    "sum": words("""
+        local_integer_sum_mul_by_scalar local_sum_div_dimshuffle local_sum_mul_by_scalar local_sum_of_neg
+    """),
+    "sum_pool": words("local_sum_pool_of_convolution"),
+    "true_div": words("local_div_by_neg local_div_of_neg local_div_switch_sink local_div_switch_sink_else"),
+}
+"""Rules after which less lies between the ops of this name and the inputs."""
+
+OUTWARDS = {
+    "alloc": words("local_alloc_unary"),
+    "dequantize": words("local_dequantize_padding local_pool_integers"),
+    "fill": words("local_fill_sink"),
+    "from_blocks": words("""
+        local_elementwise_in_blocks local_join_in_blocks local_part_in_blocks local_pool_gradient_in_blocks
+        local_pool_in_blocks local_reduction_in_blocks local_write_in_blocks
+    """),
+    "inc_subtensor": words("local_elemwise_of_padded"),
+    "join": words("local_elemwise_of_join local_sum_of_join"),
+    "reshape": words("local_reshape_after_bytes local_reshape_after_convolution local_reshape_after_product"),
+}
+"""Rules after which less lies between the ops of this name and the outputs."""
+
+FLATTER = {"local_axes_after_product"}
+"""Rules after which results have fewer axes."""
+
+NARROWER = {"local_max_pool_by_axes", "local_pool_by_parts", "local_pool_of_blocks"}
+"""Rules after which windows of pools have fewer positions, all added up."""
+
+GUARDED = {
+    "local_alloc_of_constant": "the constant has no axes afterwards",
+    "local_bytes_in_blocks": "the weights are laid in blocks afterwards",
+    "local_convert_negative_indices": "the index is not negative afterwards",
+    "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
+    "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
+    "local_log_erfc": "the erfc that is left is of a number that was cut",
+    "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
+    "local_reduce_broadcastable": "the axis of length 1 is gone",
+    "local_upcast_elemwise_constant_inputs": "the constants have the dtype that they are converted to",
+}
+"""Rules that do not take what they made, and why."""
