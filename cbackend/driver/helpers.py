@@ -17,7 +17,6 @@ from ..abi.pieces import Piece
 from ..ctext.helper import Helper
 from .body_calls import RUNNER
 from .product_helpers import PRODUCTS
-from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -139,10 +138,10 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     wanted, ahead = _with_dependencies(names), driver_functions()
-    windows = [h.text for h in (*WINDOWS, *LOOPS) if h.name in wanted]
-    windows += [_EFFORT] if "ag_looped" in wanted else []
+    loops = [h.text for h in LOOPS if h.name in wanted]
+    loops += [_EFFORT] if "ag_looped" in wanted else []
     others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted]
-    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *windows, _NO_EFFORT, *others])
+    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *loops, _NO_EFFORT, *others])
 
 
 def _ahead(pieces: Sequence[Piece]) -> str:
@@ -172,7 +171,7 @@ def _home(name: str) -> tuple[str, str]:
     return name, BY_NAME[name].text if name in BY_NAME else ""
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *WINDOWS, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *LOOPS)}
 
 
 @cache

@@ -150,6 +150,21 @@ def lengths(name: str, size: int, about: str = "") -> Field:
     return Field(name, QUANTITIES, "i64", about, size=size)
 
 
+def positions(*names: str) -> tuple[Field, ...]:
+    """Return the fields of two integers each, one along rows and one along columns."""
+    return tuple(lengths(name, 2, _POSITIONS.get(name, "")) for name in names)
+
+
+def windows() -> tuple[Field, ...]:
+    """Return the fields of windows over rows and columns of x."""
+    return positions("lengths", "kernel", "stride", "dilation", "before", "counts")
+
+
+_POSITIONS = {
+    "lengths": "rows, columns of x", "before": "positions beyond the first border", "counts": "of windows: those of y",
+}  # fmt: skip
+
+
 def vector(name: str, about: str = "", counted: str = "", optional: bool = False) -> Field:
     """Return the field of the address of integers; `counted`: the member that holds how many they are."""
     return Field(name, VECTOR, "i64", about, optional=optional, counted=counted)

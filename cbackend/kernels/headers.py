@@ -8,6 +8,7 @@ slots.h                for each table the initializers of its slots, for the uni
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
 from pathlib import Path
 from textwrap import wrap
 
@@ -57,8 +58,6 @@ TABLES = (
     void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
 """,
     ),
     Table(
@@ -79,7 +78,8 @@ def headers() -> Mapping[Path, str]:
         if not structs:
             continue
         families.append(family)
-        texts = [_including("../../abi/forward.h"), *map(struct_text, structs.values())]
+        enums = map(_enum, getattr(module, "ENUMS", ()))
+        texts = [_including("../../abi/forward.h"), *enums, *map(struct_text, structs.values())]
         found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
     paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h"]
     found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
@@ -90,6 +90,10 @@ def headers() -> Mapping[Path, str]:
 def _including(*paths: str) -> str:
     """Return the head of a header."""
     return NOTE + "".join(f'#include "{path}"\n' for path in paths)
+
+
+def _enum(kind: type[IntEnum]) -> str:
+    return f"enum {{ {', '.join(f'AG_{member.name} = {member.value}' for member in kind)} }};\n"
 
 
 def struct_text(spec: KernelSpec) -> str:

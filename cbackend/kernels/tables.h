@@ -1,7 +1,9 @@
 /* Written by cbackend/abi/generate.py from the specs: do not edit. */
 #pragma once
 #include "attention/attention.h"
+#include "convolutions/convolutions.h"
 #include "linear_algebra/linear_algebra.h"
+#include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
 #include "../abi/products.h"
@@ -17,9 +19,15 @@ typedef struct ag_blas {
     void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
                 const void *y, i64 incy, void *a, i64 lda);
     void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
     i32 (*attention)(const struct ag_runtime *rt, const ag_attention *of);
+    i32 (*window_product)(const struct ag_runtime *rt, const ag_window_product *of);
+    void (*convolution)(const struct ag_runtime *rt, const ag_convolution *of);
+    void (*tiled_convolution)(const struct ag_runtime *rt, const ag_tiled_convolution *of);
+    void (*convolution_pair)(const struct ag_runtime *rt, const ag_convolution_pair *of);
+    void (*convolution_pool)(const struct ag_runtime *rt, const ag_convolution_pool *of);
+    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *of);
+    void (*pooling)(const struct ag_runtime *rt, const ag_pooling *of);
+    void (*channel_sums)(const struct ag_runtime *rt, const ag_channel_sums *of);
 } ag_blas;
 
 /* Products and tables of bytes, and of weights of few bits. */

@@ -28,17 +28,14 @@ from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.lowered.assembled import Assembled
 from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_gradient import BlockedKernelGradient
 from ...ops.lowered.blocked_pool import BlockedPool
 from ...ops.lowered.channel_sums import ChannelSums
-from ...ops.lowered.convolution_pair import ConvolutionPair
 from ...ops.lowered.fused import GraphOp, InPlace, unmarked
 from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.packed_dot import PackedDot
 from ...ops.lowered.pipeline import Pipeline
-from ...ops.networks.convolution import Convolution, KernelGradient
+from ...ops.networks.convolution import Convolution
 from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from ...ops.networks.pooling import SumPool
 from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
 from ...ops.shapes.creation import Alloc
@@ -46,14 +43,12 @@ from ...ops.shapes.indexing import IncSubtensor
 from ...ops.shapes.joining import Join
 from ...targets.current import current
 from ..kernels import Work
-from .calls import spec_of, values
-from .plan_block_pools import SUMS
+from .calls import spec_of, work_of
 from .program import (
     Allocate,
     Array,
     Buffer,
     Call,
-    Lengths,
     Pack,
     Program,
     Quantity,
@@ -61,7 +56,6 @@ from .program import (
     Site,
     Stages,
     Step,
-    Vector,
 )
 
 COLUMNS = 4
@@ -75,10 +69,6 @@ PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv
 """Ops that multiply matrices."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
-ROW_LENGTHS = 3
-"""Index of the vector with the reduced lengths among the arguments of multiply_windows."""
-CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
-"""Indices into the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -133,7 +123,7 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
     if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
-        return _convolution_then(op, site.node, steps)
+        return _convolution_then(program, op, site, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
     rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
@@ -143,10 +133,6 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
 def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
     return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-
-
-def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _windows(site.node, steps)
 
 
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -166,8 +152,7 @@ _NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
 
 
 def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    calls = [s for s in steps if isinstance(s, Call) and not s.kernel]
-    return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
+    return [*of_kernels(program, site, steps), *of_calls(program, site, steps)]
 
 
 def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -176,9 +161,8 @@ def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     for step in steps:
         if not isinstance(step, Call):
             continue
-        spec = spec_of(step)
-        if spec is not None and spec.work is not None:
-            found += (_term(work, step.dtype) for work in spec.work(values(step.function, step.arguments)))
+        if spec_of(step) is not None:
+            found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
     return found
 
 
@@ -189,60 +173,15 @@ def _term(work: Work, dtype: str) -> Term:
     return work.number + each, work.lengths, work.over
 
 
-def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
+def _convolution_then(program: Program, op: FusedProduct, site: Site, steps: Sequence[Step]) -> list[Term]:
     """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
     calls = [s for s in steps if isinstance(s, Call) and s.writes]
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
-    product = _windows(node, [s for s in calls if not s.kernel])
+    product = of_calls(program, site, calls)
     if not product:
-        product = [(2 * math.prod(n or 0 for n in node.inputs[1].type.shape[2:]), lengths, 1)]
+        product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
     return [*product, (each, lengths, 1)]
-
-
-def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Return two operations per element of the result and reduced element; for kernels over views, one per view."""
-    found: list[Term] = []
-    for s in steps:
-        if isinstance(s, Call) and s.function == "multiply_windows":
-            rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
-            found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_packing", "convolve_tiles"):
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            if any(numbers[BESIDE]):
-                found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
-                continue
-            found += (
-                _own(numbers, s.writes[-1].lengths)
-                if numbers[OWN]
-                else [(2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)]
-            )
-        elif isinstance(s, Call) and s.function == "convolve_gradient":
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
-        elif isinstance(s, Call) and s.function == "convolve_pair":
-            first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
-            found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
-            found += _own(second, s.writes[-1].lengths)
-        elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
-            views = len(dict.fromkeys(a.base for a in s.reads))
-            found.append((views, s.writes[0].lengths, 1))
-    return found
-
-
-def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Return the operations of a convolution with a kernel per channel, or of a sum pool; comparisons count none."""
-    kernel = numbers[KERNEL]
-    if numbers[OWN] == 1:
-        return [(2, (*lengths, *kernel), 1)]
-    return [(math.prod(n for n in kernel if isinstance(n, int)) - 1, lengths, 1)] if numbers[OWN] == SUMS else []
-
-
-def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the additions of each window of a sum pool; comparisons count none."""
-    op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
-    assert isinstance(op, SumPool)
-    return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:
@@ -323,9 +262,6 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
-    **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
-    **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
-    SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
     Assembled: _of_assembled,

@@ -20,6 +20,7 @@ from ..kernels import (
     WRITE,
     Field,
     KernelSpec,
+    Work,
     specs,
 )
 from .program import After, Argument, Array, Call, Inner, Number, Stages, Vector
@@ -121,3 +122,13 @@ def values(function: str, arguments: Sequence[Argument]) -> SimpleNamespace:
             plain = values(argument.function, argument.arguments)
         found[field.name] = plain
     return SimpleNamespace(**found)
+
+
+def work_of(function: str, arguments: Sequence[Argument]) -> Iterator[Work]:
+    """Yield the operations of a call, and of the calls inside."""
+    spec = specs()[function]
+    if spec.work is not None:
+        yield from spec.work(values(function, arguments))
+    for argument in arguments:
+        if isinstance(argument, Inner):
+            yield from work_of(argument.function, argument.arguments)

@@ -4,16 +4,6 @@
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
     panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
                                                                        a product of weights in panels, and its epilogue
-    multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
-    convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
-                                                                       a convolution on channels in blocks
-    convolve_tiles(products, ..., high, room, result, then kernel)     the same by tiles, which are laid in `room`
-    convolve_packing(products, [...], x, [s, ...], w, [s, ...], bias, low, high, room, result, then kernel)
-                                                                       the same by kernels that are laid in `room` first
-    convolve_pair(products, ..., high, [...], w, bias, low, high, room, result)
-                                                                       two of them, of which the first one has `room`
-    convolve_gradient(products, [...], x, [s, ...], g, room, result)
-                                                                       the gradient of the kernels of a convolution
 
 Arrays among the arguments are numbered in their order, those in an epilogue left out.
 """
@@ -53,12 +43,6 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("matmul", "t q v q q q n a v a v n a"),
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
         Intrinsic("panels_then", "t q q q n a v a n a f"),
-        Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
-        Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
-        Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_packing", "t v a v a v a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_pair", "t v a v a a qa qa v a a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_gradient", "t v a v a a a", (-2, -1)),
     )
 }
 """All intrinsics by name; the driver contains their C."""

@@ -12,8 +12,8 @@
    Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
    that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
 #pragma once
-#include "../../gemm/batch.c"
-#include "../../gemm/choices.c"
+#include "../products/batch.c"
+#include "../products/choices.c"
 
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */

@@ -6,7 +6,7 @@
    could only take as a copy.  Only they support operands that tables describe. */
 #pragma once
 #include "little.c"
-#include "../runtime/linear_algebra.c"
+#include "blas.c"
 
 typedef struct batch {
     const ag_runtime *rt;

@@ -1,4 +1,5 @@
-/* Kernels of 3 x 3 for each channel, that move by one or two, on blocks of one vector of channels: see direct.c.
+/* Kernels for each channel.  Those of 3 x 3 that move by one or two, on blocks of one vector of channels, have tiles of their
+   own; the others are those of direct.c.
 
    A tile is some columns of a row of y.  Its sums, and the weights of a row of the kernel, are held in registers.  Windows
    reach at most one column over the left and the right border, where they add nothing. */
@@ -77,12 +78,12 @@ static own_function *const own_by_stride[2][OWN_COLUMNS] = {OWN_NAMED(1), OWN_NA
 static i32 has_own_rows(const ag_convolution *of)
 {
     const i64 beyond = (of->counts[1] - 1) * of->stride[1] - of->before[1] + OWN_KERNEL - of->lengths[1];
-    return of->own && of->out_block == LANES && of->kernel[0] == OWN_KERNEL && of->kernel[1] == OWN_KERNEL
+    return of->out_block == LANES && of->kernel[0] == OWN_KERNEL && of->kernel[1] == OWN_KERNEL
         && of->dilation[0] == 1 && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES
         && of->before[1] <= 1 && beyond <= 1 && of->lengths[1] > 1;
 }
 
-/* Rows [part->row, part->end) of y for a block of channels. */
+/* The rows of a strip of one block of channels. */
 static void sum_own_rows(const strip *part)
 {
     const ag_convolution *of = part->of;
@@ -100,5 +101,38 @@ static void sum_own_rows(const strip *part)
             own_by_stride[stride - 1][to - from - 1](&row, from, t == 0 && of->before[1], t + 1 == tiles && over_right, y);
         }
     }
+}
+
+/* Rows of y for a kernel of each channel; see rows_function. */
+static void depthwise_rows(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
+{
+    const direct *work = context;
+    const ag_convolution *of = work->of;
+    const i64 width = of->out_block;
+    strip part = {.of = of, .row = row, .end = end, .width = width, .last = 1, .x = x, .y = y};
+    part.w = (const REAL *)of->w + block * width * of->kernel[0] * of->kernel[1];
+    part.bias = (const REAL *)of->bias + block * width;
+    if (has_own_rows(of)) sum_own_rows(&part);
+    else
+        for (; row < end; row++) sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
+}
+
+/* The tasks of a convolution with a kernel for each channel. */
+static by_blocks depthwise_tasks(const direct *work)
+{
+    const ag_convolution *of = work->of;
+    return (by_blocks){
+        .function = depthwise_rows, .of = work, .x = of->x, .x_strides = of->x_strides, .y = of->y, .images = of->images,
+        .blocks = of->blocks, .rows = work->rows, .columns = work->columns, .total = work->total, .after = work->after,
+    };
+}
+
+static void convolve_depthwise(const ag_runtime *rt, const ag_convolution *of)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    const direct rows = lay_out(rt, of, joined, 0, 0);
+    by_blocks work = depthwise_tasks(&rows);
+    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

@@ -12,26 +12,32 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...graph import Apply, FunctionGraph, TensorType, Variable, rebuild
-from ...ops.core.tensor import TensorVariable
-from ...ops.elementwise.records import Cast, add, maximum, mul
-from ...ops.lowered.fused import Fused
-from ...ops.networks.convolution import Convolution, KernelGradient
-from ...ops.networks.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
-from ...ops.reductions.reduce import Reduce
-from ...ops.shapes.indexing import Subtensor
-from ...ops.shapes.joining import Join
-from ...ops.shapes.shape import DimShuffle
-from ...targets.current import current
-from .outcome import Outcome
-from .plan_blas import Multiplication, plan_multiplication
-from .plan_creation import fill_with_zeros
-from .plan_views import slice_of
-from .planner import Planner
-from .program import Argument, Array, Lengths, Number, Quantity, Table, Vector
+from ....graph import Apply, FunctionGraph, TensorType, Variable, rebuild
+from ....ops.core.tensor import TensorVariable
+from ....ops.elementwise.records import Cast, add, mul
+from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_gradient import BlockedKernelGradient
+from ....ops.lowered.convolution_pair import ConvolutionPair
+from ....ops.lowered.fused import Fused
+from ....ops.lowered.fused_product import FusedProduct
+from ....ops.networks.convolution import Convolution, KernelGradient
+from ....ops.reductions.reduce import Reduce
+from ....ops.shapes.indexing import Subtensor
+from ....ops.shapes.joining import Join
+from ....ops.shapes.shape import DimShuffle
+from ....targets.current import current
+from ...program.accounts import of_calls
+from ...program.outcome import Outcome
+from ...program.plan_views import slice_of
+from ...program.planner import Planner
+from ...program.prepared import Followed, Prepared, run_into
+from ...program.program import Array, Call, Lengths, Program, Quantity, Site, Step
+from ...program.windows import plan_as, steps_of, views_of_windows, window_counts
+from . import plan_blocks
+from .spec import WINDOW_PRODUCT
 
 MOST_LOOPS = 5
-"""Most axes of a convolution with an epilogue kernel, as in window_helpers.py."""
+"""Most axes of a convolution with an epilogue kernel, for which windows.c has strides."""
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
@@ -43,16 +49,16 @@ def plan_convolution(p: Planner, node: Apply) -> None:
         out = TensorVariable(node.out.type)
         plan_as(p, node, own_kernels(p, node, FunctionGraph([out], [out]), ()))
     else:
-        plan_multiplication(p, convolved(p, node), node.out)
+        run_into(p, convolved(p, node), node.out)
 
 
-def convolved(p: Planner, node: Apply) -> Multiplication:
+def convolved(p: Planner, node: Apply) -> Prepared:
     """Return the product of all kernels of a group and the windows of an image."""
     op, (x, w) = node.op, p.inputs_of(node)
     assert isinstance(op, Convolution)
     each, counts = _checked(p, op, x, w)
     kernels, apart, next_row = _kernels(p, node.inputs[1])
-    within, between = _steps(p, op, x)
+    within, between = steps_of(p, op, x)
     left = (0, p.product((each, apart)), apart, next_row)
     right = (x.strides[0], p.product((w.lengths[1], x.strides[1])), 0, 0)
     rows, columns = (w.lengths[1:], (x.strides[1], *within)), (counts, between)
@@ -102,13 +108,13 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     )
     packed = p.packed(turned)
     depth = p.product((x.lengths[0], *counts))
-    within, between = _steps(p, op, x)
+    within, between = steps_of(p, op, x)
     left, right = (p.product((each, depth)), depth, 1), (p.product((group, x.strides[1])), 0, 0)
     rows = ((x.lengths[0], *counts), (x.strides[0], *between))
     columns = ((group, *kernel), (x.strides[1], *within))
     lengths = (g.lengths[1], group, *kernel)
     product = _product(lengths, (op.groups,), each, (packed, left), (x, right), rows, columns)
-    plan_multiplication(p, product, node.out)
+    run_into(p, product, node.out)
 
 
 Axes = tuple[Lengths, Lengths]
@@ -118,16 +124,11 @@ Axes = tuple[Lengths, Lengths]
 def _product(
     lengths: Lengths, batch: Lengths, m: Quantity, a: tuple[Array, Lengths], b: tuple[Array, Lengths],
     rows: Axes, columns: Axes,
-) -> Multiplication:  # fmt: skip
+) -> Prepared:  # fmt: skip
     """Return the call of result[batch, m, columns] = a[batch, m, rows] @ b; rows and columns span several axes."""
-    dtype = a[0].dtype
-    arguments: list[Argument] = [
-        Table(dtype), len(batch), Vector(batch), m, Number(dtype, 1), a[0], Vector(a[1]), b[0], Vector(b[1])
-    ]  # fmt: skip
-    for along, steps in (rows, columns):
-        arguments += [len(along), Vector(along), Vector(steps)]
-    arguments.append(Number(dtype, 0))
-    return Multiplication("multiply_windows", lengths, tuple(arguments), (a[0], b[0]), fallible=True)
+    fields = {"batch": batch, "m": m, "a": a[0], "a_strides": a[1], "b": b[0], "b_strides": b[1]}
+    fields |= {"rows": rows[0], "row_steps": rows[1], "columns": columns[0], "column_steps": columns[1]}
+    return Prepared(WINDOW_PRODUCT, a[0].dtype, lengths, fields)
 
 
 def _plan_sum(p: Planner, node: Apply) -> None:
@@ -135,7 +136,7 @@ def _plan_sum(p: Planner, node: Apply) -> None:
     op, (x, w) = node.op, p.inputs_of(node)
     assert isinstance(op, Convolution)
     each, counts = _checked(p, op, x, w)
-    within, between = _steps(p, op, x)
+    within, between = steps_of(p, op, x)
     (outputs, group, *kernel), axes = w.lengths, len(counts)
     moves = (x.strides[0], p.product((group, x.strides[1])), x.strides[1], *within, *between)
     windows = p.view(x, (x.lengths[0], op.groups, group, *kernel, *counts), moves)
@@ -170,100 +171,6 @@ def _each(p: Planner, length: Quantity, groups: int, axis: int) -> Quantity:
     return part
 
 
-def window_counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:
-    """Return the numbers of windows along each axis.  A kernel that does not fit fails."""
-    counts = []
-    for k, (length, positions) in enumerate(zip(lengths, kernel, strict=True)):
-        stride, dilation = op.stride[k], op.dilation[k]
-        if isinstance(positions, str):
-            p.guard("positive", positions, failure=Outcome.WINDOW, axis=front + k)
-        p.guard("has_room", positions, length, dilation, failure=Outcome.WINDOW, axis=front + k)
-        starts = p.sum((length, p.product((-dilation, positions)), dilation))
-        counts.append(starts if stride == 1 else slice_of(p, length, None, starts, stride, front + k)[1])
-    return tuple(counts)
-
-
-def _steps(p: Planner, op: Any, x: Array) -> tuple[Lengths, Lengths]:
-    """Return strides between positions of a window, and between windows, along each axis."""
-    along = x.strides[len(x.strides) - len(op.stride) :]
-    within = tuple(p.product((d, s)) for d, s in zip(op.dilation, along, strict=True))
-    return within, tuple(p.product((d, s)) for d, s in zip(op.stride, along, strict=True))
-
-
-# --- what reads x at each position of a window
-
-
-def plan_pool(p: Planner, node: Apply) -> None:
-    """Plan the maximum or the sum of each window: one kernel, unless windows are large."""
-    op, (x,) = node.op, p.inputs_of(node)
-    assert isinstance(op, Pool)
-    if node.out.dtype == "float16" and not isinstance(op, MaxPool):
-        p.expand(node, [Cast("float16")(op(Cast("float32")(node.inputs[0])))])
-        return
-    front = len(x.lengths) - len(op.stride)
-    counts = window_counts(p, op, x.lengths[front:], op.kernel, front)
-    if math.prod(op.kernel) > current().limits.taps:
-        _plan_large_pool(p, node, counts)
-        return
-    lengths = (*x.lengths[:front], *counts)
-    result = p.result(node.out, lengths)
-    p.launch(p.kernel(node), (*lengths, *op.kernel), [result], [_windows(p, op, x, counts)])
-
-
-def plan_pool_gradient(p: Planner, node: Apply) -> None:
-    """Plan one kernel that writes the positions of each window, after zeros unless windows cover each position once."""
-    op, (x, y, g) = node.op, p.inputs_of(node)
-    assert isinstance(op, MaxPoolGradient)
-    front = len(x.lengths) - len(op.stride)
-    lengths = (*x.lengths[:front], *window_counts(p, op, x.lengths[front:], op.kernel, front))
-    for given in (y, g):
-        for axis, (have, want) in enumerate(zip(given.lengths, lengths, strict=True)):
-            p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
-    result = p.result(node.out, x.lengths)
-    if not _is_covered(op, node.inputs[0].type.shape[front:]):
-        fill_with_zeros(p, result)
-    back, read = (_windows(p, op, array, lengths[front:]) for array in (result, x))
-    p.launch(p.kernel(node), (*lengths, *op.kernel), [back], [read, y, g])
-
-
-def _is_covered(op: Pool, lengths: Sequence[int | None]) -> bool:
-    """Whether each position certainly belongs to exactly one window."""
-    numbers = zip(lengths, op.kernel, op.stride, op.dilation, strict=True)
-    return all(n is not None and n % k == 0 and k == s and (d == 1 or k == 1) for n, k, s, d in numbers)
-
-
-def _windows(p: Planner, op: Pool, x: Array, counts: Lengths) -> Array:
-    """Return an array as its windows: first axes over the windows, then axes within one."""
-    within, between = _steps(p, op, x)
-    front = len(x.lengths) - len(counts)
-    return p.view(x, (*x.lengths[:front], *counts, *op.kernel), (*x.strides[:front], *between, *within))
-
-
-def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
-    """Plan views of x, one per position of a window, folded in steps of as many as a kernel takes."""
-    op, x = node.op, p.arrays[node.inputs[0]]
-    taps = _taps(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
-    fold = maximum if isinstance(op, MaxPool) else add
-    while len(taps) > 1:
-        most = current().limits.taps
-        parts = [taps[k : k + most] for k in range(0, len(taps), most)]
-        taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
-    plan_as(p, node, [taps[0]])
-
-
-def _taps(p: Planner, op: Any, x: Array, counts: Lengths, kernel: Sequence[int], kind: TensorType) -> list[Variable]:
-    """Return the views of x, one per position of a window."""
-    front = len(x.lengths) - len(kernel)
-    within, between = _steps(p, op, x)
-    lengths, strides = (*x.lengths[:front], *counts), (*x.strides[:front], *between)
-    found: list[Variable] = []
-    for position in itertools.product(*map(range, kernel)):
-        offset = p.sum(p.product(pair) for pair in zip(position, within, strict=True))
-        found.append(TensorVariable(kind))
-        p.put(found[-1], p.view(x, lengths, strides, offset))
-    return found
-
-
 def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether each channel certainly has a kernel of its own, of few positions."""
     kernel = shape[2:]
@@ -286,7 +193,7 @@ def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[V
     counts = _checked(p, node.op, x, w)[1]
     shape = node.inputs[1].type.shape
     kernel = [n or 0 for n in shape[2:]]
-    taps = _taps(p, node.op, x, counts, kernel, node.out.type)
+    taps = views_of_windows(p, node.op, x, counts, kernel, node.out.type)
     numbers: list[Variable] = []
     for position in itertools.product(*map(range, kernel)):
         offset = p.sum(p.product(pair) for pair in zip(position, w.strides[2:], strict=True))
@@ -301,19 +208,11 @@ def own_kernels(p: Planner, node: Apply, then: FunctionGraph, others: Sequence[V
     return list(Apply(Fused(group), (*taps, *numbers, *others), node.origin).outputs)
 
 
-def plan_as(p: Planner, node: Apply, values: Sequence[Variable]) -> None:
-    """Plan `values` as the results of the node, in the memory of outputs where the node's results belong there."""
-    for mine, other in zip(node.outputs, values, strict=True):
-        if mine in p.direct and other.owner is not None:
-            p.direct[other] = p.direct[mine]
-    p.expand(node, values)
-
-
 def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> None:
     """Plan for each position of the kernels the sum of a view of x times g, all in one pass over them."""
     shape = node.out.type.shape
     kernel, g = [n or 0 for n in shape[2:]], node.inputs[1]
-    taps = _taps(p, node.op, p.arrays[node.inputs[0]], counts, kernel, g.type)
+    taps = views_of_windows(p, node.op, p.arrays[node.inputs[0]], counts, kernel, g.type)
     inner = [TensorVariable(v.type) for v in (*taps, g)]
     axes = (0, *range(2, g.ndim))
     sums = [Reduce(add, axes)(mul(a, inner[-1])) for a in inner[:-1]]
@@ -325,11 +224,38 @@ def _plan_gradient_of_own_kernels(p: Planner, node: Apply, counts: Lengths) -> N
     p.put(node.out, p.view(p.arrays[joined], lengths, p.strides(lengths), dense=True))
 
 
+def _plan_group_of_own_kernels(p: Planner, node: Apply) -> bool:
+    """Plan a convolution and the group behind it as one kernel, if each channel has a kernel of few positions."""
+    assert isinstance(node.op, FusedProduct)
+    product, others = node.op.split(node.inputs)
+    made = product.owner
+    if made is None or not has_own_kernels(made):
+        return False
+    plan_as(p, node, own_kernels(p, made, node.op.graph, others))
+    return True
+
+
+def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[tuple[int, Lengths, int]]:
+    """Return the operations of calls; those of kernels over views, one for each view."""
+    node = site.node
+    launches = [s for s in steps if isinstance(s, Call) and s.kernel and node.out.type.kind in "fc"]
+    views = [(len(dict.fromkeys(a.base for a in s.reads)), s.writes[0].lengths, 1) for s in launches]
+    return [*of_calls(program, site, steps), *views]
+
+
 PLANNERS = {
     Convolution: plan_convolution,
     KernelGradient: plan_kernel_gradient,
-    MaxPool: plan_pool,
-    MaxPoolGradient: plan_pool_gradient,
-    SumPool: plan_pool,
+    BlockedConvolution: plan_blocks.plan_convolution,
+    BlockedKernelGradient: plan_blocks.plan_kernel_gradient,
+    ConvolutionPair: plan_blocks.plan_pair,
 }
-CONDITIONS = {KernelGradient: lambda node: node.out.type.kind not in "iu"}
+CONDITIONS = {
+    KernelGradient: lambda node: node.out.type.kind not in "iu",
+    BlockedConvolution: plan_blocks.has_call,
+}
+WORK = dict.fromkeys((Convolution, KernelGradient), _work)
+FOLLOWED = {
+    Convolution: Followed(convolved, alone=_plan_group_of_own_kernels, most_loops=MOST_LOOPS),
+    BlockedConvolution: Followed(plan_blocks.convolved, True, plan_blocks.lengths_of, plan_blocks.has_call),
+}

@@ -5,7 +5,7 @@
    ours where OWN_LOOPS is: half of OpenBLAS's time where it is small, the same where it is large, and it wakes no
    thread of the BLAS. */
 #pragma once
-#include "../gemm/vector.c"
+#include "vector.c"
 
 #if FALLBACK
 #define LOOP static

@@ -1,8 +1,8 @@
 /* Definitions shared by all files of the matrix products, of one dtype (element.h) or, with BYTES, of bytes. */
 #pragma once
-#include "../runtime/prebuilt.h"
-#include "../abi/runtime.h"
-#include "../runtime/element.h"
+#include "../../runtime/prebuilt.h"
+#include "../../abi/runtime.h"
+#include "../../runtime/element.h"
 
 #if !defined(BYTES)
 #define BYTES 0

@@ -16,8 +16,7 @@
    Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
    offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
 #pragma once
-#include "blocks.c"
-#include "choices.c"
+#include "strips.c"
 
 #if !COMPLEX
 #if defined(__AVX512F__)
@@ -26,9 +25,7 @@ enum { TILE_VECTORS = 4 };
 enum { TILE_VECTORS = 2 };
 #endif
 enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most columns; vectors of sums */
-enum { WEIGHTS_NEAR = 1 << 17, SEGMENT = 96 }; /* bytes of weights per read of a strip; columns of a row of 1 x 1 */
-/* Least columns of a task, since each task reads the weights; bytes of y that stay in the cache for the epilogue. */
-enum { STRIP = 48, STRIP_BYTES = 1 << 16 };
+enum { WEIGHTS_NEAR = 1 << 17 }; /* bytes of weights per read of a strip */
 
 /* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
 typedef struct strip {
@@ -36,7 +33,6 @@ typedef struct strip {
     const REAL *x, *w, *bias;
     REAL *y;
     i64 row, end, width; /* width: of the panel */
-    i64 block, columns;  /* of channels, and of a row: for a channel's own sums */
     i64 begin;           /* the panel's first output behind y, bias; w begins with it */
     i64 left, right;     /* of a listed group: its outputs, from the first block on */
     const i64 *offsets;  /* of a listed group: where its channels lie */
@@ -65,22 +61,20 @@ typedef struct tile_place {
 typedef struct direct {
     const ag_runtime *rt;
     const ag_convolution *of;
-    i64 panels, groups, strips; /* groups: of panels, each a task */
+    i64 panels, strips;    /* of outputs; of rows */
     i64 rows, columns, total, height; /* rows of `columns` of `total` columns; height: rows of a strip */
     i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
-    i32 together;          /* the epilogue runs on strips */
-    void (*own_rows)(const strip *); /* NULL, or the function for depthwise sums: depthwise.c, pools.c, neighbours.c */
-    i32 by_strips;         /* the tasks of a strip are neighbours, else those of a group of panels */
-    const i64 *joined;
+    i32 by_strips;         /* the tasks of a strip are neighbours, else those of a panel */
+    epilogue after;
     const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
     i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
     i32 whole;             /* rows beyond the borders are read: weights are not all finite */
 } direct;
 
-/* The sums of a tile: over all channels; one channel; the channels of a listed group. */
-enum { DENSE, OWN, LISTED };
+/* Whether each output has a channel of its own. */
+INLINE i32 is_depthwise(const ag_convolution *of) { return of->kind == AG_DEPTHWISE; }
 
 static const REAL no_numbers[4 * 64] __attribute__((aligned(64)));
 
@@ -161,7 +155,7 @@ INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i
 
 /* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
    kernel.  Pointers are recomputed: there are too few registers. */
-INLINE void sum_own(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
+INLINE void sum_depthwise(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
 {
     const i64 positions = of->kernel[1];
     i64 left, right;
@@ -178,7 +172,7 @@ INLINE void sum_own(const int columns, const ag_convolution *of, const tile_plac
     }
 }
 
-/* sums += the channels of a listed group times rows of weights, for columns as in `sum_own`. */
+/* sums += the channels of a listed group times rows of weights, for columns as in `sum_depthwise`. */
 INLINE void sum_listed(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
                        vector sums[][TILE_VECTORS])
 {
@@ -238,8 +232,8 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
     }
-    if (way == OWN) sum_own(columns, of, at, sums);
-    else if (way == LISTED) sum_listed(columns, vectors, of, at, sums);
+    if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
+    else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
     else sum_columns(columns, vectors, of, at, sums);
     if (at->is_last && of->low) {
         const vector low = *(const REAL *)of->low - (vector){0};
@@ -255,7 +249,7 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) sums[p][v] = lesser(high, sums[p][v]);
     }
-    if (way == LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
+    if (way == AG_LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         REAL *row = y + v * LANES / block * apart + v * LANES % block;
@@ -277,43 +271,44 @@ typedef void tile_function(const ag_convolution *, const tile_place *, const REA
 #define NAMED(vectors, way) tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, \
     tile_##way##_##vectors##_4, tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
 #define MORE_NAMED(vectors, way) NAMED(vectors, way), tile_##way##_##vectors##_7, tile_##way##_##vectors##_8
-MORE_TILES(1, OWN)
-MORE_TILES(1, DENSE)
-MORE_TILES(1, LISTED)
+MORE_TILES(1, AG_DEPTHWISE)
+MORE_TILES(1, AG_DENSE)
+MORE_TILES(1, AG_LISTED)
 #if defined(__AVX512F__)
-MORE_TILES(2, DENSE)
-MORE_TILES(3, DENSE)
-TILES(4, DENSE)
-MORE_TILES(2, LISTED)
-MORE_TILES(3, LISTED)
-TILES(4, LISTED)
+MORE_TILES(2, AG_DENSE)
+MORE_TILES(3, AG_DENSE)
+TILES(4, AG_DENSE)
+MORE_TILES(2, AG_LISTED)
+MORE_TILES(3, AG_LISTED)
+TILES(4, AG_LISTED)
 #else
-TILES(2, DENSE)
-TILES(2, LISTED)
+TILES(2, AG_DENSE)
+TILES(2, AG_LISTED)
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 
-static tile_function *const own_tiles[] = {MORE_NAMED(1, OWN)};
+static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 #if defined(__AVX512F__)
 #define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {MORE_NAMED(2, way)}, {MORE_NAMED(3, way)}, {NAMED(4, way)}}
 #else
 #define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {NAMED(2, way)}}
 #endif
-static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(DENSE);
-static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(LISTED);
+static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_DENSE);
+static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
 
 /* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
                             REAL *y, i64 apart, i64 block)
 {
+    const i32 depthwise = is_depthwise(of);
     for (i64 p = 0; p < columns; p++)
         for (i64 o = 0; o < width; o++) {
             REAL *to = y + o / block * apart + p * block + o % block, sum = at->first == 0 ? bias[o] : *to;
             for (i64 b = at->first; b < at->last; b++) {
-                const i64 channels = of->own ? 1 : at_most(of->block, of->channels - b * of->block);
-                const REAL *w = at->w + (of->own ? 0 : b * of->block * of->kernel[0] * of->kernel[1] * at->width) + o;
+                const i64 channels = depthwise ? 1 : at_most(of->block, of->channels - b * of->block);
+                const REAL *w = at->w + (depthwise ? 0 : b * of->block * of->kernel[0] * of->kernel[1] * at->width) + o;
                 for (i64 i = at->top; i < at->bottom; i++)
                     for (i64 j = 0; j < of->kernel[1]; j++) {
                         const i64 shift = j * of->dilation[1], column = at->column + shift + p * of->stride[1];
@@ -322,7 +317,7 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                             for (i64 c = 0; c < channels; c++) sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
                             continue;
                         }
-                        const REAL *from = at->x + (of->own ? o : b * of->x_strides[1])
+                        const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])
                                          + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
                                          + (at->places ? at->places[p] : p * at->step);
                         for (i64 c = 0; c < channels; c++)
@@ -361,7 +356,7 @@ static tile_place place_row(const direct *work, const strip *part, i64 start)
     const ag_convolution *of = part->of;
     const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0, room = of->lengths[0] - start;
     tile_place at = {.zeros = no_numbers, .width = part->width, .first = part->first, .last = part->last};
-    at.is_last = of->own || work->offsets || part->last * of->block >= of->channels;
+    at.is_last = is_depthwise(of) || work->offsets || part->last * of->block >= of->channels;
     at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
     at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
     at.above = at.top, at.below = at.bottom;
@@ -387,13 +382,14 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
     const ag_convolution *of = part->of;
     const i64 block = of->out_block, apart = work->total * block, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
-    const i32 listed = work->offsets != 0, by_numbers = listed ? block != LANES : block % LANES != 0, lone = of->own || listed;
+    const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
+    const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
     tile_place at = place_row(work, part, start);
     i64 inside, outside, places[TILE_COLUMNS];
     find_inside(work, count, &inside, &outside);
     if (work->jumps) at.places = places;
     for (i64 v = 0, wide; v < part->width; v += wide) {
-        const i64 vectors = of->own ? 1 : at_most(TILE_VECTORS, (part->width - v) / LANES);
+        const i64 vectors = depthwise ? 1 : at_most(TILE_VECTORS, (part->width - v) / LANES);
         const i64 most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
         wide = by_numbers ? part->width : vectors * LANES;
         for (i64 column = 0, columns; column < count; column += columns) {
@@ -402,39 +398,20 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             columns = lone && !at.inside ? 1 : parts(rest, parts(rest, most));
             at.inside &= column + columns <= outside;
             at.column = (left + column) * of->stride[1] - of->before[1];
-            at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (of->own ? v : 0);
+            at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (depthwise ? v : 0);
             if (at.places) at.x = part->x, find_places(work, left + column, columns, places);
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
             at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
             REAL *y = part->y + (row * work->columns + column) * block + output / block * apart + output % block;
             const REAL *bias = part->bias + output;
-            if (of->own) look_below(of, &at, columns);
+            if (depthwise) look_below(of, &at, columns);
             if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, apart, bias, y, block);
             else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, apart, block);
             else
-                (of->own ? own_tiles : listed ? listed_tiles[vectors - 1] : tiles[vectors - 1])[columns - 1](
+                (depthwise ? depthwise_tiles : listed ? listed_tiles[vectors - 1] : tiles[vectors - 1])[columns - 1](
                     of, &at, bias, y, apart, block);
         }
-    }
-}
-
-/* Epilogue, on the strip of each block. */
-static void follow_strip(const direct *work, const strip *part, i64 image, i64 block, i64 blocks)
-{
-    const ag_convolution *of = part->of;
-    const ag_nest *nest = of->after;
-    if (!nest || !work->together) return;
-    const i64 from = part->row * work->columns, to = at_most(part->end * work->columns, work->total);
-    i64 lengths[] = {1, 1, 1, 1, (to - from) * of->out_block}, said[4];
-    void *data[AG_MOST_ARRAYS];
-    for (i64 b = block; b < block + blocks; b++) {
-        for (i32 k = 0; k < nest->arrays; k++) {
-            const i64 *strides = work->joined + 5 * k;
-            data[k] = (char *)of->data[k]
-                    + (image * strides[0] + b * strides[1] + from * of->out_block * strides[4]) * nest->items[k];
-        }
-        nest->part(nest, lengths, data, work->joined, said);
     }
 }
 
@@ -448,8 +425,6 @@ static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
     part->lines = parts(bytes * blocks, LINE_BYTES * times);
 }
 
-static void (*own_rows_of(const ag_convolution *of))(const strip *);
-
 /* One strip of a panel. */
 static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
 {
@@ -457,26 +432,24 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
     const i64 each = work->panels / of->groups, group = panel / each, own_blocks = of->blocks / of->groups;
     const i64 within = panel % each, first = begin_of(own_blocks, each, within);
     const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
-    const i64 positions = of->kernel[0] * of->kernel[1], weights = of->own ? positions : of->channels * positions;
+    const i64 positions = of->kernel[0] * of->kernel[1];
     strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
-    part.block = block, part.columns = work->columns;
     part.end = at_most(part.row + work->height, work->rows);
-    part.x = (const REAL *)of->x + image * of->x_strides[0] + (of->own ? block : group * parts(of->channels, of->block)) * of->x_strides[1];
-    part.w = (const REAL *)of->w + block * of->out_block * weights;
+    part.x = (const REAL *)of->x + image * of->x_strides[0] + group * parts(of->channels, of->block) * of->x_strides[1];
+    part.w = (const REAL *)of->w + block * of->out_block * of->channels * positions;
     part.bias = (const REAL *)of->bias + block * of->out_block;
     part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
-    if (work->own_rows) work->own_rows(&part);
-    const i64 all = work->own_rows ? 0 : of->own ? 1 : parts(of->channels, of->block);
+    const i64 all = parts(of->channels, of->block);
     const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
     const i64 at_once = at_most(all, at_least(near, 1));
     for (part.first = 0; part.first < all; part.first = part.last) {
         part.last = at_most(part.first + at_once, all), part.lines = 0;
-        const i32 more = part.last < all || (work->strips == 1 && panel + 1 < work->panels);
-        if (more && !of->own) look_ahead(work, &part, of->block * positions * part.width * (i64)sizeof(REAL), at_once);
+        if (part.last < all || (work->strips == 1 && panel + 1 < work->panels))
+            look_ahead(work, &part, of->block * positions * part.width * (i64)sizeof(REAL), at_once);
         for (i64 row = part.row; row < part.end; row++)
             sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
     }
-    follow_strip(work, &part, image, block, blocks);
+    follow_strip(&work->after, image, block, blocks, part.row * work->columns, at_most(part.end * work->columns, work->total));
 }
 
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
@@ -485,31 +458,16 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
-    const i64 inner = work->by_strips ? work->groups : work->strips, outer = work->by_strips ? work->strips : work->groups;
+    const i64 inner = work->by_strips ? work->panels : work->strips, outer = work->by_strips ? work->strips : work->panels;
     const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
-    const i64 number = work->by_strips ? beside : within, group = work->by_strips ? within : beside;
-    const i64 each = parts(work->panels, work->groups);
-    for (i64 panel = group * each; panel < at_most((group + 1) * each, work->panels); panel++)
-        (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
+    const i64 number = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
+    (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
 }
 
-/* Whether each array of the epilogue has constant strides along rows, columns and outputs: then one loop runs over a
-   strip. */
-static i32 follows_evenly(const ag_convolution *of, i64 columns, i64 *joined)
-{
-    const i64 *strides = of->strides;
-    for (i32 k = 0; k < of->after->arrays; k++, strides += 5, joined += 5) {
-        const i64 step = strides[4];
-        if (strides[3] != step * of->out_block || strides[2] != step * of->out_block * columns) return 0;
-        joined[0] = strides[0], joined[1] = strides[1], joined[2] = joined[3] = 0, joined[4] = step;
-    }
-    return 1;
-}
-
-/* Whether the kernel has one position and no padding; pools have no segments. */
+/* Whether the kernel has one position and no padding. */
 static i32 is_flat(const ag_convolution *of)
 {
-    i32 flat = of->own <= 1 && of->kernel[0] * of->kernel[1] == 1;
+    i32 flat = of->kernel[0] * of->kernel[1] == 1;
     for (i32 l = 0; l < 2; l++) flat &= !of->before[l] && (of->counts[l] - 1) * of->stride[l] < of->lengths[l];
     return flat;
 }
@@ -518,7 +476,7 @@ static i32 is_flat(const ag_convolution *of)
 static i64 count_panels(const ag_convolution *of, i64 bundle)
 {
     if (bundle) return parts(of->groups, bundle);
-    return of->own ? of->blocks : of->groups * even_panels(of->blocks / of->groups, of->panel);
+    return of->groups * even_panels(of->blocks / of->groups, of->panel);
 }
 
 /* Packing of kernels into reading order. */
@@ -594,44 +552,40 @@ static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
 /* Choose the tiling of a convolution, except its strips.  joined: room for strides; offsets, bundle: see direct. */
 static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
-    direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .joined = joined};
-    work.offsets = offsets, work.bundle = bundle;
+    direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
-    work.together = of->after && follows_evenly(of, work.columns, joined);
+    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
     work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
-    work.flat = is_flat(of) && !(work.jumps && (of->own || offsets)), work.jumps &= work.flat;
+    work.flat = is_flat(of) && !(work.jumps && of->kind != AG_DENSE), work.jumps &= work.flat;
     if (work.flat)
         work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
         work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
-    work.panels = count_panels(of, bundle), work.own_rows = own_rows_of(of);
+    work.panels = count_panels(of, bundle);
     return work;
 }
 
-/* Run a convolution, and its epilogue if its arrays have constant strides; return whether that ran.  whole: see direct. */
-static i32 convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
+/* Run a convolution, with its epilogue on strips if that can be.  whole: see direct. */
+static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) return 0;
     direct work = lay_out(rt, of, joined, offsets, bundle);
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return;
+    }
     work.whole = whole;
-    const double each = (double)of->images * (double)(of->blocks * of->out_block) * (double)work.total;
-    const double all = each * (double)(of->kernel[0] * of->kernel[1] * (of->own ? 1 : of->channels) + STORED / 2);
-    const i64 tasks = all < ALONE ? 1 : at_most((i64)(all / ALONE), 8 * rt->threads);
-    const i64 bytes = work.total * parts(of->blocks, work.panels) * of->out_block * (i64)sizeof(REAL);
-    i64 strips = at_least(parts(tasks, of->images * work.panels), bytes / STRIP_BYTES);
-    strips = at_least(1, at_most(at_most(strips, work.rows), work.total / STRIP));
-    work.height = even_parts(work.rows, parts(work.rows, strips), parts(STRIP, work.columns), of->images * work.panels, rt->threads);
+    const i64 outputs = of->blocks * of->out_block, positions = of->kernel[0] * of->kernel[1];
+    const double numbers = (double)of->images * (double)outputs * (double)work.total;
+    const double all = numbers * (double)(positions * of->channels + STORED / 2);
+    const i64 width = parts(of->blocks, work.panels) * of->out_block;
+    work.height = height_of(rt, all, of->images * work.panels, work.rows, work.columns, work.total, width);
     work.strips = parts(work.rows, work.height);
-    const i64 enough = at_least(1, parts(4 * rt->threads, of->images)); /* a channel's own kernel takes little time */
-    work.groups = of->own && work.strips == 1 ? at_most(work.panels, enough) : work.panels;
-    const i64 outputs = of->blocks * of->out_block, channels = of->own ? 1 : of->channels;
-    work.by_strips = of->kernel[0] * of->kernel[1] * outputs * channels
-                  <= FORESEEN * of->lengths[0] * of->lengths[1] * (of->own ? outputs : channels * of->groups);
+    work.by_strips = positions * outputs <= FORESEEN * of->lengths[0] * of->lengths[1] * of->groups;
     if (all > LONG) rt->listen();
-    const i64 count = of->images * work.groups * work.strips;
+    const i64 count = of->images * work.panels * work.strips;
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
     else
         for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
-    return work.together;
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

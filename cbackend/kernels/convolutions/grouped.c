@@ -59,11 +59,12 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
         }
     }
     const i64 begin = first * of->outputs / block;
-    follow_strip(work, &part, image, begin, parts(last * of->outputs, block) - begin);
+    follow_strip(&work->after, image, begin, parts(last * of->outputs, block) - begin, part.row * work->columns,
+                 at_most(part.end * work->columns, work->total));
 }
 
 /* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks. */
-static i32 convolve_listed(const ag_runtime *rt, const ag_convolution *of)
+static void convolve_listed(const ag_runtime *rt, const ag_convolution *of)
 {
     i64 offsets[MOST_LISTED], bundle = 1;
     const i64 all = of->groups * of->channels, every = all / of->shuffle;
@@ -72,15 +73,18 @@ static i32 convolve_listed(const ag_runtime *rt, const ag_convolution *of)
         offsets[m] = c / of->block * of->x_strides[1] + c % of->block;
     }
     while (bundle < of->groups && bundle * of->outputs % of->out_block) bundle++;
-    return convolve_with(rt, of, offsets, bundle, 0);
+    convolve_with(rt, of, offsets, bundle, 0);
 }
 
-static i32 convolve(const ag_runtime *rt, const ag_convolution *of)
+static void convolve(const ag_runtime *rt, const ag_convolution *of)
 {
-    if (of->listed) return convolve_listed(rt, of);
-    if (!of->w_strides) return convolve_with(rt, of, 0, 0, 0);
-    ag_convolution packed = *of;
-    packed.w = of->room;
-    return convolve_with(rt, &packed, 0, 0, pack_kernels(rt, of));
+    if (of->kind == AG_LISTED) convolve_listed(rt, of);
+    else if (of->kind == AG_DEPTHWISE) convolve_depthwise(rt, of);
+    else if (!of->w_strides) convolve_with(rt, of, 0, 0, 0);
+    else {
+        ag_convolution packed = *of;
+        packed.w = of->room;
+        convolve_with(rt, &packed, 0, 0, pack_kernels(rt, of));
+    }
 }
 #endif

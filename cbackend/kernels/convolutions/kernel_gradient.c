@@ -294,5 +294,4 @@ static void find_kernel_gradient(const ag_runtime *rt, const ag_kernel_gradient 
     for (i64 k = 0; k < tasks * of->portions && !(all > LONG && rt->stopped()); k++) gradient_task(&work, k);
     for (i64 k = 0; k < tasks; k++) gather_task(&work, k);
 }
-#define KERNEL_GRADIENT find_kernel_gradient
 #endif

@@ -3,10 +3,10 @@
    A window takes its numbers row by row.  Positions beyond a border are not read.  A tile is some columns of a row of y,
    held in registers; columns whose windows reach over the left or right border are computed one by one. */
 #pragma once
-#include "direct.c"
+#include "../convolutions/strips.c"
 
 #if !COMPLEX
-enum { POOLED_COLUMNS = 8, LARGEST = 2, SUMS = 3 }; /* LARGEST, SUMS: `own` of a convolution that is a pool */
+enum { POOLED_COLUMNS = 8 };
 
 /* The positions of windows that lie within x: rows [top, bottom) and columns [left, right). */
 typedef struct window {
@@ -20,7 +20,7 @@ INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a,
 INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
 
 /* Reduce `columns` adjacent windows, the first of which begins at x. */
-INLINE void pool_columns(const int columns, const int sums, const ag_convolution *of, const window *at, const REAL *x, REAL *y)
+INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of, const window *at, const REAL *x, REAL *y)
 {
     vector all[POOLED_COLUMNS];
     const i32 empty = at->top >= at->bottom || at->left >= at->right;
@@ -45,7 +45,7 @@ INLINE void pool_columns(const int columns, const int sums, const ag_convolution
 }
 
 #define POOLED(columns) \
-    static __attribute__((noinline)) void pool_##columns(i32 sums, const ag_convolution *of, const window *at, \
+    static __attribute__((noinline)) void pool_##columns(i32 sums, const ag_pooling *of, const window *at, \
                                                          const REAL *x, REAL *y) \
     { \
         if (sums) pool_columns(columns, 1, of, at, x, y); \
@@ -54,61 +54,82 @@ INLINE void pool_columns(const int columns, const int sums, const ag_convolution
 POOLED(1) POOLED(8)
 
 /* The positions of a window from `start` on that lie within `length`. */
-static void find_positions(const ag_convolution *of, i32 axis, i64 start, i64 *from, i64 *to)
+static void find_positions(const ag_pooling *of, i32 axis, i64 start, i64 *from, i64 *to)
 {
     const i64 dilation = of->dilation[axis], count = of->kernel[axis], room = of->lengths[axis] - start;
     *from = start < 0 ? at_most(count, parts(-start, dilation)) : 0;
     *to = at_least(*from, room <= 0 ? 0 : at_most(count, parts(room, dilation)));
 }
 
-/* Rows [part->row, part->end) of y for a block of channels, one vector. */
-static void pool_rows(const strip *part)
+/* Rows of y for blocks of one vector; see rows_function. */
+static void pool_rows(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
-    const ag_convolution *of = part->of;
+    const ag_pooling *of = context;
     const i64 count = of->counts[1], stride = of->stride[1];
-    const i32 sums = of->own == SUMS;
+    const i32 sums = of->kind == AG_SUM;
     window at = {.down = of->dilation[0] * of->x_strides[2], .across = of->dilation[1] * of->x_strides[3]};
     at.step = stride * of->x_strides[3];
-    for (i64 row = part->row; row < part->end; row++) {
+    (void)block;
+    for (; row < end; row++) {
         const i64 top = row * of->stride[0] - of->before[0];
-        REAL *y = part->y + row * count * LANES;
+        REAL *to = y + row * count * LANES;
         find_positions(of, 0, top, &at.top, &at.bottom);
         for (i64 column = 0, columns; column < count; column += columns) {
             const i64 left = column * stride - of->before[1], last = left + (POOLED_COLUMNS - 1) * stride;
-            const i64 end = last + (of->kernel[1] - 1) * of->dilation[1];
-            const REAL *x = part->x + top * of->x_strides[2] + left * of->x_strides[3];
-            const i32 inside = column + POOLED_COLUMNS <= count && left >= 0 && end < of->lengths[1];
+            const i64 reach = last + (of->kernel[1] - 1) * of->dilation[1];
+            const REAL *from = x + top * of->x_strides[2] + left * of->x_strides[3];
+            const i32 inside = column + POOLED_COLUMNS <= count && left >= 0 && reach < of->lengths[1];
             columns = inside ? POOLED_COLUMNS : 1;
             find_positions(of, 1, left, &at.left, &at.right);
-            (inside ? pool_8 : pool_1)(sums, of, &at, x, y + column * LANES);
+            (inside ? pool_8 : pool_1)(sums, of, &at, from, to + column * LANES);
         }
     }
 }
 
 /* The same for blocks that are not one vector, number by number. */
-static void pool_singly(const strip *part)
+static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
 {
-    const ag_convolution *of = part->of;
+    const ag_pooling *of = context;
     const i64 size = of->block;
     i64 up, down, left, right;
-    for (i64 row = part->row; row < part->end; row++)
+    (void)block;
+    for (; row < end; row++)
         for (i64 k = 0; k < of->counts[1] * size; k++) {
             const i64 top = row * of->stride[0] - of->before[0], start = k / size * of->stride[1] - of->before[1];
-            REAL all = of->own == SUMS ? 0 : -(REAL)__builtin_inf();
+            REAL all = of->kind == AG_SUM ? 0 : -(REAL)__builtin_inf();
             i32 begun = 0;
             find_positions(of, 0, top, &up, &down);
             find_positions(of, 1, start, &left, &right);
             for (i64 i = up; i < down; i++)
                 for (i64 j = left; j < right; j++, begun = 1) {
-                    const REAL number = part->x[(top + i * of->dilation[0]) * of->x_strides[2]
-                                                + (start + j * of->dilation[1]) * of->x_strides[3] + k % size];
+                    const REAL number = x[(top + i * of->dilation[0]) * of->x_strides[2]
+                                          + (start + j * of->dilation[1]) * of->x_strides[3] + k % size];
                     if (!begun) all = number;
-                    else if (of->own == SUMS) all += number;
+                    else if (of->kind == AG_SUM) all += number;
                     else all = all >= number || all != all ? all : number;
                 }
             if (of->low && *(const REAL *)of->low > all) all = *(const REAL *)of->low;
             if (of->high && *(const REAL *)of->high < all) all = *(const REAL *)of->high;
-            part->y[row * of->counts[1] * size + k] = all;
+            y[row * of->counts[1] * size + k] = all;
         }
+}
+
+/* The tasks of a pool.  joined: room for strides. */
+static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
+{
+    return (by_blocks){
+        .function = of->block == LANES ? pool_rows : pool_singly, .of = of, .x = of->x, .x_strides = of->x_strides, .y = of->y,
+        .images = of->images, .blocks = of->blocks, .rows = of->counts[0], .columns = of->counts[1],
+        .total = of->counts[0] * of->counts[1],
+        .after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->block, joined),
+    };
+}
+
+static void pool(const ag_runtime *rt, const ag_pooling *of)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    by_blocks work = pool_tasks(of, joined);
+    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    follow_all(rt, &of->after, &work.after);
 }
 #endif

@@ -20,8 +20,9 @@ enum { MOST_EDGE = 6, MOST_POSITIONS = MOST_EDGE * MOST_EDGE, CHUNK = 16 * MOST_
 enum { SLOTS = 64 }; /* the most strips in work at once of which each has a slot */
 
 typedef struct tiled {
-    const ag_convolution *of;
-    direct rows;                   /* the epilogue takes rows of y */
+    const ag_tiled_convolution *of;
+    epilogue after;                /* it takes rows of y */
+    i64 panels, total;             /* of outputs; positions of an image of y */
     i64 edge, down, across;        /* of x along a side of a tile; tiles */
     i64 chunk;                     /* the most tiles of a product */
     i64 strips, unit, deep;        /* of an image, each so many times `unit` tiles; blocks of channels */
@@ -159,7 +160,7 @@ static void find_within(i64 start, i64 edge, i64 length, i64 *from, i64 *to)
 /* B' x B of a tile of a block, `lanes` channels from x on; zeros beyond the border. */
 static void take_tile(const tiled *work, const REAL *x, i64 top, i64 left, REAL *to, i64 apart)
 {
-    const ag_convolution *of = work->of;
+    const ag_tiled_convolution *of = work->of;
     const i64 edge = work->edge, lanes = work->whole ? LANES : 1;
     i64 row = of->x_strides[2], column = of->x_strides[3], from[2], end[2];
     REAL amid[MOST_POSITIONS * LANES] __attribute__((aligned(64)));
@@ -181,7 +182,7 @@ static void take_tile(const tiled *work, const REAL *x, i64 top, i64 left, REAL 
 /* The tiles of block number b of channels. */
 static void take_block(const tiled *work, const tile_strip *strip, i64 b)
 {
-    const ag_convolution *of = work->of;
+    const ag_tiled_convolution *of = work->of;
     const i64 apart = work->deep * strip->tiles * of->block, lanes = work->whole ? LANES : 1;
     const REAL *x = (const REAL *)of->x + strip->image * of->x_strides[0] + b * of->x_strides[1];
     REAL *to = strip->room + b * strip->tiles * of->block;
@@ -196,7 +197,7 @@ static void take_block(const tiled *work, const tile_strip *strip, i64 b)
 static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from, i64 count, const REAL *w,
                            i64 panel_width, i64 width, REAL *sums)
 {
-    const ag_convolution *of = work->of;
+    const ag_tiled_convolution *of = work->of;
     const ag_convolution flat = {
         .channels = of->channels, .block = of->block, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1},
         .lengths = {1, strip->tiles}, .x_strides = {0, strip->tiles * of->block, 0, of->block}
@@ -221,7 +222,7 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
 /* One tile of y for a vector of outputs, whose first number in the image's block is `y`. */
 static void give_tile(const tiled *work, const REAL *sums, i64 apart, vector bias, REAL *y, i64 top, i64 left)
 {
-    const ag_convolution *of = work->of;
+    const ag_tiled_convolution *of = work->of;
     vector found[MOST_POSITIONS];
     if (work->edge == 6) (work->whole ? tile_out_6_1 : tile_out_6_0)(sums, apart, bias, found);
     else (work->whole ? tile_out_4_1 : tile_out_4_0)(sums, apart, bias, found);
@@ -238,8 +239,8 @@ static void give_tile(const tiled *work, const REAL *sums, i64 apart, vector bia
 static void give_tiles(const tiled *work, const tile_strip *strip, i64 from, i64 count, i64 block, i64 v, i64 width,
                        const REAL *sums)
 {
-    const ag_convolution *of = work->of;
-    const i64 lanes = work->whole ? LANES : 1, total = work->rows.total, size = work->whole ? of->out_block : 1;
+    const ag_tiled_convolution *of = work->of;
+    const i64 lanes = work->whole ? LANES : 1, total = work->total, size = work->whole ? of->out_block : 1;
     for (i64 t = 0; t < count; t++) {
         const i64 number = strip->first + from + t;
         const i64 top = number / work->across * of->tile, left = number % work->across * of->tile;
@@ -255,8 +256,8 @@ static void give_tiles(const tiled *work, const tile_strip *strip, i64 from, i64
 /* One panel of outputs of a strip, and its epilogue. */
 static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
 {
-    const ag_convolution *of = work->of;
-    const i64 panels = work->rows.panels, block = begin_of(of->blocks, panels, panel);
+    const ag_tiled_convolution *of = work->of;
+    const i64 panels = work->panels, block = begin_of(of->blocks, panels, panel);
     const i64 blocks = begin_of(of->blocks, panels, panel + 1) - block, panel_width = blocks * of->out_block;
     const REAL *w = (const REAL *)of->w + block * of->out_block * work->edge * work->edge * of->channels;
     REAL sums[CHUNK * TILE_VECTORS * LANES] __attribute__((aligned(64)));
@@ -268,9 +269,9 @@ static void give_panel(const tiled *work, const tile_strip *strip, i64 panel)
             give_tiles(work, strip, from, count, block, v, width, sums);
         }
     }
-    struct strip part = {.of = of, .row = strip->first / work->across * of->tile};
-    part.end = at_most((strip->first + strip->tiles) / work->across * of->tile, of->counts[0]);
-    follow_strip(&work->rows, &part, strip->image, block, blocks);
+    const i64 row = strip->first / work->across * of->tile;
+    const i64 end = at_most((strip->first + strip->tiles) / work->across * of->tile, of->counts[0]);
+    follow_strip(&work->after, strip->image, block, blocks, row * of->counts[1], end * of->counts[1]);
 }
 
 /* A task: a strip from x to y, so that its tiles stay in the cache of one processor. */
@@ -280,7 +281,7 @@ static void strip_task(void *context, i64 index)
     const i64 slot = claim_slot(&work->free_slots);
     const tile_strip strip = find_strip(work, index, slot);
     for (i64 b = 0; b < work->deep; b++) take_block(work, &strip, b);
-    for (i64 panel = 0; panel < work->rows.panels; panel++) give_panel(work, &strip, panel);
+    for (i64 panel = 0; panel < work->panels; panel++) give_panel(work, &strip, panel);
     __atomic_fetch_or(&work->free_slots, 1ull << slot, __ATOMIC_RELEASE);
 }
 
@@ -303,7 +304,7 @@ static void panel_task(void *context, i64 index)
 
 static void run_tiles(const ag_runtime *rt, tiled *work)
 {
-    const ag_convolution *of = work->of;
+    const ag_tiled_convolution *of = work->of;
     const double each = (double)(work->edge * work->edge) * (double)(work->down * work->across);
     const double all = each * (double)of->images * (double)(of->blocks * of->out_block) * (double)of->channels;
     const i64 strips = of->images * work->strips;
@@ -313,28 +314,30 @@ static void run_tiles(const ag_runtime *rt, tiled *work)
         for (i64 k = 0; k < strips && !(all > LONG && rt->stopped()); k++) strip_task(work, k);
     else if (slots >= rt->threads) rt->parallel(rt, strips, strip_task, work);
     else if (!rt->parallel(rt, strips * work->deep, block_task, work))
-        rt->parallel(rt, strips * work->rows.panels, panel_task, work);
+        rt->parallel(rt, strips * work->panels, panel_task, work);
 }
 
 /* Strips of nearly as many tiles as a product has, as many for each thread; of whole rows if something follows. */
 static void cut_tiles(const ag_runtime *rt, tiled *work)
 {
-    work->unit = work->rows.together ? work->across : 1;
+    work->unit = work->after.nest ? work->across : 1;
     const i64 units = work->down * work->across / work->unit, each = at_least(1, work->chunk / work->unit);
     work->strips = parts(units, each);
     if (work->strips > rt->threads) work->strips = at_most(units, parts(work->strips, rt->threads) * rt->threads);
     work->most = parts(units, work->strips) * work->unit;
 }
 
-/* Run a convolution by tiles, and its epilogue if its arrays have constant strides; return whether that ran. */
-static i32 convolve_tiles(const ag_runtime *rt, const ag_convolution *of)
+/* Run a convolution by tiles, with its epilogue on strips if that can be. */
+static void convolve_tiles(const ag_runtime *rt, const ag_tiled_convolution *of)
 {
     i64 joined[AG_MOST_ARRAYS * 5];
-    tiled work = {.of = of, .edge = of->tile + 2, .rows = {.rt = rt, .of = of, .rows = of->counts[0], .joined = joined}};
-    work.rows.columns = of->counts[1], work.rows.total = of->counts[0] * of->counts[1];
-    if (of->images <= 0 || work.rows.total <= 0 || of->blocks <= 0) return 0;
-    work.rows.together = of->after && follows_evenly(of, work.rows.columns, joined);
-    work.rows.panels = even_panels(of->blocks, of->panel);
+    tiled work = {.of = of, .edge = of->tile + 2, .total = of->counts[0] * of->counts[1]};
+    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
+    if (of->images <= 0 || work.total <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return;
+    }
+    work.panels = even_panels(of->blocks, of->panel);
     work.whole = of->block % LANES == 0 && of->out_block % LANES == 0;
     work.deep = parts(of->channels, of->block), work.chunk = CHUNK / (work.edge * work.edge);
     work.down = parts(of->counts[0], of->tile), work.across = parts(of->counts[1], of->tile);
@@ -342,6 +345,6 @@ static i32 convolve_tiles(const ag_runtime *rt, const ag_convolution *of)
     work.numbers = work.edge * work.edge * work.deep * of->block;
     work.free_slots = ~0ull;
     run_tiles(rt, &work);
-    return work.rows.together;
+    follow_all(rt, &of->after, &work.after);
 }
 #endif
