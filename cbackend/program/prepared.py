@@ -1,9 +1,9 @@
 """Calls of kernels that lack their result and their epilogue, and the ops that have such calls.
 
-    call = prepare(p, node)                            everything but where the result lies
-    call.run(p, result)                                without an epilogue
-    call.run(p, result, After(kernel, arguments))      with one
-    p.run(PAIR, dtype, first=call.inside(buffer), ...)    as a part of another call
+call = prepare(p, node)                            everything but where the result lies
+call.run(p, result)                                without an epilogue
+call.run(p, result, After(kernel, arguments))      with one
+p.run(PAIR, dtype, first=call.inside(buffer), ...)    as a part of another call
 """
 
 from __future__ import annotations
