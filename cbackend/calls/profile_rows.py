@@ -16,8 +16,9 @@ from ...ops.lowered.pipeline import VIEWS, Pipeline
 from ...ops.lowered.region import Region
 from ...profiling import StepProfile
 from ..driver.spelling import spelled
-from ..program.accounts import is_product
+from ..kernels.products.spec import SPECS
 from ..program.program import (
+    After,
     Array,
     Call,
     Choice,
@@ -33,6 +34,8 @@ from ..program.program import (
 )  # fmt: skip
 
 PACK, COPY = "ag_pack", "ag_copy"
+BY_BLOCKS = {spec.name for spec in SPECS}
+"""Products of matrices."""
 
 
 def rows(program: Program) -> list[StepProfile]:
@@ -42,13 +45,14 @@ def rows(program: Program) -> list[StepProfile]:
         if not isinstance(step, Release):
             ran[step.site] += functions(step, program)
     inner = {step.site for step in program.steps if isinstance(step, (Loop, Choice))}
+    indifferent = {step.site for step in program.steps if isinstance(step, Call) and _takes_any_strides(step)}
     inputs = input_names(program)
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
     found = [
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
-            strided=() if number in inner else _strided(site), **_of_region(site),
+            strided=() if number in inner | indifferent else _strided(site), **_of_region(site),
         )
         for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))
     ]  # fmt: skip
@@ -99,16 +103,16 @@ def _reads(site: Site, places: dict[Memory, str]) -> tuple[str, ...]:
 
 
 def _strided(site: Site) -> tuple[str, ...]:
-    """Return the operands that are not contiguous along their last axis, whatever the inputs are.
-
-    Products of matrices do not mind: they take operands by blocks.
-    """
-    if is_product(site.node):
-        return ()
+    """Return the operands that are not contiguous along their last axis, whatever the inputs are."""
     found = [
         called(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
     ]  # fmt: skip
     return tuple(dict.fromkeys(found))
+
+
+def _takes_any_strides(step: Call) -> bool:
+    """Whether a call takes operands by blocks, as products do, so that strides do not matter."""
+    return step.function in BY_BLOCKS or any(isinstance(a, After) for a in step.arguments)
 
 
 def _runs_along(array: Array) -> bool:

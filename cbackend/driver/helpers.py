@@ -16,7 +16,6 @@ from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece
 from ..ctext.helper import Helper
 from .body_calls import RUNNER
-from .product_helpers import PRODUCTS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -140,7 +139,7 @@ def driver_helpers(names: Iterable[str]) -> str:
     wanted, ahead = _with_dependencies(names), driver_functions()
     loops = [h.text for h in LOOPS if h.name in wanted]
     loops += [_EFFORT] if "ag_looped" in wanted else []
-    others = [h.text for h in (*HELPERS, *PRODUCTS) if h.name in wanted]
+    others = [h.text for h in HELPERS if h.name in wanted]
     return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *loops, _NO_EFFORT, *others])
 
 
@@ -171,7 +170,7 @@ def _home(name: str) -> tuple[str, str]:
     return name, BY_NAME[name].text if name in BY_NAME else ""
 
 
-BY_NAME = {h.name: h for h in (*HELPERS, *PRODUCTS, *LOOPS)}
+BY_NAME = {h.name: h for h in (*HELPERS, *LOOPS)}
 
 
 @cache

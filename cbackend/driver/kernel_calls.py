@@ -20,8 +20,9 @@ MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128":
 """The table of each dtype in the runtime."""
 
 
-def kernel_call(text: StepText, step: Call, spec: KernelSpec) -> Iterator[str]:
+def kernel_call(text: StepText, step: Call) -> Iterator[str]:
     """Yield the lines of the call of a kernel of the runtime, and of the checks behind it."""
+    spec = specs()[step.function]
     call = _of_slot(text, step, spec) if spec.table else _of_function(text, step, spec)
     if spec.status == STOPS:
         yield f"if ({call}) {text.interrupted(step.site)}"

@@ -1,7 +1,7 @@
 """Kernels of the runtime: one folder each, in which a spec names the fields of a call once.
 
     <family>/spec.py     SPECS: the fields of each call, its failures and its work; no import but this module
-    <family>/plan.py     PLANNERS: from a node of an op to calls by field names; WORK, where a spec does not tell it
+    <family>/plan*.py    PLANNERS: from a node of an op to calls by field names; WORK, where a spec does not tell it
     <family>/*.c         the loops, which read the fields from a struct
     <family>/*.h         written from the specs: the structs
 
@@ -221,11 +221,12 @@ def families() -> tuple[str, ...]:
     return tuple(name for name in sorted(listdir(FOLDER)) if (FOLDER / name / "spec.py").is_file())
 
 
-def modules(name: str) -> Iterator[ModuleType]:
-    """Yield the module of this name of each family that has it."""
+def modules(word: str) -> Iterator[ModuleType]:
+    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_packed.py."""
     for family in families():
-        if (FOLDER / family / f"{name}.py").is_file():
-            yield import_module(f".{family}.{name}", __name__)
+        for name in sorted(listdir(FOLDER / family)):
+            if name.startswith(word) and name.endswith(".py"):
+                yield import_module(f".{family}.{name.removesuffix('.py')}", __name__)
 
 
 @cache

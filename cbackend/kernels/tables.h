@@ -6,19 +6,8 @@
 #include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
-#include "../abi/products.h"
 
-/* Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; ger: a[m,
-   n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 transposed.  Leading
-   dimensions and increments count elements; element i of x is x[i * incx], whatever the sign.  With *alpha == 0 the
-   operands are not read. */
 typedef struct ag_blas {
-    void (*product)(const struct ag_runtime *rt, const ag_product *product);
-    void (*gemv)(const struct ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda,
-                 const void *x, i64 incx, const void *beta, void *y, i64 incy);
-    void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
-                const void *y, i64 incy, void *a, i64 lda);
-    void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
     i32 (*attention)(const struct ag_runtime *rt, const ag_attention *of);
     i32 (*window_product)(const struct ag_runtime *rt, const ag_window_product *of);
     void (*convolution)(const struct ag_runtime *rt, const ag_convolution *of);
@@ -28,9 +17,12 @@ typedef struct ag_blas {
     void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *of);
     void (*pooling)(const struct ag_runtime *rt, const ag_pooling *of);
     void (*channel_sums)(const struct ag_runtime *rt, const ag_channel_sums *of);
+    void (*product)(const struct ag_runtime *rt, const ag_product *of);
+    i32 (*gemv)(const struct ag_runtime *rt, const ag_gemv *of);
+    i32 (*ger)(const struct ag_runtime *rt, const ag_ger *of);
+    i32 (*dot)(const struct ag_runtime *rt, const ag_dot *of);
 } ag_blas;
 
-/* Products and tables of bytes, and of weights of few bits. */
 typedef struct ag_byte_table {
     i32 (*nibble_product)(const struct ag_runtime *rt, const ag_nibble_product *of);
     i32 (*sparse_product)(const struct ag_runtime *rt, const ag_sparse_product *of);
@@ -44,7 +36,6 @@ typedef struct ag_byte_table {
     void (*quantize_words)(const struct ag_runtime *rt, const ag_quantize_words *of);
 } ag_byte_table;
 
-/* Systems of equations and factorizations of one dtype. */
 typedef struct ag_solvers {
     i32 (*solve)(const struct ag_runtime *rt, const ag_solve *of);
     i32 (*solve_triangular)(const struct ag_runtime *rt, const ag_solve_triangular *of);

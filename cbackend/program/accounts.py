@@ -17,30 +17,16 @@ Van Loan, "Matrix Computations"); integers and comparisons count nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.elementwise.costs import additions
 from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
-from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.lowered.assembled import Assembled
-from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_pool import BlockedPool
-from ...ops.lowered.channel_sums import ChannelSums
 from ...ops.lowered.fused import GraphOp, InPlace, unmarked
-from ...ops.lowered.fused_product import FusedProduct
-from ...ops.lowered.packed_dot import PackedDot
-from ...ops.lowered.pipeline import Pipeline
-from ...ops.networks.convolution import Convolution
 from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
-from ...ops.shapes.creation import Alloc
-from ...ops.shapes.indexing import IncSubtensor
-from ...ops.shapes.joining import Join
 from ...targets.current import current
 from ..kernels import Work
 from .calls import spec_of, work_of
@@ -65,8 +51,6 @@ TOTALS, PLANNED = 5, 4
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
-PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
-"""Ops that multiply matrices."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
@@ -115,54 +99,30 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     return work(program, program.sites[site], steps) if work is not None else []
 
 
-def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return [_product(unmarked(site.node.op), site)]
-
-
-def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    op = unmarked(site.node.op)
-    assert isinstance(op, FusedProduct)
-    if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
-        return _convolution_then(program, op, site, steps)
-    product = _product(op.product, site)
-    each = sum(cost(inner) for inner in op.graph.order)
-    rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
-    return [product, (each, (*rows, *columns), 1)]
-
-
-def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
-    return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-
-
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of the kernels that a node launches."""
-    op = unmarked(site.node.op)
+    """Return the operations of the kernel that a node launches."""
+    return of_launches(program, steps, [cost(site.node)])
+
+
+def of_launches(program: Program, steps: Sequence[Step], costs: Sequence[int]) -> list[Term]:
+    """Return the operations of launches of these costs an element; none if there are fewer launches than costs."""
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
     extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
-    costs = _costs_of_parts(op) if isinstance(op, Assembled) else [cost(site.node)][: len(launches)]
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
 
 
-_NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
-"""Parts of a concatenation fusion that launch no kernel of their own."""
-
-
-def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return [*of_kernels(program, site, steps), *of_calls(program, site, steps)]
-
-
 def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of the kernels of the runtime that a node calls, as their specs tell."""
+    """Return the operations of the kernels of the runtime that a node calls, as their specs and stages tell."""
     found: list[Term] = []
     for step in steps:
-        if not isinstance(step, Call):
+        if not isinstance(step, Call) or spec_of(step) is None:
             continue
-        if spec_of(step) is not None:
-            found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
+        found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
+        pipelines = (a for a in step.arguments if isinstance(a, Stages))
+        found += ((stage.cost, stage.extents, 1) for a in pipelines for stage in a.stages if stage.cost)
     return found
 
 
@@ -171,30 +131,6 @@ def _term(work: Work, dtype: str) -> Term:
     functions = (ELEMENTWISE[name] for name in work.functions)
     each = sum(current().costs.additions(f.name, f.cost, dtype) for f in functions)
     return work.number + each, work.lengths, work.over
-
-
-def _convolution_then(program: Program, op: FusedProduct, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
-    calls = [s for s in steps if isinstance(s, Call) and s.writes]
-    lengths = calls[-1].writes[-1].lengths
-    each = sum(cost(inner) for inner in op.graph.order)
-    product = of_calls(program, site, calls)
-    if not product:
-        product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
-    return [*product, (each, lengths, 1)]
-
-
-def _costs_of_parts(op: Assembled) -> list[int]:
-    """Return additions per element of each kernel of a concatenation fusion, in the order of launches."""
-    order = op.graph.order
-    written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
-    launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
-    return [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]
-
-
-def is_product(node: Apply) -> bool:
-    """Whether the node is a matrix product, alone or with an epilogue."""
-    return isinstance(unmarked(node.op), PRODUCTS)
 
 
 def cost(node: Apply) -> int:
@@ -210,22 +146,6 @@ def cost(node: Apply) -> int:
     if isinstance(op, (Reduce, ArgReduce, Cumulative)):
         return 1
     return _of_row(type(op), node.out.dtype) if type(op) in ROWS else 0
-
-
-def _product(op: object, site: Site) -> Term:
-    operands = site.operands
-    if isinstance(op, (Gemm, Gemv)):
-        a, b = operands[2], operands[3]
-    elif isinstance(op, Ger):
-        return 2, operands[0].lengths, 1
-    else:
-        a, b = operands[0], operands[1]
-    if isinstance(op, (PackedBfloatDot, PackedDot)):
-        return 2, (*a.lengths, op.columns), 1
-    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are broadcast
-        batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
-        return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
-    return 2, (*a.lengths, *b.lengths[1:]), 1
 
 
 def _of_row(kind: type[Op], dtype: str) -> int:
@@ -256,13 +176,3 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
     for array in program.sites[site].operands:
         if any(array.base == w.base for w in written) and array.base not in allocated and array.base:
             yield array, not isinstance(array.base, Buffer)
-
-
-# --- the facet `work` of the classes that do more than launch one kernel
-
-COUNTS: dict[type[Op], Count] = {
-    **dict.fromkeys(PRODUCTS, _of_product),
-    FusedProduct: _of_fused_product,
-    Pipeline: _of_stages,
-    Assembled: _of_assembled,
-}

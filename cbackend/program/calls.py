@@ -91,6 +91,13 @@ def effects(function: str, arguments: Sequence[Argument], kernels: Mapping[str, 
     return tuple(dict.fromkeys(writes)), tuple(dict.fromkeys(reads))
 
 
+def effects_of(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
+    """Return the arrays that a call writes and reads.  Raises KeyError for an unknown kernel."""
+    if step.kernel:
+        return effects_of_kernel(step.arguments, kernels[step.function])
+    return effects(step.function, step.arguments, kernels)
+
+
 def effects_of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
     """Return the arrays that a generated kernel writes and reads."""
     pairs = zip(kernel.arguments, arguments, strict=False)

@@ -59,6 +59,7 @@ class Followed:
         takes: Whether a node has a call.
         alone: Plans the node of the op and its group in another way, and returns whether it could.
         most_loops: The most loops of the group.
+        any_lengths: Whether the kernel of the group has loops for all axes, whatever lengths are known.
     """
 
     prepare: Callable[..., Prepared]
@@ -67,6 +68,7 @@ class Followed:
     takes: Callable[[Apply], bool] = lambda node: True
     alone: Callable[[Planner, Apply], bool] = _never
     most_loops: int = 64
+    any_lengths: bool = True
 
 
 @cache

@@ -69,13 +69,6 @@ class Vector:
 
 
 @record(slots=True)
-class Table:
-    """The runtime and its linear algebra of one dtype, as arguments."""
-
-    dtype: str
-
-
-@record(slots=True)
 class Number:
     """An argument of a call: the address of a constant number of a dtype."""
 
@@ -135,7 +128,7 @@ class Said:
     """The array for the numbers of a message, as an argument."""
 
 
-Argument = Quantity | float | Array | Vector | Table | Number | After | Stages | Said | Inner | None
+Argument = Quantity | float | Array | Vector | Number | After | Stages | Said | Inner | None
 """None stands for a field without a value."""
 
 

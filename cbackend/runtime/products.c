@@ -21,6 +21,7 @@
 #include "../kernels/convolutions/kernel_gradient.c"
 #endif
 #include "../kernels/products/batch.c"
+#include "../kernels/products/vectors.c"
 #include "../kernels/convolutions/windows.c"
 #include "../kernels/attention/attention.c"
 #include "../kernels/slots.h"
@@ -31,5 +32,5 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     wide = takes_wide;
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
-    *entries = (ag_blas){.product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, PRODUCTS_SLOTS};
+    *entries = (ag_blas){PRODUCTS_SLOTS};
 }

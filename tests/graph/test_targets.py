@@ -88,7 +88,7 @@ BOUNDS = {
     "ops/lowered/sparse_columns.py": {"DEPTH"},
     "ops/lowered/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/networks/weights.py": {"DEPTH", "EVEN"},
-    "cbackend/program/plan_blas.py": {"SUMMED"},
+    "cbackend/program/batches.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK", "PRODUCTS"},
     "cbackend/lowering/fold.py": {"LONG"},

@@ -39,7 +39,7 @@ typedef struct queries {
     i32 can_skip;  /* all numbers of v in the block are finite */
 } queries;
 
-static const ag_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
+static const batched_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
 
 /* x * 2^n for a whole number n, whose bits are `power`; or by two factors, since one is out of range. */
 INLINE vector scaled(vector x, vector n, mask power)

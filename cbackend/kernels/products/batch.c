@@ -10,7 +10,7 @@
 
 typedef struct batch {
     const ag_runtime *rt;
-    const ag_product *of;
+    const batched_product *of;
     i64 count, a_task;
     little_product *little; /* NULL: chosen per product */
 } batch;
@@ -77,7 +77,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 }
 
 /* Return the kernel for all products of a batch of small ones, whose common sizes are checked once; else NULL. */
-static little_product *little_of(const ag_product *of)
+static little_product *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
     if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
@@ -85,7 +85,7 @@ static little_product *little_of(const ag_product *of)
 }
 
 /* Run product `index` of the batch and note its position. */
-static product product_number(const ag_product *of, i64 index, i64 *place)
+static product product_number(const batched_product *of, i64 index, i64 *place)
 {
     const i32 rank = of->rank;
     i64 a = 0, b = 0, left = index;
@@ -94,16 +94,16 @@ static product product_number(const ag_product *of, i64 index, i64 *place)
         a += place[l] * of->a_strides[l], b += place[l] * of->b_strides[l];
     }
     return (product){
-        of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->c_step,
+        of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->n,
         (const T *)of->a + a, (const T *)of->b + b, of->a_strides[rank], of->a_strides[rank + 1], of->b_strides[rank],
-        of->b_strides[rank + 1], of->m == 1 ? of->n : of->c_step, of, place
+        of->b_strides[rank + 1], of->n, of, place
     };
 }
 
 static void multiply_some(void *context, i64 index)
 {
     const batch *work = context;
-    const ag_product *of = work->of;
+    const batched_product *of = work->of;
     const i32 last = of->rank - 1;
     const i64 end = at_most((index + 1) * work->a_task, work->count);
     i64 place[AG_MOST_AXES], along;
@@ -116,12 +116,12 @@ static void multiply_some(void *context, i64 index)
                 follow(&x, 0, 0, x.m, x.n);
             } else multiply_matrices(work->rt, &x);
             if (last < 0) break;
-            x.a += of->a_strides[last], x.b += of->b_strides[last], x.c += of->m * of->c_step, place[last]++;
+            x.a += of->a_strides[last], x.b += of->b_strides[last], x.c += of->m * of->n, place[last]++;
         }
     }
 }
 
-static void multiply_all(const ag_runtime *rt, const ag_product *of)
+static void multiply_all(const ag_runtime *rt, const batched_product *of)
 {
     batch work = {.rt = rt, .of = of, .count = 1, .a_task = 1};
     for (i32 l = 0; l < of->rank; l++) {
@@ -137,4 +137,21 @@ static void multiply_all(const ag_runtime *rt, const ag_product *of)
     if (each < ALONE && all > ALONE) rt->parallel(rt, tasks, multiply_some, &work);
     else
         for (i64 k = 0; k < tasks && !(all > LONG && rt->stopped()); k++) multiply_some(&work, k);
+}
+
+/* The epilogue follows block by block where it runs along rows and columns, else when all is done. */
+static void multiply_batch(const ag_runtime *rt, const ag_product *of)
+{
+    const ag_after *after = &of->after;
+    const i64 none[2] = {0}; /* panels have no strides, and no batch */
+    i64 said[4];
+    i32 together = after->nest && after->lengths[of->rank] == of->m && after->lengths[of->rank + 1] == of->n;
+    for (i32 l = 0; together && l < of->rank; l++) together = after->lengths[l] == of->batch[l];
+    multiply_all(rt, &(const batched_product){
+        .rank = of->rank, .batch = of->batch, .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .a = of->a,
+        .a_strides = of->a_strides, .b = of->b, .b_strides = of->in_panels ? none : of->b_strides, .beta = of->beta,
+        .c = of->y, .after = together ? after->nest : 0, .data = after->data, .strides = after->strides,
+        .in_panels = of->in_panels
+    });
+    if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
 }

@@ -31,12 +31,35 @@ enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 };
    takes to be fetched then, in multiplications. */
 enum { NEAR = 1 << 20, FEWER = 2 * ROWS, STREAMED = 32, FETCHED = 32 };
 
+/* A call of ag_product, or of window_product: there `grouped` says that the last axis of the batch is none of c, which has
+   the rows of its matrices one after the other; and b_rows and b_columns, if they are not NULL, where the numbers of b lie,
+   in elements: that of row p and column j at b[b_rows[p] + b_columns[j]], whatever the last two of b_strides.  after: the
+   epilogue of each finished block of c, or NULL.  Its loops are the axes of c, and may be further ones, 1 long, in front of
+   the last. */
+typedef struct batched_product {
+    i32 rank;
+    const i64 *batch;
+    i64 m, n, k;
+    const void *alpha, *a;
+    const i64 *a_strides;
+    const void *b;
+    const i64 *b_strides;
+    const void *beta;
+    void *c;
+    const ag_nest *after;
+    void *const *data;
+    const i64 *strides; /* of a launch of it */
+    i32 grouped;
+    const i64 *b_rows, *b_columns;
+    i32 in_panels;
+} batched_product;
+
 typedef struct product {
     i64 m, n, k;
     T alpha, beta, *c;
     const T *a, *b;
     i64 a0, a1, b0, b1, c0;
-    const ag_product *of;
+    const batched_product *of;
     const i64 *place; /* of the matrices in the batch, one position an axis */
 } product;
 
@@ -61,7 +84,7 @@ INLINE i64 round_up(i64 n, i64 unit) { return parts(n, unit) * unit; }
 /* Epilogue of the product, on rows [i, i + m) and columns [j, j + n) of c. */
 static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
 {
-    const ag_product *of = x->of;
+    const batched_product *of = x->of;
     const ag_nest *nest = of->after;
     if (!nest) return;
     const i32 down = of->rank - of->grouped, across = nest->rank - 1;

@@ -11,8 +11,8 @@ from ....ops.lowered.sparse_columns import SparseColumns
 from ....ops.lowered.sparse_dot import SparseDot
 from ....ops.lowered.two_of_four import TwoOfFour
 from ....targets.costs import ITEMS
+from ...program.batches import SUMMED
 from ...program.outcome import Outcome
-from ...program.plan_blas import SUMMED
 from ...program.planner import Planner
 from ...program.program import Array
 from .spec import BFLOAT_PRODUCT, NIBBLE_PRODUCT, SPARSE_COLUMNS, SPARSE_PRODUCT, TWO_OF_FOUR
