@@ -27,7 +27,6 @@ scaleout, frontends; docs/design.md describes the layers.
 """
 
 import gc as _gc
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -56,6 +55,7 @@ try:
     from .optdb import Query
     from .profiling.collection import profile
     from .profiling.difference import difference as profile_diff
+    from .record import lazy as _lazy
     from .targets.target import Target
     from .tuning.tune import tune
 
@@ -84,11 +84,7 @@ if _TYPE_CHECKING:
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
 else:
-
-    def __getattr__(name: str) -> object:
-        if name in _LATER:
-            return getattr(_import_module(_LATER[name], __name__), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__, _ = _lazy.names_of(__name__, _LATER)
 
     def __dir__() -> list[str]:
         return __all__

@@ -7,8 +7,6 @@ import io
 import os
 import sys
 import warnings
-from difflib import get_close_matches
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +16,19 @@ from .demo import digits as demo
 from .explain import report
 from .function.stages import STAGES
 from .options import process_options
+from .record import lazy
+from .record.spelling import nearest
+
+onnx_command = lazy.module(".frontends.onnx.command", __package__)
+theano_command = lazy.module(".frontends.theano.command", __package__)
+demo_cnn, demo_web = lazy.module(".demo.cnn", __package__), lazy.module(".demo.web", __package__)
 
 
 class _Parser(argparse.ArgumentParser):
     """A parser that names the choice that was probably meant."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        near = get_close_matches(str(value), [*(action.choices or ())], n=1)
+        near = nearest(str(value), action.choices or ())
         if near and value not in (action.choices or ()):
             raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {near[0]!r}?")
         super()._check_value(action, value)
@@ -52,9 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "bisect":
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
     if chosen.command == "onnx":
-        return int(import_module(".frontends.onnx.command", __package__).main(chosen))
+        return int(onnx_command.main(chosen))
     if chosen.command == "theano":
-        return int(import_module(".frontends.theano.command", __package__).main(chosen))
+        return int(theano_command.main(chosen))
     if chosen.command == "report":
         return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)
@@ -96,9 +100,9 @@ def _parser() -> argparse.ArgumentParser:
 def _demonstrate(chosen: argparse.Namespace) -> int:
     """Run the demonstration that was chosen."""
     if chosen.network == "cnn":
-        return int(import_module(".demo.cnn", __package__).main(chosen.full, chosen.picture, chosen.onnx))
+        return int(demo_cnn.main(chosen.full, chosen.picture, chosen.onnx))
     if chosen.network == "web":
-        return int(import_module(".demo.web", __package__).main(chosen.page))
+        return int(demo_web.main(chosen.page))
     return demo.main(chosen.full, chosen.picture)
 
 

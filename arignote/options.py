@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from .notices import notice
-from .record import later, record
+from .record import record
+from .record.spelling import nearest
 
 SHORT = 0.05
 """Seconds that a tiered function waits for its C by default: enough for a cache hit."""
@@ -123,7 +124,7 @@ def unknown_variables(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     known = {f.name: variable_of(f.name) for f in fields(Options)}
     for name in sorted(names):
         if name.startswith(PREFIX) and name not in known.values():
-            near = later.difflib.get_close_matches(name.removeprefix(PREFIX).lower(), known, n=1)
+            near = nearest(name.removeprefix(PREFIX).lower(), known)
             yield name, known[near[0]] if near else ""
 
 

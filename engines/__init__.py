@@ -7,16 +7,17 @@ c.py           C, compiled just in time; NumPy if that fails
 compiler.py    the C compiler and the cache of this process
 numpy_engine.py  NumPy, node by node
 tiered.py      NumPy until another engine has compiled
-estimates.py   estimated times of nodes on engines, for the pass `partition`
+estimates.py   estimated times of nodes on engines
+division/      the division of a graph among engines, which the pass `partition` asks for
 
 The engine of ONNX Runtime is `frontends/onnx/runtime_engine.py`.
 
 A new engine is one file: a class derived from `Engine`, and `ag.engines.register(MyEngine())`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..record import lazy
 from . import c as c
 from . import numpy_engine as numpy_engine  # the fallback of C is loaded with the package: files may not open later
 from .engine import Engine, EngineError, Request
@@ -29,8 +30,5 @@ __all__ = [
     "CheckedExecutable", "Engine", "EngineError", "Executable", "Request", "engine", "names", "register", "unregister",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in ("CheckedExecutable", "Executable"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(".executable", __name__), name)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy.names_of(__name__, {"CheckedExecutable": ".executable", "Executable": ".executable"})

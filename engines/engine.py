@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..graph import Apply, FunctionGraph
-from ..record import record
+from ..record import lazy, record
 
 if TYPE_CHECKING:
     from ..cbackend.ir.schedule import Schedule
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from ..targets.target import Target
     from .executable import Executable
 
+estimates = lazy.module(".estimates", __package__)
 FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
 """Tags of passes that pay off only if nodes become C loops and BLAS calls."""
 
@@ -103,7 +103,7 @@ class Engine:
 
     def cost(self, node: Apply) -> int:
         """Return the estimated time of a supported node; by default that of NumPy."""
-        found: int = import_module(".estimates", __package__).numpy_cost(node)
+        found: int = estimates.numpy_cost(node)
         return found
 
     def identity(self) -> str:

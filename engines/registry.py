@@ -9,11 +9,11 @@ A package offers an engine by an entry point, which is loaded only when a progra
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from ..graph import FunctionGraph
-from ..record import later
+from ..record import lazy
+from ..record.spelling import nearest
 from .engine import Engine, EngineError, Request
 
 GROUP = "arignote.engines"
@@ -25,6 +25,7 @@ _BUILT_IN = {
 }  # fmt: skip
 """Module and class of each built-in engine, loaded on first use."""
 _registered: dict[str, Engine] = {}
+_metadata, _tiered = lazy.module("importlib.metadata"), lazy.module(".tiered", __package__)
 
 
 def register(engine: Engine) -> Engine:
@@ -95,7 +96,7 @@ def tiered(engine: Engine, budget: float) -> Engine:
     """Return a tiered engine: NumPy runs a function until it is compiled, if that takes over `budget` seconds."""
     if engine.name == "numpy":
         return engine
-    made: Engine = import_module(".tiered", __package__).TieredEngine(engine, budget)
+    made: Engine = _tiered.TieredEngine(engine, budget)
     return made
 
 
@@ -109,7 +110,7 @@ def require_known(name: Any, who: str = "engine", what: str = "backend is", also
     if is_text and (name in _registered or name in _BUILT_IN or _register_installed(name)):
         return
     known = (*also, *names())
-    near = later.difflib.get_close_matches(name, known, 1) if is_text else ()
+    near = nearest(name, known) if is_text else ()
     meant = f"; did you mean {near[0]!r}? " if near else ". "
     raise ValueError(
         f"{who}: {what} {name!r}; expected one of {_listed(known)}{meant}Others are added by "
@@ -131,7 +132,7 @@ def run_by_numpy(graph: FunctionGraph, request: Request) -> Any:
 @cache
 def _built_in(name: str) -> Engine:
     module, class_name = _BUILT_IN[name]
-    made: Engine = getattr(import_module(module, __package__), class_name)()
+    made: Engine = getattr(lazy.module(module, __package__), class_name)()
     return made
 
 
@@ -139,7 +140,7 @@ def _register_installed(name: str) -> bool:
     """Register the engine of this name that an installed package offers; return whether there is one."""
     if not name:
         return False
-    for entry in import_module("importlib.metadata").entry_points(group=GROUP, name=name):
+    for entry in _metadata.entry_points(group=GROUP, name=name):
         package = entry.dist.name if entry.dist is not None else entry.module
         try:
             found = entry.load()

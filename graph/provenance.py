@@ -15,6 +15,7 @@ from inspect import CO_VARARGS
 from types import CodeType
 from typing import NamedTuple
 
+from ..record.frames import OWN, users_frame
 from ..record.quoting import one_line
 
 
@@ -56,15 +57,6 @@ def _cell(file: str) -> str:
 
 
 Origin = tuple[SourceLine, ...]
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
-"""The folder of the package as its modules name it: frames have the same spelling, links included."""
-_is_own_file: dict[str, bool] = {}
-
-
-def _is_own(file: str) -> bool:
-    """Return whether the file is part of this library; the demo counts as a user's program."""
-    return file.startswith(_PACKAGE) and os.path.basename(file) != "demo.py"
 
 
 class inheriting:  # noqa: N801  # a context, spelt as contextlib spells them
@@ -125,24 +117,12 @@ def is_inheriting() -> bool:
 
 def asked_by_us(above: int = 2) -> bool:
     """Whether a calling function is part of this library: the caller of the one that asks, or one further `above`."""
-    file = sys._getframe(above).f_code.co_filename
-    own = _is_own_file.get(file)
-    if own is None:
-        own = _is_own_file[file] = _is_own(file)
-    return own
+    return OWN[sys._getframe(above).f_code.co_filename]
 
 
 def _users_line() -> Origin:
-    frame = sys._getframe(2)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        own = _is_own_file.get(file)
-        if own is None:
-            own = _is_own_file[file] = _is_own(file)
-        if not own:
-            return (SourceLine(file, frame.f_lineno),)
-        frame = frame.f_back  # type: ignore[assignment]
-    return ()
+    frame = users_frame(sys._getframe(2))
+    return () if frame is None else (SourceLine(frame.f_code.co_filename, frame.f_lineno),)
 
 
 _NOTHING = object()
@@ -154,7 +134,7 @@ def asked(value: object = _NOTHING) -> str:
     It is for errors, which name both; empty where no line of the user calls a function.
     """
     frame, found = sys._getframe(1), ""
-    while frame is not None and _is_own(frame.f_code.co_filename):
+    while frame is not None and OWN[frame.f_code.co_filename]:
         code, given = frame.f_code, frame.f_locals
         name = code.co_name
         if name == "__call__":  # an op is called by the name that it is printed with

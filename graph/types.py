@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 
 from ..record import record
+from ..record.spelling import nearest
 from .provenance import asked
 
 Shape = tuple["int | None", ...]
@@ -101,7 +101,7 @@ def _by() -> str:
 def _meant(dtype: object) -> str:
     """The dtype that the user may have meant."""
     if isinstance(dtype, str):
-        close = import_module("difflib").get_close_matches(dtype, DTYPES, 1)
+        close = nearest(dtype, DTYPES)
         return f"; did you mean {close[0]}?" if close else ""
     if isinstance(dtype, (tuple, list)) and all(n is None or isinstance(n, int) for n in dtype):
         return f"; a shape goes by name: shape={dtype!r}"

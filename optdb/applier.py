@@ -6,8 +6,8 @@ kept for each such match key, of which a graph has few.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Union
 
 import numpy as np
@@ -23,13 +23,15 @@ from ..graph import (
     Variable,
 )
 from ..profiling import Failure, RuleProfile
-from ..record import later
+from ..record import lazy
 from ..record.clock import ProcessorClock, processor_clock
+from ..record.frames import warn
 from .conform import Conform, conformed
 from .index import Places, RuleIndex, rule_index
 from .patterns import Users
 from .rule import PatternRule, Proposal, Rule
 
+traceback = lazy.module("traceback")
 Outputs = tuple[Union[Variable, None], ...]
 """Replacements of the outputs of a node; None keeps the output."""
 
@@ -68,7 +70,13 @@ class Tally:
         self.time: float = 0.0
 
     def row(self) -> RuleProfile:
+        if not (self.tried or self.time):
+            return _untried(self.name)
         return RuleProfile(self.name, self.tried, self.fired, self.time, self.created)
+
+
+_untried = lru_cache(1024)(RuleProfile)
+"""The row of a rule that was not tried: those are nine of ten in a run over a small graph."""
 
 
 class Failures:
@@ -87,15 +95,15 @@ class Failures:
         if known is not None:
             self._found[rule] = Failure(rule, known.node, known.error, known.count + 1)
             return
-        text = "".join(later.traceback.format_exception(error))
+        text = "".join(traceback.format_exception(error))
         self._found[rule] = Failure(rule, node, text)
         said = str(error) if isinstance(error, Divergence) else f"{rule} failed and was left out on {node}: {error}"
-        warnings.warn(said, OptimizerWarning, stacklevel=2)
+        warn(said, OptimizerWarning)
 
     def limit(self, optimizer: str, reason: str | None) -> None:
         """Warn that the optimizer stopped at a limit, if it did."""
         if reason is not None:
-            warnings.warn(f"{optimizer} stopped early: {reason}", OptimizerWarning, stacklevel=2)
+            warn(f"{optimizer} stopped early: {reason}", OptimizerWarning)
 
     def all(self) -> tuple[Failure, ...]:
         return tuple(self._found.values())

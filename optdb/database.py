@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..graph import graph_of
-from . import later
+from ..record import lazy
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, form, past_cutoff, refusal, rows_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .kinds import Hidden
     from .why_not import Explanation
 
+why_not = lazy.module(".why_not", __package__)
 Self = TypeVar("Self", bound="Database")
 
 State = tuple[Any, ...]
@@ -233,7 +234,7 @@ class Database:
         Raises UnknownNameError for a name that is not there, TypeError for what is no expression.
         """
         wanted = as_query(query or ("fast_run",), subqueries)
-        found: Explanation = later.why_not.explain(self, name, graph_of(expression, "explain"), wanted)
+        found: Explanation = why_not.explain(self, name, graph_of(expression, "explain"), wanted)
         return found
 
     # --- asking

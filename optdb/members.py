@@ -6,7 +6,6 @@ import math
 import numbers
 import os
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..record import record
+from ..record.frames import warn
 from .applier import OptimizerWarning
 from .contract import Contract
 from .rule import Rule, keys_text
@@ -70,8 +70,7 @@ def refuse_known(label: str, new: Member, members: Mapping[str, Member]) -> None
     before = members[new.name].origin
     if before != new.origin and not (_in_cell(before) and _in_cell(new.origin)):
         raise ValueError(f"{label}: {new.name!r} is registered at {new.origin}, and already at {before}")
-    text = f"{label}: {new.name!r}, registered again, replaces the entry of that name"
-    warnings.warn(text, OptimizerWarning, stacklevel=4)
+    warn(f"{label}: {new.name!r}, registered again, replaces the entry of that name", OptimizerWarning)
 
 
 def _in_cell(origin: str) -> bool:
@@ -112,12 +111,11 @@ def warn_if_hidden(label: str, member: Member, hidden: Hidden, place: str) -> No
     if not isinstance(rule, Rule) or not hidden.hides(rule):
         return
     names = keys_text(rule.ops[:3])
-    warnings.warn(
+    warn(
         f"{label}: the rule {member.name!r} stands {place}, behind position {hidden.position:g}, where "
         f"few or no nodes of {names} are left: {hidden.reason}; it will seldom or never fire. Register it below "
         f"{hidden.position:g}, or without a position",
         OptimizerWarning,
-        stacklevel=4,
     )
 
 

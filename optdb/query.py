@@ -20,7 +20,8 @@ from dataclasses import field, replace
 from typing import Any, Union
 
 from .. import pages
-from ..record import later, record
+from ..record import record
+from ..record.spelling import nearest
 
 Tags = Union[str, Iterable[str]]
 _Sub = Union[Mapping[str, "Query"], Iterable[tuple[str, "Query"]]]
@@ -167,7 +168,7 @@ def as_query(items: Iterable[Query | str], subqueries: Mapping[str, Query | str]
 def unknown(name: str, known: Collection[str], what: str) -> UnknownNameError:
     """The error for a name that is not among the known ones."""
     spelled = {each.casefold(): each for each in sorted(known)}
-    near = [spelled[each] for each in later.difflib.get_close_matches(name.casefold(), spelled, 3, 0.6)]
+    near = [spelled[each] for each in nearest(name.casefold(), spelled, 3)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(known)[:12])} ..."
     return UnknownNameError(f"no {what} is named {name!r}; {hint}")
 

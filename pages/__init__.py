@@ -6,8 +6,9 @@ Hardly any program draws, so a module is loaded when it is first asked for, as i
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..record import lazy
 
 if TYPE_CHECKING:
     from . import bars, boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme
@@ -16,8 +17,5 @@ __all__ = [
     "bars", "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f".{name}", __name__)
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy.modules_of(__name__, *(f".{name}" for name in __all__))

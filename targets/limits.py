@@ -1,5 +1,7 @@
 """Bounds on kernels, tiles and pipelines, set by the runtime, by compile times and by cache sizes.
 
+Each group is read by the passes and planners of its name: `current().limits.fusion.nodes`.
+
 None of them changes a result: they decide which work shares a loop nest, and in which portions it is done.  Numbers
 that bits depend on (blocks of a sum) are part of the meaning and stand in `cbackend/lowering/`.
 """
@@ -10,10 +12,9 @@ from ..record import record
 
 
 @record
-class Limits:
-    """The most that passes and planners put into one kernel, one pipeline, one tile."""
+class Fusion:
+    """Sizes of one fused kernel or pipeline."""
 
-    # --- fusion
     nodes: int = 180
     """Nodes of a kernel.  Divisible by 2, 3, 4, 5, 6, 9, 10 and 12: a long periodic chain falls into equal groups."""
     inputs: int = 60
@@ -26,6 +27,26 @@ class Limits:
     """With fewer rows than these, long ones are not joined: each row is the work of one thread."""
     long_row: int = 1 << 16
     """Elements of a long row."""
+    epilogue_arrays: int = 60
+    """Arrays of the group behind a product; a plan adds a few."""
+    stages: int = 8
+    """Stages of a pipeline, each of which has rows of its own in the cache."""
+
+
+@record
+class Joins:
+    """Arrays that are joined of parts."""
+
+    parts: int = 64
+    """Nodes of an assembled array, and parts of a join that grows."""
+    few: int = 4
+    """Parts of a join on which work is done one by one."""
+
+
+@record
+class Devices:
+    """Work items of kernels on OpenCL and CUDA."""
+
     group_items: int = 64
     """Most work items of a group on a device that compute an element each; a power of two."""
     reduction_items: tuple[int, int] = (256, 1024)
@@ -44,30 +65,47 @@ class Limits:
     registers.  More take a compiler seconds: a sum of sines 3, with 16 sines at a time."""
     host_operations: int = 12
     """Nodes of a graph on a processor as device beyond which small nodes are launched too, and not run by NumPy."""
-    # --- nodes of several kernels
-    epilogue_arrays: int = 60
-    """Arrays of the group behind a product; a plan adds a few."""
-    stages: int = 8
-    """Stages of a pipeline, each of which has rows of its own in the cache."""
-    parts: int = 64
-    """Nodes of an assembled array, and parts of a join that grows."""
-    few_parts: int = 4
-    """Parts of a join on which work is done one by one."""
+
+
+@record
+class Pools:
+    """Windows of pools."""
+
     taps: int = 32
     """Positions of a window up to which a program reads them one by one."""
-    pool_lanes: tuple[int, int] = (4, 8)
+    lanes: tuple[int, int] = (4, 8)
     """Windows that a pooling kernel computes together, in rows of few and of many windows.  A cotangent of 64x32x8x8
     float32 takes 23 us with 4 lanes, 35 us with 8, 330 us with 16; one of 112 columns 19, 15 and 14 us."""
     pooled: int = 4
     """Positions of a window whose largest number one kernel finds; more are pooled axis by axis.  9 of 64x56x56 float32
     take 229 us at once and 55 us so."""
-    pool_positions: int = 25
+    positions: int = 25
     """Positions of a window up to which a pool of blocks reads them all, not the largest of each column first."""
+
+
+@record
+class Convolutions:
+    """Convolutions in blocks of channels, and by Winograd's algorithm."""
+
+    panel_registers: int = 8
+    """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
     pooled_products: int = 64
     """Products of a number up to which a convolution is computed with the pool that reads it, strip by strip; rows that
     two strips share are computed twice."""
-    panel_registers: int = 8
-    """Vector registers for each block of outputs of a convolution whose weights lie side by side."""
+    tiles: tuple[int, ...] = (2, 4)
+    """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
+    tiled_number: int = 16
+    """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
+    read_weight: int = 16
+    """Products in the time in which a weight comes from memory."""
+    unknown_side: int = 56
+    """Rows and columns of images of which the graph does not say how many there are."""
+
+
+@record
+class Products:
+    """Products of matrices whose weights are stored in few bits, or of which few are not zero."""
+
     widened_rows: int = 4
     """Rows of a product that reads each weight of 16 bits once a row, and widens it in registers."""
     sparse_share: float = 0.6
@@ -85,65 +123,99 @@ class Limits:
     bfloat_rows: int = 32
     """Rows for which a matrix that is no constant is laid in panels of bfloat16.  16 rows by 1024x1024 take 1.2 of
     the time of a product of float32, 32 rows 0.9, 128 rows 0.64."""
-    tiles: tuple[int, ...] = (2, 4)
-    """Outputs along a side of the tiles of Winograd's algorithm that are considered."""
-    tiled_number: int = 16
-    """Products in the time of a number's way into a tile of Winograd's algorithm, or out of it."""
-    read_weight: int = 16
-    """Products in the time in which a weight comes from memory."""
-    unknown_side: int = 56
-    """Rows and columns of images of which the graph does not say how many there are."""
-    # --- a program
-    long_program: int = 12
+
+
+@record
+class Programs:
+    """The text of a whole program."""
+
+    long: int = 12
     """Nodes of a graph whose C may be long enough for two compilers."""
     driver_steps: int = 200
     """Steps of a driver that stand in one C function."""
     long_function: int = 100
     """Statements of a function whose registers are given out for the whole at once."""
-    # --- tiles and strips on the stack
+
+
+@record
+class Tiles:
+    """Copies of strided and transposed operands, on the stack."""
+
     strip_bytes: int = 16 * 1024
     """Contiguous copies of strided operands, all together: half of a first-level cache."""
-    tile_bytes: int = 24 * 1024
+    long_body: int = 48
+    """Statements of a loop from which on a second form of it takes a compiler longer than strips do."""
+    bytes: int = 24 * 1024
     """Tiles of transposed operands, all together, but for groups of many operands."""
-    tile_rows: int = 16
+    rows: int = 16
     """Rows of a transposed tile."""
-    tile_elements: tuple[int, int] = (256, 1024)
+    elements: tuple[int, int] = (256, 1024)
     """The least and the most elements of such a tile."""
-    tile_pairs: int = 5
+    pairs: int = 5
     """Transposed operands from which on it is worth a compiler's time that every other column is copied by vectors."""
-    column_elements: int = 1024
+
+
+@record
+class Columns:
+    """Columns and planes that are reduced or scanned together."""
+
+    elements: int = 1024
     """Columns that are reduced or scanned together."""
-    searched_columns: int = 512
-    """Columns that are searched for an extremum together."""
     accumulator_bytes: int = 48 * 1024
     """Accumulators of a tile of columns.  With 3000 columns of float32 tiles of 4096 are twice as fast as of 1024."""
     plane_bytes: int = 256 * 1024
     """Accumulators of a tile of planes."""
     plane_tile: tuple[int, int] = (64, 16)
     """Steps of a tile of planes along the innermost loop and along the others."""
-    short_row_bytes: int = 128
-    """Rows of so many bytes and more fill vectors themselves; twice that for positions of extrema."""
-    short_rows: int = 16
-    """Fewer short rows do not fill vectors across them either."""
-    short_tile_bytes: int = 32 * 1024
-    """Elements of a tile of short rows: a first-level cache."""
-    short_tile_rows: tuple[int, int] = (16, 128)
-    """The least and the most rows of such a tile."""
-    # --- loops
-    long_body: int = 48
-    """Statements of a loop from which on a second form of it takes a compiler longer than strips do."""
-    extremum_accumulators: int = 4
-    """Accumulators of a search for an extremum."""
-    extremum_bytes: int = 128
-    """The part of each accumulator is a multiple of this; fewer elements are taken one by one."""
-    extremum_body: int = 4
-    """Statements of a step beside those of the accumulators; with more, these take the time."""
     unrolled_rows: int = 4
     """Rows that are added at a time, so that an accumulator is read and written once for all of them.  Sums of 3000
     columns of float64 take 3.8 ms of processor time, by single rows 5.8."""
     unrolled_body: int = 8
     """Statements of a row that is unrolled."""
-    search_block: tuple[int, int] = (1024, 256)
+
+
+@record
+class ShortRows:
+    """Short rows, reduced across them."""
+
+    rows: int = 16
+    """Fewer short rows do not fill vectors across them either."""
+    tile_bytes: int = 32 * 1024
+    """Elements of a tile of short rows: a first-level cache."""
+    tile_rows: tuple[int, int] = (16, 128)
+    """The least and the most rows of such a tile."""
+
+
+@record
+class Searches:
+    """Searches for an extremum and its position."""
+
+    columns: int = 512
+    """Columns that are searched for an extremum together."""
+    accumulators: int = 4
+    """Accumulators of a search for an extremum."""
+    bytes: int = 128
+    """The part of each accumulator is a multiple of this; fewer elements are taken one by one."""
+    body: int = 4
+    """Statements of a step beside those of the accumulators; with more, these take the time."""
+    block: tuple[int, int] = (1024, 256)
     """Bytes of a block whose extremum is found before it is compared with those before it; its least elements."""
-    search_longer: tuple[int, int] = (16, 4)
+    longer: tuple[int, int] = (16, 4)
     """In a loop of so many blocks they are larger, so many times: the search in one of them is little beside it."""
+
+
+@record
+class Limits:
+    """The most that passes and planners put into one kernel, one pipeline, one tile; by what asks for it."""
+
+    fusion: Fusion = Fusion()
+    joins: Joins = Joins()
+    devices: Devices = Devices()
+    pools: Pools = Pools()
+    convolutions: Convolutions = Convolutions()
+    products: Products = Products()
+    programs: Programs = Programs()
+    tiles: Tiles = Tiles()
+    columns: Columns = Columns()
+    short_rows: ShortRows = ShortRows()
+    searches: Searches = Searches()

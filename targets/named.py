@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from . import later, processor
+from ..record.spelling import nearest
+from . import processor
 from .processors import processors
 from .target import EXTREMA, LEVELS, VECTORS, Target, TargetError, x86_64
 
@@ -55,7 +56,7 @@ def by_name(name: str) -> Target:
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The error message for an unknown name: the closest known name, or else all of them."""
     known = list(known)
-    near = later.difflib.get_close_matches(name, known, n=1)
+    near = nearest(name, known)
     meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
     return f"no {kind} is called {name!r}; {meant}"
 

@@ -9,8 +9,8 @@ Passes ask `current()` for it; compilers get its `flags`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from ..record import record
@@ -75,15 +75,20 @@ class Target:
         words += [f"{key}={_size(getattr(self, key))}" for key in NUMBERS]
         words.append(f"compiler={','.join(self.compiler)}")
         for group, default in GROUPS.items():
-            own = getattr(self, group)
-            differ = (f.name for f in fields(own) if getattr(own, f.name) != getattr(default, f.name))
-            words += [f"{group}.{name}={_word(getattr(own, name))}" for name in differ]
+            usual = dict(numbers_of(default, group))
+            own = numbers_of(getattr(self, group), group)
+            words += [f"{key}={_word(value)}" for key, value in own if value != usual[key]]
         return " ".join(words)
 
     @property
     def code(self) -> Target:
         """This target reduced to the fields that generated code depends on: no name, no thread count."""
         return replace(self, name="", threads=0)
+
+    @property
+    def panel(self) -> int:
+        """The blocks of outputs of a convolution or product that are computed together, in registers."""
+        return self.registers // self.limits.convolutions.panel_registers
 
     def lacks(self, other: Target) -> tuple[str, ...]:
         """The extensions of `other` that this target does not have."""
@@ -102,6 +107,16 @@ class Target:
         more = (f for f in self.features if f not in LEVELS[level])
         narrow = (f"-mprefer-vector-width={8 * self.vector}",) if self.vector < width_of(self.features) else ()
         return (f"-march=x86-64{level}", *(f"-m{_FLAGS.get(f, f.replace('_', ''))}" for f in more), *narrow)
+
+
+def numbers_of(held: Any, key: str) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers of a record and of the records in it, with their keys: "limits.fusion.nodes"."""
+    for f in fields(held):
+        value = getattr(held, f.name)
+        if is_dataclass(value):
+            yield from numbers_of(value, f"{key}.{f.name}")
+        else:
+            yield f"{key}.{f.name}", value
 
 
 def width_of(features: Iterable[str]) -> int:

@@ -1,22 +1,25 @@
 """Targets as text, which parses back.
 
     target ::= NAME [FEATURE {"," FEATURE}] {KEY "=" VALUE}
-    KEY    ::= a field of Target | "limits." a field of Limits | "costs." a field of Costs
+    KEY    ::= a field of Target | "limits." [group of Limits "."] its field | "costs." a field of Costs
 
-    x86_64-linux-v3 avx,avx2,fma vector=32 l1=32K l2=1M threads=2 limits.nodes=100
+    x86_64-linux-v3 avx,avx2,fma vector=32 l1=32K l2=1M threads=2 limits.fusion.nodes=100
 
 `NAME` is that of a known target; the rest says in which values this one differs from it.  Sizes may have K, M or G
-behind them; several values of one key have commas between them.
+behind them; several values of one key have commas between them.  The group of a limit may be left out if no other
+group has such a field: `limits.nodes`.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from . import named, processor
 from .current import chosen
-from .target import GROUPS, NUMBERS, Target, TargetError, x86_64
+from .target import GROUPS, NUMBERS, Target, TargetError, numbers_of, x86_64
 
 
 def parse_target(text: str) -> Target:
@@ -74,31 +77,39 @@ def _with_features(target: Target, features: list[str]) -> Target:
 
 
 def _with(target: Target, key: str, value: str) -> Target:
-    group, dot, name = key.partition(".")
+    group, dot, _ = key.partition(".")
     try:
         if dot and group in GROUPS:
-            held = getattr(target, group)
-            old = getattr(held, _field(target, name, _names(group), f"{group}."))
-            new: Any = replace(held, **{name: _value(old, value)})
-            return replace(target, **{group: new})
+            known = _known_keys(group)
+            changed: Target = _changed(target, known[_known(target, key, known)], value)
+            return changed
         if key == "compiler":
             return replace(target, compiler=tuple(filter(None, value.split(","))))
         number: Any = _positive(value)
-        return replace(target, **{_field(target, key, NUMBERS): number})
+        return replace(target, **{_known(target, key, NUMBERS): number})
     except ValueError as error:
         if isinstance(error, TargetError):
             raise
         raise TargetError(f"target {target.name}: {key} is {value!r}; expected {_expected(key)}") from None
 
 
-def _names(group: str) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(GROUPS[group]))
+def _known_keys(group: str) -> dict[str, tuple[str, ...]]:
+    """Return the fields that lead from a target to each number of a group, by its keys."""
+    found = {key: tuple(key.split(".")) for key, _ in numbers_of(GROUPS[group], group)}
+    last = Counter(path[-1] for path in found.values())
+    return found | {f"{group}.{path[-1]}": path for path in found.values() if last[path[-1]] == 1}
 
 
-def _field(target: Target, name: str, known: tuple[str, ...], prefix: str = "") -> str:
-    if name in known:
-        return name
-    raise TargetError(f"target {target.name}: {named.unknown('key', prefix + name, [prefix + k for k in known])}")
+def _known(target: Target, key: str, known: Collection[str]) -> str:
+    if key in known:
+        return key
+    raise TargetError(f"target {target.name}: {named.unknown('key', key, known)}")
+
+
+def _changed(held: Any, path: tuple[str, ...], text: str) -> Any:
+    """Return the record with another value of the field at the end of `path`."""
+    old = getattr(held, path[0])
+    return replace(held, **{path[0]: _changed(old, path[1:], text) if path[1:] else _value(old, text)})
 
 
 def _expected(key: str) -> str:

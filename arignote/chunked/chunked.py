@@ -22,8 +22,9 @@ from ..cbackend.calls.caller import parameters
 from ..cbackend.calls.checks import Parameter
 from ..cbackend.calls.update_locks import update_locks
 from ..export.sources import function_of
+from ..function.compilation import FunctionOptions
 from ..function.compiled import Function
-from ..function.function import function, settings_of
+from ..function.function import function
 from ..function.rewriting import rewrite
 from ..graph import FunctionGraph, Variable, rebuild
 from ..graph.digest import Unnamed, digest
@@ -98,7 +99,7 @@ class ChunkedFunction(Function):
 
     @cached_property
     def _chunked(self) -> OnDask:
-        return on_dask(self, threads=settings_of(self)["threads"] or 1)
+        return on_dask(self, threads=self.compilation.threads or 1)
 
     @property
     def backend(self) -> str:
@@ -111,10 +112,10 @@ class OnDask:
     def __init__(self, source: Function, arity: int, threads: int, gather: bool) -> None:
         require_dask("on_dask")
         self.source, self.arity, self.gather = source, arity, gather
-        self._settings = {**settings_of(source), "threads": threads, "profile": False}
+        self._settings = source.compilation.options(threads=threads, profile=False)
         known = source.unoptimized_graph
-        containers = (*[None] * len(source.inputs), *(s.container for s in source.shared))
-        self._parameters = parameters(source.name, known, containers, self._settings["allow_input_downcast"])
+        containers = source.compilation.signature.containers
+        self._parameters = parameters(source.name, known, containers, source.compilation.downcast)
         held: dict[Variable, Variable] = {s: TensorVariable(s.type, name=s.name) for s in source.shared}
         self._containers = [s.container for s in source.shared]
         inputs = [held.get(v, v) for v in known.inputs]
@@ -137,10 +138,7 @@ class OnDask:
         updates, read = source.unoptimized_graph.updates, self._held()
         results = (self._updated if updates else self._results)(arguments, read)
         count = len(results) - len(updates)
-        form, keys = source._signature.form, source._signature.keys
-        if form == "dict":
-            return dict(zip(keys, results[:count], strict=True))
-        return results[0] if form == "one" else None if form == "none" else results[:count]
+        return source.compilation.signature.formed(results[:count])
 
     def _held(self) -> list[np.ndarray]:
         """Return copies of the values of the shared variables, all from between two updates."""
@@ -216,8 +214,10 @@ class OnDask:
     def _made(self, axes: Any, key: Any, inputs: Sequence[Variable], outputs: Any, name: str) -> Any:
         """Return a function of a stage, compiled once."""
         if (axes, key) not in self._compiled:
-            settings = {**self._settings, "name": f"{self.source.name} {name}", "on_unused_input": "ignore"}
-            self._compiled[axes, key] = function(list(inputs), outputs, **settings)
+            how: FunctionOptions = {
+                **self._settings, "name": f"{self.source.name} {name}", "on_unused_input": "ignore"
+            }  # fmt: skip
+            self._compiled[axes, key] = function(list(inputs), outputs, **how)
         return self._compiled[axes, key]
 
     def _shape(self, output: Variable, facts: Facts) -> tuple[float, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Callable
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,9 +19,11 @@ import numpy as np
 
 from .. import ops as T
 from ..function.function import function
+from ..record import lazy
 from . import digits as demo
 from .digits import BATCH, CLASSES, DTYPE, MOMENTUM, TEST_IMAGES, Digits, Model, Trained, parameter
 
+onnxruntime, onnx_front_end = lazy.module("onnxruntime"), lazy.module("..frontends.onnx", __package__)
 EPOCHS, LEARNING_RATE = 80, 0.07
 ENOUGH = 0.97
 """The accuracy that the network must reach."""
@@ -179,7 +180,7 @@ def export(model: Model, path: Path, digits: Digits) -> bool:
     x = T.matrix("images", DTYPE)
     predict = function([x], {"digits": T.argmax(model.logits(x), axis=1)}, name="lenet")
     try:
-        import_module("...frontends.onnx", __name__).to_onnx(predict, path, optimized=True)
+        onnx_front_end.to_onnx(predict, path, optimized=True)
     except OSError as error:
         print(f"   no export: {error}")
         return True
@@ -187,7 +188,7 @@ def export(model: Model, path: Path, digits: Digits) -> bool:
     if find_spec("onnxruntime") is None:
         print("   not compared with ONNX Runtime: pip install onnxruntime installs it")
         return True
-    session = import_module("onnxruntime").InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     (theirs,) = session.run(None, {"images": digits.test_images})
     same = np.count_nonzero(theirs == predict(digits.test_images)["digits"])
     print(f"   ONNX Runtime gives {same} of {TEST_IMAGES} images the same digit")

@@ -223,7 +223,7 @@ def _why_apart(node: Apply, reader: Apply, graph: FunctionGraph, excluded: bool)
         return "", ""  # a sum is read when its loop is over: nothing was missed
     if not any(o.ndim for o in shared):
         return "", ""
-    limits = current().limits
+    limits = current().limits.fusion
     if _size(op) + _size(other) > limits.nodes:
         return f"a kernel holds at most {limits.nodes} operations", ""
     if len({*node.inputs, *reader.inputs}) > limits.inputs:

@@ -21,7 +21,7 @@ def graph_of_source(
     """
     source = function_of(source)
     if isinstance(source, Function):
-        return source.name, source.unoptimized_graph, source._signature.keys
+        return source.name, source.unoptimized_graph, source.compilation.signature.keys
     if isinstance(source, FunctionGraph):
         return "graph", source, ()
     named = source if isinstance(source, dict) else {}

@@ -26,9 +26,7 @@ class CallPath:
         form = self.form
         if form == "one":
             return results[0]
-        if form == "list":
-            return results
-        return dict(zip(self.signature.keys, results, strict=True)) if form == "dict" else None
+        return results if form == "list" else self.signature.formed(results)
 
     def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Positional arguments for a call with keywords.  Raises TypeError as a Python function would."""

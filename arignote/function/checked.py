@@ -24,21 +24,20 @@ class CheckedFunction(Function):
     def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
         """Call the function, and compare its results with NumPy's."""
         values = self._plain.bound(args, kwargs) if kwargs else args
-        return later.bind.bound(self.name, self._signature, _Compared(self), values, out)
+        return later.bind.bound(self.name, self.compilation.signature, _Compared(self), values, out)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self._plain.bound(args, kwargs) if kwargs else list(args)
         if any(map(is_dask, values)):
             return super().__call__(*values)  # the functions of its blocks are compared
-        before = [np.array(s.container.value) for s in self._signature.shared]
+        before = [np.array(s.container.value) for s in self.shared]
         result = super().__call__(*values)
         arrays = [np.asarray(v, dtype=i.dtype) for v, i in zip(values, self.inputs, strict=True)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             expected = interpret(self.unoptimized_graph, [*arrays, *before])
-        got = self._as_list(result)
-        for position, _ in self.unoptimized_graph.updates:
-            got.append(self._signature.shared[position - self._signature.n_inputs].container.value)
+        got, containers = self._as_list(result), self.compilation.signature.containers
+        got += [containers[position].value for position, _ in self.unoptimized_graph.updates]
         for n, (mine, reference) in enumerate(zip(got, expected, strict=False)):
             difference = later.bisect.beyond_rounding(np.asarray(mine), reference)
             if difference:
@@ -50,11 +49,10 @@ class CheckedFunction(Function):
 
     def _as_list(self, result: Any) -> list[Any]:
         """Return the values in the result of a call, whatever its form."""
-        if self._signature.form == "one":
-            return [result]
-        if self._signature.form == "none":
-            return []
-        return list(result.values() if self._signature.form == "dict" else result)
+        form = self.compilation.signature.form
+        if form in ("one", "none"):
+            return [result] if form == "one" else []
+        return list(result.values() if form == "dict" else result)
 
 
 class GuardedFunction(CheckedFunction):
@@ -77,7 +75,7 @@ class _Compared:
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         function, graph = self._function, self._function.unoptimized_graph
-        containers = [None] * len(function.inputs) + [s.container for s in function.shared]
+        containers = function.compilation.signature.containers
 
         def call(*arrays: np.ndarray) -> list[np.ndarray]:
             return function._as_list(function(*arrays))

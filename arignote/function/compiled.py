@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,9 @@ from ..targets.current import using
 from ..targets.named import host
 from ..targets.target import Target
 from .call_path import CallPath
+from .compilation import Compilation
 from .mode import Mode
 from .optimization import Optimization
-from .signature import Signature
 
 if TYPE_CHECKING:
     from ..chunked.chunked import OnDask
@@ -61,20 +62,18 @@ class Function:
     """
 
     def __init__(
-        self, signature: Signature, optimization: Optimization, executable: Any, mode: Mode, name: str,
-        profile: RunProfile | None, restore: Callable[..., Function],
-    ) -> None:  # fmt: skip
-        self._signature, self._optimization = signature, optimization
-        self.name = name
+        self, compilation: Compilation, optimization: Optimization, executable: Any, profile: RunProfile | None
+    ) -> None:
+        self.compilation = compilation
+        """The arguments of `ag.function` that it was made with, as a value."""
+        self._optimization = optimization
         self._install(executable)
         self._tiers = executable if executable.is_tiered else None
-        self.mode = mode
-        self.profile: RunProfile | NotProfiled = NotProfiled(name) if profile is None else profile
+        self.profile: RunProfile | NotProfiled = NotProfiled(self.name) if profile is None else profile
         """The run profile; without `profile=True` a false value that says how to get one."""
         self.layers: Any = None  # the `Layers` of a function that `ag.quantize` made
         if profile is not None:
             profile.remarks = _Remarked(self)
-        self._restore = restore
         if self._tiers is not None:
             self._tiers.followed_by(self._install)
 
@@ -82,7 +81,7 @@ class Function:
         """Use this executable for all later calls."""
         with _installing:
             self._run = executable
-            self._plain = CallPath(executable, self._signature, self.name)
+            self._plain = CallPath(executable, self.compilation.signature, self.name)
             self._path: Callable[..., Any] = self._plain
             self._until_native = NATIVE_AFTER
 
@@ -125,7 +124,7 @@ class Function:
             TypeError, ValueError: naming the argument that does not fit.
         """
         values = self._plain.bound(args, kwargs) if kwargs else args
-        return later.bind.bound(self.name, self._signature, self._at_best, values, out)
+        return later.bind.bound(self.name, self.compilation.signature, self._at_best, values, out)
 
     # --- tiers
     @property
@@ -149,6 +148,20 @@ class Function:
 
     # --- what it is made of
     @property
+    def name(self) -> str:
+        """The name in messages, profiles and exported C."""
+        return self.compilation.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self.compilation = replace(self.compilation, name=name)
+
+    @property
+    def mode(self) -> Mode:
+        """The optimizers and the engine that were asked for."""
+        return self.compilation.mode
+
+    @property
     def graph(self) -> FunctionGraph:
         """The optimized graph."""
         return self._optimization.graph
@@ -166,16 +179,16 @@ class Function:
     @property
     def unoptimized_graph(self) -> FunctionGraph:
         """The graph as the user built it."""
-        return self._signature.graph
+        return self.compilation.signature.graph
 
     @property
     def inputs(self) -> tuple[Variable, ...]:
-        return self._signature.graph.inputs[: self._signature.n_inputs]
+        return self.compilation.signature.graph.inputs[: self.compilation.signature.n_inputs]
 
     @property
     def shared(self) -> tuple[SharedVariable, ...]:
         """The shared variables that are read or updated."""
-        return self._signature.shared
+        return self.compilation.signature.shared
 
     @property
     def target(self) -> Target:
@@ -286,9 +299,8 @@ class Function:
         Raises:
             TypeError, ValueError: an argument does not fit.
         """
-        graph = self.unoptimized_graph
-        containers = [None] * self._signature.n_inputs + [s.container for s in self._signature.shared]
-        return bound(parameters(self.name, graph, containers, None), containers, arguments)
+        containers = self.compilation.signature.containers
+        return bound(parameters(self.name, self.unoptimized_graph, containers, None), containers, arguments)
 
     def results(self, *arguments: Any) -> list[np.ndarray]:
         """Return the outputs of one call as a list, whatever form the function returns them in."""
@@ -325,7 +337,7 @@ class Function:
             FileNotFoundError: there is no folder that `folder` could lie in.
             OSError: it cannot be written.
         """
-        return later.export.exported(self, folder, self._signature.keys, target, compiler)
+        return later.export.exported(self, folder, self.compilation.signature.keys, target, compiler)
 
     @property
     def program(self) -> Any:
@@ -349,8 +361,7 @@ class Function:
         return pages.notebook.function_form(f"function {self.name}", rows, *graphs, self.c_source(lines=True), profile)
 
     def __reduce__(self) -> Any:
-        made_of = (self._signature, self.graph, self.mode, self.name, bool(self.profile))
-        return self._restore, made_of
+        return later.function.restored, (self.compilation, self.graph)
 
 
 class _Remarked:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,46 +18,28 @@ from ..engines.engine import Engine, executable_of
 from ..engines.registry import run_by_numpy
 from ..engines.registry import tiered as tiered_engine
 from ..explain.recorder import process_recorder
-from ..graph import FunctionGraph, Replacement
+from ..graph import FunctionGraph
 from ..graph import parse as parse_text
 from ..ops.core.vocabulary import vocabulary
 from ..options import Options, as_budget, as_threads, process_options
 from ..profiling import RunProfile
 from ..profiling.collection import collect, collecting
-from ..record import record
 from ..record.quoting import one_line
 from ..targets.target import Target
 from ..targets.text import as_target
 from .checked import CheckedFunction, GuardedFunction
+from .compilation import Compilation
 from .compile_progress import Progress, Silence, progress
 from .compiled import Function
 from .executable_cache import key_of
 from .mode import Mode, as_engines, as_mode
 from .optimization import Optimization
-from .signature import Pairs, Signature, make_signature
+from .signature import Pairs, make_signature
 
 __all__ = ["find_toolchain", "function", "head_start", "parse", "process_cache", "recompiled"]
 
 DASK = "dask"
 """The engine name for Dask: no engine of its own, but calls on blocks."""
-
-
-@record
-class Compilation:
-    """The arguments of `function` that say how to compile it, checked, with the defaults of the process."""
-
-    name: str
-    profile: bool
-    downcast: bool | None = None
-    threads: int | None = None
-    debug_info: bool = False
-    budget: float | None = None
-    """Seconds until NumPy runs a function whose engine is not ready; None: the function waits."""
-    schedules: Mapping[str, Schedule] | None = None
-    target: Target | None = None
-    """The machine that the code is for; None: this one."""
-    on_dask: bool = False
-    """Whether calls run on Dask: the functions of blocks are compiled, the whole is not."""
 
 
 def function(
@@ -121,15 +102,14 @@ def function(
     if threads is None and target is not None:
         threads = target.threads or None
     how = Compilation(
-        one_line(name or "function"), options.profile if profile is None else profile, allow_input_downcast,
-        as_threads("threads", threads, options.threads), options.debug_info if debug_info is None else debug_info,
-        as_budget(tiered, compile_budget, options), None if schedule is None else as_schedules(schedule),
-        target, engine == DASK,
+        signature, mode, one_line(name or "function"), options.profile if profile is None else profile,
+        allow_input_downcast, as_threads("threads", threads, options.threads),
+        options.debug_info if debug_info is None else debug_info, as_budget(tiered, compile_budget, options),
+        None if schedule is None else as_schedules(schedule), target, engine == DASK,
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
-        optimization = Optimization(signature.graph, mode, options.strict, optdb, target, how.threads)
-        return _compiled(signature, optimization, mode, how, shown)
+        return _compiled(how, _optimization(how), shown)
 
 
 def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:
@@ -142,26 +122,30 @@ def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:
     return mode.running_on(engine, also=(DASK,))
 
 
-def _compiled(
-    signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, shown: Progress | Silence
-) -> Function:
-    options, recorder = process_options(), process_recorder()
+def _optimization(how: Compilation) -> Optimization:
+    """Return the optimization of the user's graph, not yet run."""
+    return Optimization(how.signature.graph, how.mode, process_options().strict, optdb, how.target, how.threads)
+
+
+def _compiled(how: Compilation, optimization: Optimization, shown: Progress | Silence) -> Function:
+    """Return the function of a graph on its way through the optimizers."""
+    options, recorder, mode = process_options(), process_recorder(), how.mode
     profile = RunProfile(how.name) if how.profile or collecting() or recorder or options.debug > 1 else None
     engine = engine_of(mode.backend)
     if how.budget is not None and profile is None:
         engine = tiered_engine(engine, how.budget)
-    request = _request(signature, optimization, mode, how, profile)
+    request = _request(how, optimization, profile)
     if mode.divides:
         engine = later.regions.DividedEngine(engine, mode)
     if how.on_dask:
-        executable = run_by_numpy(signature.graph, request)
+        executable = run_by_numpy(how.signature.graph, request)
     else:
-        executable = _executable(engine, signature.graph, optimization, request, shown)
+        executable = _executable(engine, how.signature.graph, optimization, request, shown)
     if options.debug > 1 and profile is not None:
         executable = later.narration.Narrated(executable, profile, how.name)
     checked = GuardedFunction if mode.check == "nan" else CheckedFunction if mode.check else Function
     kind = later.chunked.ChunkedFunction if how.on_dask else checked
-    function = kind(signature, optimization, executable, mode, how.name, profile, partial(_restored, how=how))
+    function = kind(how, optimization, executable, profile)
     if profile is not None:
         collect(how.name, optimization.profile, profile)
     if recorder is not None:
@@ -171,10 +155,9 @@ def _compiled(
     return function
 
 
-def _request(
-    signature: Signature, optimization: Optimization, mode: Mode, how: Compilation, profile: RunProfile | None
-) -> Request:
+def _request(how: Compilation, optimization: Optimization, profile: RunProfile | None) -> Request:
     """Return the request to an engine; an observed or already optimized function is never looked up in a cache."""
+    signature, mode = how.signature, how.mode
     debug_info = bool(mode.check) or how.debug_info
     is_plain = not (profile or debug_info or how.schedules is not None or optimization.is_done)
 
@@ -182,10 +165,9 @@ def _request(
         failed = optimization.is_done and optimization.profile.all_failures()
         return None if failed else key_of(signature.graph, mode, engine, how.target)
 
-    containers = (*[None] * signature.n_inputs, *(s.container for s in signature.shared))
     return Request(
-        how.name, containers, how.downcast, how.threads, profile, debug_info, how.schedules, process_options().strict,
-        key if is_plain else None, how.target,
+        how.name, signature.containers, how.downcast, how.threads, profile, debug_info, how.schedules,
+        process_options().strict, key if is_plain else None, how.target,
     )  # fmt: skip
 
 
@@ -202,46 +184,25 @@ def _executable(
         return executable_of(engine, optimized, request)
 
 
-def _restored(
-    signature: Signature, graph: FunctionGraph, mode: Mode, name: str, profile: bool, optimizer_profile: Any = None,
-    journal: Sequence[Replacement] | None = None, *, how: Compilation,
-) -> Function:  # fmt: skip
-    """Return the function of an optimized graph.  Raises TargetError if this machine cannot run its target.
+def restored(how: Compilation, graph: FunctionGraph) -> Function:
+    """Return the function of an unpickled optimized graph; its profile and trace are made when they are asked for.
 
-    Without a journal, as after unpickling, the profile and the trace are made when they are asked for.
+    Raises TargetError if this machine cannot run its target.
     """
-    as_target(how.target, runs=mode.backend == "c")
-    if journal is None:
-        done = Optimization.restored(signature.graph, graph, mode, how.target, how.threads)
-    else:
-        done = Optimization.done(graph, mode, optimizer_profile, journal, how.target)
-    return _compiled(signature, done, mode, replace(how, name=name, profile=profile), Silence())
-
-
-def settings_of(function: Function) -> dict[str, Any]:
-    """The arguments of `ag.function` that say how a function was compiled: mode, threads, target and others."""
-    restore, _ = function.__reduce__()
-    how: Compilation = restore.keywords["how"]
-    return {
-        "mode": function.mode, "profile": how.profile, "allow_input_downcast": how.downcast, "threads": how.threads,
-        "debug_info": how.debug_info, "compile_budget": how.budget, "target": how.target,
-    }  # fmt: skip
+    as_target(how.target, runs=how.mode.backend == "c")
+    optimization = Optimization.restored(how.signature.graph, graph, how.mode, how.target, how.threads)
+    return _compiled(how, optimization, Silence())
 
 
 def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
-    """The function under other schedules."""
-    restore, made_of = function.__reduce__()
-    how = replace(restore.keywords["how"], schedules=schedule)
-    again: Function = restore(*made_of, function.optimizer_profile, function.journal, how=how)
-    return again
+    """Return the function under other schedules."""
+    how, profile = replace(function.compilation, schedules=schedule), function.optimizer_profile
+    return _compiled(how, Optimization.done(function.graph, how.mode, profile, function.journal, how.target), Silence())
 
 
 def divided_again(function: Function) -> Function:
     """Return the function optimized and divided among its engines again, with the times that are known now."""
-    restore, (signature, _, mode, name, _) = function.__reduce__()
-    how = replace(restore.keywords["how"], name=name)
-    again = Optimization(signature.graph, mode, process_options().strict, optdb, how.target, how.threads)
-    return _compiled(signature, again, mode, how, Silence())
+    return _compiled(function.compilation, _optimization(function.compilation), Silence())
 
 
 def default_mode() -> Mode:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from .. import later
@@ -12,8 +13,8 @@ from ..engines.registry import engine
 from ..graph import FunctionGraph, GraphEditor, Replacement
 from ..notices import notice
 from ..optdb import Query
+from ..optdb.dividing import Divide, dividing
 from ..optdb.optimizers import SeqOptimizer
-from ..optdb.placing import placing
 from ..optdb.rules import default_db
 from ..record.forks import ProcessLock
 from ..targets.current import using
@@ -83,8 +84,8 @@ class Optimization:
         strict = self._strict or self._mode.check is True
         optimizer = SeqOptimizer() if query is None else database.query(query, strict=strict)
         editor = GraphEditor(limit=self._mode.max_changes)
-        engines = later.placement.Placement(self._mode, self._threads) if self._mode.divides else None
-        with using(self.target or host()), placing(engines):  # not the target of a block that reads it later
+        divide = _division(self._mode, self._threads) if self._mode.divides else None
+        with using(self.target or host()), dividing(divide):  # not the target of a block that reads it later
             graph, profile = optimizer(self._unoptimized, editor)
         if editor.stop:
             profile = replace(profile, stop=editor.stop)
@@ -105,6 +106,11 @@ class Optimization:
     @property
     def journal(self) -> tuple[Replacement, ...]:
         return self.run()[2]
+
+
+def _division(mode: Mode, threads: int | None) -> Divide:
+    """Return the division of a graph among the engines of a mode."""
+    return partial(later.divide.divided, prices=later.placement.Placement(mode.engines, mode.backend, threads))
 
 
 def _wanted(mode: Mode, database: Any) -> Query | None:

@@ -31,7 +31,7 @@ from ..ops.core.tensor import TensorVariable
 from ..record.ending import interpreter_ends
 from ..record.forks import ProcessLock
 from .compiled import Function
-from .function import function, settings_of
+from .function import function
 
 _children = ProcessLock()
 """Lock held while a child process starts a queue anew."""
@@ -90,7 +90,7 @@ def _of_many(source: Function) -> Function:
     known = source.unoptimized_graph
     many = {v: TensorVariable(v.type.with_shape((None, *v.type.shape)), name=v.name) for v in source.inputs}
     outputs = later.vectorizing.vectorized(list(known.outputs), many)
-    return function(list(many.values()), outputs, **{**settings_of(source), "name": f"{source.name} of many"})
+    return function(list(many.values()), outputs, **source.compilation.options(name=f"{source.name} of many"))
 
 
 class _Request(Future[Any]):
@@ -262,11 +262,8 @@ class _Queue:
         """Return the results of several calls, in the form of the function's."""
         columns = zip(*(request.values for request in batch), strict=True)
         found = [np.asarray(f) for f in self.many(*map(np.stack, columns))]
-        form, keys = self.source._signature.form, self.source._signature.keys
-        rows = [[f[k, ...].copy() for f in found] for k in range(len(batch))]
-        if form == "one":
-            return [row[0] for row in rows]
-        return [dict(zip(keys, row, strict=True)) for row in rows] if form == "dict" else rows
+        formed = self.source.compilation.signature.formed
+        return [formed([f[k, ...].copy() for f in found]) for k in range(len(batch))]
 
     def alone(self, request: _Request) -> None:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import as_tensor, constant
 from ..ops.shapes.specify import anchored, as_promised, conflict
 from ..record import record
+from ..record.frames import warn
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 
@@ -40,6 +40,17 @@ class Signature:
     @property
     def n_inputs(self) -> int:
         return len(self.names)
+
+    @property
+    def containers(self) -> tuple[Any, ...]:
+        """The container of each input of the graph; None for those that a call gives."""
+        return (*[None] * self.n_inputs, *(s.container for s in self.shared))
+
+    def formed(self, results: Sequence[Any]) -> Any:
+        """Return the results of a call, without those of updates, in the form in which the function returns them."""
+        if self.form == "dict":
+            return dict(zip(self.keys, results, strict=True))
+        return results[0] if self.form == "one" else list(results) if self.form == "list" else None
 
 
 def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
@@ -270,7 +281,7 @@ def _check_leaves(
         message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
         if on_unused_input == "raise":
             raise ValueError(message)
-        warnings.warn(message, stacklevel=4)
+        warn(message)
 
 
 def _unused(variables: list[Variable], used: set[Variable]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..export.sources import function_of, graph_over
 from ..function.compiled import Function
-from ..function.function import default_mode, function, settings_of
+from ..function.function import default_mode, function
 from ..function.mode import Mode, as_mode
 from ..function.rewriting import rewrite
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Variable, leaves, rebuild
@@ -76,7 +76,7 @@ def inference_parts(
     """Return the inputs and inference values of the argument of `freeze`, the form of results, and other arguments."""
     source = function_of(source)
     if isinstance(source, Function):
-        options = {**settings_of(source), "name": f"{source.name} {what}", **options}
+        options = {**source.compilation.options(name=f"{source.name} {what}"), **options}
     options.setdefault("name", what)
     found, given, form = _parts(source, outputs, inputs)
     results = inference(found)
@@ -130,7 +130,7 @@ def _parts(source: Any, outputs: Any, inputs: Any) -> tuple[list[Variable], list
     if isinstance(source, Function):
         given, known = list(source.inputs), source.unoptimized_graph
         found = list(known.outputs[: len(known.outputs) - len(known.updates)])
-        form = _form_of(source)
+        form = source.compilation.signature.formed
         if outputs is None and not found:
             raise ValueError(f"freeze: {source.name} returns nothing; name values of its graph as outputs")
         if outputs is not None:
@@ -153,14 +153,6 @@ def _own(graph: FunctionGraph) -> int:
 
 def _as_inputs(inputs: Any) -> list[Any]:
     return [inputs] if isinstance(inputs, Variable) else list(inputs)
-
-
-def _form_of(source: Function) -> Any:
-    """Return the function that gives a list of results the form in which `source` returns them."""
-    signature = source._signature
-    if signature.form == "dict":
-        return lambda results: dict(zip(signature.keys, results, strict=True))
-    return (lambda results: results[0]) if signature.form == "one" else list
 
 
 def _formed(outputs: Any) -> tuple[list[Variable], Any]:

@@ -7,9 +7,9 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..function.function import function
+from ..function.compilation import FunctionOptions
 from ..graph.provenance import SourceLine
 from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside
@@ -21,10 +21,13 @@ from .scopes import Scope
 from .traces import Traced, arrays_of, signature_of, traced
 from .views import read_again
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 
 def jit(
     python_function: Callable[..., Any] | None = None, *, static_argnames: str | Iterable[str] = (),
-    static_argnums: int | Iterable[int] = (), **options: Any,
+    static_argnums: int | Iterable[int] = (), **options: Unpack[FunctionOptions],
 ) -> Any:  # fmt: skip
     """Compile the expression of a function: `@ag.jit` or `@ag.jit(mode=..., static_argnames="axis")`.
 
@@ -50,10 +53,11 @@ def jit(
 
     Raises TypeError for an option or an argument name that does not exist, and for what is no function.
     """
+    known = FunctionOptions.__annotations__
     for name in options:
-        if name not in _OPTIONS:
-            raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(_OPTIONS)}")
-    chosen = {"static_argnames": static_argnames, "static_argnums": static_argnums, **options}
+        if name not in known:
+            raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(known)}")
+    chosen: dict[str, Any] = {"static_argnames": static_argnames, "static_argnums": static_argnums, **options}
     if python_function is None:
         return lambda f: jit(f, **chosen)
     if isinstance(python_function, (classmethod, staticmethod)):
@@ -68,10 +72,6 @@ def jit(
     if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
         return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
     return Jitted(python_function, _names_of(python_function, static_argnames, static_argnums), options)
-
-
-_OPTIONS = function.__code__.co_varnames[2 : function.__code__.co_argcount]
-"""The keywords of `ag.function` that `jit` passes on: all but inputs and outputs."""
 
 
 class StaticArguments(NamedTuple):
@@ -111,14 +111,14 @@ class Jitted:
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
 
     def __init__(
-        self, python_function: Callable[..., Any], chosen: StaticArguments, options: dict[str, Any]
+        self, python_function: Callable[..., Any], chosen: StaticArguments, options: FunctionOptions
     ) -> None:
         functools.update_wrapper(self, python_function)
         self._function = python_function
         self._scope = Scope(python_function)
         self._static = chosen if chosen.names or chosen.numbers else None
         self._given = options
-        self._options = {"name": _name(python_function), "on_unused_input": "ignore", **options}
+        self._options: dict[str, Any] = {"name": _name(python_function), "on_unused_input": "ignore", **options}
         self._lock = ProcessLock()
         self._found: dict[Any, tuple[Traced, ...]] = {}
 
@@ -215,7 +215,7 @@ def _unchanged(scope: Scope) -> Any:
     return scope.function
 
 
-def _restored(f: Any, chosen: StaticArguments, options: dict[str, Any]) -> Jitted:
+def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions) -> Jitted:
     """Return the jitted function of this process that has the name of the pickled one, or a new one."""
     name = getattr(f, "__qualname__", "")
     if name.endswith(_PLAIN):

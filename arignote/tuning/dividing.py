@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..database import optdb
+from ..engines.division import regions, times
+from ..engines.division.placement import Placement
 from ..engines.engine import Engine, Request, executable_of
 from ..engines.registry import engine as engine_of
 from ..engines.registry import title
@@ -24,11 +26,8 @@ from ..ops.core.interpret import evaluate_node
 from ..ops.core.tensor import TensorVariable
 from ..optdb.optimizers import SeqOptimizer
 from ..optdb.rules.engines.partition import PartitionOptimizer
-from ..optdb.rules.engines.regions import inner_graph
 from ..record import record
 from ..targets.current import using as using_target
-from .engine_times import EngineTimes, Times, signature, using
-from .placement import Placement
 from .regions import optimized_for
 
 INTERVALS = 12
@@ -86,14 +85,18 @@ def divided(function: Function, inputs: Sequence[Any], seconds: float, keep: boo
     """See `tune`."""
     arrays = function.arrays(list(inputs))
     with progress(function.name, "measuring its engines") as shown, using_target(function.target):
-        graph, placement = graph_to_divide(function), Placement(function.mode, function.threads)
-        times: Times = {}
-        found = list(_measured(function, graph, placement, arrays, seconds, times, shown))
-    with using(times):
+        graph, placement = graph_to_divide(function), _placement(function)
+        known: times.Times = {}
+        found = list(_measured(function, graph, placement, arrays, seconds, known, shown))
+    with times.using(known):
         made = divided_again(function)
     before, after = _race((function, made), inputs)
-    kept = keep and _kept(graph, placement, times)
+    kept = keep and _kept(graph, placement, known)
     return Division(made if after <= before else function, found, before, min(before, after), kept)
+
+
+def _placement(function: Function) -> Placement:
+    return Placement(function.mode.engines, function.mode.backend, function.threads)
 
 
 def graph_to_divide(function: Function) -> FunctionGraph:
@@ -124,9 +127,9 @@ def intervals(graph: FunctionGraph, placement: Placement, sized: Mapping[Apply, 
 
 def _measured(
     function: Function, graph: FunctionGraph, placement: Placement, arrays: Sequence[np.ndarray], seconds: float,
-    times: Times, shown: Progress | Silence,
+    known: times.Times, shown: Progress | Silence,
 ) -> Iterator[Measurement]:  # fmt: skip
-    """Fill `times` and print each measurement."""
+    """Fill `known` and print each measurement."""
     values: dict[Variable, np.ndarray] = dict(zip(graph.inputs, arrays, strict=True))
     for node in graph.order:
         operands = [i.data if isinstance(i, Constant) else values[i] for i in node.inputs]
@@ -137,7 +140,7 @@ def _measured(
     share = seconds / (len(parts) * len(placement.engines))
     for name in placement.engines:
         engine, idle = engine_of(name), _idle_seconds(function, name)
-        times[name, signature(None)] = int(1e12 * idle)
+        known[name, times.signature(None)] = int(1e12 * idle)
         for number, part in enumerate(parts):
             shown.stage = f"interval {number + 1} of {len(parts)} on {title(name)}"
             nodes = [node for node in part if not placement.refusal(name, node)]
@@ -147,7 +150,7 @@ def _measured(
             spent = max(spent - idle, _LEAST_SHARE * spent)
             estimates = [placement.estimate(name, sized[node]) for node in nodes]
             for node, estimate in zip(nodes, estimates, strict=True):
-                times[name, signature(node)] = int(1e12 * spent * estimate / max(sum(estimates), 1))
+                known[name, times.signature(node)] = int(1e12 * spent * estimate / max(sum(estimates), 1))
             yield Measurement(number, name, len(nodes), ", ".join(dict.fromkeys(n.op.name for n in nodes)), spent)
 
 
@@ -166,7 +169,7 @@ def _interval_seconds(
     values: dict[Variable, np.ndarray], seconds: float,
 ) -> float | None:  # fmt: skip
     """The time of a call of some nodes; None if the engine fails."""
-    inner, reads, _ = inner_graph(graph, nodes)
+    inner, reads, _ = regions.inner_graph(graph, nodes)
     try:
         return _call_seconds(function, engine, inner, [values[v] for v in reads], seconds)
     except Exception:  # engines raise what they like; the estimate stays
@@ -202,12 +205,12 @@ def _call_seconds(
     return best
 
 
-def _kept(graph: FunctionGraph, placement: Placement, times: Times) -> bool:
+def _kept(graph: FunctionGraph, placement: Placement, known: times.Times) -> bool:
     """Store the times in the cache; return whether that succeeded."""
-    keeper, left = EngineTimes(placement.threads), dict(times)
+    keeper, left = times.EngineTimes(placement.threads), dict(known)
     for node in (None, *graph.order):
         for name in placement.engines:
-            found = left.pop((name, signature(node)), None)
+            found = left.pop((name, times.signature(node)), None)
             if found is not None and not keeper.keep(engine_of(name), node, found):
                 return False
     return True

@@ -39,4 +39,4 @@ def tune(function: Function, inputs: Sequence[Any], seconds: float = 5.0, keep: 
         raise TypeError(f"tune: expected a function that ag.function made, got {shown(function)}")
     if function.mode.divides:
         return later.dividing.divided(function, inputs, seconds, keep)
-    return later.tuning.tuned(function, inputs, seconds, keep)
+    return later.measuring.tuned(function, inputs, seconds, keep)

@@ -12,13 +12,12 @@ The protocol follows Go's build cache and ccache, the two that treat damage as a
 from __future__ import annotations
 
 import os
-import sys
 import time
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ...record.frames import warn
 from ...record.quoting import one_line
 from .entry import DamagedError, ForeignError, Kind, pack, unpack
 from .files import UntrustedError, allow, append, opened_folder, read_whole, try_lock, write_whole
@@ -259,15 +258,7 @@ class Cache:
         if once and self._warned:
             return
         self._warned = self._warned or once
-        warnings.warn(f"arignote: {one_line(text)}", CacheWarning, stacklevel=_frames_of_ours())
-
-
-def _frames_of_ours() -> int:
-    """Return the stack level, counted from the caller, of the user's code."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("arignote", "contextlib"):
-        level, frame = level + 1, frame.f_back
-    return level
+        warn(f"arignote: {one_line(text)}", CacheWarning)
 
 
 def _name(kind: Kind, key: bytes) -> str:

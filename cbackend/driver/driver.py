@@ -369,7 +369,7 @@ def _by_site(steps: Sequence[Step]) -> list[tuple[int, list[Step]]]:
 
 def _parts(sites: list[tuple[int, list[Step]]]) -> list[list[tuple[int, list[Step]]]]:
     """Return the sites in groups of about `limits.driver_steps` steps; one group for up to twice as many."""
-    most = current().limits.driver_steps
+    most = current().limits.programs.driver_steps
     if sum(len(steps) for _, steps in sites) <= 2 * most:
         return [sites]
     parts: list[list[tuple[int, list[Step]]]] = [[]]

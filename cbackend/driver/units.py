@@ -114,7 +114,7 @@ def in_units(
 def may_be_in_units(graph: FunctionGraph) -> bool:
     """Whether the C of a graph is likely to be long enough for two units, estimated before it is generated."""
     nodes = graph.nodes
-    if len(nodes) >= current().limits.long_program:
+    if len(nodes) >= current().limits.programs.long:
         return True
     return any(isinstance(n.op, AlongAxis) or _reads_rows(n.op) for n in nodes)
 
@@ -159,7 +159,7 @@ def _effort(f: Features, has_short_rows: bool) -> str:
         return "AG_PLAIN"
     if f.reductions or has_short_rows:
         return "AG_ALL_LOOPS"
-    return "AG_LONG" if f.statements >= current().limits.long_function else ""
+    return "AG_LONG" if f.statements >= current().limits.programs.long_function else ""
 
 
 def _definition(function: Function, effort: str, linkage: str) -> Definition:

@@ -91,7 +91,7 @@ def groups_of(
     kept = [l for l in found.kept if extents[l] > 1] or list(found.kept[-1:])
     loops = tuple(l for l in found.reduced if extents[l] > 1)
     length = _power_above(extents[kept[-1]]) if kept else 1
-    limits, adjacent = current().limits, bool(kept and loops) and _is_adjacent(strides, kept[-1], loops[-1])
+    limits, adjacent = current().limits.devices, bool(kept and loops) and _is_adjacent(strides, kept[-1], loops[-1])
     if adjacent:
         across = min(limits.adjacent_outputs, length, most)
         sums = max(1, limits.item_sums // max(len(p.folds) for p in found.passes))
@@ -120,7 +120,7 @@ def _is_adjacent(strides: Sequence[Mapping[int, int]], kept: int, reduced: int) 
 def _rounds(found: WorkItems, sums: int, visits: int) -> int:
     """Return the elements of a lane that are read at a time: so many that reads overlap."""
     reads = max(len(found.kernel.inputs), 1)
-    limits = current().limits
+    limits = current().limits.devices
     most = min(limits.item_reads // (sums * reads), limits.unrolled_operations[0] // (sums * _operations(found)))
     return min(_power(max(most, 1)), _power_above(visits))
 
@@ -128,7 +128,7 @@ def _rounds(found: WorkItems, sums: int, visits: int) -> int:
 def _held(found: WorkItems, items: int, sums: int, visits: int) -> int:
     """Return the elements that an item holds in registers; 0 if there are none, or too many."""
     count = -(-sums * visits // HELD_STEP) * HELD_STEP
-    limits = current().limits
+    limits = current().limits.devices
     words, fewer, usual = limits.item_words
     fits = count <= HELD and found.words * count <= (words if items <= usual else fewer)
     fits = fits and _operations(found) * count <= limits.unrolled_operations[1]
@@ -148,4 +148,4 @@ def _cost(s: Statement) -> int:
 
 def may_hold(found: WorkItems) -> bool:
     """Whether registers can hold the elements of an item of some rows."""
-    return 0 < found.words * HELD_STEP <= current().limits.item_words[0]
+    return 0 < found.words * HELD_STEP <= current().limits.devices.item_words[0]

@@ -77,7 +77,7 @@ def _scaled(node: Apply, x: Expr, shift: Expr, exponential: Expr, scale: Expr) -
 
 def _columns(nest: Nest, node: Apply, x: Expr) -> Body:
     """Return the statements for all tiles; sums are float64."""
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.columns.elements)
     largest = float(np.finfo(x.dtype).max)
     top, total = tiles.element("top", x.dtype), tiles.element("total", "float64")
     term = Local(x.dtype, "term")

@@ -57,7 +57,7 @@ def _row(nest: Nest, op: Cumulative, element: Expr) -> Body:
 
 
 def _columns(nest: Nest, op: Cumulative, element: Expr) -> Body:
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.column_elements)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.columns.elements)
     added = _added(nest, op, tiles.element("total", element.dtype), element, row)
     sums = (tiles.set("total", added), nest.store(0, added))
     tile = (

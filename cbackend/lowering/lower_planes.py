@@ -51,7 +51,7 @@ class Planes:
         """`kept`: how many kept loops come first; `inner`: how many come last."""
         self.nest, self.slots, self.kept, self.schedule = nest, slots, kept, schedule
         self.inner = nest.order[-inner:]
-        limits = current().limits
+        limits = current().limits.columns
         columns, others = limits.plane_tile  # unless the schedule says otherwise
         sizes = [schedule.tile(l) or (columns if l == self.inner[-1] else others) for l in self.inner]
         self.tiles = dict(zip(self.inner, sizes, strict=True))

@@ -84,7 +84,7 @@ def pool_kernel(node: Apply) -> tuple[Body, Group, Windows, str, frozenset[int]]
     order = range(operands.rank)
     nest = Nest(order, operands, (f"v{n}" for n in itertools.count()))
     adds = isinstance(op, MaxPoolGradient) and op.overlaps
-    is_large = math.prod(op.kernel) > current().limits.taps
+    is_large = math.prod(op.kernel) > current().limits.pools.taps
     if not isinstance(op, MaxPoolGradient):
         stores = _folded(nest, op, node.out.dtype)
     else:
@@ -112,7 +112,7 @@ def _looped(nest: Nest, operands: Windows, stores: Sequence[Statement], lanes: i
 
 def _lanes(node: Apply) -> int:
     """Return the number of windows that are computed together: few, since rows of windows may be short."""
-    few, more = current().limits.pool_lanes
+    few, more = current().limits.pools.lanes
     length = node.inputs[-1].type.shape[-1] if isinstance(node.op, MaxPoolGradient) else node.out.type.shape[-1]
     return few if length is not None and length < 2 * more else more
 

@@ -74,7 +74,7 @@ def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: Exp
     # As wide as the elements, so that both fill vectors alike.
     wide = "int64" if numpy_dtype(element.dtype).itemsize > 4 else "int32"
     position, here = Local(wide, "position"), Local(wide, "here")
-    nowhere = Const(wide, current().limits.search_longer[1] * _block(element))
+    nowhere = Const(wide, current().limits.searches.longer[1] * _block(element))
     search = (
         Let(here.name, cast(minus(index(f"i{inner}"), block), wide)),
         Let("found", ScalarOp("switch", wide, (_is(extremum, element), here, nowhere))),
@@ -128,13 +128,13 @@ def _best_block(nest: Nest, element: Expr, name: str, others: Sequence[int]) -> 
 
 
 def _block(element: Expr) -> int:
-    size, least = current().limits.search_block
+    size, least = current().limits.searches.block
     return max(least, size // numpy_dtype(element.dtype).itemsize)
 
 
 def _block_size(element: Expr, extent: Expr) -> Expr:
     """Return the number of elements of a block of a loop over `extent`."""
-    small, (long, times) = _block(element), current().limits.search_longer
+    small, (long, times) = _block(element), current().limits.searches.longer
     return ScalarOp("switch", "int64", (less(extent, number(long * small)), number(small), number(times * small)))
 
 
@@ -155,7 +155,7 @@ def _is(extremum: Expr, element: Expr) -> Expr:
 
 
 def _along_outer(nest: Nest, results: Sequence[tuple[int, Result]], element: Expr, name: str) -> Body:
-    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.searched_columns)
+    row, tiles = nest.order[-2], ColumnTiles(nest.order[-1], current().limits.searches.columns)
     best, position = tiles.element("best", element.dtype), tiles.element("position", "int64")
     better = Local("bool", "better")
     update = (

@@ -149,7 +149,7 @@ def _along_outer(
     tiled = tiles.within(nest.inner_loop((*(_added(s, tiles) for s in slots), *stores), simd=True))
     blocked = [s for s in slots if s.lane.blocked]
     rows: Body = (_in_row_blocks(nest, specialized(tiled), blocked, tiles, schedule.block or ROWS),)
-    limits = current().limits
+    limits = current().limits.columns
     if not (schedule.rearranges or stores) and len(tiled.body) <= limits.unrolled_body and not is_costly(tiled):
         rows = unrolled(rows, f"i{nest.order[-2]}", limits.unrolled_rows)
     body = (
@@ -198,7 +198,8 @@ def _in_row_blocks(nest: Nest, tiled: Statement, blocked: Sequence[Slot], tiles:
 def _tile_length(slots: Sequence[Slot]) -> int:
     """Return the number of columns of a tile: the largest power of 2 whose accumulators fit."""
     dtypes = [d for s in slots for d in (s.total_dtype, *((s.lane.dtype,) if s.lane.blocked else ()))]
-    return 1 << (current().limits.accumulator_bytes // sum(numpy_dtype(d).itemsize for d in dtypes)).bit_length() - 1
+    size = sum(numpy_dtype(d).itemsize for d in dtypes)
+    return 1 << (current().limits.columns.accumulator_bytes // size).bit_length() - 1
 
 
 def _declared(slot: Slot, tiles: ColumnTiles) -> Body:

@@ -84,7 +84,7 @@ def short_positions(group: Group, operands: Operands) -> Body | None:
 
 def are_short(results: Sequence[Result], along: int) -> Expr:
     """Whether the rows along the last loop, which these outputs reduce, are short and many."""
-    fewest = current().limits.short_rows
+    fewest = current().limits.short_rows.rows
     return every((less(index(f"n{along}"), number(_length(results))), less(number(fewest - 1), index(f"n{along - 1}"))))
 
 
@@ -106,9 +106,9 @@ class _Tiles(Operands):
         self.outputs, self.inputs, self.number = inside[:count], inside[count:], operands.number
         self.along, self._length = along, length
         bytes_of_row = sum(numpy_dtype(self[k].dtype).itemsize * self._elements(k) for k in self.buffered)
-        limits = current().limits
-        least, most = limits.short_tile_rows
-        self.size = min(most, 1 << (limits.short_tile_bytes // bytes_of_row).bit_length() >> 1)
+        limits = current().limits.short_rows
+        least, most = limits.tile_rows
+        self.size = min(most, 1 << (limits.tile_bytes // bytes_of_row).bit_length() >> 1)
         self.is_worth_it = self.size >= least
 
     def _inside(self, k: int, operand: Operand, loops: Sequence[int]) -> Operand:

@@ -58,7 +58,7 @@ def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body
     only = specialized(general)
     if not _may_use_several(general, accumulators):
         return (only,)
-    least = current().limits.extremum_bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
+    least = current().limits.searches.bytes // max(numpy_dtype(lane.dtype).itemsize for lane, _, _ in accumulators)
     count = general.stop if general.start == ZERO else minus(general.stop, general.start)
     long = less(number(least - 1), count)
     if isinstance(only, If):
@@ -73,14 +73,14 @@ def with_accumulators(general: For, accumulators: Sequence[Accumulator]) -> Body
 def _may_use_several(general: For, accumulators: Sequence[Accumulator]) -> bool:
     """Return whether the loop finds extrema and does little else."""
     signs = {lane.sign for lane, _, _ in accumulators}
-    most = current().limits.extremum_body + len(accumulators)
+    most = current().limits.searches.body + len(accumulators)
     cheap = general.simd and len(general.body) <= most and not is_costly(general)
     stores = any(isinstance(s, Store) for s in general.body)
     return cheap and not stores and bool(signs & {"max", "min"}) and signs <= {"max", "min", "|"}
 
 
 def _accumulated(general: For, accumulators: Sequence[Accumulator], count: Expr, least: int) -> Body:
-    length, last, segments = index("segment"), index("last"), current().limits.extremum_accumulators
+    length, last, segments = index("segment"), index("last"), current().limits.searches.accumulators
     lengths = number(segments * least - 1), number(segments * least), number(least)
     whole = ScalarOp("segment_length", "int64", (count, *lengths))
     starts = [index(f"{length.name}_u{k}") for k in range(1, segments)]

@@ -61,7 +61,7 @@ def is_costly(loop: For) -> bool:
 
 def costly_in_strips(general: For) -> Body:
     """Strip-mine the loop if it is costly or long and strided; otherwise specialize it for strides of 1."""
-    strides, limits = strides_along(general), current().limits
+    strides, limits = strides_along(general), current().limits.tiles
     if not (strides and (is_costly(general) or len(general.body) >= limits.long_body)):
         return (specialized(in_wide_vectors(general)),)
     return _strip_mined(general)
@@ -77,7 +77,7 @@ def with_wide_bools(general: For) -> Body:
 def _strip_mined(general: For, bools_alone: bool = False) -> Body:
     copied = [a for a in _accesses(general).values() if a.is_bool or not bools_alone]
     sizes = [numpy_dtype(_wide(general) if a.is_bool else a.dtype).itemsize for a in copied]
-    length = 1 << (current().limits.strip_bytes // sum(sizes)).bit_length() - 1
+    length = 1 << (current().limits.tiles.strip_bytes // sum(sizes)).bit_length() - 1
     begin, end = index("run"), index("run_end")
     bound = Let(end.name, smaller(plus(begin, number(length)), general.stop))
     body = (bound, *strip_of(replace(general, start=begin, stop=end), length, bools_alone))

@@ -89,9 +89,9 @@ class _Tile:
     def __init__(self, nest: Nest, inner: int, outer: int, operands: list[int]) -> None:
         self.nest, self.inner, self.outer, self.operands = nest, inner, outer, operands
         self.moving = [k for k in operands if inner in nest.operands[k].loops]
-        self.limits = current().limits
-        elements = self.limits.tile_bytes // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
-        fewest, most = self.limits.tile_elements
+        self.limits = current().limits.tiles
+        elements = self.limits.bytes // sum(numpy_dtype(nest.operands[k].dtype).itemsize for k in self.moving)
+        fewest, most = self.limits.elements
         self.elements = min(max(fewest, 1 << elements.bit_length() - 1), most)
         self.rows = index("rows")
         self.columns = index("columns")
@@ -151,7 +151,7 @@ class _Tile:
         size: Expr = number(self.elements)
         if turned:
             yield Let("turned", some(turned))
-            long = number(self.elements // self.limits.tile_rows)
+            long = number(self.elements // self.limits.rows)
             size = ScalarOp("switch", "int64", (Local("bool", "turned"), long, size))
         yield Let("wide", self._or_all(n, size))
         size = ScalarOp("tile_rows", "int64", (number(self.elements), smaller(index("wide"), n)))
@@ -172,7 +172,7 @@ class _Tile:
 
     def _copy_in(self) -> str:
         """Return the copy of an operand's part; two matrices are copied together if many operands move."""
-        return "tile_in_twos" if len(self.moving) >= self.limits.tile_pairs else "tile_in"
+        return "tile_in_twos" if len(self.moving) >= self.limits.pairs else "tile_in"
 
     def pointed(self, k: int, strides: dict[str, Expr]) -> Iterator[Statement]:
         """Yield the pointer to an operand's part of a tile; add its strides to `strides`."""

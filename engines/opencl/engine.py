@@ -94,7 +94,8 @@ class OpenCLExecutable(CheckedExecutable):
         self._launching: set[Any] = set()
         """Kinds of arguments for which the device runs all nodes, even small ones."""
         self._stays = [self._is_kept(k, o) for k, o in enumerate(self.graph.outputs)]
-        self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > current().limits.host_operations
+        most = current().limits.devices.host_operations
+        self._is_long = on.shares and sum(map(_operations, inner_steps(self.steps))) > most
         self._expected = [(c, i.type.numpy) for c, i in zip(self.containers, self.graph.inputs)]
         self._given = sum(c is None for c in self.containers)
         texts = dict.fromkeys(step.kernel.text for step in inner_steps(self.steps) if isinstance(step, Launch))

@@ -64,7 +64,7 @@ class GroupsKernel:
             raise TypeError("no result is reduced")
         self._holding = self._held(node)
         self.kernel, self.name = self._items.kernel, self._items.kernel.name
-        self._device, self._limits = device, current().limits.reduction_items
+        self._device, self._limits = device, current().limits.devices.reduction_items
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
         self._starts: dict[tuple[Groups, bool], Any] = {}
         self._plans: dict[Any, _Plan | None] = {}

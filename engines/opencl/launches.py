@@ -281,7 +281,7 @@ def pointers_of(kernel: Kernel) -> list[bool]:
 
 def item_grid(loops: Sequence[int], device: Device) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the grid of one work item per element and its group size: the last two loops, and the others as one."""
-    most = min(current().limits.group_items, device.items)
+    most = min(current().limits.devices.group_items, device.items)
     inner = [*reversed(loops[-2:]), 1, 1][:2]
     wide = min(most, 1 << (inner[0] - 1).bit_length())
     high = min(most // wide, 1 << (inner[1] - 1).bit_length())

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,11 +21,13 @@ from ...engines.estimates import ONNXRUNTIME, work_of
 from ...engines.executable import CheckedExecutable
 from ...graph import Apply, Constant, FunctionGraph, Variable
 from ...ops.core.tensor import TensorVariable
+from ...record import lazy
 from ...targets.processors import processors
 from .runtime_limits import differs
 from .saving import model_of
 from .values import NUMBER_OF
 
+onnxruntime = lazy.module("onnxruntime")
 _SMALL = 1024
 """Elements of a constant that a trial of a node keeps; larger ones become inputs."""
 _QUIET = 4
@@ -51,7 +52,7 @@ class OnnxRuntimeEngine(Engine):
         return f"{needs}; pip install 'arignote[onnxruntime]' installs them" if absent else ""
 
     def identity(self) -> str:
-        return f"onnxruntime {import_module('onnxruntime').__version__} {' '.join(self.providers)}"
+        return f"onnxruntime {onnxruntime.__version__} {' '.join(self.providers)}"
 
     def refusal(self, node: Apply) -> str:
         return differs(node) or _trial(_Signature(node))
@@ -89,16 +90,15 @@ def _failure(name: str, error: Exception) -> EngineError:
 
 def _session(model: Any, threads: int | None, providers: Sequence[str], optimize: bool = True) -> Any:
     """The session of a model; it raises the runtime's own exceptions."""
-    runtime = import_module("onnxruntime")
-    options = runtime.SessionOptions()
+    options = onnxruntime.SessionOptions()
     options.log_severity_level = _QUIET
     options.intra_op_num_threads = threads or processors()
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if not optimize:
-        options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.intra_op_num_threads = 1
-    return runtime.InferenceSession(model.SerializeToString(), options, providers=list(providers))
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=list(providers))
 
 
 class _Signature:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
-from difflib import get_close_matches
 from typing import Any
+
+from ...record.frames import warn
+from ...record.spelling import meant
 
 MAPPED = {
     "floatX": ("float64", ("float64", "float32", "float16")),
@@ -61,7 +62,7 @@ def warn_once(name: str, message: str) -> None:
     """Warn of something that has no effect, once for each name."""
     if name not in _warned:
         _warned.add(name)
-        warnings.warn(message, stacklevel=4)
+        warn(message)
 
 
 class Flags:
@@ -100,8 +101,7 @@ class Flags:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, [*MAPPED, *ACCEPTED], 1)
-    return f"theano.config has no flag {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    return f"theano.config has no flag {name!r}{meant(name, (*MAPPED, *ACCEPTED))}"
 
 
 def _checked(name: str, value: Any) -> Any:

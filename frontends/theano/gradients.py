@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from ...calculus.calculus import jacobian as core_jacobian
 from ...calculus.calculus import jvp, vjp
 from ...graph import NoGradient
 from ...ops.core.backward import pull_back
+from ...record.frames import warn
 from . import slopes
 from .bundles import parts_of
 from .dtypes import DISCRETE
@@ -141,7 +141,7 @@ def _connected(variable: Any, found: Any, disconnected: str, wanted: str, cost: 
         if disconnected == "raise":
             raise DisconnectedInputError(f"{said}; pass disconnected_inputs='ignore' for zeros, or drop it from wrt")
         if disconnected == "warn":
-            warnings.warn(said, stacklevel=4)
+            warn(said)
         if wanted != "zero":
             return None
     dtype = config.floatX if variable.dtype in DISCRETE else variable.dtype

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import ModuleType
 from typing import Any
 
 from ...optdb import Query
+from ...record.spelling import meant
 from . import (
     abstract_convs,
     ctc,
@@ -61,11 +61,8 @@ class Namespace(ModuleType):
         for table in () if self.__name__ in ("theano", "theano.tensor") else (BASIC, GOF, COMPILE, GRADIENT):
             if name in table:  # the files of Theano import one another's names
                 return table[name]
-        near = get_close_matches(name, list(self.__dict__), 1)
-        raise AttributeError(
-            f"module {self.__name__!r} has no attribute {name!r}"
-            + (f"; did you mean {near[0]!r}?" if near else "; docs/theano.md lists the names that exist")
-        )
+        hint = meant(name, self.__dict__) or "; docs/theano.md lists the names that exist"
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{hint}")
 
 
 def _names(module: Any, *names: str) -> dict[str, Any]:

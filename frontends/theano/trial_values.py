@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ...graph import Constant, Variable
 from ...ops.core.interpret import evaluate
 from ...ops.core.shared import SharedVariable
+from ...record.frames import warn
 
 
 def value_of(core: Variable, noted: Callable[[Variable], Any], mode: str) -> np.ndarray | None:
@@ -43,4 +43,4 @@ def _missing(leaf: Variable, mode: str) -> None:
     if mode in ("raise", "pdb"):
         raise AttributeError(message)
     if mode == "warn":
-        warnings.warn(message, stacklevel=6)
+        warn(message)

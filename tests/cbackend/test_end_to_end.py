@@ -5,6 +5,8 @@ right to 4 ulp and amplifies what it gets by a bounded factor, because arguments
 divisions stay off zero.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,29 +82,31 @@ def steps(draw, pool):
     return value.T, shape[::-1]
 
 
-def check(case, mode):
-    inputs, arrays, outputs = case
+def check(cases, mode):
+    """Compare one function of several cases with the NumPy meaning of the graph; a second call gives equal bits."""
+    inputs, arrays, outputs = ([v for case in cases for v in case[k]] for k in range(3))
     expected = interpret(FunctionGraph(inputs, outputs), arrays)
     function = ag.function(inputs, outputs, mode=mode, on_unused_input="ignore")
     got = function(*arrays)
-    eps = float(np.finfo(arrays[0].dtype).eps)
     for mine, again in zip(got, function(*arrays), strict=True):
         assert mine.tobytes() == again.tobytes() and mine.strides == again.strides
-    for mine, reference in zip(got, expected, strict=True):
+    dtypes = [given[0].dtype for _, given, results in cases for _ in results]
+    for mine, reference, dtype in zip(got, expected, dtypes, strict=True):
+        eps = float(np.finfo(dtype).eps)
         assert mine.dtype == reference.dtype and mine.shape == reference.shape
         np.testing.assert_allclose(mine, reference, rtol=400 * eps, atol=100 * eps)
 
 
-@settings(max_examples=60)
-@given(expressions())
-def test_optimized_c_means_what_numpy_means(case):
-    check(case, "FAST_RUN")
+@settings(max_examples=15)
+@given(st.lists(expressions(), min_size=4, max_size=4))
+def test_optimized_c_means_what_numpy_means(cases):
+    check(cases, "FAST_RUN")
 
 
 @settings(max_examples=150)
 @given(expressions())
 def test_optimizers_keep_the_meaning(case):
-    check(case, ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
+    check([case], ag.Mode("fast_run fusion inplace blas_c", backend="numpy"))
 
 
 @pytest.mark.parametrize(
@@ -133,11 +137,12 @@ def test_an_integer_made_of_a_float_has_no_sign_when_it_is_zero(dtype, middle):
 
 
 @pytest.mark.parametrize("shape", [(None, 1), (1, 1), (None, 3, 1), (1, None, 1), (1, None, 1, 1), (2, 3, 1, 1)])
-@pytest.mark.parametrize("function", [T.softmax, T.log_softmax, T.logsumexp, T.cumsum, T.argmax, T.sum])
-def test_axes_that_are_known_to_be_1_long(function, shape):
-    x = T.tensor("x", "float64", shape)
-    data = np.random.default_rng(0).normal(size=[4 if n is None else n for n in shape])
-    for axis in range(len(shape)):
-        output = function(x, axis=axis)
-        (expected,) = interpret(FunctionGraph([x], [output]), [data])
-        np.testing.assert_allclose(ag.function([x], output)(data), expected, rtol=1e-13)
+def test_axes_that_are_known_to_be_1_long(shape):
+    functions = [T.softmax, T.log_softmax, T.logsumexp, T.cumsum, T.argmax, T.sum]
+    cases = list(itertools.product(functions, range(len(shape))))
+    inputs = [T.tensor(None, "float64", shape) for _ in cases]
+    outputs = [function(x, axis=axis) for x, (function, axis) in zip(inputs, cases, strict=True)]
+    data = [np.random.default_rng(0).normal(size=[4 if n is None else n for n in shape])] * len(cases)
+    expected = interpret(FunctionGraph(inputs, outputs), data)
+    for found, wanted, case in zip(ag.function(inputs, outputs)(*data), expected, cases, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13, err_msg=str(case))

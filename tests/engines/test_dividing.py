@@ -14,8 +14,9 @@ from arignote.cbackend.cache.entry import Kind
 from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.cache.upkeep import entries
 from arignote.engines import EngineError
+from arignote.engines.division import times
 from arignote.ops.lowered.region import regions_of
-from arignote.tuning import dividing, engine_times
+from arignote.tuning import dividing
 
 x = T.vector("x")
 ARRAY = np.linspace(0, 1, 50)
@@ -38,7 +39,7 @@ class Slow(Priced):
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
     cache = Cache.open(tmp_path / "cache")
-    for module in (engine_times, importlib.import_module("arignote.engines.c")):
+    for module in (times, importlib.import_module("arignote.engines.c")):
         monkeypatch.setattr(module, "process_cache", lambda: cache)
     made = ag.engines.register(Slow("slow", {"exp": 1, "tanh": 1, "sub": 1}, launch=1000))
     made.cache = cache
@@ -96,10 +97,10 @@ def test_an_engine_that_fails_while_it_is_measured_keeps_its_estimates(slow):
 
 def test_times_depend_on_types_and_short_constants():
     def signature(value):
-        return engine_times.signature(value.owner)
+        return times.signature(value.owner)
 
     assert signature(T.exp(x)) == signature(T.exp(T.vector())) != signature(T.exp(T.fvector()))
     assert signature(x[1:]) != signature(x[2:])
     long, other = np.zeros(100), np.ones(100)
     assert signature(x + long) == signature(x + other) != signature(x + 1.0)
-    assert engine_times.alone((x + long).owner).inputs[1].type.shape == (100,)
+    assert times.alone((x + long).owner).inputs[1].type.shape == (100,)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import CheckedExecutable, Engine, EngineError
+from arignote.engines.division import assignment
+from arignote.engines.division.assignment import FORBIDDEN, HOST, Problem, Value, assigned
+from arignote.engines.division.min_cut import Network
+from arignote.engines.division.regions import groups_of, levels_of, with_regions
 from arignote.graph import FunctionGraph
 from arignote.ops.core.interpret import interpret
 from arignote.ops.lowered.region import Region, regions_of
-from arignote.optdb import assignment
-from arignote.optdb.assignment import FORBIDDEN, HOST, Problem, Value, assigned
-from arignote.optdb.min_cut import Network
-from arignote.optdb.rules.engines.division import PartitionError
-from arignote.optdb.rules.engines.regions import groups_of, levels_of, with_regions
+from arignote.optdb.rules.engines.partition import PartitionError
 
 x, m = T.vector("x"), T.fmatrix("m")
 ARRAY = np.array([0.5, -1.0, 2.0])

@@ -18,11 +18,11 @@ from random_programs import random_program
 import arignote as ag
 from arignote import ops as T
 from arignote.engines import Request
+from arignote.engines.division.problem import Division
 from arignote.graph import FunctionGraph
 from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import ELEMENTWISE
 from arignote.ops.lowered.region import regions_of
-from arignote.optdb.rules.engines.division import Division
 from benchmarks import engines
 
 HAS_RUNTIME = all(find_spec(name) for name in ("onnx", "onnxruntime"))

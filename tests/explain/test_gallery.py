@@ -7,7 +7,7 @@ import traceback
 
 import pytest
 
-from arignote.graph.provenance import _is_own
+from arignote.record.frames import OWN
 
 HEAD = """\
 import numpy as np
@@ -75,7 +75,7 @@ def seen(error):
     parts = traceback.TracebackException.from_exception(error)
     parts.__cause__ = parts.__context__ = None
     others = ("<entry", __file__)
-    own = [f for f in parts.stack if not _is_own(f.filename) and not f.filename.startswith(others)]
+    own = [f for f in parts.stack if not OWN[f.filename] and not f.filename.startswith(others)]
     lines = [f"{f.filename}:{f.lineno}: {f.line}" for f in own]
     return [*lines, *"".join(parts.format_exception_only()).splitlines()]
 

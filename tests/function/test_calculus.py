@@ -382,10 +382,10 @@ def test_a_deep_chain_needs_no_recursion():
     y = x
     sys.setrecursionlimit(300)
     try:
-        for _ in range(20_000):
+        for _ in range(5_000):
             y = T.sin(y) + 1
         g = grad(T.sum(y), x)
-        assert len(toposort([g])) > 40_000
+        assert len(toposort([g])) > 10_000
         assert np.isfinite(evaluated(g, {x: sample(2)})).all()
         del g, y
     finally:

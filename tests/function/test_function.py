@@ -1,5 +1,6 @@
 """`ag.function` as a user meets it: forms of inputs and outputs, shared variables, givens, modes, mistakes, pickles."""
 
+import inspect
 import pickle
 import sys
 import threading
@@ -9,6 +10,7 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.function.compilation import FunctionOptions
 
 MODES = [
     "FAST_RUN", "FAST_COMPILE", "DEBUG", "NUMPY", "fast_run -inplace", "fast_run -fusion",
@@ -127,6 +129,22 @@ def test_pickling(xy, mode):
     np.testing.assert_array_equal(again(y=B, x=A)["z"], A * B + 3)
     np.testing.assert_array_equal(w.get_value(), 2)
     assert repr(again) == repr(f)
+
+
+def test_a_function_keeps_its_compilation(xy):
+    x, y = xy
+    f = ag.function([x, y], {"sum": x + y}, name="total", mode="FAST_COMPILE", threads=1, allow_input_downcast=True)
+    made = f.compilation
+    assert (made.name, made.mode, made.threads, made.downcast) == ("total", f.mode, 1, True)
+    g = ag.function([x, y], {"sum": x + y}, **made.options(name="again"))
+    assert g.name == "again" and g.mode is f.mode and g.compilation.threads == 1
+    f.name = "renamed"
+    assert pickle.loads(pickle.dumps(f)).name == "renamed"
+
+
+def test_the_options_of_a_function_are_its_keywords():
+    keywords = list(inspect.signature(ag.function).parameters)[2:]
+    assert keywords == list(FunctionOptions.__annotations__)
 
 
 def test_pickles_keep_how_the_function_was_asked_for(xy):

@@ -75,8 +75,9 @@ def test_the_page_of_options_is_up_to_date():
 def test_every_variable_that_is_spoken_of_is_an_option():
     known = {variable_of(f.name) for f in fields(Options)}
     spoken = set()
-    for folder in ("arignote", "cbackend", "engines", "graph", "ops", "optdb", "profiling", "pages", "docs"):
-        for file in (ROOT / folder).rglob("*"):
+    package = [path for path in (ROOT / "src" / "arignote").iterdir() if path.is_dir()]
+    for folder in (*package, ROOT / "arignote", ROOT / "docs"):
+        for file in folder.resolve().rglob("*"):
             if file.suffix in (".py", ".md", ".c"):
                 spoken |= set(re.findall(r"ARIGNOTE_[A-Z_]*[A-Z]", file.read_text(encoding="utf-8")))
     assert spoken - {"ARIGNOTE_FIELD"} == known

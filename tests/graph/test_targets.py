@@ -18,9 +18,10 @@ from arignote.function.executable_cache import key_of
 from arignote.function.function import find_toolchain, process_cache
 from arignote.function.mode import as_mode
 from arignote.graph import FunctionGraph
+from arignote.targets import limits
 from arignote.targets.costs import Costs
 from arignote.targets.current import current, using
-from arignote.targets.limits import Limits
+from arignote.targets.limits import Fusion, Limits, Tiles
 from arignote.targets.named import NAMED, host
 from arignote.targets.target import TargetError
 from arignote.targets.text import parse_target
@@ -101,16 +102,18 @@ BOUNDS = {
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
     "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
-    "cbackend/program/plan_bytes.py": {"FIXED"},
+    "cbackend/kernels/quantized/plan.py": {"FIXED"},
+    # Columns of C files.
+    "cbackend/driver/kernel_calls.py": {"WIDTH"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
     "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
     "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.
-    "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
-    "optdb/rules/engines/division.py": {"_SHARED_LAUNCHES"},
-    "optdb/rules/engines/partition.py": {"_NAMED"},
+    "engines/division/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
+    "engines/division/problem.py": {"_SHARED_LAUNCHES"},
+    "engines/division/divide.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
     "ops/core/latex.py": {"LARGEST", "_LONGEST", "_SUM", "_ATOM", "_PREFIX", "_PRODUCT", "_POWER"},
@@ -160,7 +163,8 @@ TARGETS = {
     **NAMED,
     "this machine": host(),
     "other numbers": replace(
-        NAMED["x86_64-linux-v3"], l1=1000, threads=7, compiler=(), limits=Limits(nodes=9, tile_elements=(1, 2))
+        NAMED["x86_64-linux-v3"], l1=1000, threads=7, compiler=(),
+        limits=Limits(Fusion(nodes=9), tiles=Tiles(elements=(1, 2))),
     ),
     "other costs": replace(host(), costs=replace(host().costs, table="", launch=1)),
 }
@@ -173,10 +177,11 @@ def test_targets_print_and_parse(name):
 
 
 def test_a_text_says_in_what_a_target_differs():
-    target = parse_target("x86_64-linux avx2,avx,fma l1=48K l2=2M threads=3 limits.nodes=20 costs.jump=5")
+    target = parse_target("x86_64-linux avx2,avx,fma l1=48K l2=2M threads=3 limits.fusion.nodes=20 costs.jump=5")
     assert (target.features, target.vector, target.integers) == (("avx", "avx2", "fma"), 32, 32)
     assert (target.l1, target.l2, target.threads) == (48 << 10, 2 << 20, 3)
-    assert (target.limits, target.costs.jump) == (Limits(nodes=20), 5)
+    assert target == parse_target(str(target)) == parse_target(str(target).replace(".fusion.", "."))
+    assert (target.limits, target.costs.jump) == (Limits(Fusion(nodes=20)), 5)
     assert target.flags == ("-march=x86-64", "-mavx", "-mavx2", "-mfma")
     assert parse_target("x86_64-linux-v4 vector=32").flags[-1] == "-mprefer-vector-width=256"
 
@@ -193,7 +198,7 @@ def test_a_text_says_in_what_a_target_differs():
         ("x86_64-linux limits.node=3", "no key is called 'limits.node'; did you mean 'limits.nodes'?"),
         ("x86_64-linux l1=many", "l1 is 'many'; expected a size such as 48K"),
         ("x86_64-linux l1=-1", "l1 is '-1'; expected a size such as 48K"),
-        ("x86_64-linux limits.tile_elements=3", "limits.tile_elements is '3'; expected a whole number"),
+        ("x86_64-linux limits.tiles.elements=3", "limits.tiles.elements is '3'; expected a whole number"),
     ],
 )
 def test_texts_of_no_target(text, said):
@@ -218,7 +223,7 @@ def test_passes_ask_the_target_of_their_block():
     y = x
     for _ in range(6):
         y = T.sin(y) + T.cos(y)
-    limited = replace(host(), limits=Limits(nodes=9))
+    limited = replace(host(), limits=Limits(Fusion(nodes=9)))
     assert len(kernels(y, host())) == 1 and len(kernels(y, limited)) == 2 and len(kernels(y, None)) == 1
     assert current() == host()
 
@@ -271,8 +276,8 @@ def test_code_for_a_target_has_its_vectors_alone(tmp_path):
 @runs_v3
 def test_functions_are_remembered_by_their_target():
     graph = FunctionGraph([m], [T.exp(m)])
-    other_limits, other_costs = replace(NAMED[V3], limits=Limits(nodes=5)), replace(NAMED[V3], costs=Costs(jump=1))
-    targets = None, NAMED[V3], other_limits, other_costs
+    other_limits = replace(NAMED[V3], limits=Limits(Fusion(nodes=5)))
+    targets = None, NAMED[V3], other_limits, replace(NAMED[V3], costs=Costs(jump=1))
     keys = [key_of(graph, as_mode("FAST_RUN"), find_toolchain().fingerprint, target) for target in targets]
     assert len(set(keys)) == len(keys)
     named, threaded = replace(NAMED[V3], name="mine"), replace(NAMED[V3], threads=3)
@@ -325,11 +330,14 @@ def test_targets_that_cannot_be_compiled_for(monkeypatch):
 def test_limits_change_no_result():
     """Tiles, strips and segments of odd sizes: the same bits."""
     odd = Limits(
-        nodes=4, folds=2, stages=2, strip_bytes=1024, tile_bytes=2048, tile_elements=(64, 128), tile_pairs=1,
-        column_elements=64, searched_columns=32, accumulator_bytes=2048, short_rows=2, short_tile_bytes=4096,
-        short_tile_rows=(4, 16), long_body=4, long_function=5, extremum_accumulators=2, extremum_bytes=64,
-        unrolled_rows=2, search_block=(512, 64), search_longer=(2, 2), driver_steps=2, long_program=1, few_parts=1,
-        taps=2,
+        fusion=limits.Fusion(nodes=4, folds=2, stages=2),
+        tiles=limits.Tiles(strip_bytes=1024, bytes=2048, elements=(64, 128), pairs=1, long_body=4),
+        columns=limits.Columns(elements=64, accumulator_bytes=2048, unrolled_rows=2),
+        short_rows=limits.ShortRows(rows=2, tile_bytes=4096, tile_rows=(4, 16)),
+        searches=limits.Searches(columns=32, accumulators=2, bytes=64, block=(512, 64), longer=(2, 2)),
+        programs=limits.Programs(driver_steps=2, long=1, long_function=5),
+        joins=limits.Joins(few=1),
+        pools=limits.Pools(taps=2),
     )  # fmt: skip
     t = m.T
     outputs = [
@@ -337,6 +345,6 @@ def test_limits_change_no_result():
         T.concatenate([m, T.exp(m)]).sum(1), m[:, :7].sum(1), T.exp(m[:, :7]).sum(1), m[:, :7].argmin(1),
     ]  # fmt: skip
     value = np.random.default_rng(1).standard_normal((301, 301)).astype("float32")
-    results = [ag.function([m], outputs, target=replace(host(), limits=limits))(value) for limits in (Limits(), odd)]
+    results = [ag.function([m], outputs, target=replace(host(), limits=own))(value) for own in (Limits(), odd)]
     for a, b in zip(*results, strict=True):
         assert np.array_equal(a, b)

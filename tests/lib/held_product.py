@@ -32,7 +32,7 @@ CACHES = {
     "arignote.cbackend.runtime.runtime._for_targets",
     "arignote.cbackend.runtime.runtime._loaded",
     "arignote.graph.match_key._known",
-    "arignote.graph.provenance._is_own_file",
+    "arignote.record.frames.OWN",
     "arignote.notices._said",
     "arignote.ops.elementwise.records._defined",
     "arignote.ops.core.tensor._numbers",

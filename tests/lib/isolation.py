@@ -62,8 +62,8 @@ class ProcessState:
         """The state now, for `restore`."""
         return [*(aspect.read() for aspect in self.aspects), _Remains.now()]
 
-    def restore(self, before: list[Any]) -> list[str]:
-        """Bring back the state `before`; one line for each change that a test made."""
+    def restore(self, before: list[Any], with_product: bool = True) -> list[str]:
+        """Bring back the state `before`, of the product if asked; one line for each change that a test made."""
         *readings, remains = before
         changes = remains.end_new()
         for aspect, old in zip(self.aspects, readings, strict=True):
@@ -71,7 +71,7 @@ class ProcessState:
             if aspect.is_other(old, new):
                 changes.append(f"{aspect.name}: {aspect.tell(old, new)}")
                 aspect.write(old)
-        return changes + self.product.restore()
+        return changes + (self.product.restore() if with_product else [])
 
 
 # --- the interpreter
@@ -261,9 +261,9 @@ class _Remains(NamedTuple):
 def child_processes() -> set[int]:
     """The child processes of all threads, those included that have ended and were not waited for."""
     children: set[int] = set()
-    for task in Path("/proc/self/task").glob("*"):
-        with suppress(OSError):  # the thread has ended, or the kernel does not list children
-            children.update(map(int, (task / "children").read_text().split()))
+    for task in os.listdir("/proc/self/task") if sys.platform == "linux" else ():
+        with suppress(OSError), open(f"/proc/self/task/{task}/children") as listed:  # the thread may have ended by now
+            children.update(map(int, listed.read().split()))
     return children - {resource_tracker._resource_tracker._pid}  # type: ignore[attr-defined]
 
 

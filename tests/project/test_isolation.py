@@ -63,7 +63,7 @@ CHANGES = {
     "arignote.function.mode.MODES: PLANTED was absent": lambda: MODES.update(PLANTED=MODES["FAST_RUN"]),
     "arignote.ops.reductions.reduce.Reduce: infer was": lambda: setattr(Reduce, "infer", None),
     "arignote.ops: planted was absent": lambda: setattr(T, "planted", 1),
-    "sys.modules['arignote.mode']": lambda: sys.modules.pop("arignote.mode"),
+    "sys.modules['arignote.function.mode']": lambda: sys.modules.pop("arignote.function.mode"),
     "thread 'planted' still runs": lambda: threading.Thread(target=HELD.wait, name="planted").start(),
     "sleep 1000' still runs": lambda: subprocess.Popen(["sleep", "1000"]),
 }
@@ -133,9 +133,9 @@ SUITE = {
 }
 
 
-def outcome(folder, *options):
+def outcome(folder, *options, suite=SUITE):
     """The exit code, the output, and the names of tests in the order of their runs, of a small suite."""
-    for name, text in SUITE.items():
+    for name, text in suite.items():
         (folder / name).write_text(text)
     shutil.copy(TESTS / "conftest.py", folder)
     environment = {**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": os.pathsep.join(map(str, HELPERS))}
@@ -150,6 +150,28 @@ def test_the_test_that_changes_something_fails_and_no_other_one(tmp_path):
     code, said, order = outcome(tmp_path, "--order=file")
     assert code == 1 and "25 passed, 1 error" in said and "ERROR at teardown of test_bad" in said
     assert order[:3] == ["test_a.py::test_bad", "test_a.py::test_0", "test_a.py::test_1"]
+
+
+CASES = """
+import numpy as np, pytest
+from arignote import ops as T
+{}
+@pytest.mark.parametrize("case", range(3))
+def test_cases(case):
+    if case == 0:
+        T.planted = 1
+    assert draws() == 0.5118216247002567
+def test_later():
+    assert not hasattr(T, "planted") and draws() == 0.5118216247002567
+"""
+
+
+def test_a_change_of_the_product_is_blamed_on_the_last_case_of_its_test_and_generators_start_again(tmp_path):
+    draws = "RNG = np.random.default_rng(1)\ndef draws(): return RNG.random()\n"
+    suite = {"test_a.py": CASES.format(draws), "test_b.py": CASES.format("from test_a import draws")}
+    code, said, order = outcome(tmp_path, "--order=file", suite=suite)
+    assert code == 1 and "8 passed, 2 errors" in said and said.count("ERROR at teardown of test_cases[2]") == 2
+    assert said.count("arignote.ops: planted was absent, is 1") >= 2 and order[3] == "test_a.py::test_later"
 
 
 def test_a_seed_gives_an_order_of_files_and_of_tests(tmp_path):

@@ -175,7 +175,7 @@ def _own_kernels(op: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether each channel certainly has a kernel of its own, of few positions."""
     kernel = shape[2:]
     known = shape[:2] == (op.groups, 1) and None not in kernel
-    return known and math.prod(n or 0 for n in kernel) <= current().limits.taps
+    return known and math.prod(n or 0 for n in kernel) <= current().limits.pools.taps
 
 
 def has_own_kernels(node: Apply) -> bool:

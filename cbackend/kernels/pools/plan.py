@@ -30,7 +30,7 @@ def plan_pool(p: Planner, node: Apply) -> None:
         return
     front = len(x.lengths) - len(op.stride)
     counts = window_counts(p, op, x.lengths[front:], op.kernel, front)
-    if math.prod(op.kernel) > current().limits.taps:
+    if math.prod(op.kernel) > current().limits.pools.taps:
         _plan_large_pool(p, node, counts)
         return
     lengths = (*x.lengths[:front], *counts)
@@ -73,7 +73,7 @@ def _plan_large_pool(p: Planner, node: Apply, counts: Lengths) -> None:
     taps = views_of_windows(p, op, x, counts, op.kernel, node.out.type)  # type: ignore[attr-defined]
     fold = maximum if isinstance(op, MaxPool) else add
     while len(taps) > 1:
-        most = current().limits.taps
+        most = current().limits.pools.taps
         parts = [taps[k : k + most] for k in range(0, len(taps), most)]
         taps = [fold(*part) if len(part) > 1 else part[0] for part in parts]
     plan_as(p, node, [taps[0]])

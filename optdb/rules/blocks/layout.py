@@ -52,7 +52,7 @@ def convolution_in_blocks(node: Node) -> Variable | None:
     outputs, each = w.type.shape[:2]
     size = current().vector // ITEMS[node.out.dtype]
     own = each == 1 and op.groups == outputs > 1
-    panel = current().registers // current().limits.panel_registers
+    panel = current().panel
     if not panel or not (own or fits_groups(op.groups, outputs, each, size)) or 2 * outputs <= size:
         return None
     if isinstance(w, Constant) and not np.isfinite(w.data).all():

@@ -26,7 +26,7 @@ def paired(node: Node, users: Users) -> Variable | None:
     op, size = _convolution(first), node.out.type.shape[4]
     if not isinstance(op, BlockedConvolution) or op.own or op.tile or op.groups > 1 or op.size != size:
         return None
-    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > current().limits.pooled_products:
+    if isinstance(second, BlockedPool) and math.prod(op.weights[1:]) > current().limits.convolutions.pooled_products:
         return None
     inputs = (*first.inputs, *node.inputs[1:])
     return Apply(ConvolutionPair(first.op, node.op, len(first.inputs)), inputs).out

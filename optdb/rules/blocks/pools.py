@@ -36,7 +36,7 @@ def pool_of_blocks(node: Node, users: Users) -> Variable | None:
     op, (x,), sums = node.op, node.inputs, isinstance(node.op, SumPool)
     if len(op.kernel) != 3 or op.kernel[2] != 1 or op.stride[2] != 1 or x.ndim != 5 or node.out.dtype not in DTYPES:
         return None
-    if not x.type.shape[4] or op.kernel == (1, 1, 1) or not current().registers // current().limits.panel_registers:
+    if not x.type.shape[4] or op.kernel == (1, 1, 1) or not current().panel:
         return None
     before = None if sums else producer(x, BlockedPool)
     if before is not None and _is_first_axis(before.op, op) and len(users(x)) == 1:
@@ -53,7 +53,7 @@ def _numbers(op: Any) -> tuple[Any, ...]:
 def _is_first_axis(first: BlockedPool, second: MaxPool) -> bool:
     """Whether two pools take the maximum along rows, then along columns, over few positions in all."""
     apart = not first.sums and first.kernel[1] == first.stride[1] == second.kernel[0] == second.stride[0] == 1
-    return apart and first.kernel[0] * second.kernel[1] <= current().limits.pool_positions
+    return apart and first.kernel[0] * second.kernel[1] <= current().limits.pools.positions
 
 
 POOLS: list[Rule] = [

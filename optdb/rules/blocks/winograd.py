@@ -33,13 +33,13 @@ def by_tiles(node: Node) -> Variable | None:
         return None
     if w.data.shape[2:] != (SIDE, SIDE) or {*op.stride, *op.dilation} != {1} or not np.isfinite(w.data).all():
         return None
-    tile = min((0, *current().limits.tiles), key=lambda tile: estimate(node, tile))
+    tile = min((0, *current().limits.convolutions.tiles), key=lambda tile: estimate(node, tile))
     return with_packed(replace(op, tile=tile), x, w, bias) if tile else None
 
 
 def estimate(node: Node, tile: int) -> float:
     """Return the time of a convolution per image, in products of numbers in registers; tile 0: without tiles."""
-    limits, (outputs, channels) = current().limits, node.inputs[1].data.shape[:2]
+    limits, (outputs, channels) = current().limits.convolutions, node.inputs[1].data.shape[:2]
     rows, columns = (n or limits.unknown_side for n in node.out.type.shape[2:4])
     positions = (tile + SIDE - 1) ** 2 if tile else SIDE**2
     tiles = tiles_across(rows, tile) * tiles_across(columns, tile) if tile else rows * columns

@@ -50,7 +50,7 @@ def assembled(graph: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGra
 def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
     """Return the nodes of each tree, operands first, by its last node."""
     trees: dict[Apply, list[Apply]] = {}
-    most = current().limits.parts
+    most = current().limits.joins.parts
     for node in graph.order:
         if not (isinstance(node.op, Join) or _is_write(node)):
             continue

@@ -223,7 +223,7 @@ def _flat(node: Apply, copy: Apply, graph: FunctionGraph) -> Apply | None:
         inner, nested = node.inputs[position], copy.inputs[position].owner
         if nested is None or nested.op is not node.op or len(graph.uses[inner]) > 1:
             continue
-        if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > current().limits.terms:
+        if inner.dtype != node.out.dtype or len(nested.inputs) + len(copy.inputs) - 1 > current().limits.fusion.terms:
             continue
         rest = copy.inputs[:position] + copy.inputs[position + 1 :]
         return Apply(node.op, nested.inputs + rest, union(node.origin, nested.origin))

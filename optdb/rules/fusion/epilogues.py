@@ -75,7 +75,7 @@ def _is_epilogue(node: Apply, updated: set[Variable]) -> bool:
     inside = node.op.graph.order if isinstance(node.op, Fused) else (node,)
     return (
         all(isinstance(n.op, (Pointwise, DimShuffle)) for n in inside)
-        and len(node.inputs) + len(node.outputs) <= current().limits.epilogue_arrays
+        and len(node.inputs) + len(node.outputs) <= current().limits.fusion.epilogue_arrays
         and len({o.ndim for o in node.outputs}) == 1
     )
 

@@ -35,7 +35,7 @@ from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
 from ....targets.costs import Costs
 from ....targets.current import current
-from ....targets.limits import Limits
+from ....targets.limits import Fusion
 
 Axes = tuple["int | None", ...]
 """For each axis of a value the loop, or the axis of another value, that it runs along; None: its length is 1."""
@@ -111,7 +111,7 @@ class Facts:
     """Facts about a graph for the passes: values behind index maps, readers, outputs."""
 
     def __init__(self, graph: FunctionGraph) -> None:
-        self.limits: Limits = current().limits
+        self.limits: Fusion = current().limits.fusion
         self.costs: Costs = current().costs
         self._seen_through: dict[Variable, tuple[Variable, Axes]] = {}
         self.nodes: list[Apply] = []

@@ -68,7 +68,7 @@ def _trees(graph: FunctionGraph) -> Mapping[Apply, list[Apply]]:
         tree = _Tree([node], 1)
         for stage, views in _read_by(node, graph):
             below = trees.pop(stage, None) or _Tree([stage], 1)
-            if tree.stages + below.stages > current().limits.stages:
+            if tree.stages + below.stages > current().limits.fusion.stages:
                 trees[stage] = below
                 continue
             tree = _Tree([*below.nodes, *views, *tree.nodes], tree.stages + below.stages)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....graph import Apply, Dim, Variable, dims_of
-from ....targets.limits import Limits
+from ....targets.limits import Fusion
 from .groups import Facts, Group, fits_kernel, folds_rows, is_pointwise
 
 OPEN = 64
@@ -43,7 +43,7 @@ def join_rows(groups: Sequence[Group], facts: Facts) -> list[Group]:
     return joining.joined(groups)
 
 
-def _is_whole(group: Group, limits: Limits) -> bool:
+def _is_whole(group: Group, limits: Fusion) -> bool:
     """Whether the group processes whole rows, whose number and length make joining profitable."""
     space = group.space
     if space is None or len(space) < 2 or space[-1] == 1 or any(map(_may_refuse, group.nodes)):

@@ -155,11 +155,16 @@ class Reader:
         self.shared_products += len(products) - len(absorbable)
         if not absorbable:
             return Sum()
-        first = absorbable[0].value
-        whole = [t for t in terms if t.value.dtype == dtype and self.agreement.same_shape(t.value, first)]
-        chosen = [t for t in absorbable if t in whole]
-        matrices = [t for t in whole if t not in chosen and not t.scalars]
-        return Sum(chosen, matrices, [t for t in terms if t not in chosen and t not in matrices])
+        first, by_blas = absorbable[0].value, set(map(id, absorbable))
+        chosen, matrices, others = list[Term](), list[Term](), list[Term]()
+        for t in terms:
+            if t.value.dtype != dtype or not self.agreement.same_shape(t.value, first):
+                others.append(t)
+            elif id(t) in by_blas:
+                chosen.append(t)
+            else:
+                (others if t.scalars else matrices).append(t)
+        return Sum(chosen, matrices, others)
 
 
 def _alike(a: Variable, b: Variable) -> bool:

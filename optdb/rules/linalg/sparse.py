@@ -32,7 +32,7 @@ def sparse_dot(node: Node) -> Variable | None:
     x, w = node.inputs
     if x.dtype not in DTYPES or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None
-    limits, lanes = current().limits, current().vector // ITEMS[x.dtype]
+    limits, lanes = current().limits.products, current().vector // ITEMS[x.dtype]
     rows, columns = w.data.shape
     if lanes < 2 or w.data.size < limits.sparse_numbers or columns < lanes:
         return None
@@ -51,7 +51,7 @@ def sparse_columns(node: Node) -> Variable | None:
     if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None
     target, (rows, columns) = current(), w.data.shape
-    lanes, limits = target.vector // ITEMS[x.dtype], target.limits
+    lanes, limits = target.vector // ITEMS[x.dtype], target.limits.products
     if not picks_in_registers(target) or rows < limits.column_rows or w.data.size < limits.sparse_numbers:
         return None
     share = limits.column_shares[any(n != 1 for n in x.type.shape[:-1])]
@@ -75,7 +75,7 @@ def two_of_four(node: Node) -> Variable | None:
     if x.dtype != "float32" or w.dtype != x.dtype or not x.ndim or not isinstance(w, Constant) or w.ndim != 2:
         return None
     target, (rows, columns) = current(), w.data.shape
-    lanes, least = target.vector // ITEMS[x.dtype], target.limits.two_of_four
+    lanes, least = target.vector // ITEMS[x.dtype], target.limits.products.two_of_four
     if not picks_in_registers(target) or rows < least[0] or w.data.size < least[1] or columns < lanes:
         return None
     if not has_two_of_four(w.data):

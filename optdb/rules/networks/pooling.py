@@ -38,7 +38,7 @@ def by_axes(node: Node) -> Variable | None:
     positions = 1
     for n in op.kernel:
         positions *= n
-    if len(wide) < 2 or positions <= current().limits.pooled:
+    if len(wide) < 2 or positions <= current().limits.pools.pooled:
         return None
     first = wide[0]
     alone = [tuple(n if k == first else 1 for k, n in enumerate(each)) for each in (op.kernel, op.stride, op.dilation)]

@@ -49,11 +49,11 @@ def product(a: Variable, b: Variable) -> Variable | None:
     target, lengths = current(), a.type.shape[:-1]
     known = [n for n in lengths if n is not None]
     if not isinstance(b, Constant):
-        is_few = len(known) == len(lengths) and math.prod(known) < target.limits.bfloat_rows
+        is_few = len(known) == len(lengths) and math.prod(known) < target.limits.products.bfloat_rows
         return None if is_few else BfloatDot()(a, b)  # type: ignore[no-any-return]
     depth, outputs = b.data.shape
     lanes = target.vector // ITEMS["float32"]
-    op = PackedBfloatDot(depth, outputs, lanes, target.registers // target.limits.panel_registers)
+    op = PackedBfloatDot(depth, outputs, lanes, target.panel)
     bits = b.data if b.dtype == "uint16" else to_bfloat16(b.data)
     return op(a, constant(op.packed(bits)))  # type: ignore[no-any-return]
 

@@ -30,7 +30,7 @@ def bytes_in_blocks(node: Node) -> Variable | None:
     more: Any = node.inputs[6] if len(node.inputs) > 6 else None
     if op.size or not all(isinstance(i, Constant) for i in (w, *numbers)):
         return None
-    size, panel = current().vector // ITEMS["float32"], current().registers // current().limits.panel_registers
+    size, panel = current().vector // ITEMS["float32"], current().panel
     if not panel:
         return None
     laid = replace(op, size=size, panel=panel, weights=w.data.shape)

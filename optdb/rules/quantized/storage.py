@@ -108,7 +108,7 @@ def _has_few_rows(node: Apply) -> bool:
     if not isinstance(node.op, (Dot, Dot22)) or node.inputs[1].ndim != 2:
         return False
     rows = node.inputs[0].type.shape[:-1]
-    return all(n is not None and n <= current().limits.widened_rows for n in rows)
+    return all(n is not None and n <= current().limits.products.widened_rows for n in rows)
 
 
 def _sum_of_few_rows(node: Apply) -> Variable:

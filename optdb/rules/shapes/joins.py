@@ -111,7 +111,7 @@ def _surely_meet(first: slice, second: slice) -> bool:
 def elementwise_of_join(node: Node, users: Users) -> Value | None:
     """Apply an op to each part of a join without other readers, if no operand is broadcast."""
     joins = [made for i in node.inputs if (made := producer(i, Join)) is not None and len(users(i)) == 1]
-    if not joins or len(joins[0].inputs) > current().limits.few_parts:
+    if not joins or len(joins[0].inputs) > current().limits.joins.few:
         return None
     first = joins[0]
     operands = [_in_parts(i, first) for i in node.inputs]
@@ -175,7 +175,7 @@ def sum_of_join(node: Node, users: Users) -> Value | None:
     made = producer(x, Join)
     if made is None or len(users(x)) != 1 or op.scalar not in (add, mul):
         return None
-    if len(made.inputs) > current().limits.few_parts:
+    if len(made.inputs) > current().limits.joins.few:
         return None
     parts = [op(part) for part in made.inputs]
     if made.op.axis in op.axis:

@@ -17,7 +17,7 @@ from arignote.ops.networks.quantized import Dequantize
 from arignote.ops.shapes.creation import Alloc
 
 SIZE = WIDE.vector // 4
-PANEL = WIDE.registers // WIDE.limits.panel_registers
+PANEL = WIDE.panel
 NONE, AROUND = ((0, 0), (0, 0)), ((1, 2), (0, 1))
 OUTPUTS = 3
 

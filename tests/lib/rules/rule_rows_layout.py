@@ -27,7 +27,7 @@ from arignote.optdb.rules.linalg.panels import lanes_of
 from arignote.targets.current import using
 
 SIZE = WIDE.vector // 8
-PANEL = WIDE.registers // WIDE.limits.panel_registers
+PANEL = WIDE.panel
 NONE = ((0, 0), (0, 0))
 N = 2 * SIZE
 

@@ -6,11 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from compiled import tools
 
 from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.build.build import Library, build
-from arignote.cbackend.build.toolchain import Toolchain
-from arignote.cbackend.cache.store import Cache
 from arignote.cbackend.runtime import blas as blas_module
 from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
 from arignote.cbackend.runtime.runtime import Runtime, _needed_products, load_runtime
@@ -25,28 +24,15 @@ SIZES = [
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory) -> Cache:
-    return Cache.open(tmp_path_factory.mktemp("blas") / "cache")
-
-
-@pytest.fixture(scope="module")
-def toolchain(cache) -> Toolchain:
-    found = Toolchain.find(cache)
-    if found is None:
-        pytest.skip("needs a C compiler")
-    return found
-
-
-@pytest.fixture(scope="module")
-def usual(toolchain, cache) -> dict[str, Library]:
-    return {dtype: build(_needed_products(dtype), toolchain, cache) for dtype in DTYPES}
+def usual() -> dict[str, Library]:
+    return {dtype: build(_needed_products(dtype), *tools()) for dtype in DTYPES}
 
 
 @pytest.fixture(autouse=True)
-def restored(usual, toolchain, cache):
+def restored(usual):
     """The products that other tests expect, installed again after each test."""
     yield
-    runtime = load_runtime(toolchain, cache)
+    runtime = load_runtime(*tools())
     for dtype, library in usual.items():
         runtime.install(dtype, library, find_blas())
 
@@ -115,19 +101,19 @@ def _pointer(array: np.ndarray) -> object:
 
 
 @pytest.fixture(scope="module", params=list(itertools.product(DTYPES, KINDS)), ids="-".join)
-def parts(request, toolchain, cache) -> tuple[str, Library, object]:
+def parts(request) -> tuple[str, Library, object]:
     """A dtype, a library of its products, and the BLAS that they go to."""
     dtype, kind = request.param
     blas = find_blas() if kind == "blas" else None
     if kind == "blas" and blas is None:
         pytest.skip("this NumPy has no BLAS")
     source = product_source(dtype, fallback=kind != "own", blas_first=kind == "blas")
-    return dtype, build(source, toolchain, cache), blas
+    return dtype, build(source, *tools()), blas
 
 
 @pytest.fixture
-def products(parts, toolchain, cache) -> Products:
-    return Products(load_runtime(toolchain, cache), *parts)
+def products(parts) -> Products:
+    return Products(load_runtime(*tools()), *parts)
 
 
 def numbers(shape, dtype, seed=0):
@@ -154,16 +140,25 @@ def close(found, exact, terms, size):
 # ---- gemm ------------------------------------------------------------------------------------------------------------
 
 
+SCALES = [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)]
+
+
 @pytest.mark.parametrize(("trans_a", "trans_b"), list(itertools.product((0, 1), repeat=2)))
-@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (1, 1), (0.5, -2), (-1, 0), (2, 0.25)])
-def test_gemm(products, trans_a, trans_b, alpha, beta):
+def test_gemm(products, trans_a, trans_b):
+    check_gemm(products, trans_a, trans_b, SCALES)
+
+
+def check_gemm(products, trans_a, trans_b, scales):
     for m, n, k in SIZES:
         a = numbers((k, m) if trans_a else (m, k), products.dtype, 1)
         b = numbers((n, k) if trans_b else (k, n), products.dtype, 2)
-        c = numbers((m, n), products.dtype, 3)
-        x, y, z, xs, ys, zs = wide(a.T if trans_a else a, b.T if trans_b else b, c)
-        products.gemm(a, b, c, alpha, beta, trans_a, trans_b)
-        close(c, alpha * (x @ y) + beta * z, k, abs(alpha) * (xs @ ys) + abs(beta) * zs)
+        given = numbers((m, n), products.dtype, 3)
+        x, y, z, xs, ys, zs = wide(a.T if trans_a else a, b.T if trans_b else b, given)
+        exact, size = x @ y, xs @ ys
+        for alpha, beta in scales:
+            c = given.copy()
+            products.gemm(a, b, c, alpha, beta, trans_a, trans_b)
+            close(c, alpha * exact + beta * z, k, abs(alpha) * size + abs(beta) * zs)
 
 
 LITTLE = [
@@ -201,17 +196,17 @@ def test_sums_of_several_blocks(products, m, n, k, order):
     close(c, exact_a @ exact_b, k, size_a @ size_b)
 
 
-@pytest.mark.parametrize("rows", [2, 5, 8, 13, 16, 17, 32])
-@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-0.5, 2)])
-def test_few_rows_of_a_product_with_a_large_matrix(products, rows, alpha, beta):
-    a, b = numbers((rows, 607), products.dtype), numbers((607, 519), products.dtype, 1)
-    whole = np.full((rows, 530), 7, products.dtype)
-    c = whole[:, :519]
-    c[:] = numbers(c.shape, products.dtype, 2)
-    x, y, z, xs, ys, zs = wide(a, b, c)
-    products.gemm(a, b, c, alpha, beta)
-    close(c, alpha * (x @ y) + beta * z, 607, abs(alpha) * (xs @ ys) + abs(beta) * zs)
-    assert (whole[:, 519:] == 7).all()
+def test_few_rows_of_a_product_with_a_large_matrix(products):
+    a, b, given = (numbers(shape, products.dtype, k) for k, shape in enumerate([(32, 607), (607, 519), (32, 519)]))
+    x, y, z, xs, ys, zs = wide(a, b, given)
+    exact, size = x @ y, xs @ ys
+    for rows, (alpha, beta) in itertools.product((2, 5, 8, 13, 16, 17, 32), [(1, 0), (-0.5, 2)]):
+        whole = np.full((rows, 530), 7, products.dtype)
+        c = whole[:, :519]
+        c[:] = given[:rows]
+        products.gemm(a[:rows], b, c, alpha, beta)
+        close(c, (alpha * exact + beta * z)[:rows], 607, (abs(alpha) * size + abs(beta) * zs)[:rows])
+        assert (whole[:, 519:] == 7).all()
 
 
 @pytest.mark.parametrize("size", [3, 20])
@@ -223,14 +218,13 @@ def test_scalars_of_the_dtype(products, size):
     close(c, alpha * (x @ y) + beta * z, size, abs(alpha) * (xs @ ys) + abs(beta) * zs)
 
 
-@pytest.mark.parametrize(("m", "n", "k"), [(3, 4, 0), (0, 4, 3), (3, 0, 4), (0, 0, 0), (30, 20, 0)])
-@pytest.mark.parametrize("beta", [0, 1, 3])
-def test_gemm_of_zero_sizes(products, m, n, k, beta):
-    c = numbers((m, n), products.dtype)
-    exact = beta * c
-    a, b = np.zeros((m, k), products.dtype), np.zeros((k, n), products.dtype)
-    products.gemm(a, b, c, 1, beta, lda=max(k, 1), ldb=max(n, 1))
-    np.testing.assert_array_equal(c, exact)
+def test_gemm_of_zero_sizes(products):
+    for (m, n, k), beta in itertools.product([(3, 4, 0), (0, 4, 3), (3, 0, 4), (0, 0, 0), (30, 20, 0)], (0, 1, 3)):
+        c = numbers((m, n), products.dtype)
+        exact = beta * c
+        a, b = np.zeros((m, k), products.dtype), np.zeros((k, n), products.dtype)
+        products.gemm(a, b, c, 1, beta, lda=max(k, 1), ldb=max(n, 1))
+        np.testing.assert_array_equal(c, exact)
 
 
 @pytest.mark.parametrize("size", [3, 17, 70])
@@ -256,12 +250,12 @@ def test_gemm_between_padded_rows(products):
     assert (whole[2][:, 47:] == 7).all()
 
 
-@pytest.mark.parametrize("ld", [0, 1, -5, 2**40])
-def test_the_step_of_a_single_row_may_be_anything(products, ld):
-    a, b, c = (numbers(shape, products.dtype) for shape in ((1, 30), (30, 25), (1, 25)))
-    products.gemm(a, b, c, lda=ld)
-    x, y, xs, ys = wide(a, b)
-    close(c, x @ y, 30, xs @ ys)
+def test_the_step_of_a_single_row_may_be_anything(products):
+    for ld in (0, 1, -5, 2**40):
+        a, b, c = (numbers(shape, products.dtype) for shape in ((1, 30), (30, 25), (1, 25)))
+        products.gemm(a, b, c, lda=ld)
+        x, y, xs, ys = wide(a, b)
+        close(c, x @ y, 30, xs @ ys)
 
 
 def test_a_broadcast_operand_repeats_its_row(products):
@@ -285,31 +279,36 @@ def test_special_values_go_through(products):
 
 
 @pytest.mark.parametrize("trans", [0, 1])
-@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (2, 1), (-0.5, 3), (0, 2), (0, 0)])
-@pytest.mark.parametrize("step", [1, 2, -1, -3])
-def test_gemv(products, trans, alpha, beta, step):
-    for m, n in [(1, 1), (5, 1), (1, 5), (13, 17), (130, 70), (7, 601), (300, 277)]:
+def test_gemv(products, trans):
+    check_gemv(products, trans, [(1, 0), (2, 1), (-0.5, 3), (0, 2), (0, 0)], (1, 2, -1, -3))
+
+
+def check_gemv(products, trans, scales, steps):
+    for (m, n), step in itertools.product([(1, 1), (5, 1), (1, 5), (13, 17), (130, 70), (7, 601), (300, 277)], steps):
         a = numbers((m, n + 3), products.dtype, 1)[:, :n]
         x = numbers((m if trans else n) * abs(step), products.dtype, 2)[::step]
-        y = numbers((n if trans else m) * abs(step), products.dtype, 3)[::step]
-        if beta == 0:
-            y[:] = np.nan
-        p, q, r, ps, qs, rs = wide(a.T if trans else a, x, np.nan_to_num(y))
-        products.gemv(a, x, y, alpha, beta, trans)
-        close(y, alpha * (p @ q) + beta * r, max(m, n), abs(alpha) * (ps @ qs) + abs(beta) * rs)
+        given = numbers((n if trans else m) * abs(step), products.dtype, 3)
+        p, q, r, ps, qs, rs = wide(a.T if trans else a, x, given[::step])
+        exact, size = p @ q, ps @ qs
+        for alpha, beta in scales:
+            y = given.copy()[::step]
+            if beta == 0:
+                y[:] = np.nan
+            products.gemv(a, x, y, alpha, beta, trans)
+            close(y, alpha * exact + beta * r, max(m, n), abs(alpha) * size + abs(beta) * rs)
 
 
 @pytest.mark.parametrize("trans_b", [0, 1])
-@pytest.mark.parametrize(("alpha", "beta"), [(1, 0), (-0.5, 2), (0, 0)])
-def test_few_rows_by_a_large_matrix(products, trans_b, alpha, beta):
+def test_few_rows_by_a_large_matrix(products, trans_b):
     for m, k, n in [(2, 301, 883), (4, 1100, 270), (3, 517, 517), (8, 513, 600)]:
         a, b = numbers((m, k + 2), products.dtype, 1)[:, :k], numbers((n, k) if trans_b else (k, n), products.dtype, 2)
-        c = numbers((m, n), products.dtype, 3)
-        if beta == 0:
-            c[:] = np.nan
-        p, q, r, ps, qs, rs = wide(a, b.T if trans_b else b, np.nan_to_num(c))
-        products.gemm(a, b, c, alpha, beta, 0, trans_b)
-        close(c, alpha * (p @ q) + beta * r, k, abs(alpha) * (ps @ qs) + abs(beta) * rs)
+        given = numbers((m, n), products.dtype, 3)
+        p, q, r, ps, qs, rs = wide(a, b.T if trans_b else b, given)
+        exact, size = p @ q, ps @ qs
+        for alpha, beta in [(1, 0), (-0.5, 2), (0, 0)]:
+            c = np.full_like(given, np.nan) if beta == 0 else given.copy()
+            products.gemm(a, b, c, alpha, beta, 0, trans_b)
+            close(c, alpha * exact + beta * r, k, abs(alpha) * size + abs(beta) * rs)
 
 
 @pytest.mark.parametrize("trans", [0, 1])
@@ -333,8 +332,12 @@ def test_gemv_of_zero_sizes(products, trans):
         assert not y.any()
 
 
-@pytest.mark.parametrize("steps", list(itertools.product((1, 2, -1, -2), repeat=2)))
-def test_ger(products, steps):
+def test_ger(products):
+    for steps in itertools.product((1, 2, -1, -2), repeat=2):
+        check_ger(products, steps)
+
+
+def check_ger(products, steps):
     for m, n in [(1, 1), (4, 1), (1, 6), (13, 17), (0, 3), (3, 0), (300, 250)]:
         x = numbers(m * abs(steps[0]), products.dtype, 1)[:: steps[0]]
         y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
@@ -344,8 +347,12 @@ def test_ger(products, steps):
         close(a, p + 0.5 * np.multiply.outer(q, r), 1, ps + 0.5 * np.multiply.outer(qs, rs))
 
 
-@pytest.mark.parametrize("steps", list(itertools.product((1, 3, -1, -2), repeat=2)))
-def test_dot(products, steps):
+def test_dot(products):
+    for steps in itertools.product((1, 3, -1, -2), repeat=2):
+        check_dot(products, steps)
+
+
+def check_dot(products, steps):
     for n in (0, 1, 2, 7, 100, 1001, 8193, 70001):
         x = numbers(n * abs(steps[0]), products.dtype, 1)[:: steps[0]]
         y = numbers(n * abs(steps[1]), products.dtype, 2)[:: steps[1]]
@@ -365,22 +372,22 @@ def test_numpys_own_blas_is_found_with_every_routine():
     assert find_blas() is blas
 
 
-def test_a_blas_with_32_bit_integers(toolchain, cache):
+def test_a_blas_with_32_bit_integers():
     """SciPy's wheels carry one of their own."""
     pytest.importorskip("scipy.linalg")
     narrow = [blas for blas in all_blas() if not blas.wide]
     if not narrow:
         pytest.skip("SciPy's BLAS has 64-bit integers here")
-    runtime = load_runtime(toolchain, cache)
+    runtime = load_runtime(*tools())
     for dtype in DTYPES:
-        products = Products(runtime, dtype, build(product_source(dtype), toolchain, cache), narrow[0])
-        test_gemm(products, 0, 1, 0.5, -2)
-        test_gemv(products, 1, -0.5, 3, 2)
-        test_ger(products, (1, 2))
-        test_dot(products, (1, 3))
+        products = Products(runtime, dtype, build(product_source(dtype), *tools()), narrow[0])
+        check_gemm(products, 0, 1, [(0.5, -2)])
+        check_gemv(products, 1, [(-0.5, 3)], [2])
+        check_ger(products, (1, 2))
+        check_dot(products, (1, 3))
 
 
-def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
+def test_sizes_beyond_32_bits_never_reach_a_narrow_blas():
     called = []
 
     @ffi.callback("double(int, double *, int, double *, int)")
@@ -390,8 +397,8 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
 
     address = int(ffi.cast("intptr_t", narrow_dot))
     fake = blas_module.Blas("fake", "", "", 1, "", "", False, dict.fromkeys(DTYPES, (0, 0, 0, address)))
-    library = build(product_source("float64"), toolchain, cache)
-    products = Products(load_runtime(toolchain, cache), "float64", library, fake)
+    library = build(product_source("float64"), *tools())
+    products = Products(load_runtime(*tools()), "float64", library, fake)
     one = np.full(1, 3.0)
     assert products.dot(one, one) == -1.0
     out = np.zeros(1)
@@ -403,7 +410,7 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas(toolchain, cache):
     ("m", "n", "k"), [(100, 256, 64), (64, 256, 100), (3, 600, 1000), (600, 3, 1000), (161, 163, 159)]
 )
 @pytest.mark.parametrize("threads", [1, 2])
-def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(toolchain, cache, m, n, k, threads):
+def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(m, n, k, threads):
     c, tiles = np.zeros((m, n)), []
 
     @ffi.callback("void(int, int, int, int, int, int, double, double *, int, double *, int, double, double *, int)")
@@ -414,15 +421,15 @@ def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(tool
 
     addresses = (int(ffi.cast("intptr_t", gemm)), 0, 0, 0)
     fake = blas_module.Blas("openblas", "", "", threads, "", "", False, dict.fromkeys(DTYPES, addresses))
-    library = build(product_source("float64", blas_first=True), toolchain, cache)
-    Products(load_runtime(toolchain, cache), "float64", library, fake).gemm(np.zeros((m, k)), np.zeros((k, n)), c)
+    library = build(product_source("float64", blas_first=True), *tools())
+    Products(load_runtime(*tools()), "float64", library, fake).gemm(np.zeros((m, k)), np.zeros((k, n)), c)
     assert np.all(c == 1)
     assert tiles == [m * n * k] if threads == 1 else max(tiles) <= 2**18
 
 
-def test_own_loops_serve_when_memory_for_packing_is_exhausted(toolchain, cache):
-    runtime = load_runtime(toolchain, cache)
-    library = build(product_source("float64"), toolchain, cache)
+def test_own_loops_serve_when_memory_for_packing_is_exhausted():
+    runtime = load_runtime(*tools())
+    library = build(product_source("float64"), *tools())
     products = Products(runtime, "float64", library, None)
     a, b, c = (numbers((70, 70), np.dtype("float64"), seed) for seed in range(3))
 

@@ -30,9 +30,27 @@ def names(f):
     return [op.name for op in ops_of(f)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=6)
 @given(st.data())
 def test_any_sums(data):
+    """Five sums in one function, on one to three threads."""
+    drawn = [any_sums(data) for _ in range(5)]
+    inputs, values = [x for x, *_ in drawn], [value for _, value, *_ in drawn]
+    outputs = [y for _, _, several, _ in drawn for y in several]
+    for threads in (1, 2, 3):
+        results = ag.function(inputs, outputs, threads=threads)(*values)
+        for k, (_, value, _, (channels, before, behind)) in enumerate(drawn):
+            plain = of_blocks(value, channels)
+            around = np.pad(plain, ((0, 0), (before, behind), (0, 0), (0, 0)))
+            expected = np.zeros_like(plain)
+            for first in range(before + behind + 1):
+                expected += around[:, first : first + channels]
+            np.testing.assert_array_equal(results[2 * k], expected)
+            np.testing.assert_allclose(results[2 * k + 1], np.exp(expected) + plain, rtol=1e-5, atol=1e-6)
+
+
+def any_sums(data):
+    """An input, a value for it, sums that are drawn of it, and what they sum."""
     draw = lambda *a: data.draw(st.integers(*a))  # noqa: E731
     dtype = data.draw(st.sampled_from(["float32", "float64"]))
     size = data.draw(st.sampled_from([current().vector // np.dtype(dtype).itemsize, 4]))
@@ -42,14 +60,7 @@ def test_any_sums(data):
     value[:, -1, ..., (channels - 1) % size + 1 :] = np.nan  # lanes behind the last channel
     x = T.tensor("x", dtype, value.shape if data.draw(st.booleans()) else (None, *value.shape[1:2], None, None, size))
     y = ChannelSums(channels, before, behind)(x)
-    f = ag.function([x], [FromBlocks(channels)(y), FromBlocks(channels)(T.exp(y) + x)], threads=draw(1, 3))
-    around = np.pad(of_blocks(value, channels), ((0, 0), (before, behind), (0, 0), (0, 0)))
-    expected = np.zeros_like(of_blocks(value, channels))
-    for k in range(before + behind + 1):
-        expected += around[:, k : k + channels]
-    got, more = f(value)
-    np.testing.assert_array_equal(got, expected)
-    np.testing.assert_allclose(more, np.exp(expected) + of_blocks(value, channels), rtol=1e-5, atol=1e-6)
+    return x, value, [FromBlocks(channels)(y), FromBlocks(channels)(T.exp(y) + x)], (channels, before, behind)
 
 
 @pytest.mark.parametrize("known", [True, False])

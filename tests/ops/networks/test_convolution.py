@@ -78,14 +78,22 @@ def assert_near(found, x, w, **keywords):
     assert (abs(found - expected) <= depth * np.finfo(x.dtype).eps * bound).all()
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_random_parameters(seed):
-    axes, x_shape, w_shape, keywords = parameters(seed)
-    rng = np.random.default_rng(seed)
-    for dtype, shapes in (("float32", None), ("float64", (x_shape, w_shape))):
-        x, w = (rng.normal(size=s).astype(dtype) for s in (x_shape, w_shape))
-        for mode in MODES if seed % 4 == 0 else MODES[:1]:
-            assert_near(function(axes, dtype, mode, shapes, **keywords)(x, w), x, w, **keywords)
+@pytest.mark.parametrize("first", range(12))
+def test_random_parameters(first):
+    """Five draws in one function, of which nothing or all is known beforehand; every fourth function in every mode."""
+    draws = []
+    for seed in range(first, 60, 12):
+        axes, x_shape, w_shape, keywords = parameters(seed)
+        rng = np.random.default_rng(seed)
+        for dtype, known in (("float32", False), ("float64", True)):
+            given = [rng.normal(size=s).astype(dtype) for s in (x_shape, w_shape)]
+            inputs = [T.tensor(None, dtype, v.shape if known else (None,) * v.ndim) for v in given]
+            draws.append((given, inputs, CONV[axes](*inputs, **keywords), keywords))
+    for mode in MODES if first % 4 == 0 else MODES[:1]:
+        f = ag.function([v for _, inputs, _, _ in draws for v in inputs], [y for _, _, y, _ in draws], mode=mode)
+        results = f(*(v for given, _, _, _ in draws for v in given))
+        for found, (given, _, _, keywords) in zip(results, draws, strict=True):
+            assert_near(found, *given, **keywords)
 
 
 @pytest.mark.parametrize("padding", [0, 2, (1, 2), ((0, 2), (1, 0)), "same", "valid"])
@@ -207,23 +215,27 @@ def test_gradients_of_other_ranks(axes):
     assert_gradient(lambda x, w: CONV[axes](x, w, stride=2, padding=1), x, w)
 
 
-@pytest.mark.parametrize("keywords", CASES[:7:2], ids=str)
 @pytest.mark.parametrize("mode", MODES)
-def test_second_derivatives(keywords, mode):
-    """The derivatives of derivatives, along a direction, against differences."""
-    rng = np.random.default_rng(3)
-    groups = keywords.get("groups", 1)
-    values = [rng.normal(size=s) for s in ((1, 4, 6, 5), (4, 4 // groups, 3, 2))]
-    inputs = [T.tensor(n, shape=v.shape) for n, v in zip("xw", values)]
-    cost = T.sum(T.tanh(T.nn.conv2d(*inputs, **keywords)))
-    first = ag.grad(cost, inputs)
-    inner = T.sum(T.sin(first[0])) + T.sum(first[1] ** 2)
-    f = ag.function(inputs, [inner, *ag.grad(inner, inputs)], mode=mode)
-    _, *second = f(*values)
-    for k, direction in enumerate(rng.normal(size=v.shape) for v in values):
-        moved = [[v + h * direction if i == k else v for i, v in enumerate(values)] for h in (1e-5, -1e-5)]
-        slope = (f(*moved[0])[0] - f(*moved[1])[0]) / 2e-5
-        np.testing.assert_allclose(np.sum(second[k] * direction), slope, rtol=1e-6)
+def test_second_derivatives(mode):
+    """The derivatives of derivatives, along a direction, against differences; all cases in one function."""
+    inputs, outputs, values = [], [], []
+    for keywords in CASES[:7:2]:
+        rng, groups = np.random.default_rng(3), keywords.get("groups", 1)
+        given = [rng.normal(size=s) for s in ((1, 4, 6, 5), (4, 4 // groups, 3, 2))]
+        several = [T.tensor(n, shape=v.shape) for n, v in zip("xw", given)]
+        first = ag.grad(T.sum(T.tanh(T.nn.conv2d(*several, **keywords))), several)
+        inner = T.sum(T.sin(first[0])) + T.sum(first[1] ** 2)
+        inputs += several
+        outputs += [inner, *ag.grad(inner, several)]
+        values += given
+    f = ag.function(inputs, outputs, mode=mode)
+    found = f(*values)
+    for k, value in enumerate(values):
+        case, place = divmod(k, 2)
+        direction = np.random.default_rng(4).normal(size=value.shape)
+        above, below = (f(*values[:k], value + h * direction, *values[k + 1 :]) for h in (1e-5, -1e-5))
+        slope = (above[3 * case] - below[3 * case]) / 2e-5
+        np.testing.assert_allclose(np.sum(found[3 * case + 1 + place] * direction), slope, rtol=1e-6)
 
 
 def test_forward_mode():

@@ -103,26 +103,32 @@ def case(seed):
     return (images, group * groups, *lengths), (each * groups, group, *kernel), keywords
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_random_parameters(seed):
-    """A bias, a scaling, a residual that is broadcast or not, of which nothing or all is known beforehand."""
-    x_shape, w_shape, keywords = case(seed)
-    rng = np.random.default_rng(seed)
-    x, w, b = (rng.normal(size=s).astype("float32") for s in (x_shape, w_shape, w_shape[:1]))
-    exact, bound = (by_slices(f(x.astype("float64")), f(w.astype("float64")), **keywords) for f in (np.positive, abs))
-    residual = rng.normal(size=[n if rng.random() < 0.7 else 1 for n in exact.shape]).astype("float32")
-    scaled = 0.5 * exact + b.reshape(-1, *[1] * (x.ndim - 2))
-    for known in (False, True):
-        inputs = [
-            T.tensor(n, "float32", v.shape if known else (None,) * v.ndim) for n, v in zip("xwbr", (x, w, b, residual))
-        ]
-        y = 0.5 * CONV[x.ndim - 2](*inputs[:2], **keywords) + T.reshape(inputs[2], (-1, *[1] * (x.ndim - 2)))
-        one = ag.function(inputs[:3], T.nn.relu(y))
-        two = ag.function(inputs, [T.maximum(y + inputs[3], 0), T.cast(y, "float64")])
-        near(one(x, w, b), np.maximum(scaled, 0).astype("float32"), bound, w[:1].size)
-        first, second = two(x, w, b, residual)
-        near(first, np.maximum(scaled + residual, 0).astype("float32"), bound, w[:1].size)
-        near(second, scaled, bound, w[:1].size)
+@pytest.mark.parametrize("first", range(8))
+def test_random_parameters(first):
+    """A bias, a scaling, a residual that is broadcast or not, of which nothing or all is known beforehand.
+
+    Five draws share one function; each convolution has inputs of its own.
+    """
+    inputs, outputs, values, expected = [], [], [], []
+    for seed in range(first, 40, 8):
+        x_shape, w_shape, keywords = case(seed)
+        rng = np.random.default_rng(seed)
+        x, w, b = (rng.normal(size=s).astype("float32") for s in (x_shape, w_shape, w_shape[:1]))
+        both = x.astype("float64"), w.astype("float64")
+        exact, bound = by_slices(*both, **keywords), by_slices(*map(abs, both), **keywords)
+        residual = rng.normal(size=[n if rng.random() < 0.7 else 1 for n in exact.shape]).astype("float32")
+        scaled = 0.5 * exact + b.reshape(-1, *[1] * (x.ndim - 2))
+        wanted = np.maximum(scaled, 0).astype("float32"), np.maximum(scaled + residual, 0).astype("float32"), scaled
+        for known, given in itertools.product((False, True), ((x, w, b), (x, w, b, residual))):
+            operands = [T.tensor(None, "float32", v.shape if known else (None,) * v.ndim) for v in given]
+            y = 0.5 * CONV[x.ndim - 2](*operands[:2], **keywords) + T.reshape(operands[2], (-1, *[1] * (x.ndim - 2)))
+            followed = [T.nn.relu(y)] if len(given) == 3 else [T.maximum(y + operands[3], 0), T.cast(y, "float64")]
+            inputs += operands
+            values += given
+            outputs += followed
+            expected += [(w, bound, w_shape[1:]) for w in (wanted[:1] if len(given) == 3 else wanted[1:])]
+    for found, (wanted, bound, depth) in zip(ag.function(inputs, outputs)(*values), expected, strict=True):
+        near(found, wanted, bound, int(np.prod(depth)))
 
 
 @pytest.fixture(scope="module")

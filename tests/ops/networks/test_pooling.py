@@ -53,26 +53,36 @@ def parameters(seed):
     return (int(rng.choice([0, 1, 2])), int(rng.choice([1, 3])), *lengths), kernel, stride, padding, dilation
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_random_parameters(seed):
-    shape, kernel, stride, padding, dilation = parameters(seed)
-    ceil_mode, counted = bool(seed % 2), bool(seed % 3)
-    for dtype, known in (("float32", None), ("float64", shape)):
-        value = np.random.default_rng(seed).normal(size=shape).astype(dtype)
-        x = T.tensor("x", dtype, known or (None,) * 4)
-        outputs = [
-            T.nn.max_pool2d(x, kernel, stride, padding, dilation, ceil_mode),
-            T.nn.avg_pool2d(x, kernel, stride, padding, ceil_mode, counted),
-        ]
-        for mode in MODES if seed % 4 == 0 else MODES[:1]:
-            largest, mean = ag.function([x], outputs, mode=mode)(value)
-            assert largest.dtype == mean.dtype == dtype
+@pytest.mark.parametrize("first", range(4))
+def test_random_parameters(first):
+    """Six draws in one function; every fourth draw in every mode."""
+    inputs, outputs, values, expected = [], [], [], []
+    for seed in range(first, 24, 4):
+        shape, kernel, stride, padding, dilation = parameters(seed)
+        ceil_mode, counted = bool(seed % 2), bool(seed % 3)
+        for dtype, known in (("float32", None), ("float64", shape)):
+            value = np.random.default_rng(seed).normal(size=shape).astype(dtype)
+            x = T.tensor(None, dtype, known or (None,) * 4)
+            inputs.append(x)
+            values.append(value)
+            outputs += [
+                T.nn.max_pool2d(x, kernel, stride, padding, dilation, ceil_mode),
+                T.nn.avg_pool2d(x, kernel, stride, padding, ceil_mode, counted),
+            ]
+            means = {"ceil_mode": ceil_mode, "mean": True, "count_include_pad": counted}
             if value.size:
-                np.testing.assert_array_equal(largest, reference(value, kernel, stride, padding, dilation, ceil_mode))
-                expected = reference(
-                    value, kernel, stride, padding, ceil_mode=ceil_mode, mean=True, count_include_pad=counted
-                )
-                np.testing.assert_allclose(mean, expected, atol=1e-6 if dtype == "float32" else 1e-14)
+                expected.append(reference(value, kernel, stride, padding, dilation, ceil_mode))
+                expected.append(reference(value, kernel, stride, padding, **means))
+            else:
+                expected += [None, None]
+    for mode in MODES if first == 0 else MODES[:1]:
+        found = ag.function(inputs, outputs, mode=mode)(*values)
+        for k, (got, wanted) in enumerate(zip(found, expected, strict=True)):
+            assert got.dtype == outputs[k].dtype == values[k // 2].dtype
+            if wanted is not None and k % 2 == 0:
+                np.testing.assert_array_equal(got, wanted)
+            elif wanted is not None:
+                np.testing.assert_allclose(got, wanted, atol=1e-6 if got.dtype == "float32" else 1e-14)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -97,16 +107,18 @@ def test_not_a_number_wins(mode):
     assert np.isnan(found).any() and np.isneginf(found[0, 1]).all()
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16"])
 @pytest.mark.parametrize("mode", MODES)
-def test_other_dtypes(dtype, mode):
-    value = (np.random.default_rng(0).normal(size=(2, 2, 6, 7)) * 50).astype(dtype)
-    x = T.tensor4("x", dtype)
-    largest, mean = ag.function([x], [T.nn.max_pool2d(x, 2, 1, 1), T.nn.avg_pool2d(x, 2, 2)], mode=mode)(value)
-    assert largest.dtype == dtype and mean.dtype == (dtype if dtype == "float16" else "float64")
-    np.testing.assert_array_equal(largest, reference(value, 2, 1, 1))
-    tolerance = 2e-3 if dtype == "float16" else 1e-14
-    np.testing.assert_allclose(mean, reference(value.astype("float64"), 2, 2, mean=True), rtol=tolerance)
+def test_other_dtypes(mode):
+    dtypes = ["int8", "uint8", "int64", "float16"]
+    values = [(np.random.default_rng(0).normal(size=(2, 2, 6, 7)) * 50).astype(dtype) for dtype in dtypes]
+    inputs = [T.tensor4("x", dtype) for dtype in dtypes]
+    outputs = [y for x in inputs for y in (T.nn.max_pool2d(x, 2, 1, 1), T.nn.avg_pool2d(x, 2, 2))]
+    found = ag.function(inputs, outputs, mode=mode)(*values)
+    for dtype, value, largest, mean in zip(dtypes, values, found[::2], found[1::2], strict=True):
+        assert largest.dtype == dtype and mean.dtype == (dtype if dtype == "float16" else "float64")
+        np.testing.assert_array_equal(largest, reference(value, 2, 1, 1))
+        tolerance = 2e-3 if dtype == "float16" else 1e-14
+        np.testing.assert_allclose(mean, reference(value.astype("float64"), 2, 2, mean=True), rtol=tolerance)
 
 
 def test_inputs_of_all_strides():

@@ -115,28 +115,31 @@ class Network:
         return [self.chance.choice([cost, y]), *gradient]
 
 
-def agrees(seed: int) -> None:
-    network = Network(seed)
-    inputs, outputs = [network.x, *network.weights], network.outputs()
-    expected = ag.function(inputs, outputs, mode=PLAIN, on_unused_input="ignore")(*network.values)
-    found = ag.function(inputs, outputs, on_unused_input="ignore")(*network.values)
-    rounding = 1e-3 if network.dtype == "float32" else 1e-9
-    for got, want in zip(found, expected, strict=True):
+def agree(seeds: range) -> None:
+    """Compare networks that are compiled as one function; each has inputs of its own."""
+    networks = [Network(seed) for seed in seeds]
+    inputs = [v for network in networks for v in (network.x, *network.weights)]
+    values = [v for network in networks for v in network.values]
+    results = [network.outputs() for network in networks]
+    outputs = [y for those in results for y in those]
+    expected = ag.function(inputs, outputs, mode=PLAIN, on_unused_input="ignore")(*values)
+    found = ag.function(inputs, outputs, on_unused_input="ignore")(*values)
+    drawn = [(seed, network.dtype) for seed, network, those in zip(seeds, networks, results) for _ in those]
+    for got, want, (seed, dtype) in zip(found, expected, drawn, strict=True):
+        rounding = 1e-3 if dtype == "float32" else 1e-9
         assert got.shape == want.shape and got.dtype == want.dtype
         scale = max(1.0, float(np.abs(want).max(initial=0)))
         np.testing.assert_allclose(got, want, rtol=rounding, atol=rounding * scale, err_msg=f"seed {seed}")
 
 
 def test_a_few_networks():
-    for seed in range(4):
-        agrees(seed)
+    agree(range(4))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("start", range(4, 1664, BATCH))
 def test_networks(start):
-    for seed in range(start, start + BATCH):
-        agrees(seed)
+    agree(range(start, start + BATCH))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

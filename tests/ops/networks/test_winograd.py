@@ -12,7 +12,7 @@ from arignote import ops as T
 from arignote.ops.lowered.blocked import BlockedConvolution, in_blocks
 from arignote.ops.networks.weights import GROWN, kernels_of_tiles, pack_tiles, unpack_tiles
 from arignote.targets.current import current
-from arignote.targets.limits import Limits
+from arignote.targets.limits import Convolutions, Limits
 from arignote.targets.named import host
 
 RNG = np.random.default_rng(5)
@@ -38,7 +38,7 @@ def tiles_of(f):
 
 def by(tile):
     """A target on which all convolutions that can be are computed by these tiles."""
-    return replace(host(), limits=Limits(tiles=(tile,), tiled_number=-(10**6)))
+    return replace(host(), limits=Limits(convolutions=Convolutions(tiles=(tile,), tiled_number=-(10**6))))
 
 
 @pytest.fixture(params=[2, 4])

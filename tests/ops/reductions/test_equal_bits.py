@@ -95,18 +95,30 @@ def test_a_number_has_one_result_wherever_it_stands(dtype):
     x, y = pairs(dtype)
     rng = np.random.default_rng(0)
     v, w = T.vector("v", dtype), T.vector("w", dtype)
-    f = ag.function([v, w], all_ops(dtype, v, w))
+    m, k, s, r = T.matrix("m", dtype), T.matrix("k", dtype), T.scalar("s", dtype), T.scalar("r", dtype)
+    operands = [(v, w), (m, k), (s, r)]
+    of_all_ranks = ag.function([v, w, m, k, s, r], [y for pair in operands for y in all_ops(dtype, *pair)])
+
+    def of(rank):
+        """The results of operands of one of the ranks; the others get the first number."""
+        rest = [np.full((1,) * n, z[0]) for n in (1, 2, 0) for z in (x, y)]
+        at = (1, 2, 0).index(rank)
+
+        def call(*given):
+            results = of_all_ranks(*rest[: 2 * at], *given, *rest[2 * at + 2 :])
+            return results[at * len(names) : (at + 1) * len(names)]
+
+        return call
+
+    f = of(1)
     expected = f(np.tile(x, 40), np.tile(y, 40))  # in the middle of vectors, in the rest, all the same
     for name, e in zip(names, expected, strict=True):
         table = e.reshape(40, -1)
         assert all(bits(row) == bits(table[0]) for row in table), name
     expected = [e[: x.size] for e in expected]
     check(f, names, x, y, expected, layouts(x.size, rng))
-    m, k = T.matrix("m", dtype), T.matrix("k", dtype)
-    check(ag.function([m, k], all_ops(dtype, m, k)), names, x, y, expected, planes(x.size, rng))
-    s, r = T.scalar("s", dtype), T.scalar("r", dtype)
-    g = ag.function([s, r], all_ops(dtype, s, r))
-    check(g, names, x, y, expected, [(f"number {i}", np.array(i), np.s_[()]) for i in range(x.size)])
+    check(of(2), names, x, y, expected, planes(x.size, rng))
+    check(of(0), names, x, y, expected, [(f"number {i}", np.array(i), np.s_[()]) for i in range(x.size)])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -280,7 +280,7 @@ def test_a_sum_over_no_axis_is_its_operand():
 
 @GRAPHS
 @pytest.mark.parametrize("known", [0.0, 1.0], ids=["unknown lengths", "known lengths"])
-@given(random=st.randoms(use_true_random=False))
+@given(random=st.randoms(use_true_random=True))
 def test_random_graphs_keep_their_values(random, known):
     graph, arrays = random_graph(random, steps=PRODUCTS, known=known)
     after, profile = BLAS(graph)

@@ -386,7 +386,7 @@ def copies(arrays):
 
 @GRAPHS
 @KINDS
-@given(random=st.randoms(use_true_random=False))
+@given(random=st.randoms(use_true_random=True))
 def test_random_graphs_keep_their_values(random, steps, known):
     graph, arrays = random_graph(random, updates=True, steps=steps, known=known)
     after, profile = ALL(graph)
@@ -401,7 +401,7 @@ def test_random_graphs_keep_their_values(random, steps, known):
 
 
 @GRAPHS
-@given(random=st.randoms(use_true_random=False))
+@given(random=st.randoms(use_true_random=True))
 def test_after_an_error_every_input_is_as_it_was(random):
     graph, arrays = random_graph(random, updates=True, known=0.5)
     after, _ = ALL(graph)

@@ -116,6 +116,7 @@ def test_values_stay_in_the_default_mode():
     for k, row in enumerate(ROWS):
         graph = graph_of(row[1])
         result = optimized(graph, "fast_run")
+        where = f"{k} {row[0]}\n{graph}\n{result}"
         for size in (3, 1, 9):
             shapes = [[size if known is None else known for known in v.type.shape] for v in graph.inputs]
             arrays = [tame(rng, v.dtype, shape) for v, shape in zip(graph.inputs, shapes, strict=True)]
@@ -126,7 +127,7 @@ def test_values_stay_in_the_default_mode():
             assert (got.dtype, got.shape) == (want[0].dtype, want[0].shape), f"{k} {row[0]}"
             is_rounded = got.dtype == "float32" and row[0] in RULES and "rounding" in RULES[row[0]].contract.relaxed
             near = {"rtol": 1e-5, "atol": 1e-4} if is_rounded else {"rtol": 1e-9, "atol": 1e-12}
-            np.testing.assert_allclose(got, want[0], err_msg=f"{k} {row[0]}\n{graph}\n{result}", **near)
+            np.testing.assert_allclose(got, want[0], err_msg=where, **near)
 
 
 def test_default_mode_takes_only_contracts_that_nobody_notices():
