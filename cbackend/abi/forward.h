@@ -1,4 +1,4 @@
-/* What the calls of kernels share. */
+/* Definitions that the calls of all kernels share. */
 #pragma once
 #include "types.h"
 

@@ -14,8 +14,6 @@ from ..program.program import After, Argument, Call, Inner, Vector
 if TYPE_CHECKING:
     from .steps import StepText
 
-WIDTH = 110
-"""Columns of a line of a call."""
 MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 """The table of each dtype in the runtime."""
 
@@ -38,7 +36,7 @@ def kernel_call(text: StepText, step: Call) -> Iterator[str]:
 def _wrapped(line: str) -> list[str]:
     """Return the lines of a long call; a member stays beside the beginning of its value."""
     protected = line.replace(" = ", "\0=\0").replace("(const ", "(const\0")
-    lines = wrap(protected, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+    lines = wrap(protected, 110, subsequent_indent="    ", break_on_hyphens=False)
     return [part.replace("\0", " ") for part in lines]
 
 

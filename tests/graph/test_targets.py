@@ -101,7 +101,7 @@ BOUNDS = {
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
     "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
-    "cbackend/program/plan_bytes.py": {"FIXED"},
+    "cbackend/kernels/quantized/plan.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
