@@ -16,7 +16,7 @@ from ...ops.lowered.pipeline import VIEWS, Pipeline
 from ...ops.lowered.region import Region
 from ...profiling import StepProfile
 from ..driver.spelling import spelled
-from ..kernels.products.spec import SPECS
+from ..kernels import family_of
 from ..program.program import (
     After,
     Array,
@@ -34,8 +34,6 @@ from ..program.program import (
 )  # fmt: skip
 
 PACK, COPY = "ag_pack", "ag_copy"
-BY_BLOCKS = {spec.name for spec in SPECS}
-"""Products of matrices."""
 
 
 def rows(program: Program) -> list[StepProfile]:
@@ -112,7 +110,9 @@ def _strided(site: Site) -> tuple[str, ...]:
 
 def _takes_any_strides(step: Call) -> bool:
     """Whether a call takes operands by blocks, as products do, so that strides do not matter."""
-    return step.function in BY_BLOCKS or any(isinstance(a, After) for a in step.arguments)
+    if step.kernel:
+        return False
+    return family_of(step.function) == "products" or any(isinstance(a, After) for a in step.arguments)
 
 
 def _runs_along(array: Array) -> bool:

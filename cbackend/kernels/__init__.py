@@ -36,7 +36,7 @@ address of an array; that of a number or of an array of rank 0; a float; an epil
 stages of a pipeline."""
 
 
-@record(slots=True)
+@record
 class Field:
     """A member of the struct of a call; its name is also the planner's keyword and the word in a program's text.
 
@@ -54,7 +54,7 @@ class Field:
     counted: str = ""
 
 
-@record(slots=True)
+@record
 class Work:
     """Operations of a call: a number an element of a box of `lengths`, divided by `over`.
 
@@ -68,13 +68,13 @@ class Work:
 
 
 STOPS, LAUNCH = "stops", "launch"
-"""What a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
+"""Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
 PRODUCTS, BYTES, SOLVERS = "products", "bytes", "solvers"
 """Tables of the runtime: of one float dtype each, of bytes and weights of few bits, the LAPACK of one dtype."""
 
 
-@record(slots=True)
+@record
 class KernelSpec:
     """The call of a kernel of the runtime.
 
@@ -227,6 +227,12 @@ def modules(word: str) -> Iterator[ModuleType]:
         for name in sorted(listdir(FOLDER / family)):
             if name.startswith(word) and name.endswith(".py"):
                 yield import_module(f".{family}.{name.removesuffix('.py')}", __name__)
+
+
+@cache
+def family_of(name: str) -> str:
+    """Return the folder of the spec of this name."""
+    return next(m.__name__.split(".")[-2] for m in modules("spec") if any(spec.name == name for spec in m.SPECS))
 
 
 @cache

@@ -21,7 +21,7 @@ from .planner import Planner
 from .program import After, Array, Inner, Lengths, Vector
 
 
-@record(slots=True)
+@record
 class Prepared:
     """A call of a kernel with a result `y` of these lengths; `fields` has all arguments but y and after."""
 
@@ -49,7 +49,7 @@ def _never(p: Planner, node: Apply) -> bool:
     return False
 
 
-@record(slots=True)
+@record
 class Followed:
     """The way in which a fused group can follow an op in one call; FOLLOWED of a family's planner, by class.
 
@@ -80,7 +80,7 @@ def followed() -> Mapping[type[Op], Followed]:
 # --- bounds of a result
 
 
-@record(slots=True)
+@record
 class Clipped:
     """A node whose call clips its result to bounds, each of which may be missing."""
 

@@ -103,8 +103,6 @@ BOUNDS = {
     "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
     "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
     "cbackend/kernels/quantized/plan.py": {"FIXED"},
-    # Columns of C files.
-    "cbackend/driver/kernel_calls.py": {"WIDTH"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},

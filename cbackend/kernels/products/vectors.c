@@ -4,6 +4,7 @@
    A transposed matrix is passed as it is; a copy is made only where no stride is 1, or where elements are used twice (a
    stride of 0).  A vector is copied unless its stride is 1: a BLAS adds up strided numbers in another order. */
 #pragma once
+#include "../../driver/outcomes.h"
 #include "blas.c"
 
 /* A matrix as BLAS takes it: rows (or, transposed, columns) of which each is contiguous, `ld` elements apart. */
