@@ -1,7 +1,6 @@
 """The binary interface between Python and every library that we generate: structs and entry, from the headers beside.
 
     types.h       i32, i64        forward.h: what the calls of kernels share
-    products.h    products and convolutions of one dtype: their arguments        bytes.h: those of bytes
     ../kernels    the arguments of kernels and their tables, written from the specs
     runtime.h     kernels, buffers, the table of the runtime
     call.h        one call of a function; it includes all above
@@ -13,7 +12,8 @@ text 18-40 ms).  Run
 
     python -m arignote.cbackend.abi.generate
 
-after a change here; `tests/cbackend/test_runtime.py` holds the two together.  Each generated library exports `ag_entry` alone.
+after a change here; `tests/cbackend/test_runtime.py` holds the two together.  Each generated library exports
+`ag_entry` alone.
 """
 
 from __future__ import annotations

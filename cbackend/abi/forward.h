@@ -1,4 +1,4 @@
-/* Types that the calls of kernels share. */
+/* Definitions that the calls of all kernels share. */
 #pragma once
 #include "types.h"
 
@@ -8,7 +8,7 @@ struct ag_call;
 
 struct ag_nest;
 
-enum { AG_MEMORY = 2, AG_SINGULAR = 13, AG_NOT_POSITIVE_DEFINITE = 14 }; /* outcomes of calls */
+enum { AG_MOST_AXES = 66, AG_MOST_ARRAYS = 64 }; /* of a product's result; of the nest that follows */
 
 /* An epilogue: a nest that reads the results of a call, with what a launch takes.  nest: NULL if there is none. */
 typedef struct ag_after {

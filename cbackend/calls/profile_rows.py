@@ -16,51 +16,66 @@ from ...ops.lowered.pipeline import VIEWS, Pipeline
 from ...ops.lowered.region import Region
 from ...profiling import StepProfile
 from ..driver.spelling import spelled
-from ..program import program as steps
-from ..program.accounts import is_product
+from ..kernels import family_of
+from ..program.program import (
+    After,
+    Array,
+    Call,
+    Choice,
+    Host,
+    Loop,
+    Memory,
+    Pack,
+    Program,
+    Release,
+    Site,
+    Step,
+    bodies_of,
+)  # fmt: skip
 
 PACK, COPY = "ag_pack", "ag_copy"
 
 
-def rows(program: steps.Program) -> list[StepProfile]:
+def rows(program: Program) -> list[StepProfile]:
     """One row per node, and one for the copies into outputs."""
     ran: list[list[str]] = [[] for _ in range(len(program.sites) + 1)]
     for step in program.steps:
-        if not isinstance(step, steps.Release):
+        if not isinstance(step, Release):
             ran[step.site] += functions(step, program)
-    inner = {step.site for step in program.steps if isinstance(step, (steps.Loop, steps.Choice))}
+    inner = {step.site for step in program.steps if isinstance(step, (Loop, Choice))}
+    indifferent = {step.site for step in program.steps if isinstance(step, Call) and _takes_any_strides(step)}
     inputs = input_names(program)
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
     found = [
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
-            strided=() if number in inner else _strided(site), **_of_region(site),
+            strided=() if number in inner | indifferent else _strided(site), **_of_region(site),
         )
         for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))
     ]  # fmt: skip
     return [*found, StepProfile("outputs", _listed(ran[-1]))]
 
 
-def functions(step: steps.Step, program: steps.Program) -> Iterator[str]:
+def functions(step: Step, program: Program) -> Iterator[str]:
     """Yield the functions that a step runs; for a loop or a choice, those of its bodies."""
     stack = [(step, program)]
     while stack:
         step, program = stack.pop()
-        if isinstance(step, steps.Call):
+        if isinstance(step, Call):
             yield spelled(step)
-        elif isinstance(step, (steps.Host, steps.Pack)):
-            yield _host(step, program) if isinstance(step, steps.Host) else PACK
-        bodies = [program.bodies[number] for number in steps.bodies_of(step)]
+        elif isinstance(step, (Host, Pack)):
+            yield _host(step, program) if isinstance(step, Host) else PACK
+        bodies = [program.bodies[number] for number in bodies_of(step)]
         stack += [(inner, body) for body in reversed(bodies) for inner in reversed(body.steps)]
 
 
-def _host(step: steps.Host, program: steps.Program) -> str:
+def _host(step: Host, program: Program) -> str:
     """Return the kind of a step that calls back into Python."""
     return "region" if isinstance(program.sites[step.site].node.op, Region) else "numpy"
 
 
-def _of_region(site: steps.Site) -> dict[str, Any]:
+def _of_region(site: Site) -> dict[str, Any]:
     """Return the engine of a region and the counters of its copies."""
     op = site.node.op
     return {"engine": op.engine, "copies": getattr(op.run, "copies", None)} if isinstance(op, Region) else {}
@@ -71,7 +86,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(dict.fromkeys(names), key=lambda name: name in (PACK, COPY)))
 
 
-def input_names(program: steps.Program) -> list[str]:
+def input_names(program: Program) -> list[str]:
     """Return the names of the inputs."""
     names = Names()
     return [
@@ -80,25 +95,27 @@ def input_names(program: steps.Program) -> list[str]:
     ]
 
 
-def _reads(site: steps.Site, places: dict[steps.Memory, str]) -> tuple[str, ...]:
+def _reads(site: Site, places: dict[Memory, str]) -> tuple[str, ...]:
     """Return the inputs of the function that a node reads, directly or as views."""
     return tuple(dict.fromkeys(places[m] for array in site.operands for m in array.memory if m in places))
 
 
-def _strided(site: steps.Site) -> tuple[str, ...]:
-    """Return the operands that are not contiguous along their last axis, whatever the inputs are.
-
-    Products of matrices do not mind: they take operands by blocks.
-    """
-    if is_product(site.node):
-        return ()
+def _strided(site: Site) -> tuple[str, ...]:
+    """Return the operands that are not contiguous along their last axis, whatever the inputs are."""
     found = [
         called(v) for v, array in zip(site.node.inputs, site.operands, strict=True) if not _runs_along(array)
     ]  # fmt: skip
     return tuple(dict.fromkeys(found))
 
 
-def _runs_along(array: steps.Array) -> bool:
+def _takes_any_strides(step: Call) -> bool:
+    """Whether a call takes operands by blocks, as products do, so that strides do not matter."""
+    if step.kernel:
+        return False
+    return family_of(step.function) == "products" or any(isinstance(a, After) for a in step.arguments)
+
+
+def _runs_along(array: Array) -> bool:
     if not array.lengths or array.lengths[-1] == 1 or array.dense:
         return True
     step = array.strides[-1]
@@ -106,7 +123,7 @@ def _runs_along(array: steps.Array) -> bool:
     return step in (0, 1) or (isinstance(step, str) and step.startswith("in") and step.endswith(last))
 
 
-def texts(program: steps.Program) -> list[str]:
+def texts(program: Program) -> list[str]:
     """Return each node in the user's words; intermediate values have their names in the C."""
     names = {i: n for i, n in zip(program.graph.inputs, input_names(program), strict=True) if not i.name}
     texts: list[str] = []

@@ -17,9 +17,6 @@ from typing import NamedTuple
 
 from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece, named
-from .byte_helpers import BYTES
-from .product_helpers import PRODUCTS
-from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -83,9 +80,7 @@ def _sections() -> _Sections:
         text = (_HERE / header).read_text(encoding="utf-8")
         return named(_WORD.sub(lambda word: numbers.get(word[0], word[0]), text))
 
-    early = named("\n".join(helper.text for helper in (*WINDOWS, *BYTES)))
-    late = named("\n".join(helper.text for helper in PRODUCTS))
-    return _Sections(driver_functions(), early | read("loops.h"), read("functions.h") | late)
+    return _Sections(driver_functions(), read("loops.h"), read("functions.h"))
 
 
 def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:

@@ -14,24 +14,30 @@ from ..program.program import After, Argument, Call, Inner, Vector
 if TYPE_CHECKING:
     from .steps import StepText
 
-WIDTH = 110
-"""Columns of a line of a call."""
 MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 """The table of each dtype in the runtime."""
 
 
-def kernel_call(text: StepText, step: Call, spec: KernelSpec) -> Iterator[str]:
+def kernel_call(text: StepText, step: Call) -> Iterator[str]:
     """Yield the lines of the call of a kernel of the runtime, and of the checks behind it."""
+    spec = specs()[step.function]
     call = _of_slot(text, step, spec) if spec.table else _of_function(text, step, spec)
     if spec.status == STOPS:
         yield f"if ({call}) {text.interrupted(step.site)}"
         return
     line = f"{'f->outcome = ' * step.fallible}{call};"
-    yield from wrap(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False) if spec.table else line.split("\n")
+    yield from _wrapped(line) if spec.table else line.split("\n")
     if step.fallible:
         yield f"if (f->outcome) {text.failed(_LAUNCHED if spec.status == LAUNCH else 'f->outcome', step.site)}"
     if spec.table:  # it may have ended early
         yield f"if (*rt->stop && rt->stopped()) {text.interrupted(step.site)}"
+
+
+def _wrapped(line: str) -> list[str]:
+    """Return the lines of a long call; a member stays beside the beginning of its value."""
+    protected = line.replace(" = ", "\0=\0").replace("(const ", "(const\0")
+    lines = wrap(protected, 110, subsequent_indent="    ", break_on_hyphens=False)
+    return [part.replace("\0", " ") for part in lines]
 
 
 _NEGATIVE = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"

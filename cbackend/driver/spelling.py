@@ -1,4 +1,4 @@
-"""The C spelling of operators of quantities, of tests, and of calls of kernels and intrinsics."""
+"""The C spelling of operators of quantities, of tests, and of calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FAILS_IF = {
 
 
 def spelled(step: Call) -> str:
-    """Return the C name of a called function: a kernel's own name, or the driver's helper for an intrinsic."""
+    """Return the C name of a called kernel: its own, or `ag_` and that of a kernel of the runtime."""
     if step.kernel:
         return step.function
     return f"ag_{step.function}"

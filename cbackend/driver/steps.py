@@ -11,7 +11,6 @@ from ...graph.types import numpy_dtype
 from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
-from ..program.calls import spec_of
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
 from ..program.program import (
@@ -46,13 +45,12 @@ from ..program.program import (
     Stage,
     Stages,
     Step,
-    Table,
     Vector,
 )
 from . import arena
 from .body_calls import choice_lines, loop_lines
-from .kernel_calls import MEMBERS, kernel_call
-from .spelling import FAILS_IF, FORMS, FUNCTIONS, spelled
+from .kernel_calls import kernel_call
+from .spelling import FAILS_IF, FORMS, FUNCTIONS
 from .step_accounts import StepAccounts
 from .undo import noted
 
@@ -140,8 +138,6 @@ class StepText(StepAccounts):
             return self.memory(argument.base)
         if isinstance(argument, Vector):
             return self.vector(argument.values)
-        if isinstance(argument, Table):
-            return f"rt, &rt->{MEMBERS[argument.dtype]}"
         if isinstance(argument, Number):
             return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
         if isinstance(argument, After):
@@ -245,25 +241,19 @@ class StepText(StepAccounts):
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: Call) -> Iterator[str]:
-        spec = spec_of(step)
-        if spec is not None:
-            yield from kernel_call(self, step, spec)
+        if not step.kernel:
+            yield from kernel_call(self, step)
             return
         given = ", ".join(self._given(step))
         kernel = self.launched.get(step.function)
         if kernel is not None:
             yield from self._launch(step, kernel, f"{step.function}({given})")
             return
-        text = f"{step.function if step.kernel else self.helper(spelled(step))}({given})"
         if step.fallible:
-            base = int(Outcome.KERNEL) if step.kernel else 0
-            yield f"f->outcome = {text};"
-            status = f"{base} + f->outcome" if base else "f->outcome"
-            yield f"if (f->outcome) {self.failed(status, step.site)}"
+            yield f"f->outcome = {step.function}({given});"
+            yield f"if (f->outcome) {self.failed(f'{int(Outcome.KERNEL)} + f->outcome', step.site)}"
         else:
-            yield f"{text};"
-        if any(isinstance(argument, Table) for argument in step.arguments):  # a product, which may have ended early
-            yield f"if (*rt->stop && rt->stopped()) {self.interrupted(step.site)}"
+            yield f"{step.function}({given});"
 
     def _given(self, step: Call) -> list[str]:
         """Return the arguments of a plain call; 0 for an array of which the kernel reads only the lengths.

@@ -1,7 +1,7 @@
 """Kernels of the runtime: one folder each, in which a spec names the fields of a call once.
 
     <family>/spec.py     SPECS: the fields of each call, its failures and its work; no import but this module
-    <family>/plan.py     PLANNERS: from a node of an op to calls by field names; WORK, where a spec does not tell it
+    <family>/plan*.py    PLANNERS: from a node of an op to calls by field names; WORK, where a spec does not tell it
     <family>/*.c         the loops, which read the fields from a struct
     <family>/*.h         written from the specs: the structs
 
@@ -36,7 +36,7 @@ address of an array; that of a number or of an array of rank 0; a float; an epil
 stages of a pipeline."""
 
 
-@record(slots=True)
+@record
 class Field:
     """A member of the struct of a call; its name is also the planner's keyword and the word in a program's text.
 
@@ -54,7 +54,7 @@ class Field:
     counted: str = ""
 
 
-@record(slots=True)
+@record
 class Work:
     """Operations of a call: a number an element of a box of `lengths`, divided by `over`.
 
@@ -68,13 +68,13 @@ class Work:
 
 
 STOPS, LAUNCH = "stops", "launch"
-"""Results of functions that are no outcomes: nonzero if Ctrl-C was pressed, and that of a launch."""
+"""Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
 PRODUCTS, BYTES, SOLVERS = "products", "bytes", "solvers"
 """Tables of the runtime: of one float dtype each, of bytes and weights of few bits, the LAPACK of one dtype."""
 
 
-@record(slots=True)
+@record
 class KernelSpec:
     """The call of a kernel of the runtime.
 
@@ -150,6 +150,21 @@ def lengths(name: str, size: int, about: str = "") -> Field:
     return Field(name, QUANTITIES, "i64", about, size=size)
 
 
+def positions(*names: str) -> tuple[Field, ...]:
+    """Return the fields of two integers each, one along rows and one along columns."""
+    return tuple(lengths(name, 2, _POSITIONS.get(name, "")) for name in names)
+
+
+def windows() -> tuple[Field, ...]:
+    """Return the fields of windows over rows and columns of x."""
+    return positions("lengths", "kernel", "stride", "dilation", "before", "counts")
+
+
+_POSITIONS = {
+    "lengths": "rows, columns of x", "before": "positions beyond the first border", "counts": "of windows: those of y",
+}  # fmt: skip
+
+
 def vector(name: str, about: str = "", counted: str = "", optional: bool = False) -> Field:
     """Return the field of the address of integers; `counted`: the member that holds how many they are."""
     return Field(name, VECTOR, "i64", about, optional=optional, counted=counted)
@@ -206,11 +221,18 @@ def families() -> tuple[str, ...]:
     return tuple(name for name in sorted(listdir(FOLDER)) if (FOLDER / name / "spec.py").is_file())
 
 
-def modules(name: str) -> Iterator[ModuleType]:
-    """Yield the module of this name of each family that has it."""
+def modules(word: str) -> Iterator[ModuleType]:
+    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_packed.py."""
     for family in families():
-        if (FOLDER / family / f"{name}.py").is_file():
-            yield import_module(f".{family}.{name}", __name__)
+        for name in sorted(listdir(FOLDER / family)):
+            if name.startswith(word) and name.endswith(".py"):
+                yield import_module(f".{family}.{name.removesuffix('.py')}", __name__)
+
+
+@cache
+def family_of(name: str) -> str:
+    """Return the folder of the spec of this name."""
+    return next(m.__name__.split(".")[-2] for m in modules("spec") if any(spec.name == name for spec in m.SPECS))
 
 
 @cache

@@ -10,6 +10,8 @@ from pathlib import Path
 from . import FOLDER, KernelSpec, modules
 
 BACKEND = FOLDER.parent
+PREPARED = BACKEND / "program" / "prepared.py"
+"""The planner that adds the result and the epilogue to the calls of all families."""
 
 
 def unused_fields() -> list[str]:
@@ -18,7 +20,7 @@ def unused_fields() -> list[str]:
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
         planners = [*folder.glob("plan*.py")] or [*BACKEND.glob("program/plan*.py")]
-        given = {name for path in planners for name in _keywords(path)}
+        given = {name for path in (*planners, PREPARED) for name in _keywords(path)}
         for spec in module.SPECS:
             code = folder.glob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
             text = "\n".join(path.read_text() for path in sorted(code) if path.suffix in (".c", ".h", ".py"))

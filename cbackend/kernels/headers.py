@@ -8,10 +8,10 @@ slots.h                for each table the initializers of its slots, for the uni
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
 from pathlib import Path
 from textwrap import wrap
 
-from ...record import record
 from . import (
     ARRAY,
     BYTES,
@@ -33,48 +33,8 @@ NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n
 WIDTH = 118
 
 
-@record
-class Table:
-    """A table of the runtime: its struct, its comment, and `entries` that are no slots of kernels."""
-
-    name: str
-    struct: str
-    about: str
-    entries: str = ""
-
-
-TABLES = (
-    Table(
-        PRODUCTS, "ag_blas",
-        "Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; "
-        "ger: a[m, n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 "
-        "transposed.  Leading dimensions and increments count elements; element i of x is x[i * incx], whatever the "
-        "sign.  With *alpha == 0 the operands are not read.",
-        """\
-    void (*product)(const struct ag_runtime *rt, const ag_product *product);
-    void (*gemv)(const struct ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda,
-                 const void *x, i64 incx, const void *beta, void *y, i64 incy);
-    void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
-                const void *y, i64 incy, void *a, i64 lda);
-    void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
-    i32 (*convolve)(const struct ag_runtime *rt, const ag_convolution *convolution); /* whether what follows has run */
-    void (*kernel_gradient)(const struct ag_runtime *rt, const ag_kernel_gradient *gradient);
-""",
-    ),
-    Table(
-        BYTES, "ag_byte_table",
-        "Products and tables of bytes, and of weights of few bits.",
-        """\
-    i32 (*nibbles)(const struct ag_runtime *rt, const ag_nibble_product *product);
-    i32 (*sparse)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*columns)(const struct ag_runtime *rt, const ag_sparse_product *product);
-    i32 (*two)(const struct ag_runtime *rt, const ag_two_product *product);
-    i32 (*bfloats)(const struct ag_runtime *rt, const ag_bfloat_product *product);
-""",
-    ),
-    Table(SOLVERS, "ag_solvers", "Systems of equations and factorizations of one dtype."),
-)  # fmt: skip
-"""The tables that have slots for kernels."""
+TABLES = {PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers"}
+"""The struct of each table of the runtime."""
 
 
 def headers() -> Mapping[Path, str]:
@@ -86,10 +46,11 @@ def headers() -> Mapping[Path, str]:
         if not structs:
             continue
         families.append(family)
-        texts = [_including("../../abi/forward.h"), *map(struct_text, structs.values())]
+        enums = map(_enum, getattr(module, "ENUMS", ()))
+        texts = [_including("../../abi/forward.h"), *enums, *map(struct_text, structs.values())]
         found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
-    paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h", "../abi/bytes.h"]
-    found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
+    includes = _including(*(f"{family}/{family}.h" for family in families))
+    found[FOLDER / "tables.h"] = "\n".join([includes, *(_table(*pair) for pair in TABLES.items())])
     found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
     return found
 
@@ -97,6 +58,10 @@ def headers() -> Mapping[Path, str]:
 def _including(*paths: str) -> str:
     """Return the head of a header."""
     return NOTE + "".join(f'#include "{path}"\n' for path in paths)
+
+
+def _enum(kind: type[IntEnum]) -> str:
+    return f"enum {{ {', '.join(f'AG_{member.name} = {member.value}' for member in kind)} }};\n"
 
 
 def struct_text(spec: KernelSpec) -> str:
@@ -133,24 +98,22 @@ def _comment(about: str, indent: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _of_table(table: Table) -> Sequence[KernelSpec]:
-    return [spec for spec in specs().values() if spec.table == table.name and spec.function]
+def _of_table(table: str) -> Sequence[KernelSpec]:
+    return [spec for spec in specs().values() if spec.table == table]
 
 
-def _table(table: Table) -> str:
-    """Return the struct of a table: its entries, and the slots of kernels."""
+def _table(table: str, struct: str) -> str:
+    """Return the struct of a table: the slots of its kernels."""
     slots = [
         f"    {spec.returns} (*{spec.name})(const struct ag_runtime *rt, const {spec.c_struct} *of);\n"
         for spec in _of_table(table)
     ]
-    return (
-        f"{_comment(table.about)}typedef struct {table.struct} {{\n{table.entries}{''.join(slots)}}} {table.struct};\n"
-    )
+    return f"typedef struct {struct} {{\n{''.join(slots)}}} {struct};\n"
 
 
-def _slots(table: Table) -> str:
+def _slots(table: str) -> str:
     """Return a macro with the initializers of the slots of a table."""
-    name = f"{table.name.upper()}_SLOTS"
+    name = f"{table.upper()}_SLOTS"
     lines = []
     for spec in _of_table(table):
         slot = f"{spec.name.upper()}_SLOT"

@@ -17,43 +17,24 @@ Van Loan, "Matrix Computations"); integers and comparisons count nothing.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.elementwise.costs import additions
 from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
-from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.lowered.assembled import Assembled
-from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
-from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_gradient import BlockedKernelGradient
-from ...ops.lowered.blocked_pool import BlockedPool
-from ...ops.lowered.channel_sums import ChannelSums
-from ...ops.lowered.convolution_pair import ConvolutionPair
 from ...ops.lowered.fused import GraphOp, InPlace, unmarked
-from ...ops.lowered.fused_product import FusedProduct
-from ...ops.lowered.packed_dot import PackedDot
-from ...ops.lowered.pipeline import Pipeline
-from ...ops.networks.convolution import Convolution, KernelGradient
 from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from ...ops.networks.pooling import SumPool
 from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
-from ...ops.shapes.creation import Alloc
-from ...ops.shapes.indexing import IncSubtensor
-from ...ops.shapes.joining import Join
 from ...targets.current import current
 from ..kernels import Work
-from .calls import spec_of, values
-from .plan_block_pools import SUMS
+from .calls import spec_of, work_of
 from .program import (
     Allocate,
     Array,
     Buffer,
     Call,
-    Lengths,
     Pack,
     Program,
     Quantity,
@@ -61,7 +42,6 @@ from .program import (
     Site,
     Stages,
     Step,
-    Vector,
 )
 
 COLUMNS = 4
@@ -71,14 +51,8 @@ TOTALS, PLANNED = 5, 4
 
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
-PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
-"""Ops that multiply matrices."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
-ROW_LENGTHS = 3
-"""Index of the vector with the reduced lengths among the arguments of multiply_windows."""
-CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
-"""Indices into the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -125,60 +99,30 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     return work(program, program.sites[site], steps) if work is not None else []
 
 
-def _of_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return [_product(unmarked(site.node.op), site)]
-
-
-def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    op = unmarked(site.node.op)
-    assert isinstance(op, FusedProduct)
-    if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
-        return _convolution_then(op, site.node, steps)
-    product = _product(op.product, site)
-    each = sum(cost(inner) for inner in op.graph.order)
-    rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
-    return [product, (each, (*rows, *columns), 1)]
-
-
-def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
-    return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-
-
-def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _windows(site.node, steps)
-
-
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of the kernels that a node launches."""
-    op = unmarked(site.node.op)
+    """Return the operations of the kernel that a node launches."""
+    return of_launches(program, steps, [cost(site.node)])
+
+
+def of_launches(program: Program, steps: Sequence[Step], costs: Sequence[int]) -> list[Term]:
+    """Return the operations of launches of these costs an element; none if there are fewer launches than costs."""
     ranks = {kernel.name: kernel.rank for kernel in program.kernels}
     launches = [s for s in steps if isinstance(s, Call) and s.kernel and s.function in ranks]
     extents = [tuple(a for a in s.arguments[: ranks[s.function]] if isinstance(a, (int, str))) for s in launches]
-    costs = _costs_of_parts(op) if isinstance(op, Assembled) else [cost(site.node)][: len(launches)]
     if len(costs) > len(extents):
         return []
     return [(each, lengths, 1) for each, lengths in zip(costs, extents, strict=False) if each]
 
 
-_NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
-"""Parts of a concatenation fusion that launch no kernel of their own."""
-
-
-def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    calls = [s for s in steps if isinstance(s, Call) and not s.kernel]
-    return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
-
-
 def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of the kernels of the runtime that a node calls, as their specs tell."""
+    """Return the operations of the kernels of the runtime that a node calls, as their specs and stages tell."""
     found: list[Term] = []
     for step in steps:
-        if not isinstance(step, Call):
+        if not isinstance(step, Call) or spec_of(step) is None:
             continue
-        spec = spec_of(step)
-        if spec is not None and spec.work is not None:
-            found += (_term(work, step.dtype) for work in spec.work(values(step.function, step.arguments)))
+        found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
+        pipelines = (a for a in step.arguments if isinstance(a, Stages))
+        found += ((stage.cost, stage.extents, 1) for a in pipelines for stage in a.stages if stage.cost)
     return found
 
 
@@ -187,75 +131,6 @@ def _term(work: Work, dtype: str) -> Term:
     functions = (ELEMENTWISE[name] for name in work.functions)
     each = sum(current().costs.additions(f.name, f.cost, dtype) for f in functions)
     return work.number + each, work.lengths, work.over
-
-
-def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
-    calls = [s for s in steps if isinstance(s, Call) and s.writes]
-    lengths = calls[-1].writes[-1].lengths
-    each = sum(cost(inner) for inner in op.graph.order)
-    product = _windows(node, [s for s in calls if not s.kernel])
-    if not product:
-        product = [(2 * math.prod(n or 0 for n in node.inputs[1].type.shape[2:]), lengths, 1)]
-    return [*product, (each, lengths, 1)]
-
-
-def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Return two operations per element of the result and reduced element; for kernels over views, one per view."""
-    found: list[Term] = []
-    for s in steps:
-        if isinstance(s, Call) and s.function == "multiply_windows":
-            rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
-            found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_packing", "convolve_tiles"):
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            if any(numbers[BESIDE]):
-                found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
-                continue
-            found += (
-                _own(numbers, s.writes[-1].lengths)
-                if numbers[OWN]
-                else [(2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)]
-            )
-        elif isinstance(s, Call) and s.function == "convolve_gradient":
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
-        elif isinstance(s, Call) and s.function == "convolve_pair":
-            first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
-            found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
-            found += _own(second, s.writes[-1].lengths)
-        elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
-            views = len(dict.fromkeys(a.base for a in s.reads))
-            found.append((views, s.writes[0].lengths, 1))
-    return found
-
-
-def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Return the operations of a convolution with a kernel per channel, or of a sum pool; comparisons count none."""
-    kernel = numbers[KERNEL]
-    if numbers[OWN] == 1:
-        return [(2, (*lengths, *kernel), 1)]
-    return [(math.prod(n for n in kernel if isinstance(n, int)) - 1, lengths, 1)] if numbers[OWN] == SUMS else []
-
-
-def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the additions of each window of a sum pool; comparisons count none."""
-    op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
-    assert isinstance(op, SumPool)
-    return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
-
-
-def _costs_of_parts(op: Assembled) -> list[int]:
-    """Return additions per element of each kernel of a concatenation fusion, in the order of launches."""
-    order = op.graph.order
-    written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
-    launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
-    return [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]
-
-
-def is_product(node: Apply) -> bool:
-    """Whether the node is a matrix product, alone or with an epilogue."""
-    return isinstance(unmarked(node.op), PRODUCTS)
 
 
 def cost(node: Apply) -> int:
@@ -271,22 +146,6 @@ def cost(node: Apply) -> int:
     if isinstance(op, (Reduce, ArgReduce, Cumulative)):
         return 1
     return _of_row(type(op), node.out.dtype) if type(op) in ROWS else 0
-
-
-def _product(op: object, site: Site) -> Term:
-    operands = site.operands
-    if isinstance(op, (Gemm, Gemv)):
-        a, b = operands[2], operands[3]
-    elif isinstance(op, Ger):
-        return 2, operands[0].lengths, 1
-    else:
-        a, b = operands[0], operands[1]
-    if isinstance(op, (PackedBfloatDot, PackedDot)):
-        return 2, (*a.lengths, op.columns), 1
-    if isinstance(op, MatMul):  # the operand of more axes has all places of the batch, unless both are broadcast
-        batch = max(a.lengths[:-2], b.lengths[:-2], key=len)
-        return 2, (*batch, *a.lengths[-2:], b.lengths[-1]), 1
-    return 2, (*a.lengths, *b.lengths[1:]), 1
 
 
 def _of_row(kind: type[Op], dtype: str) -> int:
@@ -317,16 +176,3 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
     for array in program.sites[site].operands:
         if any(array.base == w.base for w in written) and array.base not in allocated and array.base:
             yield array, not isinstance(array.base, Buffer)
-
-
-# --- the facet `work` of the classes that do more than launch one kernel
-
-COUNTS: dict[type[Op], Count] = {
-    **dict.fromkeys(PRODUCTS, _of_product),
-    **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
-    **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
-    SumPool: _of_sums,
-    FusedProduct: _of_fused_product,
-    Pipeline: _of_stages,
-    Assembled: _of_assembled,
-}

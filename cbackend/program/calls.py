@@ -20,6 +20,7 @@ from ..kernels import (
     WRITE,
     Field,
     KernelSpec,
+    Work,
     specs,
 )
 from .program import After, Argument, Array, Call, Inner, Number, Stages, Vector
@@ -90,6 +91,13 @@ def effects(function: str, arguments: Sequence[Argument], kernels: Mapping[str, 
     return tuple(dict.fromkeys(writes)), tuple(dict.fromkeys(reads))
 
 
+def effects_of(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
+    """Return the arrays that a call writes and reads.  Raises KeyError for an unknown kernel."""
+    if step.kernel:
+        return effects_of_kernel(step.arguments, kernels[step.function])
+    return effects(step.function, step.arguments, kernels)
+
+
 def effects_of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
     """Return the arrays that a generated kernel writes and reads."""
     pairs = zip(kernel.arguments, arguments, strict=False)
@@ -121,3 +129,13 @@ def values(function: str, arguments: Sequence[Argument]) -> SimpleNamespace:
             plain = values(argument.function, argument.arguments)
         found[field.name] = plain
     return SimpleNamespace(**found)
+
+
+def work_of(function: str, arguments: Sequence[Argument]) -> Iterator[Work]:
+    """Yield the operations of a call, and of the calls inside."""
+    spec = specs()[function]
+    if spec.work is not None:
+        yield from spec.work(values(function, arguments))
+    for argument in arguments:
+        if isinstance(argument, Inner):
+            yield from work_of(argument.function, argument.arguments)

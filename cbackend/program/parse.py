@@ -14,7 +14,7 @@ from ...ops.control.scan_ops import Scan
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
 from ..kernels import specs
-from .intrinsics import effects
+from .calls import effects_of
 from .names import implied_locals
 from .outcome import Outcome
 from .parse_operands import OperandParser
@@ -22,7 +22,6 @@ from .program import (
     INTEGER,
     POINTER,
     Allocate,
-    Argument,
     Array,
     Buffer,
     Call,
@@ -282,14 +281,9 @@ class _Parser(OperandParser):
         return self._called(True)
 
     def _called(self, is_kernel: bool) -> Step:
-        function = self.kernel() if is_kernel else self.intrinsic()
-        dtype = ""
-        arguments: tuple[Argument, ...]
-        if not is_kernel and function in specs():
-            dtype = self.dtype() if self.r.accept(":") else ""
-            arguments = self.fields(specs()[function])
-        else:
-            arguments = self.arguments()
+        function = self.kernel() if is_kernel else self.runtime_kernel()
+        dtype = self.dtype() if not is_kernel and self.r.accept(":") else ""
+        arguments = self.arguments() if is_kernel else self.fields(specs()[function])
         fallible = self.r.accept("may")
         if fallible:
             self.r.expect("fail")
@@ -298,7 +292,7 @@ class _Parser(OperandParser):
             writes = self.arrays()
             self.r.expect("reads")
             return replace(step, writes=writes, reads=self.arrays())
-        writes, reads = effects(step, self.kernels)
+        writes, reads = effects_of(step, self.kernels)
         return replace(step, writes=writes, reads=reads)
 
     def _host(self, names: Sequence[str]) -> Step:

@@ -11,7 +11,6 @@ import numpy as np
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
 from ..kernels import INNER, REAL, KernelSpec, specs
-from .intrinsics import known
 from .names import Kinds, Names
 from .program import (
     After,
@@ -27,7 +26,6 @@ from .program import (
     Said,
     Stage,
     Stages,
-    Table,
     Vector,
 )
 
@@ -69,9 +67,9 @@ class OperandParser:
         """The name of a kernel."""
         return self._known(self.kernels, "the name of a kernel of the file")
 
-    def intrinsic(self) -> str:
+    def runtime_kernel(self) -> str:
         """The name of a kernel of the runtime."""
-        return self._known(known(), f"a kernel of the runtime: {', '.join(known())}")
+        return self._known(specs(), f"a kernel of the runtime: {', '.join(specs())}")
 
     def _known(self, names: Container[str], expected: str) -> str:
         name = self.r.name()
@@ -176,7 +174,7 @@ class OperandParser:
         if kind == REAL:
             return float(self.r.take("number", "a number"))
         if kind == INNER:
-            spec = specs()[self._known(specs(), "a kernel of the runtime")]
+            spec = specs()[self.runtime_kernel()]
             return Inner(spec.name, self.fields(spec))
         return self._argument()
 
@@ -186,9 +184,6 @@ class OperandParser:
             return Number(self.dtype(), value) if self.r.accept(":") else value
         if self.r.sees("["):
             return Vector(self.quantities())
-        if self.r.accept("products"):
-            self.r.expect(":")
-            return Table(self.dtype())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):

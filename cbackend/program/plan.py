@@ -29,7 +29,7 @@ from ...ops.shapes.shape import DimShuffle, Reshape
 from ...ops.shapes.specify import CheckLengths, SpecifyShape
 from ..ir.verify import verify
 from ..kernels import modules
-from .accounts import COUNTS, of_calls
+from .accounts import of_calls
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
@@ -140,7 +140,7 @@ def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
     for module in (*(import_module(f".{name}", __package__) for name in names), *modules("plan")):
         work = getattr(module, "WORK", {})
         for kind, planner in getattr(module, "PLANNERS", {}).items():
-            register(kind, planner=planner, work=work.get(kind) or COUNTS.get(kind, of_calls))
+            register(kind, planner=planner, work=work.get(kind, of_calls))
         conditions |= getattr(module, "CONDITIONS", {})
     return conditions
 

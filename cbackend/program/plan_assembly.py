@@ -12,17 +12,19 @@ from ...graph import Apply, Variable
 from ...ops.lowered.assembled import Assembled
 from ...ops.lowered.blocked import BlockedConvolution
 from ...ops.lowered.blocked_pool import BlockedPool
+from ...ops.lowered.fused import unmarked
 from ...ops.lowered.fused_product import FusedProduct
 from ...ops.shapes.creation import Alloc
 from ...ops.shapes.indexing import IncSubtensor
 from ...ops.shapes.joining import Join
 from ..ir.kernel import Kernel
-from .plan_blocks import blocked_lengths
+from .accounts import Term, cost, of_calls, of_launches
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits
 from .plan_views import sliced, window
 from .planner import Planner, has_all_loops
-from .program import Array, Lengths
+from .prepared import followed
+from .program import Array, Lengths, Program, Site, Step
 
 PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
 """Parts that are calls for one image, which fills its part evenly."""
@@ -65,7 +67,9 @@ def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Leng
         return [p.arrays[node.inputs[0]].lengths]
     if isinstance(node.op, PRODUCTS):
         product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
-        return [blocked_lengths(p, product)]  # type: ignore[arg-type]
+        lengths = followed()[type(product.op)].lengths  # type: ignore[union-attr]
+        assert lengths is not None
+        return [lengths(p, product)]  # type: ignore[arg-type]
     kernel = kernels[node]
     extents = p.extents(kernel, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
     found = {o.source: tuple(1 if loop is None else extents[loop] for loop in o.axes) for o in kernel.outputs}
@@ -138,3 +142,21 @@ def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) ->
 PLANNERS = {
     Assembled: plan_assembled,
 }
+
+
+_NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
+"""Parts that launch no kernel of their own."""
+
+
+def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Return the operations of the kernels and calls of all parts, in the order of launches."""
+    op = unmarked(site.node.op)
+    assert isinstance(op, Assembled)
+    order = op.graph.order
+    written = {n.inputs[0].owner for n in order if isinstance(n.op, IncSubtensor)}
+    launched = (n for n in reversed(order) if not isinstance(n.op, _NO_LAUNCH) and n not in written)
+    costs = [0 if isinstance(n.op, (Alloc, IncSubtensor)) else cost(n) for n in launched]
+    return [*of_launches(program, steps, costs), *of_calls(program, site, steps)]
+
+
+WORK = {Assembled: _work}

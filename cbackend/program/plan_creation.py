@@ -94,8 +94,8 @@ def plan_arange(p: Planner, node: Apply) -> None:
         p.plan_all([span])
         p.run(SPAN_COUNT, span=p.arrays[span], count=count)
     else:
-        first, end, by = (p.read(v) for v in (start, stop, step))
-        p.run(RANGE_COUNT, start=first, stop=end, step=by, is_unsigned=int(dtype == "uint64"), count=count)
+        begin, end, by = (p.read(v) for v in (start, stop, step))
+        p.run(RANGE_COUNT, start=begin, stop=end, step=by, is_unsigned=int(dtype == "uint64"), count=count)
     length = p.load(count)
     p.guard("not_negative", length, failure=Outcome.RANGE)
     if dtype == "int64" and _is_constant(start, 0) and _is_constant(step, 1):

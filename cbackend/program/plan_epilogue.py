@@ -1,6 +1,6 @@
 """A matrix product with an epilogue: one call, which runs the kernel of the group on each finished block.
 
-    p = dot22(a, b); y = fused(p, c)   -->   product_then(..., a, b, y, k_fused_nest, lengths, {y, y, c}, strides)
+    p = dot22(a, b); y = fused(p, c)   -->   product(..., a=a, b=b, y=y, after=k_fused(...))
 
 So is a convolution: its outputs are rows, and all its positions columns, over which the kernel runs in its last loop.
 
@@ -11,42 +11,23 @@ kernel runs after it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Sequence
 
-from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
+from ...graph import Apply, FunctionGraph, Variable, rebuild
 from ...ops.core.tensor import TensorVariable
-from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, MatMul
-from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_pool import BlockedPool
-from ...ops.lowered.channel_sums import ChannelSums
-from ...ops.lowered.fused import Fused
+from ...ops.lowered.fused import Fused, unmarked
 from ...ops.lowered.fused_product import FusedProduct
-from ...ops.lowered.packed_dot import PackedDot
-from ...ops.networks.convolution import Convolution
 from ..ir.kernel import Kernel
+from .accounts import Term, cost, of_calls
 from .launches import is_launched
-from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_block_pools import pooled_blocks, summed_channels
-from .plan_blocks import convolved_blocks, has_call, plan_cut_off
 from .plan_kernels import kernel_in_place
-from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
-from .program import After, Array, Lengths, Quantity
+from .prepared import Prepared, clipped, followed, run_into
+from .program import After, Array, Call, Lengths, Program, Quantity, Site, Step
 
 MAX_ARRAYS = 64
 """Most arrays of an epilogue: AG_MOST_ARRAYS of the runtime."""
-IN_BLOCKS = (BlockedConvolution, BlockedPool, ChannelSums)
-MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
-    Dot: multiplication,
-    Dot22: multiplication,
-    Dot22Scalar: multiplication,
-    MatMul: multiplication,
-    PackedDot: of_panels,
-    Convolution: convolved,
-    BlockedConvolution: convolved_blocks,
-    BlockedPool: pooled_blocks,
-    ChannelSums: summed_channels,
-}
 
 
 def plan_fused_product(p: Planner, node: Apply) -> None:
@@ -56,30 +37,35 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
     made = product.owner
     assert made is not None
     group = Apply(node.op.group, (product, *others), node.origin)
-    if isinstance(made.op, Convolution):
-        if has_own_kernels(made):
-            plan_as(p, node, own_kernels(p, made, node.op.graph, others))
-            return
-        product, group = _of_any_lengths(group)
-    elif isinstance(made.op, IN_BLOCKS):
-        if has_call(made) and plan_cut_off(p, node):
-            return
+    way = followed().get(type(made.op))
+    if way is not None and way.takes(made) and (way.alone(p, node) or _plan_clipped(p, node)):
+        return
+    if way is not None and way.any_lengths:
         product, group = _of_any_lengths(group)
     host = _host(group)
     kernel = None if host is None else kernel_in_place(p, group, ((host, 0),))
     if (
         kernel is None
         or host is None
-        or type(made.op) not in MULTIPLIED
-        or (isinstance(made.op, Convolution) and kernel.rank > MOST_LOOPS)
-        or (isinstance(made.op, IN_BLOCKS) and not has_call(made))
+        or way is None
+        or kernel.rank > way.most_loops
+        or not way.takes(made)
         or not _runs_along(kernel, product)
         or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)
     ):
         p.expand(node, node.op.expand(node.inputs))
         return
-    _plan_fused(p, node, group, kernel, made, host)
+    _plan_fused(p, node, group, kernel, way.prepare(p, made), host)
+
+
+def _plan_clipped(p: Planner, node: Apply) -> bool:
+    """Plan a call and a clip of its result as one call; return whether the node has this form."""
+    found = clipped(node)
+    if found is None:
+        return False
+    run_into(p, found.prepare(p), node.out)
+    return True
 
 
 def _of_any_lengths(group: Apply) -> tuple[Variable, Apply]:
@@ -115,25 +101,20 @@ def _runs_along(kernel: Kernel, product: Variable) -> bool:
     )
 
 
-def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: Apply, host: int) -> None:
-    multiply = MULTIPLIED[type(made.op)](p, made)
-    shape = multiply.lengths
-    p.arrays[group.inputs[0]] = p.dense("", made.out.dtype, shape)  # its place is found below
+def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, call: Prepared, host: int) -> None:
+    shape, dtype = call.lengths, group.inputs[0].dtype
+    p.arrays[group.inputs[0]] = p.dense("", dtype, shape)  # its place is found below
     inputs = [p.arrays[group.inputs[operand.source]] for operand in kernel.inputs]
     extents = p.extents(kernel, inputs)
     results = [p.result(node.outputs[operand.source], extents) for operand in kernel.outputs]
-    place = _place(p, made, shape, extents, results[host])
+    place = _place(p, dtype, shape, extents, results[host])
     inputs = [place if operand.source == 0 else x for operand, x in zip(kernel.inputs, inputs, strict=True)]
     p.kernels.setdefault(kernel.name, kernel)
-    after = After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs)))
-    p.products[made.out.dtype] = None
-    arguments, reads = (*multiply.arguments, place, after), (*multiply.reads, *inputs)
-    p.call(multiply.function, arguments, (*results, *multiply.writes, place), reads, multiply.fallible)
+    call.run(p, place, After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs))))
 
 
-def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Array) -> Array:
+def _place(p: Planner, dtype: str, shape: Lengths, extents: Lengths, result: Array) -> Array:
     """Return where the product lies: in `result` if the shapes are equal, which may be known only at run time."""
-    dtype = made.out.dtype
     inside = Array(result.base, dtype, shape, p.strides(shape), True, result.memory)
     if shape == extents:
         return inside
@@ -147,3 +128,18 @@ def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Ar
 PLANNERS = {
     FusedProduct: plan_fused_product,
 }
+
+
+def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Return the operations of a product, or of a convolution as a kernel over views, and of its epilogue."""
+    op, calls = unmarked(site.node.op), [s for s in steps if isinstance(s, Call) and s.writes]
+    assert isinstance(op, FusedProduct)
+    lengths = calls[-1].writes[-1].lengths
+    each = sum(cost(inner) for inner in op.graph.order)
+    product = of_calls(program, site, calls)
+    if not product:
+        product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
+    return [*product, (each, lengths, 1)]
+
+
+WORK = {FusedProduct: _work}

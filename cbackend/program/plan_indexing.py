@@ -157,8 +157,7 @@ def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterato
 def _launch(p: Planner, access: Access, how: str, dtype: str, other: Array, writes: Array, reads: Array) -> None:
     """Run the nest between `access.x` and `other`, which has the shape of the nest or broadcasts to it."""
     kernel, arguments = called(p, access, how, dtype, other)
-    p.kernels.setdefault(kernel.name, kernel)
-    p.call(kernel.name, arguments, (writes,), (reads, *access.arrays), fallible=True, kernel=True)
+    p.call(kernel, arguments, (writes,), (reads, *access.arrays))
 
 
 def called(p: Planner, access: Access, how: str, dtype: str, other: Array) -> tuple[Kernel, list[Argument]]:

@@ -15,12 +15,11 @@ def plan_tree_fold(p: Planner, node: Apply) -> None:
     rows, outputs = x.lengths[0], node.op.outputs  # type: ignore[attr-defined]
     result = p.result(node.out, (rows, outputs))
     kernel = trees_kernel(node)
-    p.kernels.setdefault(kernel.name, kernel)
     root = nodes[3]
     arguments: list[Argument] = [
         rows, outputs, result, *result.strides, x, x.strides[0], x.strides[1], *flat, root.lengths[0]
     ]  # fmt: skip
-    p.call(kernel.name, arguments, (result,), (x, *flat), kernel=True)
+    p.call(kernel, arguments, (result,), (x, *flat))
 
 
 PLANNERS = {

@@ -296,10 +296,12 @@ class Planner:
 
     # --- work
     def call(
-        self, function: str, arguments: Sequence[Argument], writes: Sequence[Array], reads: Sequence[Array],
-        fallible: bool = False, kernel: bool = False,
-    ) -> None:  # fmt: skip
-        self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
+        self, kernel: Kernel, arguments: Sequence[Argument], writes: Sequence[Array], reads: Sequence[Array]
+    ) -> None:
+        """Plan a call of a generated kernel with these arguments."""
+        self.kernels.setdefault(kernel.name, kernel)
+        call = Call(self.site, kernel.name, tuple(arguments), tuple(writes), tuple(reads), kernel.fallible, True)
+        self.steps.append(call)
 
     def run(
         self, spec: KernelSpec, dtype: str = "", *, fallible: bool | None = None,
@@ -331,9 +333,7 @@ class Planner:
 
     def launch(self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
         """Plan a launch of `kernel` over these extents; arrays stand in the order of its operands."""
-        self.kernels.setdefault(kernel.name, kernel)
-        arguments = self.kernel_arguments(kernel, extents, outputs, inputs)
-        self.call(kernel.name, arguments, outputs, inputs, kernel.fallible, kernel=True)
+        self.call(kernel, self.kernel_arguments(kernel, extents, outputs, inputs), outputs, inputs)
 
     def kernel_arguments(
         self, kernel: Kernel, extents: Lengths, outputs: Sequence[Array], inputs: Sequence[Array]

@@ -70,13 +70,6 @@ class Vector:
 
 
 @record(slots=True)
-class Table:
-    """The runtime and its linear algebra of one dtype, as arguments."""
-
-    dtype: str
-
-
-@record(slots=True)
 class Number:
     """An argument of a call: the address of a constant number of a dtype."""
 
@@ -136,7 +129,7 @@ class Said:
     """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
-Argument = Quantity | float | Array | Vector | Table | Number | After | Stages | Said | Inner | None
+Argument = Quantity | float | Array | Vector | Number | After | Stages | Said | Inner | None
 """None stands for a field without a value."""
 
 

@@ -28,8 +28,8 @@
                 | "choice" quantity "?" "body" INT ":" "body" INT "with" arrays results
     results   ::= "into" arrays "made" "[" INT, ... "]" "kept" "[" length, ... "]" ...
     or        ::= ["or" OUTCOME] ["axis" INT]
-    effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: intrinsics.py
-    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | "products" ":" dtype
+    effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: calls.py
+    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype
                 | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
@@ -51,8 +51,7 @@ from itertools import groupby
 from typing import Any
 
 from ..ir.kernel import Kernel
-from .calls import given, spec_of
-from .intrinsics import effects
+from .calls import effects_of, given
 from .names import Names, implied_locals, memory_name
 from .outcome import Outcome
 from .program import (
@@ -87,7 +86,6 @@ from .program import (
     Stage,
     Stages,
     Step,
-    Table,
     Vector,
 )
 
@@ -204,8 +202,6 @@ class Printer:
             return self.array(argument)
         if isinstance(argument, Vector):
             return f"[{_list(argument.values)}]"
-        if isinstance(argument, Table):
-            return f"products:{argument.dtype}"
         if isinstance(argument, Number):
             return f"{argument.value}:{argument.dtype}"
         if isinstance(argument, After):
@@ -229,13 +225,12 @@ class Printer:
 
     def call(self, step: Call) -> str:
         fails = " may fail" if step.fallible else ""
-        if spec_of(step) is not None:
+        if step.kernel:
+            text = f"launch {step.function}({_list(map(self.argument, step.arguments))}){fails}"
+        else:
             dtype = f":{step.dtype}" if step.dtype else ""
             text = f"call {step.function}{dtype}({self.fields(step.function, step.arguments)}){fails}"
-        else:
-            how = "launch" if step.kernel else "call"
-            text = f"{how} {step.function}({_list(map(self.argument, step.arguments))}){fails}"
-        if effects(step, self.kernels) == (step.writes, step.reads):
+        if effects_of(step, self.kernels) == (step.writes, step.reads):
             return text
         return f"{text} writes {self.several(step.writes)} reads {self.several(step.reads)}"
 

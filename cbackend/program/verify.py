@@ -22,8 +22,8 @@ from typing import Any, NoReturn
 
 from ...graph.types import numpy_dtype
 from ..ir.operands import Extent, Pointer, Stride
-from .calls import flat, misfit, spec_of
-from .intrinsics import effects, has_signature, known
+from ..kernels import specs
+from .calls import effects_of, flat, misfit
 from .late import can_fail
 from .names import memory_name
 from .program import (
@@ -255,14 +255,12 @@ class _Verifier:
     def call(self, step: Call) -> None:
         if step.kernel:
             self._launch(step.function, step.arguments)
-        elif step.function not in known():
-            self.fail(f"{step.function} is no kernel of the runtime; expected one of {', '.join(known())}")
-        elif spec_of(step) is not None:
+        elif step.function not in specs():
+            self.fail(f"{step.function} is no kernel of the runtime; expected one of {', '.join(specs())}")
+        else:
             found = misfit(step.function, step.arguments)
             if found:
                 self.fail(found)
-        elif not has_signature(step):
-            self.fail(f"{step.function} does not take arguments of these kinds")
         for argument in flat(step.arguments):
             if isinstance(argument, Vector):
                 self.reads(argument.values)
@@ -296,7 +294,7 @@ class _Verifier:
                 self.reads([argument])
 
     def _check_effects(self, step: Call) -> None:
-        writes, reads = effects(step, self.kernels)
+        writes, reads = effects_of(step, self.kernels)
         missing = [a for a in dict.fromkeys(writes) if a.base != "" and a not in step.writes]
         missing += [a for a in dict.fromkeys(reads) if a.base != "" and a not in step.reads + step.writes]
         if missing:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.ir.reader import IRSyntaxError
 from arignote.cbackend.kernels import PRODUCTS, READ, WRITE, KernelSpec, array, checks, families, headers, length, specs
-from arignote.cbackend.program.calls import spec_of, values
+from arignote.cbackend.kernels.convolutions.spec import Kind as ConvolutionKind
+from arignote.cbackend.kernels.pools.spec import Kind as PoolKind
+from arignote.cbackend.program.calls import spec_of, values, work_of
 from arignote.cbackend.program.outcome import Outcome
 from arignote.cbackend.program.parse import parse_program
 from arignote.cbackend.program.plan import plan
@@ -128,3 +132,28 @@ def test_the_c_initializes_members_by_name(program):
 def test_the_verifier_knows_the_fields(program, changed, expected):
     with pytest.raises(InvalidProgram, match=expected):
         verify_program(with_arguments(program, **changed))
+
+
+def test_a_call_inside_another_is_checked_counted_and_read_back():
+    x = T.tensor("x", "float32", (1, 3, 40, 40))
+    w = np.linspace(-1, 1, 32 * 3 * 9, dtype="float32").reshape(32, 3, 3, 3)
+    f = ag.function([x], T.nn.max_pool2d(T.nn.relu(T.nn.conv2d(x, w, stride=2)), 3, 2, 1))
+    program = plan(f.graph, strict=True)
+    (call,) = (s for s in program.steps if isinstance(s, Call) and s.function == "convolution_pool")
+    given = values(call.function, call.arguments)
+    assert given.first.kind == ConvolutionKind.DENSE and given.second.kind == PoolKind.LARGEST
+    assert call.writes == (given.first.y, given.second.y) and given.second.x == given.first.y
+    (work,) = work_of(call.function, call.arguments)  # comparisons count none
+    assert work.lengths[-3:] == (3, 3, 3)
+    assert parse_program(program_text(program), program.graph, program.kernels) == program
+    broken = replace(call.arguments[0], arguments=(None, *call.arguments[0].arguments[1:]))
+    steps = tuple(replace(s, arguments=(broken, s.arguments[1])) if s is call else s for s in program.steps)
+    with pytest.raises(InvalidProgram, match="convolution needs images"):
+        verify_program(replace(program, steps=steps))
+
+
+def test_kinds_have_the_same_names_in_c():
+    for kind in (ConvolutionKind, PoolKind):
+        path = headers.FOLDER / kind.__module__.split(".")[-2]
+        text = (path / f"{path.name}.h").read_text()
+        assert f"enum {{ {', '.join(f'AG_{k.name} = {k.value}' for k in kind)} }};" in text

@@ -126,7 +126,7 @@ def edited(text, old, new):
     [
         ("program {", "programme {", "expected a graph, then lines from 'program {' to '}', then the kernels"),
         ("or LENGTHS", "or LENGHTS", "expected an outcome such as LENGTHS, got 'LENGHTS'"),
-        ("call gemm(", "call gem(", "expected a kernel of the runtime: "),
+        ("call product:", "call produce:", "expected a kernel of the runtime: "),
         ("allocate float64[in0_n0, in1_n1]", "allocate float63[in0_n0, in1_n1]", "expected a dtype, got 'float63'"),
         ("guard equal(in0_n1, in1_n0)", "guard alike(in0_n1, in1_n0)", "alike is unknown; expected one of equal"),
         ("guard equal(in0_n1, in1_n0)", "guard equal(in0_n1)", "equal has 1 operands; expected 2"),
@@ -139,7 +139,7 @@ def edited(text, old, new):
         ("output 1 over input 1", "output 1 over input 0", "in1 is an input that is not to be overwritten here"),
         ("finish output 0 b3_output0", "finish output 1 b3_output0", "output 1 is finished already"),
         ("  finish output 0 b3_output0\n", "", "output 0 is never finished"),
-        ("products:float64, in0_n0,", "products:float64, b0,", "gemm does not take arguments of these kinds"),
+        (" m=in0_n0,", " m=b0,", "m of product takes no Array"),
         ("  commit\n", "  commit\n  b9_output0 = allocate float64[]\n", "a step behind commit can fail"),
         ("node 0 is 0", "node 1 is 0", "expected node 0, got "),
         ("node 0 is 0", "node 0 is 99", "expected a node of the graph, which has 8"),

@@ -12,8 +12,8 @@
    Blocks begin at multiples of KEYS and rows are independent, so tiles, tasks and threads do not change a bit.  A block
    that the mask excludes is skipped, unless v has infinities or NaNs, whose products with 0 are NaN. */
 #pragma once
-#include "../../gemm/batch.c"
-#include "../../gemm/choices.c"
+#include "../products/batch.c"
+#include "../products/choices.c"
 
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
@@ -39,7 +39,7 @@ typedef struct queries {
     i32 can_skip;  /* all numbers of v in the block are finite */
 } queries;
 
-static const ag_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
+static const batched_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
 
 /* x * 2^n for a whole number n, whose bits are `power`; or by two factors, since one is out of range. */
 INLINE vector scaled(vector x, vector n, mask power)

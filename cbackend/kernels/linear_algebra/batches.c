@@ -1,6 +1,7 @@
 /* Systems of equations and factorizations of a batch of matrices, each brought to columns, which LAPACK takes.  Results
    are C-contiguous. */
 #pragma once
+#include "../../driver/outcomes.h"
 #include "lapack.c"
 #include "../slots.h"
 

@@ -14,7 +14,7 @@
    Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
 #pragma once
 #define BYTES 1
-#include "../../gemm/arithmetic.c"
+#include "../products/arithmetic.c"
 
 enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED }; /* kinds of results of ag_byte_sums */
 enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };           /* kinds of what is added to them */
