@@ -49,9 +49,11 @@ static char *block_of(NAME_function *f, source *from, int64_t bytes)
 static int read_weights(NAME_function *f, source *from)
 {
     char magic[sizeof MAGIC];
-    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic)) return 0;
-    for (int k = 0; k < CONSTANTS; k++)
-        if (!(f->constants[k] = block_of(f, from, constant_bytes[k]))) return 0;
+    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0) return 0;
+    for (int k = 0; k < CONSTANTS; k++) {
+        f->constants[k] = block_of(f, from, constant_bytes[k]);
+        if (!f->constants[k]) return 0;
+    }
     for (int k = 0; k < UPPER_SHARED; k++) {
         const NAME_type *type = &NAME_shared[k];
         memcpy(f->shared[k].shape, shared_shapes[k], sizeof f->shared[k].shape);

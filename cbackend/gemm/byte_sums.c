@@ -12,7 +12,7 @@ typedef void byte_finish(const byte_work *, const byte_column *, i64 image, i64 
         call; \
     }
 #define EACH for (i64 v = 0; v < vectors; v++)
-#define SHIFTS work->of->shifts ? work->of->shifts + image * work->total + at : 0
+#define SHIFTS (work->of->shifts ? work->of->shifts + image * work->total + at : 0)
 FINISH(finish_sums, EACH store_sums(work, of + v, at, columns, vectors, sums + v, SHIFTS))
 FINISH(finish_floats, EACH store_floats(work, of + v, at, columns, vectors, sums + v))
 FINISH(finish_fixed, EACH store_fixed(work, of + v, at, columns, vectors, sums + v))

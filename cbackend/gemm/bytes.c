@@ -367,11 +367,11 @@ INLINE vector rounded(floats f)
 
 /* Numbers of a vector or, of its last `count`, the first ones. */
 #define LOAD(kind, to, from, count) \
-    if ((count) >= LANES) to = *(const kind *)(from); \
+    if ((count) >= LANES) (to) = *(const kind *)(from); \
     else { \
         __typeof__(to) some = {0}; \
-        __builtin_memcpy(&some, from, (unsigned long)(count) * sizeof to / LANES); \
-        to = some; \
+        __builtin_memcpy(&some, from, (unsigned long)(count) * sizeof(to) / LANES); \
+        (to) = some; \
     }
 #define STORE(kind, to, value, count) \
     if ((count) >= LANES) *(kind *)(to) = (value); \

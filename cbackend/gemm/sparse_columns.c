@@ -44,8 +44,8 @@ INLINE void sum_column(const int rows, const column_tile *at)
         for (int u = 0; u < 2; u++) sums[r][u] = (floats){0};
 #define ADD_BLOCK(u) \
     { \
-        const floats weights = *(const unaligned_floats *)(at->w + (i + u) * LANES); \
-        const floats *const from = (const floats *)(at->x + (at->places[i + u] - at->first) * LANES); \
+        const floats weights = *(const unaligned_floats *)(at->w + (i + (u)) * LANES); \
+        const floats *const from = (const floats *)(at->x + (at->places[i + (u)] - at->first) * LANES); \
         _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++) \
             sums[r][u] = add_multiple(sums[r][u], from[r * (COLUMN_STEP / LANES)], weights); \
     }

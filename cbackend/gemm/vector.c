@@ -26,10 +26,10 @@ typedef struct vector_work {
 } vector_work;
 
 #define AT(p) (*(const unaligned *)(p))
-#define FOUR(of) (of(0) + of(2)) + (of(1) + of(3))
-#define VECTORS(r) (f##r * AT(a + r * lda + j))
-#define NUMBERS(r) (f##r * a[r * lda + j])
-#define EIGHT(of) ((of(0) + of(2)) + (of(4) + of(6))) + ((of(1) + of(3)) + (of(5) + of(7)))
+#define FOUR(of) ((of(0) + of(2)) + (of(1) + of(3)))
+#define VECTORS(r) (f##r * AT(a + (r) * lda + j))
+#define NUMBERS(r) (f##r * a[(r) * lda + j])
+#define EIGHT(of) (((of(0) + of(2)) + (of(4) + of(6))) + ((of(1) + of(3)) + (of(5) + of(7))))
 
 /* y[0:n] += alpha * x @ a[m, n]: eight rows at a time, so that y, which stays in the cache, is read and written less. */
 static void add_rows(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64 incx, T *y)
