@@ -1,5 +1,5 @@
-/* What bundle.py puts in front of bundle.c, here for a function with an input, a shared variable and a constant, as tools read
-   it.  NAME, UPPER and, in header.h, INPUTS, OUTPUTS, SHARED, RANK are fields. */
+/* Tables that bundle.py puts in front of bundle.c, as tools read them: of a function with an input, a shared variable and a
+   constant.  NAME, UPPER and, in header.h, INPUTS, OUTPUTS, SHARED, RANK are fields. */
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>

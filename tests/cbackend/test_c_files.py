@@ -34,7 +34,7 @@ COMPILERS = {"gcc": ["gcc"] if which("gcc") else None, "clang": _clang()}
 
 
 def complaints(command, files):
-    """What a compiler says of each file that it does not take as it is."""
+    """The messages of a compiler for the files that it refuses or warns of."""
 
     def said(entry):
         command_line = [*command, "-fsyntax-only", *entry]
