@@ -6,32 +6,24 @@
     x = T.vector("x")
     f = ag.function([x], T.exp(x) + 1)
 
-Files, by subject:
+Folders, by subject:
 
-    function, signature, mode, options     from an expression to a function: the data path, its inputs, modes, options
-    optimization, rewriting, database      optimizers of a mode, optimizing without compiling, `ag.optdb`
-    executable_cache, stages, schedules    keys of cached functions, text of each stage, schedules of kernels
-    compiled, checked, call_path, bind, later  `ag.Function`, mode DEBUG, calls, bound arguments, parts loaded on demand
-    placement, regions, partition          engines of one function, its compiled regions, the text of the division
-    jitted, traces, arguments, nested      the decorator form of `function`, its traces, arguments, nested values
-    scopes, views                          globals and attributes that a jitted function reads at each call
-    export, sources                        C without Python; graphs for other formats
-    calculus, differentiated, optim        derivatives, the variables they were taken by, gradient descent
-    freezing, pruning, channels            inference functions, zero weights, channels removed
-    quantizing, quantized_layers, calibration    layers in 8 bits, their table, ranges of samples
-    vmap, vectorizing                      expressions of one example as expressions of many
-    serving                                calls of many threads gathered into batches
-    chunked, block_plans, block_graph, block_tasks    functions over Dask arrays: stages compiled, graphs, tasks
-    scan, scanned, bodies, cond            loops and branches, results of loops, checks of their functions
-    printing, explain, why, remarks        expressions as text; explanations of a function, a value, what was not done
-    trace, replay, delta, places           the journal of rewrites, its states, the text of one change, the user's lines
-    report, recording, recorder            HTML reports, functions as plain data, recording of a whole process
-    debug, bisect, bisect_command          values of one call; the first wrong rewrite, also from the command line
-    tune, tuning, progress                 faster schedules by measuring; progress of loops
-    dividing, engine_times                 engines measured, the graph divided again; measured times of nodes
-    narration, compile_progress, notices   ARIGNOTE_DEBUG, progress of compilations, warnings
-    tracebacks, completion                 errors and completion in notebooks
-    demo, demo_cnn, demo_web, doctor, cache_command, opt_command, __main__    the command line
+    function      from expressions to a function, and the function itself: begin with function/function.py
+    calculus      derivatives, and expressions of one example as expressions of many
+    control       loops and branches
+    tracing       `ag.jit`
+    networks      frozen, pruned, quantized functions
+    explain       text, reports, explanations, errors
+    tuning        schedules and engines chosen by measurement
+    export        C without Python, graphs for other formats
+    chunked       functions over Dask arrays
+    cli, demo     the command line
+
+    optim         gradient descent
+    options, notices, database, later    options of the process, warnings, `ag.optdb`, parts loaded on demand
+
+What they stand on lies in folders of its own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
+scaleout, frontends; docs/design.md describes the layers.
 """
 
 import gc as _gc
@@ -44,7 +36,7 @@ __version__ = "0.1.0"
 _collects = _gc.isenabled()
 _gc.disable()
 try:
-    from . import engines, optim
+    from . import engines, ops, optim
     from .calculus.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .calculus.vmap import vectorize, vmap
     from .control.bodies import until
@@ -99,13 +91,13 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_LATER})
+        return __all__
 
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "elementwise_op",
     "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
-    "on_dask", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
+    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
     "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize",
     "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -18,9 +18,15 @@ from .graph import Variable
 from .ops.core.checks import describe, shown
 from .ops.core.shared import SharedVariable, shared
 
+__all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "nadam", "nesterov", "rmsprop", "sgd"]
+
 Updates = list[tuple[SharedVariable, Any]]
 Parameters = Sequence[SharedVariable]
 Gradients = Sequence[Variable]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def _pairs(

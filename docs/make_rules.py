@@ -50,11 +50,12 @@ class RulePage:
 
 def examples() -> dict[str, tuple[str, str]]:
     """Rule -> its first example: the expression before and after."""
-    sys.path.insert(0, str(TESTS))
+    paths = sys.path[:]
+    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
     try:
         tables = [importlib.import_module(path.stem) for path in sorted(TESTS.glob("rule_rows*.py"))]
     finally:
-        sys.path.remove(str(TESTS))
+        sys.path[:] = paths
     found: dict[str, tuple[str, str]] = {}
     for name, before, after, *_ in (row for table in tables for row in table.ROWS):
         found.setdefault(name, (shown(before), shown(after)))

@@ -18,6 +18,9 @@ from typing import Any
 
 import arignote as ag
 from arignote import ops as T
+from arignote.graph import Op
+from arignote.ops.core import typed as ops_typed
+from arignote.ops.core.vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,14 @@ TOP = {
 }
 """Pages of the names of `arignote`: file -> title, names."""
 SUBJECTS = {
-    "elementwise": ("Elementwise functions", "elementwise functions"),
-    "reductions": ("Reductions and statistics",
-                   "reduce statistics quantiles not_a_number cumulative counting sorting sampled"),
-    "creation": ("Creation of tensors", "creation variables tensor shared"),
-    "shapes": ("Shapes, joins and indices",
-               "shape joining arranging getitem indexing advanced_indexing padding lengths specify diagonals"),
-    "products": ("Products of matrices", "products blas einsum"),
+    "elementwise": ("Elementwise functions", "elementwise"),
+    "reductions": ("Reductions, statistics, order", "reductions"),
+    "creation": ("Creation of tensors", "shapes.creation core.variables core.tensor core.shared"),
+    "shapes": ("Shapes, joins and indices", "shapes"),
+    "products": ("Products of matrices", "linalg"),
+    "networks": ("Activations, losses, quantization", "networks"),
 }
-"""Pages of the names of `arignote.ops`: file -> title, modules they come from."""
+"""Pages of the names of `arignote.ops`: file -> title, the folders or modules that they come from."""
 VARIABLES = {"TensorVariable", "TensorConstant", "SharedVariable", "Container"}
 SECTION = re.compile(r"^(Args|Arguments|Raises|Returns|Properties|Examples?):\s*$")
 ESCAPED = re.compile(r"([*_<>\[\]|])")
@@ -96,25 +98,31 @@ def _database_pages() -> Iterator[Page]:
 
 
 def _op_pages() -> Iterator[Page]:
-    found: dict[str, list[tuple[str, Any]]] = {file: [] for file in [*SUBJECTS, "variables", "classes", "other"]}
-    page_of = {module: file for file, (_, modules) in SUBJECTS.items() for module in modules.split()}
-    for name, module in sorted(_origins().items()):
-        value = getattr(T, name)
-        if name in VARIABLES:
-            file = "variables"
-        elif isinstance(value, type):
-            file = "classes"
-        else:
-            file = page_of.get(module, "other")
+    found: dict[str, list[tuple[str, Any]]] = {file: [] for file in [*SUBJECTS, "variables", "other"]}
+    page_of = {place: file for file, (_, places) in SUBJECTS.items() for place in places.split()}
+    origins, typed = _origins(), sorted(ops_typed.__all__)
+    for name in sorted(set(T.__all__) - set(typed)):
+        value, place = getattr(T, name), origins.get(name, "")
+        file = page_of.get(place) or page_of.get(place.partition(".")[0], "other")
         if not isinstance(value, (types.ModuleType, dict, frozenset, tuple)):
-            found[file].append((f"T.{name}", value))
-    typed = sorted(set(T.__all__) - set(_origins()))
+            found["variables" if name in VARIABLES else file].append((f"T.{name}", value))
     for file, (title, _) in SUBJECTS.items():
         yield Page(f"ops-{file}", title, _typed_names(typed) if file == "creation" else "", found[file])
     yield Page("ops-other", "Other names", "", found["other"])
     yield Page("variables", "Variables", "", found["variables"])
-    intro = "An op is an instance of one of these classes."
-    yield Page("ops-classes", "Classes of ops", intro, found["classes"], members=False)
+    intro = "An op is an instance of one of these classes. Graphs, rules and `T` know them by name."
+    classes = [(f"T.{kind.__name__}", kind) for kind in _op_classes()]
+    yield Page("ops-classes", "Classes of ops", intro, classes, members=False)
+
+
+def _op_classes() -> list[type]:
+    """The classes of the ops of the vocabulary, by name."""
+    vocabulary()  # loads all of them
+    kinds: list[type] = [Op]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    ours = {kind.__name__: kind for kind in kinds if kind.__module__.startswith(f"{T.__name__}.")}
+    return [kind for name, kind in sorted(ours.items()) if not name.startswith("_")]
 
 
 def _module_pages() -> Iterator[Page]:
@@ -125,28 +133,25 @@ def _module_pages() -> Iterator[Page]:
         module = getattr(T, name)
         entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]
         yield Page(f"ops-{name}", title, _prose(_doc(module)), [e for e in entries if not _is_listed_elsewhere(e[1])])
-    rules = [name for name, value in vars(ag.optim).items() if _is_public_function(name, value, ag.optim)]
-    entries = [(f"ag.optim.{name}", getattr(ag.optim, name)) for name in rules]
+    entries = [(f"ag.optim.{name}", getattr(ag.optim, name)) for name in ag.optim.__all__]
     yield Page("optim", "Gradient descent", _prose(_doc(ag.optim)), entries)
 
 
 def _origins() -> dict[str, str]:
-    """Public name of `arignote.ops` -> module that it is imported from."""
-    tree = ast.parse(inspect.getsource(T))
+    """Public name of `arignote.ops` -> module that it is imported from, as `shapes.joining`."""
     found = {}
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            found |= {alias.asname or alias.name: node.module or "" for alias in node.names}
-    return {name: module for name, module in found.items() if name in T.__all__}
+    for node in ast.parse(inspect.getsource(T)).body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            names = [alias.asname or alias.name for alias in node.names]
+            if names == ["*"]:
+                names = importlib.import_module(f"{T.__name__}.{node.module}").__all__
+            found |= dict.fromkeys(names, node.module)
+    return found
 
 
 def _typed_names(names: Iterable[str]) -> str:
     shown = ", ".join(f"`T.{name}`" for name in names)
     return f"Constructors with a dtype in the name, such as `T.fmatrix` for float32: {shown}."
-
-
-def _is_public_function(name: str, value: Any, module: types.ModuleType) -> bool:
-    return isinstance(value, types.FunctionType) and value.__module__ == module.__name__ and not name.startswith("_")
 
 
 def _is_listed_elsewhere(value: Any) -> bool:

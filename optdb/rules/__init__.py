@@ -1,49 +1,23 @@
-"""Rules and passes: one file per subject; this file has the order in which they run.
+"""Rules and passes by subject; this file has the order in which they run.
 
 A rule is in the default mode if its contract is one that users of NumPy would not notice: the same bits, a few ulp, a
 better value, another rounding of a sum (whose order is not specified), the sign of a zero, or an error less.  What
 gives another value where there is a NaN, an infinity or an overflow has the tag "unsafe" instead.
 
-Rules on elementwise ops:
+    elementwise    arithmetic, powers, logic, stability, constants
+    shapes         reshapes, axes, joins, reads and writes of parts
+    reductions     reductions, sums to a shape
+    linalg         products and their BLAS forms, factorizations, known structure of matrices
+    networks       softmax, normalization, pools, attention
+    blocks         channels of images in blocks
+    quantized      networks in integers, numbers of few bits
+    control        loops, and graphs inside of loops and branches
+    fusion         groups that become one kernel
+    memory         in-place work and its alias analysis
+    engines        a graph divided among engines
 
-    arithmetic, canonizer, products    sums and products: signs, cancelling, canonical forms, factors
-    powers, integers, logic, switches  powers, bits and modular arithmetic, comparisons, choices
-    inverses, stability, softmax       f(f^-1(x)), overflow and cancellation, the softmax family
-    casts, constants, approximations   casts and identities, constant folding, cheaper functions by name alone
-
-Rules on shapes and parts:
-
-    shapes, dimshuffles, fills, joins      lengths and reshapes, axes, broadcast values, concatenation
-    indexing, slicing, dropping, writing   reading, composed slices, parts read without looking, set and inc_subtensor
-    reductions, sum_to, agreement          reductions, sums to a shape, lengths that agree in every run
-
-Rules on matrices and networks:
-
-    dots, blas, gemm, normalization        products, their BLAS forms, updates of matrices, factors folded into weights
-    solving, factoring, structure          systems of equations, factorizations, known structure of matrices
-    pooling, cropping                      windows axis by axis, parts of convolutions and of padded arrays
-    attention                              a softmax of products times values as one op
-    layout, winograd, pairs                channels of images in blocks, their convolutions by tiles and two at a time
-    layout_parts, layout_pools             padding, slices and pools of channels in blocks
-    layout_gradients                       gradients of convolutions and pools on channels in blocks
-    neighbours                             sums of channels and those beside them
-    storage, quantization                  weights in 16 bits, numbers in few bits
-    byte_sums, byte_endings, byte_blocks   networks in integers, what follows their sums, in blocks of channels
-    nibbles                                weights of 4 bits
-    byte_zeros, byte_tables, bfloats       integers less zero points, functions of 8 bits as tables; bfloat16
-    views, panels, sparse                  views of products behind what reads these, weights in panels, of many zeros
-
-Passes over whole graphs:
-
-    fusion, fusion_groups, fusion_rows, fusion_speculative, fusion_positions    groups that become one kernel
-    epilogues, pipelines, assembling, as_one    products, stencils and joins with their neighbours
-    growing                                     joins of which each continues another one
-    inplace, destroy                            in-place work and its alias analysis
-    scan, scan_products, inner_graphs           loops, and graphs inside of loops and branches
-    partition, division, regions                a graph divided among engines: pass, prices, convex regions
-
-For all: facts (questions about variables), lifting (views moved over elementwise ops), conforming (fitting results),
-names and absent (names of Theano), pattern_operators (operators between patterns).
+For all: facts (questions about variables), conforming (fitting results), names and absent (names of Theano),
+pattern_operators (operators between patterns).  Begin with elementwise/arithmetic.py.
 """
 
 from __future__ import annotations
