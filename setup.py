@@ -4,8 +4,11 @@ Without a C compiler the installation works all the same: see cbackend/runtime/p
 """
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from setuptools import Command, Distribution, setup
 from setuptools.command.build import build
@@ -27,9 +30,12 @@ class BuildRuntime(Command):
         self.set_undefined_options("build_py", ("build_lib", "build_lib"))
 
     def run(self) -> None:
+        unused = ours("cbackend.kernels.checks", lambda checks: checks.unused_fields())
+        if unused:
+            sys.exit("\n".join(["arignote: unused fields of kernels.  Fix: set and read them, or remove", *unused]))
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
-            said = prebuild(package / "cbackend" / "prebuilt")
+            said = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
         except Exception as error:  # an installation never fails for this
             said = f"nothing was built ahead: {type(error).__name__}: {error}"
         self.announce(said, 2)
@@ -56,16 +62,14 @@ class ForThisMachine(Distribution):
         return True
 
 
-def prebuild(folder: Path) -> str:
-    """Run `arignote.cbackend.runtime.prebuilt` without importing the packages around it, which need NumPy."""
+def ours(module: str, work: Callable[[ModuleType], Any]) -> Any:
+    """Return the result of `work` on one of our modules, without importing the packages around it, which need NumPy."""
     for name, place in (("arignote", PACKAGE), ("arignote.cbackend", PACKAGE / "cbackend")):
         package = ModuleType(name)
         package.__path__ = [str(place)]
         sys.modules[name] = package
     try:
-        from arignote.cbackend.runtime import prebuilt
-
-        return prebuilt.prebuild(folder)
+        return work(import_module(f"arignote.{module}"))
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "arignote"]:
             del sys.modules[name]

@@ -1,7 +1,8 @@
 """The binary interface between Python and every library that we generate: structs and entry, from the headers beside.
 
-    types.h       i32, i64
-    products.h    products and convolutions of one dtype: their arguments, their table      bytes.h: those of bytes
+    types.h       i32, i64        forward.h: what the calls of kernels share
+    products.h    products and convolutions of one dtype: their arguments
+    ../kernels    the arguments of kernels and their tables, written from the specs
     runtime.h     kernels, buffers, the table of the runtime
     call.h        one call of a function; it includes all above
     native.h      the native entry        library.h: the exports of the runtime

@@ -1,4 +1,4 @@
-"""Writes `_abi.py` from the headers beside: `python -m arignote.cbackend.abi.generate`."""
+"""Writes the headers of kernels from their specs, and `_abi.py`: `python -m arignote.cbackend.abi.generate`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cffi import FFI
 
+from ..kernels.headers import headers
 from .declarations import declarations
 
 HEADER = "# Written by generate.py from library.h: do not edit.\n# ruff: noqa\n# mypy: ignore-errors\n"
@@ -26,4 +27,6 @@ def module_text() -> str:
 
 
 if __name__ == "__main__":
+    for path, text in headers().items():
+        path.write_text(text)
     Path(__file__).with_name("_abi.py").write_text(module_text())

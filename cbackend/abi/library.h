@@ -10,7 +10,7 @@ void ag_judge_team(i64 (*wall)(void), i64 (*processor)(void));
 i64 *ag_log_team(i32 *room);
 void ag_blas_threads(void *get, void *set, i32 found);
 void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 quiet);
-void ag_lapack_install(ag_lapack *entries, void *const *found, i32 takes_wide);
+void ag_lapack_install(ag_solvers *entries, void *const *found, i32 takes_wide);
 void *ag_native_method(const ag_python *python);
 void *ag_bound_method(void);
 i64 ag_ticks(void);

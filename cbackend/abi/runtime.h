@@ -1,21 +1,5 @@
 #pragma once
-#include "products.h"
-#include "bytes.h"
-
-/* LAPACK of one dtype.  Matrices are stored by columns, n elements apart unless ld says otherwise; pivots: 8 * n bytes,
-   which only these functions understand.
-   factor: a = p l u in place; solve: b = inv(a) b for n by k sides; cholesky: the upper triangle of a becomes the u of
-   a = u^H u; triangular: b = inv(op(a)) b for a triangle of a, trans as for ag_blas; determinant: its sign and the
-   logarithm of its modulus.  What is returned is 0, or one more than the column where the matrix is singular or not
-   positive definite. */
-typedef struct ag_lapack {
-    i64 (*factor)(const struct ag_runtime *rt, i64 n, void *a, void *pivots);
-    void (*solve)(const struct ag_runtime *rt, i64 n, i64 k, const void *lu, const void *pivots, void *b);
-    i64 (*cholesky)(const struct ag_runtime *rt, i64 n, void *a);
-    i64 (*triangular)(const struct ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 n, i64 k, const void *a, i64 ld,
-                      void *b);
-    void (*determinant)(i64 n, const void *lu, const void *pivots, void *sign, void *logarithm);
-} ag_lapack;
+#include "../kernels/tables.h"
 
 enum { AG_STOPPED = -1, AG_NO_MEMORY = -2 }; /* the status of what Ctrl-C ended, and of what had no room */
 
@@ -106,7 +90,7 @@ typedef struct ag_runtime {
     void (*leave_blas)(const struct ag_runtime *rt);
     ag_blas f32, f64, c64, c128;
     ag_byte_table i8;
-    ag_lapack solve_f32, solve_f64, solve_c64, solve_c128;
+    ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
     /* The functions ag_fail, ag_as_declared ... of drivers, compiled ahead: see driver.h. */
     i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said);
     i32 (*as_declared)(const struct ag_call *call, i32 at, i32 rank);

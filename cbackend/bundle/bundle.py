@@ -31,6 +31,7 @@ from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
+from ..program.calls import spec_of
 from ..program.outcome import Outcome
 from ..program.program import Call, Program
 from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solver_source
@@ -40,8 +41,6 @@ _HERE = Path(__file__).parent
 _FIELD = re.compile(
     r"(?<![A-Za-z0-9])(?:NAME|UPPER)(?![A-Za-z0-9])|\b(?:SIGNATURE|TOLD|VERSION|RANK|INPUTS|OUTPUTS|SHARED|TYPES)\b"
 )
-_CONVOLUTIONS = ("convolve_blocks", "convolve_gradient", "convolve_packing", "convolve_pair", "convolve_tiles")
-"""The functions of the driver that need the runtime's convolutions."""
 _SENTENCES = {
     Outcome.DONE: "all went well",
     Outcome.MEMORY: "there is no memory for a result",
@@ -67,6 +66,7 @@ _SENTENCES = {
     Outcome.KERNEL + Status.EMPTY_REDUCTION: "a maximum or minimum of no elements is asked for",
     Outcome.KERNEL + Status.INDEX: "an index is out of bounds",
 }
+
 
 @record(eq=False)
 class Bundle:
@@ -145,7 +145,7 @@ class Bundle:
             declarations(),
             "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
             *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
-            *_declared("solvers", interface.solvers, "ag_lapack *entries, void *const *found, i32 wide"),
+            *_declared("solvers", interface.solvers, "ag_solvers *entries, void *const *found, i32 wide"),
             _installing(interface),
             *self._tables(),
             self._filled("bundle.c"),
@@ -201,8 +201,8 @@ class Bundle:
 
 def _convolves(program: Program) -> bool:
     """Whether a program, or a body of it, has convolutions in blocks of channels."""
-    own = any(isinstance(step, Call) and step.function in _CONVOLUTIONS for step in program.steps)
-    return own or any(map(_convolves, program.bodies))
+    specs = [spec_of(step) for step in program.steps if isinstance(step, Call)]
+    return any(spec and "CONVOLUTIONS" in spec.only for spec in specs) or any(map(_convolves, program.bodies))
 
 
 def _entry(name: str, type_: TensorType) -> dict[str, Any]:

@@ -3,8 +3,7 @@
 Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  The others stand
 in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is
 not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the
-time so; a call of 30 steps takes 0.3 us longer, of 7).  Solvers and tables, which go over elements, stand before that,
-with the kernels.
+time so; a call of 30 steps takes 0.3 us longer, of 7).  Loops, which run bodies, stand before that.
 """
 
 from __future__ import annotations
@@ -17,10 +16,7 @@ from typing import NamedTuple
 
 from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece, named
-from .byte_helpers import BYTES
 from .product_helpers import PRODUCTS
-from .solver_helpers import SOLVERS
-from .window_helpers import WINDOWS
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -46,7 +42,7 @@ _AHEAD = """\
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"\b(?:ag|AG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
-_NUMBER = re.compile(r"\b(AG_\w+) = (\d+)")
+_NUMBER = re.compile(r"\b(OUTCOME_\w+) = (\d+)")
 
 
 def driver_helpers(names: Iterable[str]) -> str:
@@ -82,11 +78,10 @@ def _sections() -> _Sections:
 
     def read(header: str) -> dict[str, Piece]:
         text = (_HERE / header).read_text(encoding="utf-8")
-        return named(_WORD.sub(lambda word: numbers.get(word[0], word[0]), text))
+        return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
 
-    early = named("\n".join(helper.text for helper in (*SOLVERS, *WINDOWS, *BYTES)))
-    late = named("\n".join(helper.text for helper in PRODUCTS))
-    return _Sections(driver_functions(), early | read("loops.h"), read("functions.h") | late)
+    products = named("\n".join(helper.text for helper in PRODUCTS))
+    return _Sections(driver_functions(), read("loops.h"), read("functions.h") | products)
 
 
 def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:

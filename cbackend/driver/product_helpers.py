@@ -88,17 +88,6 @@ static void ag_panels_then(const ag_runtime *rt, const ag_blas *t, i64 m, i64 n,
     if (after && !together) rt->launch(rt, after, lengths, data, strides, said);
 }
 """),
-    Helper("ag_attend", """\
-/* Attention, see ag_attention.  0, or MEMORY (2). */
-static i32 ag_attend(const ag_runtime *rt, const ag_blas *t, i32 rank, const i64 *batch, i64 m, i64 n, i64 d, i64 e,
-                     const void *scale, const void *q, const i64 *qs, const void *k, const i64 *ks, const void *v,
-                     const i64 *vs, const void *mask, const i64 *ms, i64 drops, const void *fill, const void *added,
-                     const i64 *as, void *y)
-{
-    return t->attend(rt, &(const ag_attention){rank, batch, m, n, d, e, scale, q, qs, k, ks, v, vs, mask, ms, drops,
-                                               fill, added, as, y});
-}
-"""),
     Helper("ag_as_vector", """\
 /* A vector whose stride is 1, copied (then *block holds the copy) where it is not; NULL if there is no memory. */
 static const void *ag_as_vector(const ag_runtime *rt, void **block, i64 item, i64 n, const void *x, i64 *s)

@@ -30,4 +30,4 @@ def spelled(step: Call) -> str:
     """Return the C name of a called function: a kernel's own name, or the driver's helper for an intrinsic."""
     if step.kernel:
         return step.function
-    return "rt->pipeline" if step.function == "pipeline" else f"ag_{step.function}"
+    return f"ag_{step.function}"

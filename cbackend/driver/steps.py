@@ -11,6 +11,7 @@ from ...graph.types import numpy_dtype
 from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
+from ..program.calls import spec_of
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
 from ..program.program import (
@@ -42,7 +43,6 @@ from ..program.program import (
     Restore,
     Said,
     Select,
-    Solvers,
     Stage,
     Stages,
     Step,
@@ -51,16 +51,13 @@ from ..program.program import (
 )
 from . import arena
 from .body_calls import choice_lines, loop_lines
+from .kernel_calls import MEMBERS, kernel_call
 from .spelling import FAILS_IF, FORMS, FUNCTIONS, spelled
 from .step_accounts import StepAccounts
 from .undo import noted
 
 DETAIL = 64
 """The length of ag_call.detail."""
-
-IN_PARTS = {"copy": "ag_copy_in_parts", "eye": "ag_eye", "iota": "ag_iota"}
-"""Host steps that the runtime runs on several threads, with the C function of each, which may end early."""
-TABLES = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 
 
 class StepText(StepAccounts):
@@ -144,9 +141,7 @@ class StepText(StepAccounts):
         if isinstance(argument, Vector):
             return self.vector(argument.values)
         if isinstance(argument, Table):
-            return f"rt, &rt->{TABLES[argument.dtype]}"
-        if isinstance(argument, Solvers):
-            return f"rt, &rt->solve_{TABLES[argument.dtype]}"
+            return f"rt, &rt->{MEMBERS[argument.dtype]}"
         if isinstance(argument, Number):
             return f"(const {storage_type(argument.dtype)}[]){{{_bits(argument)}}}"
         if isinstance(argument, After):
@@ -155,9 +150,10 @@ class StepText(StepAccounts):
             return f"{nest}, (void *[]){{{', '.join(data)}}}, (const i64[]){{{', '.join(strides)}}}"
         if isinstance(argument, Stages):
             stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
-            return f"rt, {count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}, call->detail"
+            return f"{count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}"
         if isinstance(argument, Said):
             return "call->detail"
+        assert isinstance(argument, (int, str)), argument
         return self.q(argument)
 
     def _stage(self, stage: Stage) -> str:
@@ -249,21 +245,16 @@ class StepText(StepAccounts):
         yield f"if (!{self.prefix}{step.result}) {self.fail(Outcome.MEMORY, step.site, 0, array.lengths)}"
 
     def call(self, step: Call) -> Iterator[str]:
+        spec = spec_of(step)
+        if spec is not None:
+            yield from kernel_call(self, step, spec)
+            return
         given = ", ".join(self._given(step))
         kernel = self.launched.get(step.function)
         if kernel is not None:
             yield from self._launch(step, kernel, f"{step.function}({given})")
             return
-        if step.function in IN_PARTS:
-            yield f"if ({self.helper(IN_PARTS[step.function])}(rt, {given})) {self.interrupted(step.site)}"
-            return
         text = f"{step.function if step.kernel else self.helper(spelled(step))}({given})"
-        if step.function == "pipeline":
-            negative = f"f->outcome == AG_STOPPED ? {int(Outcome.INTERRUPTED)} : {int(Outcome.MEMORY)}"
-            status = f"f->outcome < 0 ? {negative} : {int(Outcome.KERNEL)} + f->outcome"
-            yield from f"f->outcome = {text};".split("\n")
-            yield f"if (f->outcome) {self.failed(status, step.site)}"
-            return
         if step.fallible:
             base = int(Outcome.KERNEL) if step.kernel else 0
             yield f"f->outcome = {text};"

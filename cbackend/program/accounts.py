@@ -23,39 +23,32 @@ from collections.abc import Callable, Iterator, Sequence
 from ...graph import Apply, Op
 from ...graph.facets import facet_of
 from ...ops.elementwise.costs import additions
-from ...ops.elementwise.records import Elementwise, Pointwise, add, exp, mul, sub, true_div
+from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
 from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
-from ...ops.linalg.determinants import Det, SlogDet
-from ...ops.linalg.factorizations import Cholesky
-from ...ops.linalg.solving import Inverse, Solve, SolveTriangular
 from ...ops.lowered.assembled import Assembled
-from ...ops.lowered.attention import Attention
 from ...ops.lowered.bfloats import BfloatDot, PackedBfloatDot
 from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_gradient import BlockedKernelGradient
 from ...ops.lowered.blocked_pool import BlockedPool
 from ...ops.lowered.channel_sums import ChannelSums
-from ...ops.lowered.convolution_pair import ConvolutionPair
 from ...ops.lowered.fused import GraphOp, InPlace, unmarked
 from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.packed_dot import PackedDot
 from ...ops.lowered.pipeline import Pipeline
-from ...ops.networks.convolution import Convolution, KernelGradient
+from ...ops.networks.convolution import Convolution
 from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from ...ops.networks.pooling import SumPool
 from ...ops.reductions.cumulative import Cumulative
 from ...ops.reductions.reduce import ArgReduce, Reduce
 from ...ops.shapes.creation import Alloc
 from ...ops.shapes.indexing import IncSubtensor
 from ...ops.shapes.joining import Join
 from ...targets.current import current
-from .plan_block_pools import SUMS
+from ..kernels import Work
+from .calls import spec_of, work_of
 from .program import (
     Allocate,
     Array,
     Buffer,
     Call,
-    Lengths,
     Pack,
     Program,
     Quantity,
@@ -63,7 +56,6 @@ from .program import (
     Site,
     Stages,
     Step,
-    Vector,
 )
 
 COLUMNS = 4
@@ -75,16 +67,8 @@ Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 PRODUCTS = (BfloatDot, Dot, Dot22, Dot22Scalar, FusedProduct, MatMul, Gemm, Gemv, Ger, PackedBfloatDot, PackedDot)
 """Ops that multiply matrices."""
-THIRDS: dict[type[Op], int] = {Inverse: 6, Cholesky: 1, Det: 2, SlogDet: 2, Solve: 2, SolveTriangular: 0}
-"""Operations on a matrix of n rows, in thirds of n^3."""
-SIDES: dict[type[Op], int] = {Solve: 2, SolveTriangular: 1}
-"""Operations per right side, in n^2."""
-Work = Callable[[Program, Site, Sequence[Step]], list[Term]]
+Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
 """Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
-ROW_LENGTHS = 3
-"""Index of the vector with the reduced lengths among the arguments of multiply_windows."""
-CHANNELS, OWN, BESIDE, KERNEL = 1, 6, slice(12, 14), slice(16, 18)
-"""Indices into the numbers of a call of `convolve_blocks` or `convolve_tiles`."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -127,7 +111,7 @@ def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
     """Return the floating-point operations of a node as terms to be added up; no terms for a node without any."""
     if site >= len(program.sites):
         return []
-    work: Work | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
+    work: Count | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
     return work(program, program.sites[site], steps) if work is not None else []
 
 
@@ -139,24 +123,16 @@ def _of_fused_product(program: Program, site: Site, steps: Sequence[Step]) -> li
     op = unmarked(site.node.op)
     assert isinstance(op, FusedProduct)
     if isinstance(op.product, (BlockedConvolution, BlockedPool, ChannelSums, Convolution)):
-        return _convolution_then(op, site.node, steps)
+        return _convolution_then(program, op, site, steps)
     product = _product(op.product, site)
     each = sum(cost(inner) for inner in op.graph.order)
     rows, columns = site.operands[0].lengths[:-1], product[1][-1:]
     return [product, (each, (*rows, *columns), 1)]
 
 
-def _of_system(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _solving(type(unmarked(site.node.op)), site.operands)
-
-
 def _of_stages(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
     found = [a for s in steps if isinstance(s, Call) for a in s.arguments if isinstance(a, Stages)]
     return [(stage.cost, stage.extents, 1) for stages in found for stage in stages.stages if stage.cost]
-
-
-def _of_windows(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    return _windows(site.node, steps)
 
 
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
@@ -176,67 +152,36 @@ _NO_LAUNCH = (BlockedConvolution, BlockedPool, FusedProduct, Join)
 
 
 def _of_assembled(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    calls = [s for s in steps if isinstance(s, Call) and not s.kernel]
-    return [*of_kernels(program, site, steps), *_windows(site.node, calls)]
+    return [*of_kernels(program, site, steps), *of_calls(program, site, steps)]
 
 
-def no_operations(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return no terms: the node only describes, moves or compares elements, or its bodies count their own."""
-    return []
+def of_calls(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
+    """Return the operations of the kernels of the runtime that a node calls, as their specs tell."""
+    found: list[Term] = []
+    for step in steps:
+        if not isinstance(step, Call):
+            continue
+        if spec_of(step) is not None:
+            found += (_term(work, step.dtype) for work in work_of(step.function, step.arguments))
+    return found
 
 
-def _convolution_then(op: FusedProduct, node: Apply, steps: Sequence[Step]) -> list[Term]:
+def _term(work: Work, dtype: str) -> Term:
+    """Return the operations of a call in additions."""
+    functions = (ELEMENTWISE[name] for name in work.functions)
+    each = sum(current().costs.additions(f.name, f.cost, dtype) for f in functions)
+    return work.number + each, work.lengths, work.over
+
+
+def _convolution_then(program: Program, op: FusedProduct, site: Site, steps: Sequence[Step]) -> list[Term]:
     """Return the operations of a convolution, as a product or as a kernel over views, and of its epilogue."""
     calls = [s for s in steps if isinstance(s, Call) and s.writes]
     lengths = calls[-1].writes[-1].lengths
     each = sum(cost(inner) for inner in op.graph.order)
-    product = _windows(node, [s for s in calls if not s.kernel])
+    product = of_calls(program, site, calls)
     if not product:
-        product = [(2 * math.prod(n or 0 for n in node.inputs[1].type.shape[2:]), lengths, 1)]
+        product = [(2 * math.prod(n or 0 for n in site.node.inputs[1].type.shape[2:]), lengths, 1)]
     return [*product, (each, lengths, 1)]
-
-
-def _windows(node: Apply, steps: Sequence[Step]) -> list[Term]:
-    """Return two operations per element of the result and reduced element; for kernels over views, one per view."""
-    found: list[Term] = []
-    for s in steps:
-        if isinstance(s, Call) and s.function == "multiply_windows":
-            rows = [a for a in s.arguments if isinstance(a, Vector)][ROW_LENGTHS]
-            found.append((2, (*s.writes[0].lengths, *rows.values), 1))
-        elif isinstance(s, Call) and s.function in ("convolve_blocks", "convolve_packing", "convolve_tiles"):
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            if any(numbers[BESIDE]):
-                found.append((sum(n for n in numbers[BESIDE] if isinstance(n, int)), s.writes[-1].lengths, 1))
-                continue
-            found += _own(numbers, s.writes[-1].lengths) if numbers[OWN] else [
-                (2, (*s.writes[-1].lengths, numbers[CHANNELS], *numbers[KERNEL]), 1)
-            ]
-        elif isinstance(s, Call) and s.function == "convolve_gradient":
-            numbers = next(a for a in s.arguments if isinstance(a, Vector)).values
-            found.append((2, (*s.writes[-1].lengths, numbers[0], *numbers[-2:]), 1))
-        elif isinstance(s, Call) and s.function == "convolve_pair":
-            first, _, second, *_ = (a.values for a in s.arguments if isinstance(a, Vector))
-            found.append((2, (*s.writes[0].lengths, first[CHANNELS], *first[KERNEL]), 1))
-            found += _own(second, s.writes[-1].lengths)
-        elif isinstance(s, Call) and s.kernel and node.out.type.kind in "fc":
-            views = len(dict.fromkeys(a.base for a in s.reads))
-            found.append((views, s.writes[0].lengths, 1))
-    return found
-
-
-def _own(numbers: Lengths, lengths: Lengths) -> list[Term]:
-    """Return the operations of a convolution with a kernel per channel, or of a sum pool; comparisons count none."""
-    kernel = numbers[KERNEL]
-    if numbers[OWN] == 1:
-        return [(2, (*lengths, *kernel), 1)]
-    return [(math.prod(n for n in kernel if isinstance(n, int)) - 1, lengths, 1)] if numbers[OWN] == SUMS else []
-
-
-def _of_sums(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    """Return the additions of each window of a sum pool; comparisons count none."""
-    op, written = site.node.op, [s.writes[0].lengths for s in steps if isinstance(s, Call) and s.kernel and s.writes]
-    assert isinstance(op, SumPool)
-    return [(math.prod(op.kernel) - 1, written[-1], 1)] if written and site.node.out.type.kind == "f" else []
 
 
 def _costs_of_parts(op: Assembled) -> list[int]:
@@ -283,25 +228,9 @@ def _product(op: object, site: Site) -> Term:
     return 2, (*a.lengths, *b.lengths[1:]), 1
 
 
-def _of_attention(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:
-    q, k, v = (x.lengths for x in site.operands[:3])
-    batch = max((x[:-2] for x in (q, k, v)), key=len)
-    sizes, shares = (*batch, q[-2], k[-1]), _of_row(Softmax, site.node.out.dtype)
-    return [(2, (*sizes, q[-1]), 1), (2, (*sizes, v[-1]), 1), (shares, sizes, 1)]
-
-
 def _of_row(kind: type[Op], dtype: str) -> int:
     """Return additions per element of a row."""
     return sum(current().costs.additions(f.name, f.cost, dtype) for f in ROWS[kind]) + ROW_ADDITIONS
-
-
-def _solving(kind: type[Op], operands: Sequence[Array]) -> list[Term]:
-    a = operands[0].lengths
-    found: list[Term] = [(THIRDS[kind], (*a, a[-1]), 3)] if THIRDS[kind] else []
-    if kind in SIDES:
-        batch = max((x.lengths[:-2] for x in operands), key=len)
-        found.append((SIDES[kind], (*batch, a[-1], *operands[1].lengths[-2:]), 1))
-    return found
 
 
 # --- memory
@@ -331,13 +260,8 @@ def spared(program: Program, site: int, steps: Sequence[Step]) -> Iterator[tuple
 
 # --- the facet `work` of the classes that do more than launch one kernel
 
-COUNTS: dict[type[Op], Work] = {
+COUNTS: dict[type[Op], Count] = {
     **dict.fromkeys(PRODUCTS, _of_product),
-    Attention: _of_attention,
-    **dict.fromkeys(THIRDS, _of_system),
-    **dict.fromkeys((BlockedConvolution, BlockedKernelGradient, BlockedPool, ChannelSums), _of_windows),
-    **dict.fromkeys((Convolution, ConvolutionPair, KernelGradient), _of_windows),
-    SumPool: _of_sums,
     FusedProduct: _of_fused_product,
     Pipeline: _of_stages,
     Assembled: _of_assembled,

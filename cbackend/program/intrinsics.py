@@ -1,51 +1,22 @@
 """Intrinsics: the calls of a program other than kernels, with the arrays that each writes.
 
-    copy(item, rank, [n, ...], target, [s, ...], source, [s, ...])     target[...] = source[...]
-    eye(item, n, m, k, target, one)                                    ones on a diagonal of zeros
-    iota(n, target)                                                    an arithmetic progression by its first two
-    span_count, range_count(..., count)                                the length of a range
-    in_bounds(steps, rank, [n, ...], indices, [s, ...], n, axis, said) fails with INDEX
     dot, gemv, ger, gemm, matmul(products, ..., result)                products of matrices
     product_then(products, ..., result, then kernel)                   a product and its epilogue, tile by tile
     panels_then(products, m, n, k, 1, x, [s, s], panels, 0, result, then kernel)
                                                                        a product of weights in panels, and its epilogue
-    attend(products, rank, [n, ...], m, n, d, e, scale, q, [s, ...], k, [s, ...], v, [s, ...], ..., result)
-                                                                       attention, whose scores are not kept
-    multiply_windows(products, ..., result, then kernel)               a product of windows, and its epilogue
-    convolve_blocks(products, [...], x, [s, ...], w, bias, low, high, result, then kernel)
-                                                                       a convolution on channels in blocks
-    convolve_tiles(products, ..., high, room, result, then kernel)     the same by tiles, which are laid in `room`
-    convolve_packing(products, [...], x, [s, ...], w, [s, ...], bias, low, high, room, result, then kernel)
-                                                                       the same by kernels that are laid in `room` first
-    convolve_pair(products, ..., high, [...], w, bias, low, high, room, result)
-                                                                       two of them, of which the first one has `room`
-    convolve_gradient(products, [...], x, [s, ...], g, room, result)
-                                                                       the gradient of the kernels of a convolution
-    multiply_bytes(products, ..., result)                              products of bytes in 32 bits
-    sum_bytes(products, [...], x, [s, ...], w, start, totals, scale, bias, more, [s, ...], result)
-                                                                       a convolution of bytes in blocks
-    look_up(products, count, x, table, result)                         table[x], for bytes
-    quantize_words(products, ..., x, scale, zero, result)              floats as bytes in blocks of four channels
-    byte_softmax_rows(products, [...], x, exponents, result)           softmax of rows of bytes
-    multiply_nibbles(products, ..., result)                            rows of floats by weights of 4 bits
-    multiply_sparse(products, ..., result)                             rows by a matrix of which some vectors are stored
-    multiply_columns(products, ..., result)                            the same for blocks along the sum
-    multiply_two(products, ..., result)                                rows by a matrix with two of each four numbers
-    multiply_bfloats(products, ..., a, [s, s], b, [s, s], result)      a product of bfloat16, summed in float32
-    solve, solve_triangular, cholesky, slogdet(solvers, ..., result)   factorizations
-    pipeline({stages})                                                 kernels, some rows of each at a time
 
 Arrays among the arguments are numbered in their order, those in an epilogue left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ...record import record
 from ..ir.kernel import Kernel
-from ..ir.operands import Pointer
-from .program import After, Argument, Array, Call, Number, Said, Solvers, Stages, Table, Vector
+from ..kernels import specs
+from . import calls
+from .program import After, Array, Call, Number, Table, Vector
 
 
 @record
@@ -58,20 +29,13 @@ class Intrinsic:
 
 
 KINDS: dict[type[object], str] = {
-    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", Solvers: "l", After: "f", Stages: "p",
-    Said: "s",
+    int: "q", str: "q", Array: "a", Vector: "v", Number: "n", Table: "t", After: "f",
 }  # fmt: skip
-"""The letters of signatures: quantity, array, vector, number, products, solvers, epilogue, stages, message."""
+"""The letters of signatures: quantity, array, vector, number, products, epilogue."""
 
 INTRINSICS: dict[str, Intrinsic] = {
     found.name: found
     for found in (
-        Intrinsic("copy", "q q v a v a v", (0,)),
-        Intrinsic("eye", "q q q q a n"),
-        Intrinsic("iota", "q a"),
-        Intrinsic("span_count", "a a"),
-        Intrinsic("range_count", "q q q q a"),
-        Intrinsic("in_bounds", "q q v a v q q s", ()),
         Intrinsic("dot", "t q q a q a q a"),
         Intrinsic("gemv", "t q q q na a q q a q na a"),
         Intrinsic("ger", "t q q q na a q a q a"),
@@ -79,28 +43,6 @@ INTRINSICS: dict[str, Intrinsic] = {
         Intrinsic("matmul", "t q v q q q n a v a v n a"),
         Intrinsic("product_then", "t q v q q q na a v a v n a f"),
         Intrinsic("panels_then", "t q q q n a v a n a f"),
-        Intrinsic("attend", "t q v q q q q na a v a v a v qa v q qna qa v a"),
-        Intrinsic("multiply_windows", "t q v q n a v a v q v v q v v n a f"),
-        Intrinsic("convolve_blocks", "t v a v a a qa qa a f"),
-        Intrinsic("convolve_tiles", "t v a v a a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_packing", "t v a v a v a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_pair", "t v a v a a qa qa v a a qa qa a a f", (-2, -1)),
-        Intrinsic("convolve_gradient", "t v a v a a a", (-2, -1)),
-        Intrinsic("multiply_bytes", "t q v q q q q q a v a v a"),
-        Intrinsic("sum_bytes", "t v a v a a a a a qa v a"),
-        Intrinsic("look_up", "t q a a a"),
-        Intrinsic("quantize_words", "t q q q q a a a a"),
-        Intrinsic("byte_softmax_rows", "t v a a a"),
-        Intrinsic("multiply_nibbles", "t q q q q q a a a qa a"),
-        Intrinsic("multiply_sparse", "t q q q q a a a a a"),
-        Intrinsic("multiply_columns", "t q q q a a a a a"),
-        Intrinsic("multiply_two", "t q q q a a a a"),
-        Intrinsic("multiply_bfloats", "t q q q q q q a v a v a"),
-        Intrinsic("solve", "l q q v q q a v aq v n a"),
-        Intrinsic("solve_triangular", "l q q q q v q q a v a v a"),
-        Intrinsic("cholesky", "l q q v q a v a"),
-        Intrinsic("slogdet", "l q q q v q a v a a", (-2, -1)),
-        Intrinsic("pipeline", "p", ()),
     )
 }
 """All intrinsics by name; the driver contains their C."""
@@ -108,6 +50,8 @@ INTRINSICS: dict[str, Intrinsic] = {
 
 def has_signature(step: Call) -> bool:
     """Whether the arguments of an intrinsic are of the kinds in its signature."""
+    if step.function in specs():
+        return not calls.misfit(step.function, step.arguments)
     kinds = INTRINSICS[step.function].signature.split()
     given = step.arguments
     if len(given) == len(kinds) + 3 and kinds[-1] == "f":  # four zeros stand for no epilogue
@@ -115,14 +59,12 @@ def has_signature(step: Call) -> bool:
     return len(given) == len(kinds) and all(KINDS[type(a)] in k for a, k in zip(given, kinds, strict=True))
 
 
-Effects = tuple[tuple[Array, ...], tuple[Array, ...]]
-"""The arrays that a call writes, and those that it reads."""
-
-
-def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
+def effects(step: Call, kernels: Mapping[str, Kernel]) -> calls.Effects:
     """Return the effects of a call by its arguments.  Raises KeyError for an unknown kernel or intrinsic."""
     if step.kernel:
-        return _of_kernel(step.arguments, kernels[step.function])
+        return calls.effects_of_kernel(step.arguments, kernels[step.function])
+    if step.function in specs():
+        return calls.effects(step.function, step.arguments, kernels)
     intrinsic = INTRINSICS[step.function]
     arrays = [a for a in step.arguments if isinstance(a, Array)]
     written = {k % len(arrays) for k in intrinsic.writes} if arrays else set()
@@ -130,22 +72,11 @@ def effects(step: Call, kernels: Mapping[str, Kernel]) -> Effects:
     reads = [a for k, a in enumerate(arrays) if k not in written]
     for argument in step.arguments:
         if isinstance(argument, After):
-            more, others = _of_kernel(argument.arguments, kernels[argument.kernel])
+            more, others = calls.effects_of_kernel(argument.arguments, kernels[argument.kernel])
             writes, reads = [*more, *writes], [*reads, *others]
-        elif isinstance(argument, Stages):
-            return _of_stages(argument, kernels)
     return tuple(writes), tuple(reads)
 
 
-def _of_kernel(arguments: Sequence[Argument], kernel: Kernel) -> Effects:
-    given = zip(kernel.arguments, arguments, strict=False)
-    found = {k.operand: a for k, a in given if isinstance(k, Pointer) and isinstance(a, Array)}
-    arrays, first_input = sorted(found.items(), key=lambda pair: pair[0]), len(kernel.outputs)
-    return tuple(a for k, a in arrays if k < first_input), tuple(a for k, a in arrays if k >= first_input)
-
-
-def _of_stages(stages: Stages, kernels: Mapping[str, Kernel]) -> Effects:
-    """Return the arrays of a pipeline that lie in memory; its line buffers belong to the runtime."""
-    found = [_of_kernel(stage.arguments, kernels[stage.kernel]) for stage in stages.stages]
-    writes = dict.fromkeys(a for written, _ in found for a in written if a.base != "")
-    return tuple(writes), tuple(dict.fromkeys(a for _, read in found for a in read if a.base != ""))
+def known() -> list[str]:
+    """Return the names of all calls but those of generated kernels."""
+    return [*INTRINSICS, *specs()]

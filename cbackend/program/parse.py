@@ -13,6 +13,7 @@ from ...ops.control.cond import Cond
 from ...ops.control.scan_ops import Scan
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
+from ..kernels import specs
 from .intrinsics import effects
 from .names import implied_locals
 from .outcome import Outcome
@@ -21,6 +22,7 @@ from .program import (
     INTEGER,
     POINTER,
     Allocate,
+    Argument,
     Array,
     Buffer,
     Call,
@@ -281,11 +283,17 @@ class _Parser(OperandParser):
 
     def _called(self, is_kernel: bool) -> Step:
         function = self.kernel() if is_kernel else self.intrinsic()
-        arguments = self.arguments()
+        dtype = ""
+        arguments: tuple[Argument, ...]
+        if not is_kernel and function in specs():
+            dtype = self.dtype() if self.r.accept(":") else ""
+            arguments = self.fields(specs()[function])
+        else:
+            arguments = self.arguments()
         fallible = self.r.accept("may")
         if fallible:
             self.r.expect("fail")
-        step = Call(self.site, function, arguments, (), (), fallible, is_kernel)
+        step = Call(self.site, function, arguments, (), (), fallible, is_kernel, dtype)
         if self.r.accept("writes"):
             writes = self.arrays()
             self.r.expect("reads")

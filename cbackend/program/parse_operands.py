@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Container, Mapping
+from typing import TypeVar
 
 import numpy as np
 
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
-from .intrinsics import INTRINSICS
+from ..kernels import INNER, REAL, KernelSpec, specs
+from .intrinsics import known
 from .names import Kinds, Names
 from .program import (
     After,
     Argument,
     Array,
     Buffer,
+    Inner,
     Lengths,
     Memory,
     Number,
     Quantity,
     Rows,
     Said,
-    Solvers,
     Stage,
     Stages,
     Table,
@@ -69,10 +70,10 @@ class OperandParser:
         return self._known(self.kernels, "the name of a kernel of the file")
 
     def intrinsic(self) -> str:
-        """The name of an intrinsic."""
-        return self._known(INTRINSICS, f"an intrinsic: {', '.join(INTRINSICS)}")
+        """The name of a kernel of the runtime."""
+        return self._known(known(), f"a kernel of the runtime: {', '.join(known())}")
 
-    def _known(self, names: Mapping[str, Any], expected: str) -> str:
+    def _known(self, names: Container[str], expected: str) -> str:
         name = self.r.name()
         if name not in names:
             self.r.back()
@@ -155,16 +156,39 @@ class OperandParser:
         """Arguments in parentheses."""
         return self.r.several(self._argument, "(", ")")
 
+    def fields(self, spec: KernelSpec) -> tuple[Argument, ...]:
+        """Return the arguments of a kernel of the runtime, `name=argument` in parentheses."""
+        kinds = {field.name: field.kind for field in spec.fields}
+        found: dict[str, Argument] = {}
+
+        def field() -> None:
+            name = self._known(kinds, f"a field of {spec.name}: {', '.join(kinds)}")
+            self.r.expect("=")
+            found[name] = self._field(kinds[name])
+
+        self.r.several(field, "(", ")")
+        try:
+            return spec.arguments(found)
+        except TypeError as error:
+            self.r.fail(str(error))
+
+    def _field(self, kind: str) -> Argument:
+        if kind == REAL:
+            return float(self.r.take("number", "a number"))
+        if kind == INNER:
+            spec = specs()[self._known(specs(), "a kernel of the runtime")]
+            return Inner(spec.name, self.fields(spec))
+        return self._argument()
+
     def _argument(self) -> Argument:
         if self.r.sees_number():
             value = self.r.integer()
             return Number(self.dtype(), value) if self.r.accept(":") else value
         if self.r.sees("["):
             return Vector(self.quantities())
-        for word, table in (("products", Table), ("solvers", Solvers)):
-            if self.r.accept(word):
-                self.r.expect(":")
-                return table(self.dtype())
+        if self.r.accept("products"):
+            self.r.expect(":")
+            return Table(self.dtype())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):

@@ -17,11 +17,11 @@ from ...ops.shapes.creation import Alloc
 from ...ops.shapes.indexing import IncSubtensor
 from ...ops.shapes.joining import Join
 from ..ir.kernel import Kernel
-from .plan_blocks import blocked_lengths
 from .plan_creation import fill_with, joined_lengths, parts_of
 from .plan_indexing import fits
 from .plan_views import sliced, window
 from .planner import Planner, has_all_loops
+from .prepared import followed
 from .program import Array, Lengths
 
 PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
@@ -65,7 +65,9 @@ def _lengths(p: Planner, node: Apply, kernels: dict[Apply, Kernel]) -> list[Leng
         return [p.arrays[node.inputs[0]].lengths]
     if isinstance(node.op, PRODUCTS):
         product = node.op.split(node.inputs)[0].owner if isinstance(node.op, FusedProduct) else node
-        return [blocked_lengths(p, product)]  # type: ignore[arg-type]
+        lengths = followed()[type(product.op)].lengths  # type: ignore[union-attr]
+        assert lengths is not None
+        return [lengths(p, product)]  # type: ignore[arg-type]
     kernel = kernels[node]
     extents = p.extents(kernel, [p.arrays[node.inputs[operand.source]] for operand in kernel.inputs])
     found = {o.source: tuple(1 if loop is None else extents[loop] for loop in o.axes) for o in kernel.outputs}
@@ -133,3 +135,8 @@ def _put(p: Planner, x: Variable, part: Array, places: dict[Variable, Array]) ->
         places[x] = part
     else:
         p.copy(part, p.arrays[x])
+
+
+PLANNERS = {
+    Assembled: plan_assembled,
+}

@@ -11,7 +11,7 @@ from ...graph.types import numpy_dtype
 from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import Cast, logical_and, logical_or, mul
 from ...ops.elementwise.records import add as plus
-from ...ops.linalg.blas import BLAS_DTYPES
+from ...ops.linalg.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ...ops.lowered.fused import Fused
 from ...ops.lowered.packed_dot import PackedDot
 from ...ops.reductions.reduce import Reduce
@@ -219,3 +219,15 @@ def sum_of_products(node: Apply, left: tuple[int | str, ...], right: tuple[int |
     summed = Reduce(total, (axis,))(times(DimShuffle(left)(x), DimShuffle(right)(y)))
     fused: Variable = Fused(FunctionGraph(inner, [summed]))(a, b)
     return fused if fused.dtype == a.dtype else Cast(a.dtype)(fused)
+
+
+PLANNERS = {
+    Dot: plan_dot,
+    MatMul: plan_matmul,
+    Dot22: plan_dot,
+    Dot22Scalar: plan_dot22_scalar,
+    PackedDot: plan_packed_dot,
+    Gemm: plan_gemm,
+    Gemv: plan_gemv,
+    Ger: plan_ger,
+}

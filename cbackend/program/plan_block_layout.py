@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...graph import Apply
+from ...ops.lowered.blocked import FromBlocks, ToBlocks
 from .outcome import Outcome
-from .plan_windows import window_counts
 from .planner import Planner
 from .program import Array, Lengths
+from .windows import window_counts
 
 
 def plan_to_blocks(p: Planner, node: Apply) -> None:
@@ -41,6 +42,15 @@ def plan_from_blocks(p: Planner, node: Apply) -> None:
         p.copy(target, source)
 
 
+def has_copy(node: Apply) -> bool:
+    """Whether C copies channels into blocks, or out of them: blocks of a known size, which the channels fill."""
+    op = node.op
+    if isinstance(op, FromBlocks):
+        return op.shuffle == 1 and bool(node.inputs[0].type.shape[4])
+    channels = node.inputs[0].type.shape[1]
+    return bool(op.size) and channels is not None and channels % op.size == 0  # type: ignore[attr-defined]
+
+
 def with_dense_lanes(p: Planner, x: Array) -> Array:
     """Return x if the channels of a block are adjacent in memory, else a copy where they are."""
     return x if x.strides[4] == 1 else p.packed(x)
@@ -50,3 +60,10 @@ def counts_in_blocks(p: Planner, op: Any, x: Array, kernel: Any) -> Lengths:
     """Return the numbers of windows along rows and columns of x, padded as the op says."""
     around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
     return window_counts(p, op, around, kernel)
+
+
+PLANNERS = {
+    ToBlocks: plan_to_blocks,
+    FromBlocks: plan_from_blocks,
+}
+CONDITIONS = dict.fromkeys((FromBlocks, ToBlocks), has_copy)

@@ -9,6 +9,10 @@ from ...ops.core.tensor import TensorVariable, constant
 from ...ops.elementwise.records import Cast, add, fill, mul, sub, true_div
 from ...ops.lowered.fused import Fused
 from ...ops.reductions.reduce import Reduce
+from ...ops.reductions.unbroadcasting import SumTo
+from ...ops.shapes.creation import Alloc, Arange, Eye
+from ...ops.shapes.joining import Join
+from ..kernels.memory.spec import EYE, IOTA, RANGE_COUNT, SPAN_COUNT
 from .outcome import Outcome
 from .plan_views import broadcast
 from .planner import Planner
@@ -74,7 +78,7 @@ def plan_eye(p: Planner, node: Apply) -> None:
     n, m = p.lengths(node.inputs[:2])
     result = p.result(node.out, (n, m))
     item = node.out.type.numpy.itemsize
-    p.call("eye", (item, n, m, p.read(node.inputs[2]), result, Number(result.dtype, 1)), (result,), ())
+    p.run(EYE, item=item, n=n, m=m, d=p.read(node.inputs[2]), y=result, one=Number(result.dtype, 1))
 
 
 def plan_arange(p: Planner, node: Apply) -> None:
@@ -88,19 +92,19 @@ def plan_arange(p: Planner, node: Apply) -> None:
     if node.out.type.kind == "f":
         span = Cast("float64")(true_div(sub(stop, start), step))
         p.plan_all([span])
-        p.call("span_count", (p.arrays[span], count), (count,), (p.arrays[span],))
+        p.run(SPAN_COUNT, span=p.arrays[span], count=count)
     else:
-        bounds = [p.read(v) for v in (start, stop, step)]
-        p.call("range_count", (*bounds, int(dtype == "uint64"), count), (count,), ())
+        first, end, by = (p.read(v) for v in (start, stop, step))
+        p.run(RANGE_COUNT, start=first, stop=end, step=by, is_unsigned=int(dtype == "uint64"), count=count)
     length = p.load(count)
     p.guard("not_negative", length, failure=Outcome.RANGE)
     if dtype == "int64" and _is_constant(start, 0) and _is_constant(step, 1):
         result = p.result(node.out, (length,))
-        p.call("iota", (length, result), (result,), ())
+        p.run(IOTA, n=length, y=result)
         return
     numbers = TensorVariable(TensorType("int64", (None,)))
     p.put(numbers, p.fresh("int64", (length,)))
-    p.call("iota", (length, p.arrays[numbers]), (p.arrays[numbers],), ())
+    p.run(IOTA, n=length, y=p.arrays[numbers])
     if node.out.type.kind != "f":
         p.expand(node, [add(mul(Cast(dtype)(numbers), step), start)])
         return
@@ -159,3 +163,12 @@ def _summed(p: Planner, x: Array, target: Lengths, axes: list[int], some: Quanti
     result = p.fresh(x.dtype, wanted)
     p.launch(kernel, p.extents(kernel, [split]), (result,), (split,))
     return Array(result.base, result.dtype, target, p.strides(target), True, result.memory)
+
+
+PLANNERS = {
+    Alloc: plan_alloc,
+    Join: plan_join,
+    Arange: plan_arange,
+    Eye: plan_eye,
+    SumTo: plan_sum_to,
+}

@@ -16,36 +16,25 @@ from collections.abc import Callable
 from ...graph import Apply, FunctionGraph, Op, Variable, rebuild
 from ...ops.core.tensor import TensorVariable
 from ...ops.linalg.blas import Dot, Dot22, Dot22Scalar, MatMul
-from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_pool import BlockedPool
-from ...ops.lowered.channel_sums import ChannelSums
 from ...ops.lowered.fused import Fused
 from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.packed_dot import PackedDot
-from ...ops.networks.convolution import Convolution
 from ..ir.kernel import Kernel
 from .launches import is_launched
 from .plan_blas import Multiplication, multiplication, of_panels
-from .plan_block_pools import pooled_blocks, summed_channels
-from .plan_blocks import convolved_blocks, has_call, plan_cut_off
 from .plan_kernels import kernel_in_place
-from .plan_windows import MOST_LOOPS, convolved, has_own_kernels, own_kernels, plan_as
 from .planner import Planner, has_all_loops
+from .prepared import Prepared, clipped, followed, run_into
 from .program import After, Array, Lengths, Quantity
 
 MAX_ARRAYS = 64
 """Most arrays of an epilogue: AG_MOST_ARRAYS of the runtime."""
-IN_BLOCKS = (BlockedConvolution, BlockedPool, ChannelSums)
 MULTIPLIED: dict[type[Op], Callable[[Planner, Apply], Multiplication]] = {
     Dot: multiplication,
     Dot22: multiplication,
     Dot22Scalar: multiplication,
     MatMul: multiplication,
     PackedDot: of_panels,
-    Convolution: convolved,
-    BlockedConvolution: convolved_blocks,
-    BlockedPool: pooled_blocks,
-    ChannelSums: summed_channels,
 }
 
 
@@ -56,13 +45,9 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
     made = product.owner
     assert made is not None
     group = Apply(node.op.group, (product, *others), node.origin)
-    if isinstance(made.op, Convolution):
-        if has_own_kernels(made):
-            plan_as(p, node, own_kernels(p, made, node.op.graph, others))
-            return
-        product, group = _of_any_lengths(group)
-    elif isinstance(made.op, IN_BLOCKS):
-        if has_call(made) and plan_cut_off(p, node):
+    way = followed().get(type(made.op))
+    if way is not None:
+        if way.takes(made) and (way.alone(p, node) or _plan_clipped(p, node)):
             return
         product, group = _of_any_lengths(group)
     host = _host(group)
@@ -70,9 +55,7 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
     if (
         kernel is None
         or host is None
-        or type(made.op) not in MULTIPLIED
-        or (isinstance(made.op, Convolution) and kernel.rank > MOST_LOOPS)
-        or (isinstance(made.op, IN_BLOCKS) and not has_call(made))
+        or (type(made.op) not in MULTIPLIED if way is None else kernel.rank > way.most_loops or not way.takes(made))
         or not _runs_along(kernel, product)
         or not all(has_all_loops(group, kernel, k) for k in range(len(kernel.outputs)))
         or not all(o in p.needed for o in node.outputs)
@@ -80,6 +63,15 @@ def plan_fused_product(p: Planner, node: Apply) -> None:
         p.expand(node, node.op.expand(node.inputs))
         return
     _plan_fused(p, node, group, kernel, made, host)
+
+
+def _plan_clipped(p: Planner, node: Apply) -> bool:
+    """Plan a call and a clip of its result as one call; return whether the node has this form."""
+    found = clipped(node)
+    if found is None:
+        return False
+    run_into(p, found.prepare(p), node.out)
+    return True
 
 
 def _of_any_lengths(group: Apply) -> tuple[Variable, Apply]:
@@ -116,7 +108,8 @@ def _runs_along(kernel: Kernel, product: Variable) -> bool:
 
 
 def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: Apply, host: int) -> None:
-    multiply = MULTIPLIED[type(made.op)](p, made)
+    way = followed().get(type(made.op))
+    multiply = MULTIPLIED[type(made.op)](p, made) if way is None else way.prepare(p, made)
     shape = multiply.lengths
     p.arrays[group.inputs[0]] = p.dense("", made.out.dtype, shape)  # its place is found below
     inputs = [p.arrays[group.inputs[operand.source]] for operand in kernel.inputs]
@@ -126,6 +119,9 @@ def _plan_fused(p: Planner, node: Apply, group: Apply, kernel: Kernel, made: App
     inputs = [place if operand.source == 0 else x for operand, x in zip(kernel.inputs, inputs, strict=True)]
     p.kernels.setdefault(kernel.name, kernel)
     after = After(kernel.name, tuple(p.kernel_arguments(kernel, extents, results, inputs)))
+    if isinstance(multiply, Prepared):
+        multiply.run(p, place, after)
+        return
     p.products[made.out.dtype] = None
     arguments, reads = (*multiply.arguments, place, after), (*multiply.reads, *inputs)
     p.call(multiply.function, arguments, (*results, *multiply.writes, place), reads, multiply.fallible)
@@ -142,3 +138,8 @@ def _place(p: Planner, made: Apply, shape: Lengths, extents: Lengths, result: Ar
     rows = p.let("choose", apart, shape[0], 0)  # no memory where none is needed
     own = p.fresh(dtype, (rows, *shape[1:]))
     return p.select(apart, Array(own.base, dtype, shape, inside.strides, True, own.memory), inside)
+
+
+PLANNERS = {
+    FusedProduct: plan_fused_product,
+}

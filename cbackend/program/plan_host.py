@@ -6,6 +6,14 @@ from ...graph import Apply, Op
 from ...graph.facets import facet_of, how_to_add, reason
 from ...graph.text import op_text
 from ...ops.elementwise.records import ElementwiseRecord
+from ...ops.linalg.determinants import Cofactors
+from ...ops.linalg.factorizations import QR, SVD, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
+from ...ops.linalg.fourier import Fourier
+from ...ops.linalg.solving import PseudoInverse
+from ...ops.lowered.fused import InPlace
+from ...ops.lowered.region import Region
+from ...ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Unique, UniqueParts
+from ...ops.shapes.joining import RepeatedPositions
 from .planner import Planner
 from .program import INTEGER, POINTER, Host
 
@@ -31,3 +39,15 @@ def how_to_give_c(op: Op) -> str:
         return f"; pass c= to ag.elementwise_op({op.name!r}, ...)"
     known = facet_of(type(op), "planner") or reason(type(op), "planner")
     return "" if known else f"; {how_to_add(type(op), 'planner')}"
+
+
+_NUMPY = "NumPy computes it, as a host step"
+HOST_STEPS = {
+    **dict.fromkeys(
+        (ArgSort, Cofactors, Eig, Eigh, Eigvals, Eigvalsh, Fourier, Nonzero, OrderStatistics, PseudoInverse, QR,
+         RepeatedPositions, SVD, SearchSorted, SingularValues, Sort, Unique, UniqueParts), _NUMPY
+    ),
+    InPlace: "it is planned as the op that it marks",
+    Region: "another engine runs it, as a host step",
+}  # fmt: skip
+"""Ops without a planner, with the reason."""

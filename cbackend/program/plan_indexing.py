@@ -12,14 +12,16 @@ from ...graph import Apply, TensorType, Variable
 from ...ops.core.tensor import TensorVariable
 from ...ops.elementwise.records import add, logical_or
 from ...ops.lowered.fused import unmarked
-from ...ops.shapes.advanced_indexing import joint_position
+from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, joint_position
+from ...ops.shapes.indexing import IncSubtensor
 from ...record import record
 from ..ir.kernel import Kernel
+from ..kernels.memory.spec import IN_BOUNDS
 from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner
-from .program import Allocate, Argument, Array, Lengths, Quantity, Restore, Said, Vector
+from .program import Allocate, Argument, Array, Lengths, Quantity, Restore, Said
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:
@@ -128,9 +130,8 @@ def _check_unread(
     for array, axis in zip(arrays, axes, strict=True):
         missing = len(joint) - len(array.lengths)
         strides = tuple(p.along(n, m, s) for n, m, s in zip(array.lengths, joint[missing:], array.strides, strict=True))
-        shape = (len(joint), Vector(tuple(joint)), array, Vector((0,) * missing + strides))
-        arguments: list[Argument] = [others, *shape, whole.lengths[axis], axis, Said()]
-        p.call("in_bounds", arguments, (), (array,), fallible=True)
+        s, length = (0,) * missing + strides, whole.lengths[axis]
+        p.run(IN_BOUNDS, others=others, n=tuple(joint), indices=array, s=s, length=length, axis=axis)
 
 
 def _index_arrays(spec: tuple[str, ...], indices: Sequence[Variable]) -> Iterator[Variable]:
@@ -168,3 +169,10 @@ def _called(p: Planner, access: _Access, how: str, dtype: str, other: Array) -> 
             p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)
         ]
     return kernel, [*arguments, Said()]
+
+
+PLANNERS = {
+    IncSubtensor: plan_inc_subtensor,
+    AdvancedSubtensor: plan_gather,
+    AdvancedIncSubtensor: plan_scatter,
+}

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from ...graph import Apply, FunctionGraph, same_shape
 from ...ops.core.tensor import TensorVariable
+from ...ops.elementwise.records import Pointwise
 from ...ops.lowered.fused import Fused, InPlace
+from ...ops.lowered.row_passes import Top
+from ...ops.networks.fixed_point import Requantize
+from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ...ops.networks.quantized import Dequantize, Quantize
+from ...ops.reductions.cumulative import Cumulative
+from ...ops.reductions.reduce import ArgReduce, Reduce
 from ..ir.kernel import Kernel
 from ..lowering.lower import OverwriteRefusedError
+from .accounts import of_kernels
 from .launches import runs_in_any_order
 from .outcome import Outcome
 from .plan_order import ordered_strides, result_in_order
@@ -88,3 +96,15 @@ def _overwritten(p: Planner, node: Apply, output: int, destroyed: Mapping[int, i
         for axis, (have, want) in enumerate(zip(victim.lengths, lengths, strict=True)):
             p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
     return p.put(node.outputs[output], victim)
+
+
+KERNEL_OPS = (Pointwise, Fused, Reduce, ArgReduce, Cumulative, Softmax, LogSoftmax, LogSumExp, Top)
+"""Ops that lower.py turns into one kernel."""
+
+PLANNERS = {
+    **dict.fromkeys(KERNEL_OPS, plan_kernel),
+    Quantize: plan_scaled,
+    Dequantize: plan_scaled,
+    Requantize: plan_scaled,
+}
+WORK = dict.fromkeys(KERNEL_OPS, of_kernels)

@@ -10,23 +10,20 @@ where the next step reads its state; or into two buffers by turns, where only th
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
-from ...graph import Apply, Dim, FunctionGraph, Variable
+from ...graph import Apply, Dim, Variable
 from ...graph.dims import atoms, fold, opaque_dims
 from ...ops.control.cond import Cond
-from ...ops.control.scan_ops import Scan
+from ...ops.control.scan_ops import Scan, While
 from .outcome import Outcome
 from .planner import Planner
 from .program import INTEGER, Array, Choice, Length, Loop, Quantity
 
-Body = Callable[[Planner, FunctionGraph], int]
-"""Function that plans a graph as a body of the program under construction and returns its number."""
 
-
-def plan_scan(p: Planner, node: Apply, body: Body) -> None:
+def plan_scan(p: Planner, node: Apply) -> None:
     op = node.op
     assert isinstance(op, Scan)
     n, sequences, firsts, others = op.parts(node)
@@ -46,14 +43,12 @@ def plan_scan(p: Planner, node: Apply, body: Body) -> None:
         results.append(result)
         made.append(is_made)
     arrays = tuple(rows), tuple(states), tuple(fixed)
-    number = body(p, op.graph)
-    p.steps.append(
-        Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count)
-    )
+    number = p.plan_body(p, op.graph)
+    p.steps.append(Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count))
     _put(p, node, results)
 
 
-def plan_cond(p: Planner, node: Apply, body: Body) -> None:
+def plan_cond(p: Planner, node: Apply) -> None:
     op = node.op
     assert isinstance(op, Cond)
     operands = [p.packed(p.arrays[v]) for v in node.inputs[1:]]
@@ -63,7 +58,7 @@ def plan_cond(p: Planner, node: Apply, body: Body) -> None:
         result, is_made = _result(p, output, lengths, False)
         results.append(result)
         made.append(is_made)
-    bodies = body(p, op.then), body(p, op.otherwise)
+    bodies = p.plan_body(p, op.then), p.plan_body(p, op.otherwise)
     condition = p.read(node.inputs[0])
     p.steps.append(Choice(p.site, bodies, condition, tuple(operands), tuple(kept), tuple(results), tuple(made)))
     _put(p, node, results)
@@ -117,3 +112,10 @@ def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
     for output, array in zip(node.outputs, results, strict=True):
         p.keep_promises(output, array.lengths)
         p.put(output, p.dense(array.base, array.dtype, array.lengths))
+
+
+PLANNERS = {
+    Scan: plan_scan,
+    While: plan_scan,
+    Cond: plan_cond,
+}

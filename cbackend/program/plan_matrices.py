@@ -5,8 +5,12 @@ from __future__ import annotations
 from ...graph import Apply, FunctionGraph, TensorType, Variable
 from ...ops.core.tensor import TensorVariable, constant
 from ...ops.elementwise.records import eq, ge, le, sub, switch
+from ...ops.linalg.assumptions import Assume
 from ...ops.lowered.fused import Fused
+from ...ops.networks.phases import ByPhase
+from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
 from ...ops.shapes.shape import DimShuffle
+from ..kernels.memory.spec import IOTA
 from .plan_views import slice_of
 from .planner import Planner
 from .program import Quantity
@@ -61,5 +65,14 @@ def _counted(p: Planner, length: Quantity) -> Variable:
     """Return the vector 0, 1, 2, ... of a length."""
     (numbers,) = _positions(1)
     array = p.put(numbers, p.fresh("int64", (length,)))
-    p.call("iota", (length, array), (array,), ())
+    p.run(IOTA, n=length, y=array)
     return numbers
+
+
+PLANNERS = {
+    Assume: plan_assume,
+    ByPhase: plan_assume,
+    Diagonal: plan_diagonal,
+    DiagonalMatrix: plan_diagonal_matrix,
+    Triangle: plan_triangle,
+}

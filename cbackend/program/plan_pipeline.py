@@ -16,6 +16,7 @@ from ...graph import Apply, Variable
 from ...ops.lowered.pipeline import VIEWS, Pipeline
 from ...ops.shapes.advanced_indexing import AdvancedSubtensor
 from ...ops.shapes.shape import DimShuffle
+from ..kernels.memory.spec import PIPELINE
 from .accounts import cost
 from .launches import is_launched
 from .plan_indexing import gather_kernel
@@ -54,10 +55,9 @@ def plan_pipeline(p: Planner, node: Apply) -> None:
             stages.append(_stage(p, inner, places))
     p.needed.update(nodes[-1].outputs)
     stages.append(_stage(p, nodes[-1], places))
-    results = [p.put(o, p.arrays[mine]) for mine, o in own.items()]
-    touched = dict.fromkeys(a for stage in stages for a in stage.arguments if isinstance(a, Array) and a.base != "")
-    reads = [a for a in touched if a not in results]
-    p.call("pipeline", (Stages(tuple(stages), len(line_buffers)),), results, reads, fallible=True)
+    for mine, o in own.items():
+        p.put(o, p.arrays[mine])
+    p.run(PIPELINE, stages=Stages(tuple(stages), len(line_buffers)))
 
 
 def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -> bool:
@@ -123,3 +123,8 @@ def _result(p: Planner, variable: Variable, lengths: Lengths, places: dict[Varia
         return p.result(variable, lengths)
     p.keep_promises(variable, lengths)
     return p.put(variable, p.dense("", variable.dtype, lengths))
+
+
+PLANNERS = {
+    Pipeline: plan_pipeline,
+}

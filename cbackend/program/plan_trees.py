@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...graph import Apply
+from ...ops.reductions.trees import TreeFold
 from ..lowering.lower_trees import trees_kernel
 from .planner import Planner
 from .program import Argument
@@ -20,3 +21,8 @@ def plan_tree_fold(p: Planner, node: Apply) -> None:
         rows, outputs, result, *result.strides, x, x.strides[0], x.strides[1], *flat, root.lengths[0]
     ]  # fmt: skip
     p.call(kernel.name, arguments, (result,), (x, *flat), kernel=True)
+
+
+PLANNERS = {
+    TreeFold: plan_tree_fold,
+}

@@ -7,6 +7,11 @@ from typing import Any
 
 from ...graph import Apply, Constant, Variable
 from ...ops.lowered.fused import unmarked
+from ...ops.shapes.conditions import Check
+from ...ops.shapes.indexing import Subtensor
+from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
+from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from .outcome import Outcome
 from .planner import Planner
 from .program import Array, Lengths, Quantity
@@ -167,3 +172,18 @@ def plan_make_vector(p: Planner, node: Apply) -> None:
     p.put(node.out, vector)
     for k, i in enumerate(node.inputs):
         p.copy(p.view(vector, (), (), offset=k), p.arrays[i])
+
+
+PLANNERS = {
+    DimShuffle: plan_dimshuffle,
+    Reshape: plan_reshape,
+    BroadcastTo: plan_broadcast_to,
+    Subtensor: plan_subtensor,
+    SpecifyShape: plan_specify_shape,
+    MaskedShape: plan_specify_shape,
+    CheckLengths: plan_check_lengths,
+    Check: plan_check,
+    Shape: plan_shape,
+    ShapeI: plan_shape_i,
+    MakeVector: plan_make_vector,
+}

@@ -12,6 +12,9 @@ from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
+from ..kernels import SOLVERS, KernelSpec
+from ..kernels.memory.spec import COPY
+from .calls import effects
 from .choices import Choices
 from .outcome import Outcome
 from .program import (
@@ -46,9 +49,10 @@ class Planner:
 
     def __init__(
         self, direct: dict[Variable, int], needed: set[Variable], mutable: Mapping[str, int],
-        plan_node: Callable[[Planner, Apply], None], choices: Choices,
+        planners: tuple[Callable[[Planner, Apply], None], Callable[[Planner, FunctionGraph], int]], choices: Choices,
     ) -> None:  # fmt: skip
-        self.plan_node = plan_node
+        """`planners`: of a node, and of an inner graph, whose number among the bodies it returns."""
+        self.plan_node, self.plan_body = planners
         self.choices = choices
         self.mutable = mutable
         """Inputs, by name, that may be overwritten, and the output that each becomes."""
@@ -294,6 +298,21 @@ class Planner:
     ) -> None:  # fmt: skip
         self.steps.append(Call(self.site, function, tuple(arguments), tuple(writes), tuple(reads), fallible, kernel))
 
+    def run(
+        self, spec: KernelSpec, dtype: str = "", *, fallible: bool | None = None,
+        **given: Argument | Lengths,
+    ) -> None:  # fmt: skip
+        """Plan a call of a kernel of the runtime by the names of its fields.
+
+        `dtype`: that of its table.  `fallible`: whether it may fail here; by default if it may fail at all.
+        """
+        arguments = spec.arguments({k: Vector(v) if isinstance(v, tuple) else v for k, v in given.items()})
+        if spec.table:
+            (self.solvers if spec.table == SOLVERS else self.products)[dtype] = None
+        may_fail = bool(spec.fails) if fallible is None else fallible
+        writes, reads = effects(spec.name, arguments, self.kernels)
+        self.steps.append(Call(self.site, spec.name, arguments, writes, reads, may_fail, False, dtype))
+
     def kernel(self, node: Apply, pairs: tuple[tuple[int, int], ...] = ()) -> Kernel:
         """Return the kernel of `node`; equal ops on equal types share it.
 
@@ -349,9 +368,8 @@ class Planner:
             self.along(have, want, stride)
             for have, want, stride in zip(source.lengths, target.lengths[added:], source.strides, strict=True)
         )
-        rank = len(target.lengths)
-        shape = (Vector(target.lengths), target, Vector(target.strides), source, Vector(strides))
-        self.call("copy", (numpy_dtype(target.dtype).itemsize, rank, *shape), (target,), (source,))
+        item = numpy_dtype(target.dtype).itemsize
+        self.run(COPY, item=item, n=target.lengths, y=target, ys=target.strides, x=source, xs=strides)
 
     def copied(self, array: Array, output: int | None = None) -> Array:
         """Return a fresh C-contiguous copy of `array`."""

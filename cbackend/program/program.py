@@ -76,13 +76,6 @@ class Table:
 
 
 @record(slots=True)
-class Solvers:
-    """The runtime and its LAPACK of one dtype, as arguments."""
-
-    dtype: str
-
-
-@record(slots=True)
 class Number:
     """An argument of a call: the address of a constant number of a dtype."""
 
@@ -130,11 +123,20 @@ class Stages:
 
 
 @record(slots=True)
+class Inner:
+    """The call of a kernel of the runtime that runs inside another one, as an argument."""
+
+    function: str
+    arguments: tuple[Argument, ...]
+
+
+@record(slots=True)
 class Said:
     """The array for the numbers of a message, as an argument."""
 
 
-Argument = Quantity | Array | Vector | Table | Solvers | Number | After | Stages | Said
+Argument = Quantity | float | Array | Vector | Table | Number | After | Stages | Said | Inner | None
+"""None stands for a field without a value."""
 
 
 # --- steps; `site` is the number of the node that a step belongs to
@@ -222,7 +224,11 @@ class Pack:
 
 @record(slots=True)
 class Call:
-    """A call of a kernel or an intrinsic; one that is `fallible` returns a Status or an Outcome."""
+    """A call of a generated kernel or of one of the runtime; one that is `fallible` returns a Status or an Outcome.
+
+    The arguments of a kernel of the runtime stand in the order of the fields of its spec, None for one that is left
+    out; `dtype` selects the table of the runtime.
+    """
 
     site: int
     function: str
@@ -231,6 +237,7 @@ class Call:
     reads: tuple[Array, ...]
     fallible: bool = False
     kernel: bool = False
+    dtype: str = ""
 
 
 @record(slots=True)

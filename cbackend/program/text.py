@@ -19,7 +19,8 @@
                 | NAME "=" "point" array "+" quantity
                 | NAME "=" "select" quantity "?" array "or" array
                 | NAME "=" "pack" array "into" BUFFER
-                | ("launch" | "call") FUNCTION "(" argument, ... ")" ["may" "fail"] [effects]
+                | "launch" KERNEL "(" argument, ... ")" ["may" "fail"] [effects]
+                | "call" FUNCTION [":" dtype] "(" FIELD "=" argument, ... ")" ["may" "fail"] [effects]
                 | "commit" | "restore" array "from" array | "release" "slot" INT | "finish" "output" INT array
                 | NAME, ... "=" "host" "(" array, ... ")"
                 | [NAME "="] "loop" "body" INT "steps" quantity "along" arrays "from" arrays "with" arrays results
@@ -28,8 +29,9 @@
     results   ::= "into" arrays "made" "[" INT, ... "]" "kept" "[" length, ... "]" ...
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: intrinsics.py
-    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | ("products" | "solvers") ":" dtype
-                | "then" KERNEL "(" argument, ... ")" | "said" | "{" stage ";" ... INT "line_buffers" "}"
+    argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype | "products" ":" dtype
+                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
+                | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
     place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
     array     ::= MEMORY ["[" quantity, ... ["|" quantity, ... ["dense"]] "]"] [":" dtype] ["in" arrays]
@@ -44,11 +46,12 @@ memory are left out if they follow from the lines above (names.py).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from ..ir.kernel import Kernel
+from .calls import given, spec_of
 from .intrinsics import effects
 from .names import Names, implied_locals, memory_name
 from .outcome import Outcome
@@ -67,6 +70,7 @@ from .program import (
     Finish,
     Guard,
     Host,
+    Inner,
     Length,
     Loop,
     Number,
@@ -80,7 +84,6 @@ from .program import (
     Rows,
     Said,
     Select,
-    Solvers,
     Stage,
     Stages,
     Step,
@@ -201,15 +204,21 @@ class Printer:
             return self.array(argument)
         if isinstance(argument, Vector):
             return f"[{_list(argument.values)}]"
-        if isinstance(argument, (Table, Solvers)):
-            return f"{'products' if isinstance(argument, Table) else 'solvers'}:{argument.dtype}"
+        if isinstance(argument, Table):
+            return f"products:{argument.dtype}"
         if isinstance(argument, Number):
             return f"{argument.value}:{argument.dtype}"
         if isinstance(argument, After):
             return f"then {argument.kernel}({_list(map(self.argument, argument.arguments))})"
         if isinstance(argument, Stages):
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
+        if isinstance(argument, Inner):
+            return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
         return "said" if isinstance(argument, Said) else str(argument)
+
+    def fields(self, function: str, arguments: Sequence[Argument]) -> str:
+        """Return the arguments of a kernel of the runtime by the names of its fields."""
+        return _list(f"{field.name}={self.argument(argument)}" for field, argument in given(function, arguments))
 
     def _stage(self, stage: Stage) -> str:
         rows = map(_rows, stage.rows)
@@ -219,9 +228,13 @@ class Printer:
     # --- steps
 
     def call(self, step: Call) -> str:
-        how = "launch" if step.kernel else "call"
         fails = " may fail" if step.fallible else ""
-        text = f"{how} {step.function}({_list(map(self.argument, step.arguments))}){fails}"
+        if spec_of(step) is not None:
+            dtype = f":{step.dtype}" if step.dtype else ""
+            text = f"call {step.function}{dtype}({self.fields(step.function, step.arguments)}){fails}"
+        else:
+            how = "launch" if step.kernel else "call"
+            text = f"{how} {step.function}({_list(map(self.argument, step.arguments))}){fails}"
         if effects(step, self.kernels) == (step.writes, step.reads):
             return text
         return f"{text} writes {self.several(step.writes)} reads {self.several(step.reads)}"

@@ -22,7 +22,8 @@ from typing import Any, NoReturn
 
 from ...graph.types import numpy_dtype
 from ..ir.operands import Extent, Pointer, Stride
-from .intrinsics import INTRINSICS, effects, has_signature
+from .calls import flat, misfit, spec_of
+from .intrinsics import effects, has_signature, known
 from .late import can_fail
 from .names import memory_name
 from .program import (
@@ -254,13 +255,19 @@ class _Verifier:
     def call(self, step: Call) -> None:
         if step.kernel:
             self._launch(step.function, step.arguments)
-        elif step.function not in INTRINSICS:
-            self.fail(f"{step.function} is no intrinsic; expected one of {', '.join(INTRINSICS)}")
+        elif step.function not in known():
+            self.fail(f"{step.function} is no kernel of the runtime; expected one of {', '.join(known())}")
+        elif spec_of(step) is not None:
+            found = misfit(step.function, step.arguments)
+            if found:
+                self.fail(found)
         elif not has_signature(step):
             self.fail(f"{step.function} does not take arguments of these kinds")
-        for argument in step.arguments:
+        for argument in flat(step.arguments):
             if isinstance(argument, Vector):
                 self.reads(argument.values)
+            elif isinstance(argument, str):
+                self.reads([argument])
             elif isinstance(argument, After):
                 self._launch(argument.kernel, argument.arguments)
             elif isinstance(argument, Stages):

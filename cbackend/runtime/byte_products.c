@@ -1,15 +1,22 @@
 /* Unit: products and tables of bytes, of few bits, of sparse weights and of bfloat16. */
 #include "prebuilt.h"
 #include "../abi/runtime.h"
-#include "../gemm/bytes.c"
-#include "../gemm/byte_registers.c"
-#include "../gemm/byte_sums.c"
-#include "../gemm/byte_products.c"
-#include "../gemm/tables.c"
-#include "../gemm/byte_blocks.c"
-#include "../gemm/nibbles.c"
-#include "../gemm/sparse_numbers.h"
-#include "../gemm/sparse_columns.c"
-#include "../gemm/two_of_four.c"
-#include "../gemm/bfloats.c"
-#include "../gemm/byte_table.c"
+#include "../kernels/quantized/bytes.c"
+#include "../kernels/quantized/registers.c"
+#include "../kernels/quantized/sums.c"
+#include "../kernels/quantized/products.c"
+#include "../kernels/quantized/tables.c"
+#include "../kernels/quantized/words.c"
+#include "../kernels/products/nibbles.c"
+#include "../kernels/products/sparse_products.c"
+#include "../kernels/products/sparse_columns.c"
+#include "../kernels/products/two_of_four.c"
+#include "../kernels/products/bfloats.c"
+#include "../kernels/slots.h"
+
+/* Fill the entries.  No BLAS has products of bytes. */
+EXPORT void ag_blas_install(ag_byte_table *entries, void *const *found, i32 takes_wide, i64 alone)
+{
+    (void)found, (void)takes_wide, (void)alone;
+    *entries = (ag_byte_table){BYTES_SLOTS};
+}

@@ -1,24 +1,35 @@
-/* Unit: the matrix products of one dtype (element.h).  CONVOLUTIONS: with those in blocks of channels. */
+/* Unit: the kernels of one float dtype (element.h).  CONVOLUTIONS: with those in blocks of channels. */
 #include "prebuilt.h"
 #include "../abi/runtime.h"
-#include "../gemm/arithmetic.c"
-#include "../gemm/tile.c"
-#include "../gemm/panels.c"
-#include "../gemm/blocks.c"
-#include "../gemm/little.c"
-#include "../gemm/vector.c"
-#include "linear_algebra.c"
-#include "../gemm/choices.c"
+#include "../kernels/products/arithmetic.c"
+#include "../kernels/products/tile.c"
+#include "../kernels/products/panels.c"
+#include "../kernels/products/blocks.c"
+#include "../kernels/products/little.c"
+#include "../kernels/products/vector.c"
+#include "../kernels/products/blas.c"
+#include "../kernels/products/choices.c"
 #ifdef CONVOLUTIONS
-#include "../gemm/direct.c"
-#include "../gemm/depthwise.c"
-#include "../gemm/pools.c"
-#include "../gemm/neighbours.c"
-#include "../gemm/grouped.c"
-#include "../gemm/winograd.c"
-#include "../gemm/pairs.c"
-#include "../gemm/kernel_gradient.c"
+#include "../kernels/convolutions/strips.c"
+#include "../kernels/convolutions/direct.c"
+#include "../kernels/convolutions/depthwise.c"
+#include "../kernels/pools/pools.c"
+#include "../kernels/pools/neighbours.c"
+#include "../kernels/convolutions/grouped.c"
+#include "../kernels/convolutions/winograd.c"
+#include "../kernels/convolutions/pairs.c"
+#include "../kernels/convolutions/kernel_gradient.c"
 #endif
-#include "../gemm/batch.c"
-#include "../gemm/attention.c"
-#include "../gemm/table.c"
+#include "../kernels/products/batch.c"
+#include "../kernels/convolutions/windows.c"
+#include "../kernels/attention/attention.c"
+#include "../kernels/slots.h"
+
+/* Fill the entries.  found: the CBLAS functions gemm, gemv, ger and dot of this dtype, each of which may be NULL. */
+EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 alone)
+{
+    wide = takes_wide;
+    quiet = alone;
+    for (int i = 0; i < 4; i++) symbols[i] = found[i];
+    *entries = (ag_blas){.product = multiply_all, .gemv = gemv, .ger = ger, .dot = dot, PRODUCTS_SLOTS};
+}

@@ -1,6 +1,6 @@
 """The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
 
-Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, lapack.c, calls/native.c.
+Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _products(dtype: str, fallback: bool = False, blas_first: bool = False, conv
 
 
 def _solvers(dtype: str) -> Unit:
-    return Unit(_HERE / "lapack.c", _element(dtype))
+    return Unit(_HERE / "solvers.c", _element(dtype))
 
 
 def _element(dtype: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Products of numbers of 16 bits, the upper halves of float32 (bfloat16), summed in float32.
 
     bfloat_dot(a, b)                                         a @ b
-    packed_bfloat_dot{rows, columns, lanes, panel}(a, w)     the same by a constant b, in the order of gemm/bfloats.c
+    packed_bfloat_dot{rows, columns, lanes, panel}(a, w)     the same by a constant b, in the order of kernels/products/bfloats.c
 
 An operand of uint16 holds the bits of bfloat16 numbers; one of float32 is rounded to the nearest of them, ties to even.
 Products of two such numbers are exact in float32.  Sums are float32: the second product of each pair along the sum is
@@ -101,7 +101,7 @@ class PackedBfloatDot(TensorOp):
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return ((*inputs[0][:-1], self.columns),)
 
-    # --- the order of gemm/bfloats.c
+    # --- the order of kernels/products/bfloats.c
     def packed(self, w: np.ndarray) -> np.ndarray:
         """Return the bits of a matrix in panels, zeros after the last row and column, and the least exponent."""
         filled = np.zeros((2 * self.words, self.width), "uint16")

@@ -44,7 +44,7 @@ OF_BLOCKS = (0, 1, 4, 2, 3)
 SWAP_GROUPS = (0, 2, 1, 3, 4)
 """Order of axes that transposes groups and channels within a group: the shuffle of ShuffleNet."""
 MOST_LISTED = 2048
-"""The most channels of a convolution by groups: the number of that name in gemm/grouped.c."""
+"""The most channels of a convolution by groups: the number of that name in grouped.c."""
 POSITIONS = (2, 3)
 """The axes of rows and columns, in both layouts."""
 
@@ -238,7 +238,7 @@ class BlockedConvolution(Windowed):
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
     def is_listed(self, weights: Sequence[int], in_blocks: bool) -> bool:
-        """Whether gemm/grouped.c computes the groups: outputs or, for x `in_blocks`, channels are not whole blocks."""
+        """Whether grouped.c computes the groups: outputs or, for x `in_blocks`, channels are not whole blocks."""
         outputs, channels = weights[0] // self.groups, weights[1]
         parted = outputs % self.size != 0 or (in_blocks and channels % self.size != 0)
         return self.groups > 1 and (parted or self.shuffle > 1)

@@ -2,7 +2,7 @@
 
     blocked_kernel_gradient{stride, dilation, padding, weights}(x, g)    kernel_gradient(pad(x), g) of g in blocks
 
-The op comes from optdb/rules/blocks/layout.py; gemm/kernel_gradient.c computes it.
+The op comes from optdb/rules/blocks/layout.py; kernel_gradient.c computes it.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ class ByteConvolution(Windowed):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
-    # --- weights in the order of gemm/bytes.c
+    # --- weights in the order of kernels/quantized/bytes.c
     def packed(self, w: np.ndarray, block: int) -> np.ndarray:
         """Return kernels as a vector: panels, channel blocks, rows, columns, words, outputs, channels of a word.
 

@@ -7,7 +7,7 @@
         rint(clip(e * float32(2^39 / (total * scale)), low - zero, high - zero)) + zero
 
 Sums are integers, so their order does not matter.  The ops come from the rules of optdb/rules/quantized/byte_tables.py;
-gemm/tables.c computes them.
+kernels/quantized/tables.c computes them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     y[..., n] = sum over blocks b of scale[n, b] * (sum over k in b of x[..., k] * (w[n, k] - zero[n, b]))
 
 Sums are float32, in the order of k, and each block of weights is scaled once.  The order of the numbers in w, scale and
-zero is that of gemm/nibbles.c, where they are described.  Frantar et al., "GPTQ" (2023), have such weights.
+zero is that of kernels/products/nibbles.c, where they are described.  Frantar et al., "GPTQ" (2023), have such weights.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class NibbleProduct(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
 
-    # --- the order of gemm/nibbles.c
+    # --- the order of kernels/products/nibbles.c
     def packed(self, w: np.ndarray) -> np.ndarray:
         """Return weights, outputs by depth, from -8 to 7, as bytes; zeros fill the last block and the last vector."""
         filled = np.zeros((self.lanes_in_all, self.blocks * self.block), "uint8")

@@ -4,8 +4,8 @@
 
 A block is `lanes` rows of one column.  Parts are DEPTH rows, and the blocks of column c in part p have the numbers
 starts[p * n + c] to starts[p * n + c + 1]; places has the number of each block along the sum.  The order is that of
-gemm/sparse_columns.c.  An infinity or NaN of x is multiplied by the zeros that are not stored as well, so the result is
-NaN where that of the dense product is.
+kernels/products/sparse_columns.c.  An infinity or NaN of x is multiplied by the zeros that are not stored as well, so
+the result is NaN where that of the dense product is.
 
 The op comes from the rule of optdb/rules/linalg/sparse.py.
 """
@@ -24,7 +24,7 @@ from ..core.namespace import T
 from ..core.tensor import TensorOp, constant
 
 DEPTH = 1024
-"""Rows of a part: COLUMN_DEPTH of gemm/sparse_columns.c."""
+"""Rows of a part: COLUMN_DEPTH of kernels/products/sparse_columns.c."""
 
 
 @record(repr=False)
@@ -89,7 +89,7 @@ class SparseColumns(TensorOp):
         matrix = T.reshape(T.set_subtensor(matrix[at], T.reshape(w, (-1, self.lanes))), (self.blocks, self.columns, -1))
         return T.dot(x, T.reshape(T.transpose(matrix, (0, 2, 1)), (-1, self.columns))[: self.rows])
 
-    # --- the order of gemm/sparse_columns.c
+    # --- the order of kernels/products/sparse_columns.c
     def blocked(self, w: np.ndarray) -> np.ndarray:
         """Return the blocks of a matrix: (blocks along the sum, columns, lanes), zeros after the last row."""
         filled = np.zeros((self.blocks * self.lanes, self.columns), w.dtype)

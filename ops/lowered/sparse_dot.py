@@ -3,8 +3,8 @@
     dot(x, w)   -->   sparse_dot{k, n, lanes}(x, the vectors of w that are not all zero, starts, places)
 
 A vector is one row of `lanes` columns, and such columns of all rows are a panel.  The vectors of panel p have the
-numbers starts[p] to starts[p + 1]; places has the row of each.  The order is that of gemm/sparse.c.  An infinity or NaN
-of x is multiplied by the zeros that are not stored as well, so the result is NaN where that of the dense product is.
+numbers starts[p] to starts[p + 1]; places has the row of each.  The order is that of kernels/products/sparse.c.  An
+infinity or NaN of x is multiplied by the zeros that are not stored as well, so the result is NaN where that of the dense product is.
 
 The op comes from the rule of optdb/rules/linalg/sparse.py.
 """
@@ -85,7 +85,7 @@ class SparseDot(TensorOp):
         matrix = T.set_subtensor(matrix[at], T.reshape(w, (-1, self.lanes)))
         return T.dot(x, T.reshape(matrix, (self.rows, self.panels * self.lanes))[:, : self.columns])
 
-    # --- the order of gemm/sparse.c
+    # --- the order of kernels/products/sparse.c
     def packed(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the nonzero vectors of a matrix, starts and places; zeros after the last column."""
         filled = np.zeros((self.rows, self.panels * self.lanes), w.dtype)

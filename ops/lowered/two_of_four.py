@@ -4,8 +4,8 @@
 
 A block is 16 numbers along the sum, of which eight are stored, two of each four.  Their places in the block are four
 bits each, so the matrix takes 9/16 of its bytes.  A place is that of a number that is not zero, or else of some zero.
-The order is that of gemm/two_of_four.c.  An infinity or NaN of x is multiplied by the zeros that are not stored as
-well, so the result is NaN where that of the dense product is.
+The order is that of kernels/products/two_of_four.c.  An infinity or NaN of x is multiplied by the zeros that are not
+stored as well, so the result is NaN where that of the dense product is.
 
 The op comes from the rule of optdb/rules/linalg/sparse.py.  Mishra et al., "Accelerating Sparse Deep Neural Networks" (2021),
 have such weights.
@@ -83,7 +83,7 @@ class TwoOfFour(TensorOp):
         matrix = T.set_subtensor(matrix[constant(rows), constant(columns)], numbers)
         return T.dot(x, matrix[: self.rows, : self.columns])
 
-    # --- the order of gemm/two_of_four.c
+    # --- the order of kernels/products/two_of_four.c
     def packed(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return two of each four numbers of a matrix, and their places."""
         filled = np.zeros((self.blocks * BLOCK, self.panels * self.lanes), w.dtype)

@@ -3,13 +3,13 @@
 By Winograd's algorithm a tile of `tile` x `tile` outputs comes from `edge` x `edge` inputs, edge = tile + 2, by
 products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2016):
 
-    pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     gemm/direct.c
-    pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   gemm/grouped.c
-    pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            gemm/winograd.c
+    pack(w, ...)          panels, blocks of channels, rows, columns, channels, outputs     direct.c
+    pack_listed(w, ...)   groups, panels, rows, columns, channels, lanes                   grouped.c
+    pack_tiles(w, ...)    panels, rows and columns of G w G', channels, outputs            winograd.c
 
 Matrices lie in panels of two vectors of columns, which products read row by row:
 
-    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        gemm/blocks.c
+    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        kernels/products/blocks.c
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EVEN = 16
 
 
 def panels_of(blocks: int, panel: int) -> list[int]:
-    """Return the widths of panels, each of at most `panel` blocks; gemm/arithmetic.c computes the same."""
+    """Return the widths of panels, each of at most `panel` blocks; kernels/products/arithmetic.c computes the same."""
     count = -(-blocks // panel)
     if 1 < count < EVEN:
         count = min(blocks, count + count % 2)
@@ -138,7 +138,7 @@ def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
 # --- panels
 
 DEPTH = 448
-"""The most rows of a block of panels: the number of that name in gemm/blocks.c."""
+"""The most rows of a block of panels: the number of that name in kernels/products/blocks.c."""
 
 
 def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:

@@ -1,4 +1,4 @@
-"""Products of bfloat16, of two of each four weights, and of blocks: gemm/bfloats.c, two_of_four.c, sparse_columns.c.
+"""Products of bfloat16, of two of each four weights, and of blocks: kernels of kernels/products.
 
 The unit is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
 definition, bit for bit: the order of vdpbf16ps, with gradual underflow.  Where no instruction multiplies and adds with
@@ -77,7 +77,7 @@ def bfloats(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
         right = PackedBfloatDot(k, n, form.lanes, form.panel).packed(to_bfloat16(b))
     steps = [np.array([s // x.itemsize for s in x.strides] * (2 // x.ndim)) for x in (left, right)]
     y = np.full((m, n), np.nan, "float32")
-    outcome = form.table.bfloats(form.rt, ffi.new("ag_bfloat_product *", {
+    outcome = form.table.bfloat_product(form.rt, ffi.new("ag_bfloat_product *", {
         "rows": m, "outputs": n, "depth": k, "a_bits": bits[0], "b_bits": bits[1], "in_panels": in_panels,
         "a": pointer("void *", left), "a_strides": pointer("i64 *", steps[0]), "b": pointer("void *", right),
         "b_strides": pointer("i64 *", steps[1]), "y": pointer("float *", y),
@@ -93,7 +93,7 @@ def two_of_four(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
         x[int(rng.integers(rows)), int(rng.integers(depth))] = rng.choice([np.inf, -np.inf, np.nan])
     stored, places = TwoOfFour(depth, outputs, form.lanes).packed(w)
     y = np.full((rows, outputs), np.nan, "float32")
-    outcome = form.table.two(form.rt, ffi.new("ag_two_product *", {
+    outcome = form.table.two_of_four(form.rt, ffi.new("ag_two_of_four *", {
         "rows": rows, "outputs": outputs, "depth": depth, "x": pointer("float *", x), "w": pointer("float *", stored),
         "places": pointer("i32 *", places), "y": pointer("float *", y),
     }))  # fmt: skip
@@ -113,7 +113,7 @@ def columns(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
         x[int(rng.integers(rows)), int(rng.integers(depth))] = rng.choice([np.inf, -np.inf, np.nan])
     blocks, starts, places = SparseColumns(depth, outputs, form.lanes).packed(w)
     y = np.full((rows, outputs), np.nan, "float32")
-    outcome = form.table.columns(form.rt, ffi.new("ag_sparse_product *", {
+    outcome = form.table.sparse_columns(form.rt, ffi.new("ag_sparse_product *", {
         "rows": rows, "outputs": outputs, "depth": depth, "item": 4, "x": pointer("void *", x),
         "w": pointer("void *", blocks), "starts": pointer("i32 *", starts), "places": pointer("i32 *", places),
         "y": pointer("void *", y),

@@ -1,4 +1,4 @@
-"""Products of numbers in few bits: every kernel of gemm/bytes.c, tables.c and nibbles.c beside NumPy.
+"""Products of numbers in few bits: every kernel of kernels/quantized and nibbles.c beside NumPy.
 
 The unit is compiled for each set of extensions that this processor has, and its entries are called as compiled programs
 call them.  A trial is a call with lengths, layout, signs, zero points, numbers, cut-offs and residuals of its own, the
@@ -106,7 +106,7 @@ def product(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
         "b_signed": kinds[1] == "int8", "a": pointer("void *", a), "a_strides": pointer("i64 *", strides[0]),
         "b": pointer("void *", b), "b_strides": pointer("i64 *", strides[1]), "c": pointer("i32 *", c),
     })  # fmt: skip
-    outcome = form.table.product(form.rt, of)
+    outcome = form.table.byte_product(form.rt, of)
     exact = np.matmul(a.astype("int32"), b.astype("int32"))
     return outcome == 0 and np.array_equal(c, exact), f"product {kinds} {count}, {m}, {n}, {k}"
 
@@ -199,7 +199,7 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
     beside = [np.concatenate([v, np.zeros(rest, v.dtype)]) for v in (start, totals, scale, bias)]
     y = np.zeros((shape[0], blocks, *shape[2:], form.lanes), op.out)
     others = [in_blocks(v, form.lanes) for v in more]
-    form.table.sums(form.rt, ffi.new("ag_byte_sums *", {
+    form.table.byte_sums(form.rt, ffi.new("ag_byte_sums *", {
         "images": len(x), "in_blocks": laid.shape[1], "block": block, "blocks": blocks, "out_block": form.lanes,
         "outputs": blocks * form.lanes, "panel": form.panel, "own": op.own, "is_signed": x.dtype == "int8",
         "around": op.around, "kind": KINDS[op.out], "zero": op.zero, "low": op.low, "high": op.high,
@@ -230,7 +230,7 @@ def nibbles(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     x = rng.integers(-16, 16, (rows, depth)).astype("float32")
     laid = [op.packed(w), op.along(scale), *(() if zero is None else (op.along(zero),))]
     y = np.empty((rows, outputs), "float32")
-    outcome = form.table.nibbles(form.rt, ffi.new("ag_nibble_product *", {
+    outcome = form.table.nibble_product(form.rt, ffi.new("ag_nibble_product *", {
         "rows": rows, "outputs": outputs, "depth": depth, "block": block, "blocks": op.blocks,
         "x": pointer("float *", x), "w": pointer("void *", laid[0]), "scale": pointer("float *", laid[1]),
         "zero": ffi.NULL if zero is None else pointer("void *", laid[2]), "y": pointer("float *", y),
@@ -249,7 +249,8 @@ def lookup(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     dtype, out = (BYTES[k] for k in rng.integers(0, 2, 2))
     x, table = numbers(rng, dtype, (int(rng.integers(0, 400)),)), numbers(rng, out, (256,))
     y = np.empty(x.shape, out)
-    form.table.look_up(form.rt, x.size, *(pointer("void *", a) for a in (x, table, y)))
+    given = {name: pointer("void *", a) for name, a in (("x", x), ("table", table), ("y", y))}
+    form.table.look_up(form.rt, ffi.new("ag_look_up *", {"count": x.size, **given}))
     return np.array_equal(y, LookUp().evaluate(x, table)[0]), f"look_up {dtype} {out} {x.size}"
 
 
@@ -263,10 +264,11 @@ def words(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     zero, op = numbers(rng, dtype, (1,)), QuantizeInBlocks(dtype)
     expected = op.evaluate(x, scale, zero[0])[0]
     y = np.empty(expected.shape, dtype)
-    form.table.words(
-        form.rt, shape[0], shape[1], shape[2] * shape[3], dtype == "int8", pointer("float *", x),
-        pointer("float *", np.array([scale])), pointer("void *", zero), pointer("void *", y),
-    )  # fmt: skip
+    form.table.quantize_words(form.rt, ffi.new("ag_quantize_words *", {
+        "images": shape[0], "channels": shape[1], "positions": shape[2] * shape[3], "is_signed": dtype == "int8",
+        "x": pointer("float *", x), "scale": pointer("float *", np.array([scale])), "zero": pointer("void *", zero),
+        "y": pointer("void *", y),
+    }))  # fmt: skip
     return np.array_equal(y, expected), f"{op} {shape} {scale} {zero}"
 
 
@@ -279,7 +281,7 @@ def softmax(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     x = numbers(rng, dtype, tuple(map(int, rng.integers(1, (4, 300)))))
     exponents = np.exp(np.arange(256) * -(10.0 ** rng.uniform(-4, 2))).astype("float32")
     y = np.empty(x.shape, out)
-    form.table.softmax(form.rt, ffi.new("ag_byte_softmax *", {
+    form.table.byte_softmax(form.rt, ffi.new("ag_byte_softmax *", {
         "rows": len(x), "length": x.shape[1], "is_signed": dtype == "int8", "zero": zero, "low": low, "high": high,
         "scale": op.scale, "x": pointer("void *", x), "exponents": pointer("float *", exponents),
         "y": pointer("void *", y),

@@ -93,7 +93,7 @@ def test_costs_in_c_are_those_of_the_cost_model():
 
 
 def test_outcomes_in_c_are_those_of_python():
-    found = re.findall(r"AG_(\w+) = (\d+)", (CBACKEND / "driver" / "outcomes.h").read_text())
+    found = re.findall(r"OUTCOME_(\w+) = (\d+)", (CBACKEND / "driver" / "outcomes.h").read_text())
     assert {name: int(number) for name, number in found} == {outcome.name: int(outcome) for outcome in Outcome}
 
 

@@ -17,6 +17,7 @@ from arignote.cbackend.abi.declarations import declarations
 from arignote.cbackend.build.build import build
 from arignote.cbackend.build.toolchain import Toolchain
 from arignote.cbackend.cache.store import Cache
+from arignote.cbackend.kernels.headers import headers
 from arignote.cbackend.runtime.runtime import Runtime, build_program, load_runtime
 from arignote.cbackend.runtime.sources import core_source, product_source
 
@@ -44,8 +45,10 @@ def runtime(toolchain, cache) -> Runtime:
 # ---- The binary interface --------------------------------------------------------------------------------------------
 
 
-def test_the_module_is_what_the_texts_say():
+def test_generated_files_are_current():
     assert Path(generate_abi.__file__).with_name("_abi.py").read_text() == generate_abi.module_text()
+    stale = [path.name for path, text in headers().items() if not path.exists() or path.read_text() != text]
+    assert not stale, "python -m arignote.cbackend.abi.generate writes them"
 
 
 def test_the_compiler_lays_the_structs_out_as_cffi_does(toolchain, cache):
@@ -60,7 +63,9 @@ def test_the_compiler_lays_the_structs_out_as_cffi_does(toolchain, cache):
 
 
 def test_a_program_reaches_the_runtime(toolchain, cache):
-    text = PROGRAM + """
+    text = (
+        PROGRAM
+        + """
 i32 ag_entry(ag_call *call)
 {
     i64 start = call->rt->clock();
@@ -72,6 +77,7 @@ i32 ag_entry(ag_call *call)
     return sum == 14 && call->rt->clock() >= start && *call->rt->stop == 0 ? 0 : 2;
 }
 """
+    )
     library, runtime = build_program(text, ["float64"], toolchain, cache)
     call = ffi.new("ag_call *", {"rt": runtime.table})
     assert library.lib.ag_entry(call) == 0

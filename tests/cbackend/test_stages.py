@@ -45,7 +45,7 @@ def graph():
 
 def test_every_stage_prints(stage, graph):
     assert "fn(m: float64[?, ?], i: int64[?])" in stage(graph, "--emit", "graph") == stage(graph)
-    assert "call pipeline({k_" in stage(graph, "--emit", "program")
+    assert "call pipeline(stages={k_" in stage(graph, "--emit", "program")
     loops = stage(graph, "--emit", "loops")
     assert loops.count("kernel ") == 2 and "tanh:float64" in loops
     assert "i32 ag_entry(ag_call *call)" in stage(graph, "--emit", "c")
@@ -125,7 +125,7 @@ def edited(text, old, new):
     [
         ("program {", "programme {", "expected a graph, then lines from 'program {' to '}', then the kernels"),
         ("or LENGTHS", "or LENGHTS", "expected an outcome such as LENGTHS, got 'LENGHTS'"),
-        ("call gemm(", "call gem(", "expected an intrinsic: copy, eye, iota"),
+        ("call gemm(", "call gem(", "expected a kernel of the runtime: "),
         ("allocate float64[in0_n0, in1_n1]", "allocate float63[in0_n0, in1_n1]", "expected a dtype, got 'float63'"),
         ("guard equal(in0_n1, in1_n0)", "guard alike(in0_n1, in1_n0)", "alike is unknown; expected one of equal"),
         ("guard equal(in0_n1, in1_n0)", "guard equal(in0_n1)", "equal has 1 operands; expected 2"),

@@ -315,8 +315,11 @@ def test_factorizations_keep_to_one_thread_of_the_blas_until_they_are_large(n, t
     leave = ffi.callback("void(ag_runtime *)", lambda rt: None)
     table.enter_blas, table.leave_blas = enter, leave
     matrix = np.eye(n) * 4
-    assert table.solve_f64.cholesky(table, n, ffi.cast("void *", matrix.ctypes.data)) == 0
-    np.testing.assert_array_equal(matrix, np.eye(n) * 2)
+    factor, strides = np.empty_like(matrix), ffi.new("i64[]", [n, 1])
+    a, l = (ffi.cast("void *", x.ctypes.data) for x in (matrix, factor))
+    call = ffi.new("ag_cholesky *", {"n": n, "a": a, "a_strides": strides, "l": l})
+    assert table.solve_f64.cholesky(table, call) == 0
+    np.testing.assert_array_equal(factor, np.eye(n) * 2)
     assert found == [threads]
 
 

@@ -26,7 +26,11 @@
     const i64 n36 = in1_n1 * in0_s1;
     f->o[0] = ag_output(call, 2, 8, 4, 4, 4, (const i64[]){in0_n0, in1_n0, n24, n28});
     if (!f->o[0]) return ag_fail(call, 2 /* MEMORY */, 0, 0, 5, (const i64[]){4, in0_n0, in1_n0, n24, n28});
-    f->outcome = ag_multiply_windows(rt, &rt->f32, 2, (const i64[]){in0_n0, 2}, n19, (const f32[]){1}, p31, (const i64[]){0, n35, n30, 1}, in0, (const i64[]){in0_s0, n36, 0, 0}, 3, (const i64[]){in1_n1, in1_n2, in1_n3}, (const i64[]){in0_s1, in0_s2, in0_s3}, 2, (const i64[]){n24, n28}, (const i64[]){n33, n34}, (const f32[]){0}, f->o[0], 0, 0, 0, 0);
+    f->outcome = rt->f32.window_product(rt, &(const ag_window_product){.rank = 2, .batch = (const i64[]){in0_n0,
+        2}, .m = n19, .a = p31, .a_strides = (const i64[]){0, n35, n30, 1}, .b = in0, .b_strides = (const
+        i64[]){in0_s0, n36, 0, 0}, .row_rank = 3, .rows = (const i64[]){in1_n1, in1_n2, in1_n3}, .row_steps =
+        (const i64[]){in0_s1, in0_s2, in0_s3}, .column_rank = 2, .columns = (const i64[]){n24, n28}, .column_steps
+        = (const i64[]){n33, n34}, .y = f->o[0]});
     if (f->outcome) return ag_fail(call, f->outcome, 0, 0, 0, 0);
     if (*rt->stop && rt->stopped()) return ag_fail(call, 12 /* INTERRUPTED */, 0, 0, 0, 0);
     rt->release(f->b[0]), f->b[0] = 0;

@@ -99,15 +99,14 @@ BOUNDS = {
     "cbackend/lowering/lower_short_rows.py": {"BLOCK", "VECTORS"},
     "ops/lowered/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.
-    "cbackend/program/plan_block_pools.py": {"LARGEST", "SUMS"},
-    "cbackend/program/plan_blocks.py": {"PLAIN_DEPTH"},
+    "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
+    "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
     "cbackend/program/plan_bytes.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},
-    "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS", "ROW_LENGTHS"},
+    "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
     "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
     "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
-    "cbackend/program/plan_windows.py": {"MOST_LOOPS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.
     "optdb/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
     "optdb/rules/engines/division.py": {"_SHARED_LAUNCHES"},

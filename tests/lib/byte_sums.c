@@ -103,7 +103,7 @@ static int convolutions_differ(const ag_runtime *rt, const ag_byte_table *table)
     byte *const y = malloc((unsigned long)(count * item)), *const more = some_bytes(count);
     of.x = x, of.w = packed, of.start = start, of.totals = totals, of.scale = scale, of.bias = bias, of.y = y;
     if (kind == AG_BYTES && below(3) == 0) of.more = more, of.more_kind = below(2), of.more_scale = 0.37f;
-    table->sums(rt, &of);
+    table->byte_sums(rt, &of);
     int differs = 0;
     for (i64 image = 0; image < of.images; image++)
         for (i64 o = 0; o < outputs; o++)
@@ -143,7 +143,9 @@ static int products_differ(const ag_runtime *rt, const ag_byte_table *table)
     byte *const a = some_bytes(m * k), *const b = some_bytes(k * n);
     i32 *const c = malloc((unsigned long)(m * n) * 4), a_signed = (i32)below(2), b_signed = (i32)below(2);
     const i64 none[1] = {1}, from_a[2] = {k, 1}, from_b[2] = {n, 1};
-    table->product(rt, &(const ag_byte_product){0, none, m, n, k, a_signed, b_signed, a, from_a, b, from_b, c});
+    table->byte_product(rt, &(const ag_byte_product){.batch = none, .m = m, .n = n, .k = k, .a_signed = a_signed,
+                                                     .b_signed = b_signed, .a = a, .a_strides = from_a, .b = b,
+                                                     .b_strides = from_b, .c = c});
     int differs = 0;
     for (i64 i = 0; i < m; i++)
         for (i64 j = 0; j < n; j++) {
@@ -182,7 +184,10 @@ static void multiply_some_nibbles(const ag_runtime *rt, const ag_byte_table *tab
                 memcpy(w + 4 * word_at, &word_of, 4);
             }
         }
-    table->nibbles(rt, &(const ag_nibble_product){rows, all, depth, BLOCK, blocks, x, w, scale, below(2) ? zero : 0, y});
+    table->nibble_product(rt, &(const ag_nibble_product){
+        .rows = rows, .outputs = all, .depth = depth, .block = BLOCK, .blocks = blocks, .x = x, .w = w, .scale = scale,
+        .zero = below(2) ? zero : 0, .y = y
+    });
     digest_of(y, rows * all * 4);
     free(x), free(y), free(scale), free(w), free(zero);
 }

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from product_files import FILES, ROOT, module_of, package_of
 
+from arignote.cbackend.kernels import families
+
 BELOW = {"record", "targets", "pages", "graph", "profiling", "ops"}
 MAY_IMPORT = {
     "record": set(),
@@ -20,17 +22,22 @@ MAY_IMPORT = {
     "ops": {"record", "targets", "pages", "graph"},
     "optdb": {"record", "targets", "pages", "graph", "profiling"},
     "optdb.rules": {*BELOW, "optdb"},
-    "cbackend.abi": set(),
+    "cbackend.kernels": {"record"},
+    "cbackend.abi": {"cbackend.kernels"},
     "cbackend.cache": {"record", "targets"},
     "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
     "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
     "cbackend.ctext": BELOW | {"cbackend.abi", "cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},
-    "cbackend.program": BELOW | {"cbackend.ir", "cbackend.lowering"},
+    "cbackend.program": BELOW | {"cbackend.ir", "cbackend.kernels", "cbackend.kernels.memory", "cbackend.lowering"},
     "cbackend.driver": BELOW
-    | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.lowering", "cbackend.program"},
+    | {"cbackend.abi", "cbackend.ir", "cbackend.ctext", "cbackend.kernels", "cbackend.lowering", "cbackend.program"},
 }
+SPEC_IMPORTS = {"cbackend.kernels"}
+"""A spec is loaded when the package is built, without NumPy."""
+for _family in families():
+    MAY_IMPORT[f"cbackend.kernels.{_family}"] = MAY_IMPORT["cbackend.program"] | {"cbackend.program"}
 MAY_IMPORT["cbackend.calls"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend.bundle"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
@@ -98,6 +105,14 @@ def test_imports_run_one_way(folder):
             allowed = target in (None, folder) or target in MAY_IMPORT[folder]
             where = f"{path.relative_to(ROOT)}:{node.lineno}"
             assert allowed, f"{where} imports {module}; {folder} may import {MAY_IMPORT[folder]}"
+
+
+@pytest.mark.parametrize("family", families())
+def test_specs_import_no_more_than_the_engine(family):
+    folder = f"cbackend.kernels.{family}"
+    assert {room(module) for _, module in imported(ROOT / folder.replace(".", "/") / "spec.py")} <= {
+        None, *SPEC_IMPORTS,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("leaf", sorted(LEAVES))

@@ -21,7 +21,7 @@ from ..facts import Node
 
 DTYPES = ("float32", "float64")
 LITTLE = 64 * 64
-"""Most numbers of a block of weights that a product reads in place: LITTLE in gemm/blocks.c."""
+"""Most numbers of a block of weights that a product reads in place: LITTLE in kernels/products/blocks.c."""
 
 
 def in_panels(node: Node) -> tuple[Variable, ...] | None:

@@ -1,0 +1,1 @@
+"""Attention in one pass: no array of all scores is stored."""

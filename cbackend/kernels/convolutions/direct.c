@@ -1,0 +1,591 @@
+/* Direct convolutions in blocks of channels: each number of x is multiplied by a row of weights as wide as a panel of
+   outputs, without packing or copies in a call.
+
+   x is images, blocks, rows, columns, and `block` adjacent channels; y is images, blocks of LANES outputs (or a
+   multiple), rows, columns, adjacent outputs.  Weights are stored in reading order:
+
+       for each panel of outputs, for each block of channels, row and column of the kernel, channel:  its outputs
+
+   Georganas et al., "Anatomy of High-Performance Deep Learning Convolutions on SIMD Architectures" (2018).  A tile is
+   some columns of y by the outputs of a panel, held in registers.  Each number of y is the sum over blocks, rows, columns,
+   channels, always in this order, so tiles, tasks and threads do not change its bits.
+
+   Kernels in another order are packed first, in `room`.  They may hold infinities and NaNs, whose products with the padding
+   count, so then no row beyond a border is skipped.
+
+   Groups of channels that begin and end with blocks are convolutions of their own.  Others are read through a table of
+   offsets, and a vector of outputs that two groups share is written by both, each its own lanes: see grouped.c. */
+#pragma once
+#include "strips.c"
+
+#if !COMPLEX
+#if defined(__AVX512F__)
+enum { TILE_VECTORS = 4 };
+#else
+enum { TILE_VECTORS = 2 };
+#endif
+enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most columns; vectors of sums */
+enum { WEIGHTS_NEAR = 1 << 17 }; /* bytes of weights per read of a strip */
+
+/* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
+typedef struct strip {
+    const ag_convolution *of;
+    const REAL *x, *w, *bias;
+    REAL *y;
+    i64 row, end, width; /* width: of the panel */
+    i64 begin;           /* the panel's first output behind y, bias; w begins with it */
+    i64 left, right;     /* of a listed group: its outputs, from the first block on */
+    const i64 *offsets;  /* of a listed group: where its channels lie */
+    i64 first, last;     /* blocks of channels added in this pass */
+    const char *ahead;   /* weights of the next blocks: their cache lines are prefetched ... */
+    i64 lines;           /* ... so many at each position of a kernel */
+} strip;
+
+/* A tile: `columns` columns of a row, and the vectors of a panel from one on. */
+typedef struct tile_place {
+    const REAL *x, *w, *zeros;
+    i64 column, step;      /* of x: the first one's window begins there; from one window to the next */
+    const i64 *places;     /* NULL, or where each window begins behind x: steps differ */
+    i64 top, bottom;       /* rows of the kernel that are read ... */
+    i64 above, below;      /* ... and those of them that lie within x; the others meet zeros */
+    i64 first, last, width;
+    const char *ahead;     /* see strip */
+    i64 lines;
+    i32 is_last;           /* the sums are complete */
+    i32 inside;            /* no window reaches over the left or right border */
+    i64 left, right;       /* of a listed group: outputs [left, right) are written */
+    const i64 *offsets;    /* of a listed group: where its channels lie */
+} tile_place;
+
+/* Sizes and tiling of a convolution, computed once. */
+typedef struct direct {
+    const ag_runtime *rt;
+    const ag_convolution *of;
+    i64 panels, strips;    /* of outputs; of rows */
+    i64 rows, columns, total, height; /* rows of `columns` of `total` columns; height: rows of a strip */
+    i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
+    i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
+    i32 jumps;             /* ... whose windows are not all as far from each other */
+    i32 by_strips;         /* the tasks of a strip are neighbours, else those of a panel */
+    epilogue after;
+    const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
+    i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
+    i32 whole;             /* rows beyond the borders are read: weights are not all finite */
+} direct;
+
+/* Whether each output has a channel of its own. */
+INLINE i32 is_depthwise(const ag_convolution *of) { return of->kind == AG_DEPTHWISE; }
+
+static const REAL no_numbers[4 * 64] __attribute__((aligned(64)));
+
+/* The numbers of x for the columns of a tile at one position of the kernel; zeros beyond the border. */
+INLINE void find_columns(const int columns, const ag_convolution *of, const tile_place *at, i64 offset, i64 shift,
+                         const REAL **from)
+{
+    if (at->places) {
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) from[p] = at->x + offset + at->places[p];
+        return;
+    }
+    if (at->inside) {
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) from[p] = at->x + offset + p * at->step;
+        return;
+    }
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) {
+        const i64 column = at->column + shift + p * of->stride[1];
+        from[p] = column >= 0 && column < of->lengths[1] ? at->x + offset + p * at->step : at->zeros;
+    }
+}
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O2", "fp-contract=fast", "no-tree-vectorize", "no-tree-slp-vectorize", "no-gcse", "no-tree-pre", \
+                     "no-tree-vrp", "no-schedule-insns2")
+#endif
+
+/* sums += each column's numbers of x times the rows of weights. */
+INLINE void sum_columns(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
+                        vector sums[][TILE_VECTORS])
+{
+    /* If channels are not adjacent, the adjacent numbers are those of a row of the kernel. */
+    const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom && of->dilation[1] == 1 && of->x_strides[3] == 1;
+    const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
+    const char *ahead = at->ahead;
+    for (i64 b = at->first; b < at->last; b++) {
+        const i64 deep = at_most(of->block, of->channels - b * of->block), channels = by_rows ? of->kernel[1] : deep;
+        const REAL *w = at->w + (b * of->block * rows + at->top * deep) * of->kernel[1] * at->width;
+        for (i64 i = at->top; i < at->bottom; i++)
+            for (i64 j = 0; j < positions; j++) {
+                const REAL *from[TILE_COLUMNS];
+                const i64 shift = j * of->dilation[1];
+                find_columns(columns, of, at, b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2]
+                             + shift * of->x_strides[3], shift, from);
+                if (i < at->above || i >= at->below)
+                    for (int p = 0; p < columns; p++) from[p] = at->zeros;
+                if (at->lines)
+                    for (i64 line = 0; line < at->lines; line++, ahead += LINE_BYTES) __builtin_prefetch(ahead, 0, 2);
+#pragma GCC unroll 1
+                for (i64 c = 0; c < channels; c++, w += at->width) {
+                    vector right[TILE_VECTORS];
+#pragma GCC unroll 4
+                    for (int v = 0; v < vectors; v++) {
+                        right[v] = *(const unaligned *)(w + v * LANES);
+                        KEEP(right[v]);
+                    }
+#pragma GCC unroll 8
+                    for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+                        for (int v = 0; v < vectors; v++) sums[p][v] += from[p][c] * right[v];
+                }
+            }
+    }
+}
+
+/* Columns [left, right) of the kernel lie within x for the windows of a tile. */
+INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i64 *left, i64 *right)
+{
+    const i64 dilation = of->dilation[1], positions = of->kernel[1];
+    *left = 0, *right = positions;
+    if (at->inside) return;
+    *left = at->column < 0 ? at_most(parts(-at->column, dilation), positions) : 0;
+    *right = at_most(positions, at_least(*left, parts(of->lengths[1] - at->column, dilation)));
+}
+
+/* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
+   kernel.  Pointers are recomputed: there are too few registers. */
+INLINE void sum_depthwise(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
+{
+    const i64 positions = of->kernel[1];
+    i64 left, right;
+    find_kernel_within(of, at, &left, &right);
+    const i64 next_row = of->dilation[0] * of->x_strides[2], next = of->dilation[1] * of->x_strides[3], step = at->step;
+    for (i64 i = at->top; i < at->bottom; i++) {
+        const REAL *from = at->x + i * next_row + left * next, *w = at->w + (i * positions + left) * at->width;
+        for (i64 j = left; j < right; j++, from += next, w += at->width) {
+            const vector factor = *(const unaligned *)w;
+            const REAL *number = from;
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++, number += step) sums[p][0] += *(const unaligned *)number * factor;
+        }
+    }
+}
+
+/* sums += the channels of a listed group times rows of weights, for columns as in `sum_depthwise`. */
+INLINE void sum_listed(const int columns, const int vectors, const ag_convolution *of, const tile_place *at,
+                       vector sums[][TILE_VECTORS])
+{
+    const i64 channels = of->channels;
+    i64 left, right;
+    find_kernel_within(of, at, &left, &right);
+    for (i64 i = at->top; i < at->bottom; i++)
+        for (i64 j = left; j < right; j++) {
+            const REAL *from[TILE_COLUMNS], *w = at->w + (i * of->kernel[1] + j) * channels * at->width;
+            const i64 place = i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) from[p] = at->x + place + p * at->step;
+#pragma GCC unroll 1
+            for (i64 c = 0; c < channels; c++, w += at->width) {
+                const i64 offset = at->offsets[c];
+                vector right_side[TILE_VECTORS];
+#pragma GCC unroll 4
+                for (int v = 0; v < vectors; v++) {
+                    right_side[v] = *(const unaligned *)(w + v * LANES);
+                    KEEP(right_side[v]);
+                }
+#pragma GCC unroll 8
+                for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+                    for (int v = 0; v < vectors; v++) sums[p][v] += from[p][offset] * right_side[v];
+            }
+        }
+}
+
+static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Where a vector of the tile has lanes of other groups, these stay as they are in y. */
+INLINE void keep_lanes(const int columns, const int vectors, const tile_place *at, vector sums[][TILE_VECTORS],
+                       const REAL *y, i64 apart, i64 block)
+{
+    const vector lanes = *(const unaligned *)lane_numbers;
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        if (at->left <= v * LANES && at->right >= (v + 1) * LANES) continue;
+        const vector low = (REAL)(at->left - v * LANES) - (vector){0}, high = (REAL)(at->right - v * LANES) - (vector){0};
+        const mask set = (lanes >= low) & (lanes < high);
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+            sums[p][v] = choose(set, sums[p][v], *(const unaligned *)(y + v * apart + p * block));
+    }
+}
+
+/* One tile of y, whose blocks are `apart` numbers apart and `block` wide. */
+INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
+                        const tile_place *at, const REAL *bias, REAL *y, i64 apart, i64 block)
+{
+    vector sums[TILE_COLUMNS][TILE_VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        const REAL *row = y + v * LANES / block * apart + v * LANES % block;
+        const vector start = at->first == 0 ? *(const unaligned *)(bias + v * LANES) : (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
+    }
+    if (way == AG_DEPTHWISE) sum_depthwise(columns, of, at, sums);
+    else if (way == AG_LISTED) sum_listed(columns, vectors, of, at, sums);
+    else sum_columns(columns, vectors, of, at, sums);
+    if (at->is_last && of->low) {
+        const vector low = *(const REAL *)of->low - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[p][v] = greater(low, sums[p][v]);
+    }
+    if (at->is_last && of->high) {
+        const vector high = *(const REAL *)of->high - (vector){0};
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++)
+#pragma GCC unroll 4
+            for (int v = 0; v < vectors; v++) sums[p][v] = lesser(high, sums[p][v]);
+    }
+    if (way == AG_LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+        REAL *row = y + v * LANES / block * apart + v * LANES % block;
+#pragma GCC unroll 8
+        for (int p = 0; p < columns; p++) *(unaligned *)(row + p * block) = sums[p][v];
+    }
+}
+
+typedef void tile_function(const ag_convolution *, const tile_place *, const REAL *, REAL *, i64, i64);
+#define TILE(columns, vectors, way) \
+    KERNEL tile_##way##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, REAL *y, \
+                                              i64 apart, i64 block) \
+    { \
+        sum_tile_of(columns, vectors, way, of, at, bias, y, apart, block); \
+    }
+#define TILES(vectors, way) TILE(1, vectors, way) TILE(2, vectors, way) TILE(3, vectors, way) TILE(4, vectors, way) \
+    TILE(5, vectors, way) TILE(6, vectors, way)
+#define MORE_TILES(vectors, way) TILES(vectors, way) TILE(7, vectors, way) TILE(8, vectors, way)
+#define NAMED(vectors, way) tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, \
+    tile_##way##_##vectors##_4, tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
+#define MORE_NAMED(vectors, way) NAMED(vectors, way), tile_##way##_##vectors##_7, tile_##way##_##vectors##_8
+MORE_TILES(1, AG_DEPTHWISE)
+MORE_TILES(1, AG_DENSE)
+MORE_TILES(1, AG_LISTED)
+#if defined(__AVX512F__)
+MORE_TILES(2, AG_DENSE)
+MORE_TILES(3, AG_DENSE)
+TILES(4, AG_DENSE)
+MORE_TILES(2, AG_LISTED)
+MORE_TILES(3, AG_LISTED)
+TILES(4, AG_LISTED)
+#else
+TILES(2, AG_DENSE)
+TILES(2, AG_LISTED)
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
+#if defined(__AVX512F__)
+#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {MORE_NAMED(2, way)}, {MORE_NAMED(3, way)}, {NAMED(4, way)}}
+#else
+#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {NAMED(2, way)}}
+#endif
+static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_DENSE);
+static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
+
+/* The same tile, number by number: for blocks that are not whole vectors. */
+static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
+                            REAL *y, i64 apart, i64 block)
+{
+    const i32 depthwise = is_depthwise(of);
+    for (i64 p = 0; p < columns; p++)
+        for (i64 o = 0; o < width; o++) {
+            REAL *to = y + o / block * apart + p * block + o % block, sum = at->first == 0 ? bias[o] : *to;
+            for (i64 b = at->first; b < at->last; b++) {
+                const i64 channels = depthwise ? 1 : at_most(of->block, of->channels - b * of->block);
+                const REAL *w = at->w + (depthwise ? 0 : b * of->block * of->kernel[0] * of->kernel[1] * at->width) + o;
+                for (i64 i = at->top; i < at->bottom; i++)
+                    for (i64 j = 0; j < of->kernel[1]; j++) {
+                        const i64 shift = j * of->dilation[1], column = at->column + shift + p * of->stride[1];
+                        const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
+                        if (outside || i < at->above || i >= at->below) {
+                            for (i64 c = 0; c < channels; c++) sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                            continue;
+                        }
+                        const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])
+                                         + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
+                                         + (at->places ? at->places[p] : p * at->step);
+                        for (i64 c = 0; c < channels; c++)
+                            sum += from[c] * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                    }
+            }
+            if (at->is_last && of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
+            if (at->is_last && of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
+            *to = sum;
+        }
+}
+
+static void listed_by_numbers(const ag_convolution *, const tile_place *, i64, i64, i64, const REAL *, REAL *, i64);
+
+/* Prefetch the rows of x that the windows of the next row of y read first: rows are too short for the hardware
+   prefetcher. */
+static void look_below(const ag_convolution *of, const tile_place *at, i64 columns)
+{
+    const i64 line = LINE_BYTES / (i64)sizeof(REAL), down = (of->kernel[0] - 1) * of->dilation[0] + 1;
+    for (i64 r = down; r < down + of->stride[0]; r++)
+        for (i64 k = 0; k < columns * at->step; k += line) __builtin_prefetch(at->x + r * of->x_strides[2] + k, 0, 2);
+}
+
+/* Columns [*from, *to) are those, of the first `count` of a row, whose windows do not reach over the left or right border. */
+static void find_inside(const direct *work, i64 count, i64 *from, i64 *to)
+{
+    const ag_convolution *of = work->of;
+    const i64 room = of->lengths[1] - (of->kernel[1] - 1) * of->dilation[1] + of->before[1];
+    *from = work->flat ? 0 : at_most(parts(of->before[1], of->stride[1]), count);
+    *to = work->flat ? count : at_least(*from, room <= 0 ? 0 : at_most(count, parts(room, of->stride[1])));
+}
+
+/* Where the windows of the columns of a row begin. */
+static tile_place place_row(const direct *work, const strip *part, i64 start)
+{
+    const ag_convolution *of = part->of;
+    const i64 up = start < 0 ? parts(-start, of->dilation[0]) : 0, room = of->lengths[0] - start;
+    tile_place at = {.zeros = no_numbers, .width = part->width, .first = part->first, .last = part->last};
+    at.is_last = is_depthwise(of) || work->offsets || part->last * of->block >= of->channels;
+    at.bottom = at_most(of->kernel[0], room <= 0 ? 0 : parts(room, of->dilation[0]));
+    at.top = at_most(up, at.bottom), at.step = of->stride[1] * work->spacing;
+    at.above = at.top, at.below = at.bottom;
+    if (work->whole) at.top = 0, at.bottom = of->kernel[0];
+    return at;
+}
+
+/* Where the windows of columns [from, from + count) of all columns begin. */
+static void find_places(const direct *work, i64 from, i64 count, i64 *places)
+{
+    const ag_convolution *of = work->of;
+    i64 row = from / of->counts[1], column = from % of->counts[1];
+    for (i64 p = 0; p < count; p++) {
+        places[p] = row * of->stride[0] * of->x_strides[2] + column * of->stride[1] * work->spacing;
+        if (++column == of->counts[1]) column = 0, row++;
+    }
+}
+
+/* The first `count` columns of one row of y, for all outputs of a panel, in tiles of nearly equal length.  A channel's own
+   kernel, and a listed group, meet borders column by column. */
+static void sum_row(const direct *work, strip *part, i64 row, i64 count)
+{
+    const ag_convolution *of = part->of;
+    const i64 block = of->out_block, apart = work->total * block, left = work->flat ? row * work->columns : 0;
+    const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
+    const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
+    const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
+    tile_place at = place_row(work, part, start);
+    i64 inside, outside, places[TILE_COLUMNS];
+    find_inside(work, count, &inside, &outside);
+    if (work->jumps) at.places = places;
+    for (i64 v = 0, wide; v < part->width; v += wide) {
+        const i64 vectors = depthwise ? 1 : at_most(TILE_VECTORS, (part->width - v) / LANES);
+        const i64 most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
+        wide = by_numbers ? part->width : vectors * LANES;
+        for (i64 column = 0, columns; column < count; column += columns) {
+            at.inside = column >= inside && column < outside;
+            const i64 rest = (lone && at.inside ? outside : count) - column, output = part->begin + v;
+            columns = lone && !at.inside ? 1 : parts(rest, parts(rest, most));
+            at.inside &= column + columns <= outside;
+            at.column = (left + column) * of->stride[1] - of->before[1];
+            at.x = part->x + start * of->x_strides[2] + at.column * work->spacing + (depthwise ? v : 0);
+            if (at.places) at.x = part->x, find_places(work, left + column, columns, places);
+            at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
+            part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
+            at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
+            REAL *y = part->y + (row * work->columns + column) * block + output / block * apart + output % block;
+            const REAL *bias = part->bias + output;
+            if (depthwise) look_below(of, &at, columns);
+            if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, apart, bias, y, block);
+            else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, apart, block);
+            else
+                (depthwise ? depthwise_tiles : listed ? listed_tiles[vectors - 1] : tiles[vectors - 1])[columns - 1](
+                    of, &at, bias, y, apart, block);
+        }
+    }
+}
+
+/* Prefetch the weights of the next blocks, or of the next panel, while the present ones are read: `blocks` blocks of
+   `bytes`, spread evenly over the positions of the strip. */
+static void look_ahead(const direct *work, strip *part, i64 bytes, i64 blocks)
+{
+    const i64 tiles = (part->end - part->row) * parts(work->columns, TILE_COLUMNS);
+    const i64 times = tiles * (part->last - part->first) * part->of->kernel[0] * part->of->kernel[1];
+    part->ahead = (const char *)part->w + bytes * part->last;
+    part->lines = parts(bytes * blocks, LINE_BYTES * times);
+}
+
+/* One strip of a panel. */
+static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
+{
+    const ag_convolution *of = work->of;
+    const i64 each = work->panels / of->groups, group = panel / each, own_blocks = of->blocks / of->groups;
+    const i64 within = panel % each, first = begin_of(own_blocks, each, within);
+    const i64 block = group * own_blocks + first, blocks = begin_of(own_blocks, each, within + 1) - first;
+    const i64 positions = of->kernel[0] * of->kernel[1];
+    strip part = {.of = of, .row = number * work->height, .width = blocks * of->out_block};
+    part.end = at_most(part.row + work->height, work->rows);
+    part.x = (const REAL *)of->x + image * of->x_strides[0] + group * parts(of->channels, of->block) * of->x_strides[1];
+    part.w = (const REAL *)of->w + block * of->out_block * of->channels * positions;
+    part.bias = (const REAL *)of->bias + block * of->out_block;
+    part.y = (REAL *)of->y + (image * of->blocks + block) * work->total * of->out_block;
+    const i64 all = parts(of->channels, of->block);
+    const i64 near = WEIGHTS_NEAR / (i64)sizeof(REAL) / (positions * at_most(of->block, of->channels) * part.width);
+    const i64 at_once = at_most(all, at_least(near, 1));
+    for (part.first = 0; part.first < all; part.first = part.last) {
+        part.last = at_most(part.first + at_once, all), part.lines = 0;
+        if (part.last < all || (work->strips == 1 && panel + 1 < work->panels))
+            look_ahead(work, &part, of->block * positions * part.width * (i64)sizeof(REAL), at_once);
+        for (i64 row = part.row; row < part.end; row++)
+            sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
+    }
+    follow_strip(&work->after, image, block, blocks, part.row * work->columns, at_most(part.end * work->columns, work->total));
+}
+
+static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
+
+/* Adjacent tasks go to one thread, which reuses x or the weights from its cache, whichever are larger. */
+static void convolve_task(void *context, i64 index)
+{
+    const direct *work = context;
+    const i64 inner = work->by_strips ? work->panels : work->strips, outer = work->by_strips ? work->strips : work->panels;
+    const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
+    const i64 number = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
+    (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
+}
+
+/* Whether the kernel has one position and no padding. */
+static i32 is_flat(const ag_convolution *of)
+{
+    i32 flat = of->kernel[0] * of->kernel[1] == 1;
+    for (i32 l = 0; l < 2; l++) flat &= !of->before[l] && (of->counts[l] - 1) * of->stride[l] < of->lengths[l];
+    return flat;
+}
+
+/* Return the number of panels of outputs, or of bundles of listed groups. */
+static i64 count_panels(const ag_convolution *of, i64 bundle)
+{
+    if (bundle) return parts(of->groups, bundle);
+    return of->groups * even_panels(of->blocks / of->groups, of->panel);
+}
+
+/* Packing of kernels into reading order. */
+typedef struct packing {
+    const ag_convolution *of;
+    i64 panels, depths;    /* of outputs; blocks of channels */
+    i32 whole;             /* some weight is not finite */
+} packing;
+
+#if TRANSPOSES
+/* Kernels of eight outputs and one channel, whose positions are neighbours; whether some weight is not finite. */
+static i32 pack_eight(const REAL *w, i64 between, i64 positions, REAL *to, i64 step)
+{
+    const REAL *row[8];
+    i32 whole = 0;
+    for (i64 i = 0; i < 8; i++) row[i] = w + i * between;
+    for (i64 p = 0; p < positions; p += 8) {
+        const i64 at = at_most(p, positions - 8); /* the last eight may overlap those before */
+        transpose_eight(row, at, at + 4, to + at * step, step);
+    }
+    for (i64 i = 0; i < 8; i++)
+        for (i64 p = 0; p < positions; p++) whole |= row[i][p] * 0 != 0;
+    return whole;
+}
+#endif
+
+/* The kernels of a panel for a block of channels; the larger stride is that of the outer loop. */
+static void pack_task(void *context, i64 index)
+{
+    packing *work = context;
+    const ag_convolution *of = work->of;
+    const i64 panel = index / work->depths, b = index % work->depths, *strides = of->w_strides;
+    const i64 first = begin_of(of->blocks, work->panels, panel), positions = of->kernel[0] * of->kernel[1];
+    const i64 width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
+    const i64 deep = at_most(of->block, of->channels - b * of->block), by_outputs = strides[0] > strides[1];
+    const i64 outer = by_outputs ? width : deep, inner = by_outputs ? deep : width;
+    const i64 steps[] = {strides[!by_outputs], strides[by_outputs]}, to_steps[] = {by_outputs ? 1 : width, by_outputs ? width : 1};
+    const REAL *w = (const REAL *)of->w + first * of->out_block * strides[0] + b * of->block * strides[1];
+    REAL *to = (REAL *)of->room + (first * of->out_block * of->channels + b * of->block * width) * positions;
+    i32 whole = 0;
+#if TRANSPOSES
+    if (width % 8 == 0 && positions >= 8 && strides[3] == 1 && strides[2] == of->kernel[1]) {
+        for (i64 c = 0; c < deep; c++)
+            for (i64 m = 0; m < width; m += 8)
+                whole |= pack_eight(w + m * strides[0] + c * strides[1], strides[0], positions, to + c * width + m, deep * width);
+        if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
+        return;
+    }
+#endif
+    for (i64 m = 0; m < outer; m++)
+        for (i64 n = 0; n < inner; n++)
+            for (i64 i = 0; i < of->kernel[0]; i++)
+                for (i64 j = 0; j < of->kernel[1]; j++) {
+                    const REAL number = w[m * steps[0] + n * steps[1] + i * strides[2] + j * strides[3]];
+                    to[m * to_steps[0] + n * to_steps[1] + (i * of->kernel[1] + j) * deep * width] = number;
+                    whole |= number * 0 != 0;
+                }
+    if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
+}
+
+/* Pack the kernels of a call; return whether some weight is not finite. */
+static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
+{
+    packing work = {.of = of, .panels = even_panels(of->blocks, of->panel), .depths = parts(of->channels, of->block)};
+    const i64 count = work.panels * work.depths;
+    if (rt->threads > 1 && of->blocks * of->out_block * of->channels * of->kernel[0] * of->kernel[1] >= ALONE / 64)
+        rt->parallel(rt, count, pack_task, &work);
+    else
+        for (i64 k = 0; k < count; k++) pack_task(&work, k);
+    return work.whole;
+}
+
+/* Choose the tiling of a convolution, except its strips.  joined: room for strides; offsets, bundle: see direct. */
+static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
+{
+    direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
+    work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
+    work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
+    work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];
+    work.flat = is_flat(of) && !(work.jumps && of->kind != AG_DENSE), work.jumps &= work.flat;
+    if (work.flat)
+        work.rows = parts(work.total, SEGMENT), work.rows += work.rows > 1 && work.rows % 2,
+        work.columns = parts(work.total, work.rows), work.rows = parts(work.total, work.columns);
+    work.panels = count_panels(of, bundle);
+    return work;
+}
+
+/* Run a convolution, with its epilogue on strips if that can be.  whole: see direct. */
+static void convolve_with(const ag_runtime *rt, const ag_convolution *of, const i64 *offsets, i64 bundle, i32 whole)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    direct work = lay_out(rt, of, joined, offsets, bundle);
+    if (of->images <= 0 || of->counts[0] <= 0 || of->counts[1] <= 0 || of->blocks <= 0) {
+        follow_all(rt, &of->after, &work.after);
+        return;
+    }
+    work.whole = whole;
+    const i64 outputs = of->blocks * of->out_block, positions = of->kernel[0] * of->kernel[1];
+    const double numbers = (double)of->images * (double)outputs * (double)work.total;
+    const double all = numbers * (double)(positions * of->channels + STORED / 2);
+    const i64 width = parts(of->blocks, work.panels) * of->out_block;
+    work.height = height_of(rt, all, of->images * work.panels, work.rows, work.columns, work.total, width);
+    work.strips = parts(work.rows, work.height);
+    work.by_strips = positions * outputs <= FORESEEN * of->lengths[0] * of->lengths[1] * of->groups;
+    if (all > LONG) rt->listen();
+    const i64 count = of->images * work.panels * work.strips;
+    if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, convolve_task, &work);
+    else
+        for (i64 k = 0; k < count && !(all > LONG && k % 64 == 0 && rt->stopped()); k++) convolve_task(&work, k);
+    follow_all(rt, &of->after, &work.after);
+}
+#endif

@@ -1,0 +1,157 @@
+"""C headers written from the specs: the structs of calls, the tables of the runtime, and what fills their slots.
+
+<family>/<family>.h    the structs of a family
+tables.h               the tables, whose slots take a struct each, and functions that are called otherwise
+slots.h                for each table the initializers of its slots, for the unit that holds the kernels
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import IntEnum
+from pathlib import Path
+from textwrap import wrap
+
+from ...record import record
+from . import (
+    ARRAY,
+    BYTES,
+    FOLDER,
+    INNER,
+    NUMBER,
+    PRODUCTS,
+    QUANTITIES,
+    SOLVERS,
+    VECTOR,
+    WRITE,
+    Field,
+    KernelSpec,
+    modules,
+    specs,
+)
+
+NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n#pragma once\n"
+WIDTH = 118
+
+
+@record
+class Table:
+    """A table of the runtime: its struct, its comment, and `entries` that are no slots of kernels."""
+
+    name: str
+    struct: str
+    about: str
+    entries: str = ""
+
+
+TABLES = (
+    Table(
+        PRODUCTS, "ag_blas",
+        "Kernels of one dtype, and products that other kernels use.  gemv: y = alpha * op(a[m, n]) @ x + beta * y; "
+        "ger: a[m, n] += alpha * x * y; dot: sum(x * y), nothing conjugated.  trans: 0 as stored (row-major), 1 "
+        "transposed.  Leading dimensions and increments count elements; element i of x is x[i * incx], whatever the "
+        "sign.  With *alpha == 0 the operands are not read.",
+        """\
+    void (*product)(const struct ag_runtime *rt, const ag_product *product);
+    void (*gemv)(const struct ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alpha, const void *a, i64 lda,
+                 const void *x, i64 incx, const void *beta, void *y, i64 incy);
+    void (*ger)(const struct ag_runtime *rt, i64 m, i64 n, const void *alpha, const void *x, i64 incx,
+                const void *y, i64 incy, void *a, i64 lda);
+    void (*dot)(const struct ag_runtime *rt, i64 n, const void *x, i64 incx, const void *y, i64 incy, void *result);
+""",
+    ),
+    Table(
+        BYTES, "ag_byte_table",
+        "Products and tables of bytes, and of weights of few bits.",
+    ),
+    Table(SOLVERS, "ag_solvers", "Systems of equations and factorizations of one dtype."),
+)  # fmt: skip
+"""The tables that have slots for kernels."""
+
+
+def headers() -> Mapping[Path, str]:
+    """Return the text of each header by its path."""
+    found, families = {}, []
+    for module in modules("spec"):
+        family = str(module.__name__).split(".")[-2]
+        structs = {spec.c_struct: spec for spec in module.SPECS if spec.table}
+        if not structs:
+            continue
+        families.append(family)
+        enums = map(_enum, getattr(module, "ENUMS", ()))
+        texts = [_including("../../abi/forward.h"), *enums, *map(struct_text, structs.values())]
+        found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
+    paths = [*(f"{family}/{family}.h" for family in families), "../abi/products.h"]
+    found[FOLDER / "tables.h"] = "\n".join([_including(*paths), *map(_table, TABLES)])
+    found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
+    return found
+
+
+def _including(*paths: str) -> str:
+    """Return the head of a header."""
+    return NOTE + "".join(f'#include "{path}"\n' for path in paths)
+
+
+def _enum(kind: type[IntEnum]) -> str:
+    return f"enum {{ {', '.join(f'AG_{member.name} = {member.value}' for member in kind)} }};\n"
+
+
+def struct_text(spec: KernelSpec) -> str:
+    """Return the struct of the calls of a kernel, with a comment."""
+    lines = [line for field in spec.fields for line in _members(field)]
+    column = max((len(member) for member, _ in lines), default=0) + 1
+    members = "".join(_member(member, about, column) for member, about in lines)
+    return f"{_comment(spec.about)}typedef struct {spec.c_struct} {{\n{members}}} {spec.c_struct};\n"
+
+
+def _members(field: Field) -> Iterator[tuple[str, str]]:
+    """Yield the C members of a field, each with a comment."""
+    if field.counted:
+        yield f"i32 {field.counted};", f"elements of {field.name}"
+    about = f"NULL, or {field.about}" if field.optional and field.kind == ARRAY and field.about else field.about
+    pointed = field.kind in (ARRAY, NUMBER, VECTOR, INNER)
+    fixed = "const " * (pointed and field.role != WRITE)
+    tag = "struct " * (field.kind == INNER)
+    size = f"[{field.size}]" * (field.kind == QUANTITIES)
+    yield f"{fixed}{tag}{field.c} {'*' * pointed}{field.name}{size};", about
+
+
+def _member(member: str, about: str, column: int) -> str:
+    """Return the line of a member; a long comment stands above it."""
+    if not about:
+        return f"    {member}\n"
+    line = f"    {member.ljust(column)}/* {about} */\n"
+    return line if len(line) <= WIDTH else f"{_comment(about, '    ')}    {member}\n"
+
+
+def _comment(about: str, indent: str = "") -> str:
+    more = f"{indent}   "
+    lines = wrap(f"/* {about} */", WIDTH, initial_indent=indent, subsequent_indent=more, break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
+def _of_table(table: Table) -> Sequence[KernelSpec]:
+    return [spec for spec in specs().values() if spec.table == table.name and spec.function]
+
+
+def _table(table: Table) -> str:
+    """Return the struct of a table: its entries, and the slots of kernels."""
+    slots = [
+        f"    {spec.returns} (*{spec.name})(const struct ag_runtime *rt, const {spec.c_struct} *of);\n"
+        for spec in _of_table(table)
+    ]
+    return (
+        f"{_comment(table.about)}typedef struct {table.struct} {{\n{table.entries}{''.join(slots)}}} {table.struct};\n"
+    )
+
+
+def _slots(table: Table) -> str:
+    """Return a macro with the initializers of the slots of a table."""
+    name = f"{table.name.upper()}_SLOTS"
+    lines = []
+    for spec in _of_table(table):
+        slot = f"{spec.name.upper()}_SLOT"
+        given = f"#define {slot} .{spec.name} = {spec.function},\n"
+        lines.append(f"#if {spec.only}\n{given}#else\n#define {slot}\n#endif\n" if spec.only else given)
+    names = " ".join([f"#define {name}", *(f"{spec.name.upper()}_SLOT" for spec in _of_table(table))])
+    return "".join(lines) + f"{names}\n"

@@ -1,0 +1,135 @@
+/* Pooling of blocks of channels: the largest number, or the sum, of every window of each channel.
+
+   A window takes its numbers row by row.  Positions beyond a border are not read.  A tile is some columns of a row of y,
+   held in registers; columns whose windows reach over the left or right border are computed one by one. */
+#pragma once
+#include "../convolutions/strips.c"
+
+#if !COMPLEX
+enum { POOLED_COLUMNS = 8 };
+
+/* The positions of windows that lie within x: rows [top, bottom) and columns [left, right). */
+typedef struct window {
+    i64 top, bottom, left, right;
+    i64 down, across, step; /* from a row, a column of a window to the next; from one window to the next */
+} window;
+
+/* NumPy's maximum: NaN if either is, the first of equal numbers. */
+INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a, b); }
+
+INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
+
+/* Reduce `columns` adjacent windows, the first of which begins at x. */
+INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of, const window *at, const REAL *x, REAL *y)
+{
+    vector all[POOLED_COLUMNS];
+    const i32 empty = at->top >= at->bottom || at->left >= at->right;
+    const REAL *first = x + at->top * at->down + at->left * at->across;
+    const vector none = (sums ? 0 : -(REAL)__builtin_inf()) - (vector){0};
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) all[p] = empty ? none : *(const unaligned *)(first + p * at->step);
+    for (i64 i = at->top; i < at->bottom; i++)
+        for (i64 j = i == at->top ? at->left + 1 : at->left; j < at->right; j++) {
+            const REAL *from = x + i * at->down + j * at->across;
+#pragma GCC unroll 8
+            for (int p = 0; p < columns; p++) all[p] = taken(sums, all[p], *(const unaligned *)(from + p * at->step));
+        }
+    const vector low = of->low ? *(const REAL *)of->low - (vector){0} : (vector){0};
+    const vector high = of->high ? *(const REAL *)of->high - (vector){0} : (vector){0};
+#pragma GCC unroll 8
+    for (int p = 0; p < columns; p++) {
+        if (of->low) all[p] = greater(low, all[p]);
+        if (of->high) all[p] = lesser(high, all[p]);
+        *(unaligned *)(y + p * LANES) = all[p];
+    }
+}
+
+#define POOLED(columns) \
+    static __attribute__((noinline)) void pool_##columns(i32 sums, const ag_pooling *of, const window *at, \
+                                                         const REAL *x, REAL *y) \
+    { \
+        if (sums) pool_columns(columns, 1, of, at, x, y); \
+        else pool_columns(columns, 0, of, at, x, y); \
+    }
+POOLED(1) POOLED(8)
+
+/* The positions of a window from `start` on that lie within `length`. */
+static void find_positions(const ag_pooling *of, i32 axis, i64 start, i64 *from, i64 *to)
+{
+    const i64 dilation = of->dilation[axis], count = of->kernel[axis], room = of->lengths[axis] - start;
+    *from = start < 0 ? at_most(count, parts(-start, dilation)) : 0;
+    *to = at_least(*from, room <= 0 ? 0 : at_most(count, parts(room, dilation)));
+}
+
+/* Rows of y for blocks of one vector; see rows_function. */
+static void pool_rows(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
+{
+    const ag_pooling *of = context;
+    const i64 count = of->counts[1], stride = of->stride[1];
+    const i32 sums = of->kind == AG_SUM;
+    window at = {.down = of->dilation[0] * of->x_strides[2], .across = of->dilation[1] * of->x_strides[3]};
+    at.step = stride * of->x_strides[3];
+    (void)block;
+    for (; row < end; row++) {
+        const i64 top = row * of->stride[0] - of->before[0];
+        REAL *to = y + row * count * LANES;
+        find_positions(of, 0, top, &at.top, &at.bottom);
+        for (i64 column = 0, columns; column < count; column += columns) {
+            const i64 left = column * stride - of->before[1], last = left + (POOLED_COLUMNS - 1) * stride;
+            const i64 reach = last + (of->kernel[1] - 1) * of->dilation[1];
+            const REAL *from = x + top * of->x_strides[2] + left * of->x_strides[3];
+            const i32 inside = column + POOLED_COLUMNS <= count && left >= 0 && reach < of->lengths[1];
+            columns = inside ? POOLED_COLUMNS : 1;
+            find_positions(of, 1, left, &at.left, &at.right);
+            (inside ? pool_8 : pool_1)(sums, of, &at, from, to + column * LANES);
+        }
+    }
+}
+
+/* The same for blocks that are not one vector, number by number. */
+static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, i64 row, i64 end)
+{
+    const ag_pooling *of = context;
+    const i64 size = of->block;
+    i64 up, down, left, right;
+    (void)block;
+    for (; row < end; row++)
+        for (i64 k = 0; k < of->counts[1] * size; k++) {
+            const i64 top = row * of->stride[0] - of->before[0], start = k / size * of->stride[1] - of->before[1];
+            REAL all = of->kind == AG_SUM ? 0 : -(REAL)__builtin_inf();
+            i32 begun = 0;
+            find_positions(of, 0, top, &up, &down);
+            find_positions(of, 1, start, &left, &right);
+            for (i64 i = up; i < down; i++)
+                for (i64 j = left; j < right; j++, begun = 1) {
+                    const REAL number = x[(top + i * of->dilation[0]) * of->x_strides[2]
+                                          + (start + j * of->dilation[1]) * of->x_strides[3] + k % size];
+                    if (!begun) all = number;
+                    else if (of->kind == AG_SUM) all += number;
+                    else all = all >= number || all != all ? all : number;
+                }
+            if (of->low && *(const REAL *)of->low > all) all = *(const REAL *)of->low;
+            if (of->high && *(const REAL *)of->high < all) all = *(const REAL *)of->high;
+            y[row * of->counts[1] * size + k] = all;
+        }
+}
+
+/* The tasks of a pool.  joined: room for strides. */
+static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
+{
+    return (by_blocks){
+        .function = of->block == LANES ? pool_rows : pool_singly, .of = of, .x = of->x, .x_strides = of->x_strides, .y = of->y,
+        .images = of->images, .blocks = of->blocks, .rows = of->counts[0], .columns = of->counts[1],
+        .total = of->counts[0] * of->counts[1],
+        .after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->block, joined),
+    };
+}
+
+static void pool(const ag_runtime *rt, const ag_pooling *of)
+{
+    i64 joined[AG_MOST_ARRAYS * 5];
+    by_blocks work = pool_tasks(of, joined);
+    run_blocks(rt, &work, of->kernel[0] * of->kernel[1]);
+    follow_all(rt, &of->after, &work.after);
+}
+#endif

@@ -1,0 +1,140 @@
+/* The entry: a batch of products, run one after the other, or divided among threads if each is small.
+
+   The choice of an algorithm depends only on sizes, strides and processor, never on load.  Our own loops are used
+   where they are as fast as the BLAS (float32 and float64 with AVX2 or AVX-512: 0.95 to 1.8 times OpenBLAS 0.3.31 at
+   32 to 2048, one thread of a Zen 4) unless the result is narrower than a vector, and for operands that a BLAS
+   could only take as a copy.  Only they support operands that tables describe. */
+#pragma once
+#include "little.c"
+#include "blas.c"
+
+typedef struct batch {
+    const ag_runtime *rt;
+    const ag_product *of;
+    i64 count, a_task;
+    little_product *little; /* NULL: chosen per product */
+} batch;
+
+/* Run a product of one row or one column as y = alpha * op(matrix) @ x + beta * y; return whether that applies. */
+static i32 by_vector(const ag_runtime *rt, const product *x)
+{
+    const i32 row = x->m == 1; /* c^T = b^T @ a^T */
+    const i64 lines = row ? x->n : x->m, along = row ? x->b1 : x->a0, across = row ? x->b0 : x->a1;
+    const T *matrix = row ? x->b : x->a, *vector = row ? x->a : x->b;
+    const i64 step = row ? x->a1 : x->b0, to = row ? 1 : x->c0;
+    if (!(across == 1 && along >= x->k) && !(along == 1 && across >= lines)) return 0;
+    if (across == 1) gemv(rt, 0, lines, x->k, &x->alpha, matrix, along, vector, step, &x->beta, x->c, to);
+    else gemv(rt, 1, x->k, lines, &x->alpha, matrix, across, vector, step, &x->beta, x->c, to);
+    return 1;
+}
+
+/* Run a product of a few rows and a large matrix, read once and in place; return whether that applies. */
+static i32 by_few_vectors(const ag_runtime *rt, const product *x)
+{
+#if !COMPLEX
+    const i32 trans = x->b1 == 1 && x->b0 >= x->n;
+    if (!OWN_LOOPS || x->m > (trans ? FEW_ADDED : FEW_SUMMED) || x->n < MANY_NUMBERS / x->k || x->of->b_rows) return 0;
+    if (!trans && !(x->b0 == 1 && x->b1 >= x->k)) return 0;
+    const vector_work work = {
+        trans, trans ? x->k : x->n, trans ? x->n : x->k, trans ? x->b0 : x->b1, x->a1, 1, 0, x->alpha, x->b, x->a, x->c,
+        x->m, x->a0, x->c0
+    };
+    if (!fills_vectors(&work)) return 0;
+    scale_rows(x->m, x->n, x->beta, x->c, x->c0);
+    add_product(rt, work);
+    return 1;
+#else
+    (void)rt, (void)x;
+    return 0;
+#endif
+}
+
+/* Whether our tiles of whole vectors would be partly empty and the BLAS uses one thread, so that the bits do not depend
+   on the number of threads: 512x128 @ 10 columns of float32 in 18 us, not 75. */
+static i32 is_narrow(const product *x)
+{
+    const i32 fills_little = x->n < LANES || (x->n > LANES && 8 * x->n <= 11 * LANES);
+    return fills_little && x->k > 0 && x->k <= QUIET_DEPTH && x->m * x->n <= QUIET_TILES * quiet / x->k;
+}
+
+static void multiply_matrices(const ag_runtime *rt, const product *x)
+{
+    if (x->k <= 0) scale_rows(x->m, x->n, x->beta, x->c, x->c0);
+    else if (x->of->in_panels) {
+        multiply(rt, x);
+        return;
+    } else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
+        if (by_few_vectors(rt, x)) {
+            follow(x, 0, 0, x->m, x->n);
+            return;
+        }
+        if (x->of->b_rows || (OWN_LOOPS && !is_narrow(x)) || !blas_gemm_of(rt, x)) {
+            multiply(rt, x);
+            return;
+        }
+    }
+    follow(x, 0, 0, x->m, x->n);
+}
+
+/* Return the kernel for all products of a batch of small ones, whose common sizes are checked once; else NULL. */
+static little_product *little_of(const ag_product *of)
+{
+    const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
+    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
+    return little_kernel(of->m, of->n, of->k);
+}
+
+/* Run product `index` of the batch and note its position. */
+static product product_number(const ag_product *of, i64 index, i64 *place)
+{
+    const i32 rank = of->rank;
+    i64 a = 0, b = 0, left = index;
+    for (i32 l = rank - 1; l >= 0; l--) {
+        place[l] = left % of->batch[l], left /= of->batch[l];
+        a += place[l] * of->a_strides[l], b += place[l] * of->b_strides[l];
+    }
+    return (product){
+        of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->c_step,
+        (const T *)of->a + a, (const T *)of->b + b, of->a_strides[rank], of->a_strides[rank + 1], of->b_strides[rank],
+        of->b_strides[rank + 1], of->m == 1 ? of->n : of->c_step, of, place
+    };
+}
+
+static void multiply_some(void *context, i64 index)
+{
+    const batch *work = context;
+    const ag_product *of = work->of;
+    const i32 last = of->rank - 1;
+    const i64 end = at_most((index + 1) * work->a_task, work->count);
+    i64 place[AG_MOST_AXES], along;
+    for (i64 k = index * work->a_task; k < end; k += along) { /* along the last axis the distance is constant */
+        product x = product_number(of, k, place);
+        along = last < 0 ? 1 : at_most(end - k, of->batch[last] - place[last]);
+        for (i64 l = 0; l < along; l++) {
+            if (work->little) {
+                work->little(x.m, x.n, x.k, x.a, x.a0, x.a1, x.b, x.b0, x.c, x.c0);
+                follow(&x, 0, 0, x.m, x.n);
+            } else multiply_matrices(work->rt, &x);
+            if (last < 0) break;
+            x.a += of->a_strides[last], x.b += of->b_strides[last], x.c += of->m * of->c_step, place[last]++;
+        }
+    }
+}
+
+static void multiply_all(const ag_runtime *rt, const ag_product *of)
+{
+    batch work = {.rt = rt, .of = of, .count = 1, .a_task = 1};
+    for (i32 l = 0; l < of->rank; l++) {
+        if (of->batch[l] <= 0) return;
+        work.count *= of->batch[l];
+    }
+    if (of->m <= 0 || of->n <= 0) return;
+    const double each = (double)of->m * (double)of->n * (double)(of->k + 1), all = each * (double)work.count;
+    if (all > LONG) rt->listen();
+    work.little = little_of(of);
+    work.a_task = each < ALONE ? (i64)(TASK / each) : 1;
+    const i64 tasks = parts(work.count, work.a_task);
+    if (each < ALONE && all > ALONE) rt->parallel(rt, tasks, multiply_some, &work);
+    else
+        for (i64 k = 0; k < tasks && !(all > LONG && rt->stopped()); k++) multiply_some(&work, k);
+}

@@ -1,0 +1,1 @@
+"""Sums of products of bytes, functions of bytes as tables, and floats as bytes in blocks."""

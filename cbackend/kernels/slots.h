@@ -1,0 +1,63 @@
+/* Written by cbackend/abi/generate.py from the specs: do not edit. */
+#pragma once
+
+#if !COMPLEX
+#define ATTENTION_SLOT .attention = attend,
+#else
+#define ATTENTION_SLOT
+#endif
+#define WINDOW_PRODUCT_SLOT .window_product = multiply_windows,
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define CONVOLUTION_SLOT .convolution = convolve,
+#else
+#define CONVOLUTION_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define TILED_CONVOLUTION_SLOT .tiled_convolution = convolve_tiles,
+#else
+#define TILED_CONVOLUTION_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define CONVOLUTION_PAIR_SLOT .convolution_pair = convolve_pair,
+#else
+#define CONVOLUTION_PAIR_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define CONVOLUTION_POOL_SLOT .convolution_pool = convolve_pool,
+#else
+#define CONVOLUTION_POOL_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define KERNEL_GRADIENT_SLOT .kernel_gradient = find_kernel_gradient,
+#else
+#define KERNEL_GRADIENT_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define POOLING_SLOT .pooling = pool,
+#else
+#define POOLING_SLOT
+#endif
+#if defined(CONVOLUTIONS) && !COMPLEX
+#define CHANNEL_SUMS_SLOT .channel_sums = sum_channels,
+#else
+#define CHANNEL_SUMS_SLOT
+#endif
+#define PRODUCTS_SLOTS ATTENTION_SLOT WINDOW_PRODUCT_SLOT CONVOLUTION_SLOT TILED_CONVOLUTION_SLOT CONVOLUTION_PAIR_SLOT CONVOLUTION_POOL_SLOT KERNEL_GRADIENT_SLOT POOLING_SLOT CHANNEL_SUMS_SLOT
+
+#define NIBBLE_PRODUCT_SLOT .nibble_product = multiply_nibbles,
+#define SPARSE_PRODUCT_SLOT .sparse_product = multiply_sparse,
+#define SPARSE_COLUMNS_SLOT .sparse_columns = multiply_columns,
+#define TWO_OF_FOUR_SLOT .two_of_four = multiply_two,
+#define BFLOAT_PRODUCT_SLOT .bfloat_product = multiply_bfloats,
+#define BYTE_SUMS_SLOT .byte_sums = sum_bytes,
+#define BYTE_PRODUCT_SLOT .byte_product = multiply_bytes,
+#define LOOK_UP_SLOT .look_up = look_up,
+#define BYTE_SOFTMAX_SLOT .byte_softmax = softmax_of_bytes,
+#define QUANTIZE_WORDS_SLOT .quantize_words = quantize_words,
+#define BYTES_SLOTS NIBBLE_PRODUCT_SLOT SPARSE_PRODUCT_SLOT SPARSE_COLUMNS_SLOT TWO_OF_FOUR_SLOT BFLOAT_PRODUCT_SLOT BYTE_SUMS_SLOT BYTE_PRODUCT_SLOT LOOK_UP_SLOT BYTE_SOFTMAX_SLOT QUANTIZE_WORDS_SLOT
+
+#define SOLVE_SLOT .solve = solve_batch,
+#define SOLVE_TRIANGULAR_SLOT .solve_triangular = solve_triangular_batch,
+#define CHOLESKY_SLOT .cholesky = cholesky_batch,
+#define SLOGDET_SLOT .slogdet = slogdet_batch,
+#define SOLVERS_SLOTS SOLVE_SLOT SOLVE_TRIANGULAR_SLOT CHOLESKY_SLOT SLOGDET_SLOT

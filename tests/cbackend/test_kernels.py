@@ -1,0 +1,130 @@
+"""Specs of kernels: every field is set and read; checks, effects, text and C of a call follow from its spec."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from arignote import ops as T
+from arignote.cbackend.driver.driver import c_text
+from arignote.cbackend.ir.reader import IRSyntaxError
+from arignote.cbackend.kernels import PRODUCTS, READ, WRITE, KernelSpec, array, checks, families, headers, length, specs
+from arignote.cbackend.program.calls import spec_of, values
+from arignote.cbackend.program.outcome import Outcome
+from arignote.cbackend.program.parse import parse_program
+from arignote.cbackend.program.plan import plan
+from arignote.cbackend.program.program import Call, Program, Vector
+from arignote.cbackend.program.text import program_text
+from arignote.cbackend.program.verify import InvalidProgram, verify_program
+from arignote.graph import FunctionGraph
+from arignote.ops.lowered.attention import Attention
+
+
+def test_every_field_is_set_by_a_planner_and_read_by_c():
+    assert "attention" in families()
+    assert checks.unused_fields() == []
+
+
+def test_specs_name_outcomes_and_each_name_once():
+    every = [spec for module in checks.modules("spec") for spec in module.SPECS]
+    assert len(every) == len(specs())
+    for spec in every:
+        assert set(spec.fails) <= set(Outcome.__members__), spec.name
+        assert len({field.name for field in spec.fields}) == len(spec.fields), spec.name
+
+
+FIELDS = (length("n", "numbers of y"), array("y", WRITE, optional=True))
+FILL = KernelSpec("fill", "y = 0", FIELDS, PRODUCTS, "fill_all")
+
+
+def test_a_field_without_planner_or_c_is_named(tmp_path):
+    assert list(checks._of_spec(FILL, {"n"}, "static void fill_all(x) { x->n; }")) == [
+        "fill: no planner sets y", "fill: no C reads y",
+    ]  # fmt: skip
+    (unread,) = checks._of_spec(FILL, {"n", "y"}, "x->n, x.y")
+    assert unread == "fill: no C file of the folder defines fill_all"
+
+
+def test_structs_are_written_from_the_fields():
+    spec = replace(FILL, fields=(*FILL.fields, array("x", READ, "bytes", c="char"), length("a" * 40, "word " * 20)))
+    assert (
+        headers.struct_text(spec)
+        == f"""\
+/* y = 0 */
+typedef struct ag_fill {{
+    i64 n;                                        /* numbers of y */
+    void *y;
+    const char *x;                                /* bytes */
+    /* {"word " * 20} */
+    i64 {"a" * 40};
+}} ag_fill;
+"""
+    )
+
+
+def test_calls_are_made_by_the_names_of_fields():
+    assert FILL.arguments({"n": 3}) == (3, None)
+    with pytest.raises(TypeError, match="fill has no field m; expected n, y"):
+        FILL.arguments({"n": 3, "m": 4})
+    with pytest.raises(TypeError, match="fill needs n"):
+        FILL.arguments({"y": 3})
+
+
+@pytest.fixture(scope="module")
+def program() -> Program:
+    q, k, v = (T.tensor("float32", (None, None, None), name) for name in "qkv")
+    return plan(FunctionGraph([q, k, v], [Attention()(q, k, v, T.constant(0.5, "float32"))]), strict=True)
+
+
+def call_of(program: Program) -> Call:
+    (found,) = (step for step in program.steps if isinstance(step, Call) and spec_of(step))
+    return found
+
+
+def with_arguments(program: Program, **changed) -> Program:
+    """The program with other values of fields of its call."""
+    call = call_of(program)
+    found = [changed.get(f.name, a) for f, a in zip(specs()[call.function].fields, call.arguments, strict=True)]
+    steps = tuple(replace(s, arguments=tuple(found)) if s is call else s for s in program.steps)
+    return replace(program, steps=steps)
+
+
+def test_effects_and_values_follow_from_the_fields(program):
+    call = call_of(program)
+    given = values(call.function, call.arguments)
+    assert call.writes == (given.y,) and set(call.reads) >= {given.q, given.k, given.v}
+    assert given.mask is None and len(given.batch) == 1 and call.fallible and call.dtype == "float32"
+
+
+def test_the_text_names_the_fields_and_is_read_back(program):
+    text = program_text(program)
+    assert "call attention:float32(batch=[" in text and " mask=" not in text
+    assert parse_program(text, program.graph, program.kernels) == program
+    for before, after, expected in [
+        ("(batch=", "(bach=", "expected a field of attention: batch, m, n"),
+        ("attention:", "attentive:", "expected a kernel of the runtime: "),
+        ("drops=0, ", "", "expected attention needs drops"),
+    ]:
+        with pytest.raises(IRSyntaxError, match=expected):
+            parse_program(text.replace(before, after), program.graph, program.kernels)
+
+
+def test_the_c_initializes_members_by_name(program):
+    text = " ".join(c_text(program).split())
+    assert "rt->f32.attention(rt, &(const ag_attention){.rank = 1, .batch = (const i64[]){" in text
+    assert ".mask" not in text
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"q": None}, "attention needs q"),
+        ({"q": 3}, "q of attention takes no int"),
+        ({"m": Vector(())}, "m of attention takes no Vector"),
+        ({"m": "n999"}, "n999 has no value yet"),
+    ],
+)
+def test_the_verifier_knows_the_fields(program, changed, expected):
+    with pytest.raises(InvalidProgram, match=expected):
+        verify_program(with_arguments(program, **changed))
