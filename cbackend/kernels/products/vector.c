@@ -14,7 +14,11 @@
 enum { READ_TASK = 1 << 15 }; /* least numbers of a matrix per task */
 /* Vectors that share blocks if rows are added, and if they are summed; least numbers of such a matrix. */
 enum { FEW_ADDED = 4, FEW_SUMMED = 8, MANY_NUMBERS = 1 << 18 };
-enum { BLOCK_SUMMED = 32, BLOCK_KEPT = 256, BLOCK_ROWS = 8 }; /* rows and columns of a block; its rows where they are kept */
+enum {
+    BLOCK_SUMMED = 32,
+    BLOCK_KEPT = 256,
+    BLOCK_ROWS = 8
+}; /* rows and columns of a block; its rows where they are kept */
 
 typedef struct vector_work {
     i32 trans;
@@ -89,8 +93,8 @@ static void vector_task(void *work_, i64 index)
         for (i64 j = from; j < end; j += width)
             for (i64 i = 0; i < w->m; i += height)
                 for (i64 v = 0; v < w->vectors; v++)
-                    add_rows(at_most(height, w->m - i), at_most(width, end - j), w->alpha, w->a + i * w->lda + j, w->lda,
-                             w->x + v * w->next_x + i * w->incx, w->incx, w->y + v * w->next_y + j);
+                    add_rows(at_most(height, w->m - i), at_most(width, end - j), w->alpha, w->a + i * w->lda + j,
+                             w->lda, w->x + v * w->next_x + i * w->incx, w->incx, w->y + v * w->next_y + j);
     else
         for (i64 i = from; i < end; i += height)
             for (i64 v = 0; v < w->vectors; v++)
@@ -117,4 +121,3 @@ static void add_product(const ag_runtime *rt, vector_work work)
 #undef VECTORS
 #undef NUMBERS
 #endif
-
