@@ -24,7 +24,7 @@ enum {
     ALONE = 1 << 20,
     TASK = 1 << 21,
     LONG = 1 << 28
-};                       /* multiplications: on one thread; of a task; between checks */
+}; /* multiplications: on one thread; of a task; between checks */
 enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms without a check for Ctrl-C */
 enum { STORED = 32 };    /* multiplications that take as long as writing one number of c */
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
