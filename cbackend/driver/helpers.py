@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from ...record import record
 from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece, named
 from .product_helpers import PRODUCTS
@@ -51,8 +51,9 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     known = _sections()
-    wanted = _with_dependencies(names, known)
-    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in known)
+    sections = (known.ahead, known.early, known.late)
+    wanted = _with_dependencies(names, sections)
+    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in sections)
     effort = [_EFFORT] if "ag_looped" in wanted else []
     return "\n".join([_ahead(ahead), *(p.text for p in early), *effort, _NO_EFFORT, *(p.text for p in late)])
 
@@ -64,7 +65,8 @@ def _ahead(pieces: Sequence[Piece]) -> str:
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
 
-class _Sections(NamedTuple):
+@record
+class _Sections:
     """The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
 
     ahead: Mapping[str, Piece]
