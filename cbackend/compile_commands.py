@@ -37,9 +37,9 @@ def entries() -> Iterator[Entry]:
     """Yield the entries, units first."""
     macros: dict[Path, Mapping[str, str]] = {}
     for unit in units():
-        yield Entry(unit.path, _flags(unit.macros), True)
+        yield Entry(unit.path.resolve(), _flags(unit.macros), True)
         for part in included(unit.path, unit.macros):
-            macros.setdefault(part, unit.macros)
+            macros.setdefault(part.resolve(), unit.macros)
     for header in sorted(FOLDER.rglob("*.h")):  # those that Python alone reads
         macros.setdefault(header, {})
     yield from (Entry(part, (*_flags(found), *PART_OF_A_UNIT), False) for part, found in macros.items())

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from os.path import dirname, join, normpath
 from pathlib import Path
-from typing import NamedTuple
+
+from ...record import record
 
 _LINE = r'#(?:pragma once|include "[^"\n]+")[^\n]*\n'
 _CHOICE = rf"#ifn?def \w+[^\n]*\n(?:{_LINE})+(?:#else[^\n]*\n(?:{_LINE})+)?#endif[^\n]*\n"
@@ -59,7 +60,8 @@ def _walked(path: str | Path, without: Collection[str | Path], macros: Collectio
             open_files.append(iter(file.parts))
 
 
-class _Part(NamedTuple):
+@record
+class _Part:
     """Piece of a file: a text, or the path of an included file.
 
     `macro`: empty, or a macro that must be defined (`when`), or must not, for the file to be included.
@@ -71,7 +73,8 @@ class _Part(NamedTuple):
     when: bool = True
 
 
-class _File(NamedTuple):
+@record
+class _File:
     """A C file in parts; `once`: it appears once in a text."""
 
     parts: tuple[_Part, ...]

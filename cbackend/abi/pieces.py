@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from ...record import record
 
 _BETWEEN = re.compile(r"\n\n+(?=[^\s}])")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -16,7 +17,8 @@ _ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\) *")
 _DEFINED = re.compile(r"^(?:} (\w+);|enum {(.*?)}|(?![ #{}]).*?\b(\w+)\()", re.M)
 
 
-class Piece(NamedTuple):
+@record
+class Piece:
     """Text of a file that stands together, and the names of what it defines, the last one its own."""
 
     names: tuple[str, ...]

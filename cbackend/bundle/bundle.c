@@ -2,12 +2,18 @@
 #include "tables.h"
 
 struct NAME_function {
-    ag_runtime rt;              /* with as many threads as were asked for */
+    ag_runtime rt; /* with as many threads as were asked for */
     char *constants[CONSTANTS + 1];
     NAME_array shared[UPPER_SHARED + 1];
 };
 
-enum { ARRAYS = UPPER_INPUTS + UPPER_SHARED + RESULTS, DONE = 0, RESULTS_MOVED = 1, SITES_FROM = 128, INPUTS_SITE = -1 };
+enum {
+    ARRAYS = UPPER_INPUTS + UPPER_SHARED + RESULTS,
+    DONE = 0,
+    RESULTS_MOVED = 1,
+    SITES_FROM = 128,
+    INPUTS_SITE = -1
+};
 
 static int64_t elements(const NAME_type *type, const int64_t *shape)
 {
@@ -49,9 +55,11 @@ static char *block_of(NAME_function *f, source *from, int64_t bytes)
 static int read_weights(NAME_function *f, source *from)
 {
     char magic[sizeof MAGIC];
-    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic)) return 0;
-    for (int k = 0; k < CONSTANTS; k++)
-        if (!(f->constants[k] = block_of(f, from, constant_bytes[k]))) return 0;
+    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0) return 0;
+    for (int k = 0; k < CONSTANTS; k++) {
+        f->constants[k] = block_of(f, from, constant_bytes[k]);
+        if (!f->constants[k]) return 0;
+    }
     for (int k = 0; k < UPPER_SHARED; k++) {
         const NAME_type *type = &NAME_shared[k];
         memcpy(f->shared[k].shape, shared_shapes[k], sizeof f->shared[k].shape);
@@ -133,7 +141,11 @@ int NAME_run(NAME_function *f, const NAME_array *inputs, NAME_array *outputs)
         data[array] = written_over[k] >= 0 ? data[written_over[k]] : given >= 0 ? outputs[given].data : NULL;
         for (int axis = 0; axis < rank; axis++) lengths[at++] = given >= 0 ? outputs[given].shape[axis] : 0;
     }
-    ag_call call = {.rt = &f->rt, .data = data, .lengths = lengths, .declared = declared, .constants = f->constants,
+    ag_call call = {.rt = &f->rt,
+                    .data = data,
+                    .lengths = lengths,
+                    .declared = declared,
+                    .constants = f->constants,
                     .constant_lengths = constant_lengths};
     const i32 outcome = ag_entry(&call);
     if (outcome != DONE && outcome != RESULTS_MOVED) return outcome + SITES_FROM * (call.step - INPUTS_SITE);

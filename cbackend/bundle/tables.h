@@ -1,5 +1,5 @@
-/* Text that bundle.py puts before bundle.c, here for a function with an input, a shared variable and a constant, as tools read
-   it.  NAME, UPPER and, in header.h, INPUTS, OUTPUTS, SHARED, RANK are fields. */
+/* Tables that bundle.py puts in front of bundle.c, as tools read them: of a function with an input, a shared variable and a
+   constant.  NAME, UPPER and, in header.h, INPUTS, OUTPUTS, SHARED, RANK are fields. */
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,7 @@ const NAME_type NAME_inputs[] = {{"x", "float64", 8, 1, {-1}}};
 const NAME_type NAME_shared[] = {{"w", "float64", 8, 1, {3}}};
 const NAME_type NAME_outputs[] = {{"", "float64", 8, 1, {-1}}};
 static const NAME_type inputs_and_results[] = {
-    {"x", "float64", 8, 1, {-1}}, {"w", "float64", 8, 1, {3}}, {"", "float64", 8, 1, {-1}}
-};
+    {"x", "float64", 8, 1, {-1}}, {"w", "float64", 8, 1, {3}}, {"", "float64", 8, 1, {-1}}};
 static const int output_of[] = {0}, written_over[] = {-1}, shared_of[] = {-1};
 static const i64 declared[] = {-1, 3}, constant_bytes[] = {8}, constant_lengths[] = {1}, shared_shapes[][RANK] = {{3}};
 static const char *const sites[] = {"x + w"};

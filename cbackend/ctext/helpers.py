@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from ...record import record
 from ..abi.pieces import pieces
 from .helper import C_TYPES, INLINE, Helper, storage_type, suffix
 from .polynomials import spelled_out
@@ -38,7 +38,8 @@ _LIBRARY = re.compile(r"\b(?!ag_)([a-z][a-z0-9]*)_[FC]\b")
 _LETTER = re.compile(r"(?<![A-Za-z0-9])([FINZECSU])(?![A-Za-z0-9_])")
 
 
-class _Source(NamedTuple):
+@record
+class _Source:
     """Place of a helper: its piece of a header, the words of that header, its dtype (empty: it has none)."""
 
     name: str

@@ -3,8 +3,7 @@
 Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  The others stand
 in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is
 not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the
-time so; a call of 30 steps takes 0.3 us longer, of 7).  Tables, which go over elements, stand before that, with the
-kernels.
+time so; a call of 30 steps takes 0.3 us longer, of 7).  Loops, which run bodies, stand before that.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
+from ...record import record
 from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece, named
 
@@ -42,7 +41,7 @@ _AHEAD = """\
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"\b(?:ag|AG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
-_NUMBER = re.compile(r"\b(AG_\w+) = (\d+)")
+_NUMBER = re.compile(r"\b(OUTCOME_\w+) = (\d+)")
 
 
 def driver_helpers(names: Iterable[str]) -> str:
@@ -51,8 +50,9 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     known = _sections()
-    wanted = _with_dependencies(names, known)
-    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in known)
+    sections = (known.ahead, known.early, known.late)
+    wanted = _with_dependencies(names, sections)
+    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in sections)
     effort = [_EFFORT] if "ag_looped" in wanted else []
     return "\n".join([_ahead(ahead), *(p.text for p in early), *effort, _NO_EFFORT, *(p.text for p in late)])
 
@@ -64,7 +64,8 @@ def _ahead(pieces: Sequence[Piece]) -> str:
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
 
-class _Sections(NamedTuple):
+@record
+class _Sections:
     """The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
 
     ahead: Mapping[str, Piece]
@@ -78,7 +79,7 @@ def _sections() -> _Sections:
 
     def read(header: str) -> dict[str, Piece]:
         text = (_HERE / header).read_text(encoding="utf-8")
-        return named(_WORD.sub(lambda word: numbers.get(word[0], word[0]), text))
+        return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
 
     return _Sections(driver_functions(), read("loops.h"), read("functions.h"))
 

@@ -62,7 +62,7 @@ static i32 ag_aim(const ag_runtime *rt, const ag_loop *l, i64 t, i64 n)
         char *target = 0;
         if (l->kinds[k] == AG_LAST) target = l->places[2 * k + (t & 1)];
         else if (l->bytes[k] >= 0) {
-            if (l->kinds[k] == AG_GROWN && t >= l->room[k] && !ag_grow(rt, l, k, t, n)) return AG_MEMORY;
+            if (l->kinds[k] == AG_GROWN && t >= l->room[k] && !ag_grow(rt, l, k, t, n)) return OUTCOME_MEMORY;
             target = l->results[k] + t * l->bytes[k];
         }
         l->targets[k] = l->data[l->inputs + k] = target;
@@ -88,7 +88,7 @@ static i32 ag_settle(ag_call *call, const ag_loop *l, i64 t, i64 n)
             const i32 axes = l->ranks[k] < 30 ? l->ranks[k] : 30; /* for which a message has room */
             i64 said[64] = {3 + 2 * axes, k, t, axes};
             for (i32 axis = 0; axis < axes; axis++) said[4 + axis] = kept[axis], said[4 + axes + axis] = told[axis];
-            outcome = ag_fail(call, AG_CHANGED, l->site, k, 64, said);
+            outcome = ag_fail(call, OUTCOME_CHANGED, l->site, k, 64, said);
         }
         if (!outcome && l->bytes[k] < 0) { /* the first step tells how large it is */
             l->bytes[k] = ag_bytes_of(l, k, told);
@@ -96,7 +96,7 @@ static i32 ag_settle(ag_call *call, const ag_loop *l, i64 t, i64 n)
                 l->results[k] = l->targets[k] = made;
                 continue;
             }
-            if (!ag_grow(rt, l, k, 0, n)) outcome = ag_fail(call, AG_MEMORY, l->site, 0, 0, 0);
+            if (!ag_grow(rt, l, k, 0, n)) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
             else l->targets[k] = l->results[k];
         }
         if (made == l->targets[k]) continue;
@@ -110,9 +110,9 @@ static i32 ag_settle(ag_call *call, const ag_loop *l, i64 t, i64 n)
 static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n)
 {
     const ag_runtime *const rt = call->rt;
-    if (ag_aim(rt, l, t, n)) return ag_fail(call, AG_MEMORY, l->site, 0, 0, 0);
+    if (ag_aim(rt, l, t, n)) return ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     i32 outcome = l->body.run(inner);
-    if (outcome > AG_OTHER_OUTPUTS)
+    if (outcome > OUTCOME_OTHER_OUTPUTS)
         outcome = ag_fail(call, outcome, inner->step, inner->operand, 64, inner->detail);
     else if (outcome) outcome = ag_settle(call, l, t, n);
     if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* release Python's results of this step */
@@ -136,7 +136,7 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         l->bytes[k] = l->known[k] ? ag_bytes_of(l, k, l->kept + at) : -1;
     for (i32 k = 0; k < 2 * l->states && n > 0; k++)
         if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
-            outcome = ag_fail(call, AG_MEMORY, l->site, 0, 0, 0);
+            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     if (n > 4096) rt->listen();
     while (t < n && !outcome && !ends) {
         outcome = ag_step(call, &inner, l, t, n);
@@ -144,12 +144,12 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
         t++;
         if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
-            outcome = ag_fail(call, AG_INTERRUPTED, l->site, 0, 0, 0);
+            outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
     }
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
         if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
         if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
-            outcome = ag_fail(call, AG_MEMORY, l->site, 0, 0, 0);
+            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }
     for (i32 k = 0; k < 2 * l->states; k++) rt->release(l->places[k]);
     *count = t;

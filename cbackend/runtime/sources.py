@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
+from ...record import record
 from ..abi.amalgamation import self_contained
 from ..build.compiler_process import CompileError
 
@@ -18,7 +17,8 @@ _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """The folder of prebuilt libraries in an installed package; see prebuilt.py."""
 
-class _Element(NamedTuple):
+@record
+class _Element:
     """A dtype in element.h: its member of the table, its C type, the type of its parts."""
 
     member: str
@@ -41,11 +41,12 @@ MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
 
-class Unit(NamedTuple):
+@record
+class Unit:
     """C file that compiles alone, and the macros in front of it; they choose among its includes as well."""
 
     path: Path
-    macros: Mapping[str, str] = MappingProxyType({})
+    macros: Mapping[str, str]
 
     def text(self) -> str:
         """Return the unit as one self-contained text.
@@ -60,10 +61,10 @@ class Unit(NamedTuple):
         return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
 
 
-_CORE = Unit(_HERE / "core.c")
+_CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
-_BYTE_PRODUCTS = Unit(_HERE / "byte_products.c")
-_NATIVE = Unit(_HERE.parent / "calls" / "native.c")
+_BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
+_NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
 def _products(dtype: str, fallback: bool = False, blas_first: bool = False, convolutions: bool = True) -> Unit:
@@ -87,7 +88,7 @@ def units() -> list[Unit]:
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
         _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
-        *(Unit(folder / file) for file in ("build/probe.c", "runtime/roofline.c")),
+        *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
     ]  # fmt: skip
 

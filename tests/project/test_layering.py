@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "optdb": {"record", "targets", "pages", "graph", "profiling"},
     "optdb.rules": {*BELOW, "optdb"},
     "cbackend.kernels": {"record"},
-    "cbackend.abi": {"cbackend.kernels"},
+    "cbackend.abi": {"record", "cbackend.kernels"},
     "cbackend.cache": {"record", "targets"},
     "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
     "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},

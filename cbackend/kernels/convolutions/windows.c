@@ -60,7 +60,7 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
     i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, said[4];
     i64 joined[AG_MOST_ARRAYS * 5];
     const i32 is_even = lie_evenly(of->row_rank, of->rows, of->row_steps, right + of->rank)
-                     && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
+                        && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
     i32 together = follows_positions(of, joined);
     for (i32 axis = 0; axis < of->row_rank; axis++) k *= of->rows[axis];
     for (i32 axis = 0; axis < of->column_rank; axis++) n *= of->columns[axis];

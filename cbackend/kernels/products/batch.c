@@ -35,10 +35,20 @@ static i32 by_few_vectors(const ag_runtime *rt, const product *x)
     const i32 trans = x->b1 == 1 && x->b0 >= x->n;
     if (!OWN_LOOPS || x->m > (trans ? FEW_ADDED : FEW_SUMMED) || x->n < MANY_NUMBERS / x->k || x->of->b_rows) return 0;
     if (!trans && !(x->b0 == 1 && x->b1 >= x->k)) return 0;
-    const vector_work work = {
-        trans, trans ? x->k : x->n, trans ? x->n : x->k, trans ? x->b0 : x->b1, x->a1, 1, 0, x->alpha, x->b, x->a, x->c,
-        x->m, x->a0, x->c0
-    };
+    const vector_work work = {trans,
+                              trans ? x->k : x->n,
+                              trans ? x->n : x->k,
+                              trans ? x->b0 : x->b1,
+                              x->a1,
+                              1,
+                              0,
+                              x->alpha,
+                              x->b,
+                              x->a,
+                              x->c,
+                              x->m,
+                              x->a0,
+                              x->c0};
     if (!fills_vectors(&work)) return 0;
     scale_rows(x->m, x->n, x->beta, x->c, x->c0);
     add_product(rt, work);
@@ -80,7 +90,8 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
+    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1)
+        return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 
