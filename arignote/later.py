@@ -25,9 +25,9 @@ __all__ = [
 _PLACES = {
     "block_graph": "chunked.graph", "chunked": "chunked.chunked", "export": "export.export", "vectorizing": "calculus.vectorizing",
     "tuning": "tuning.measuring",
-    **{name: f"explain.{name}" for name in "bisect debug explain recording remarks report trace why".split()},
+    **{name: f"explain.{name}" for name in ["bisect", "debug", "explain", "recording", "remarks", "report", "trace", "why"]},
     **{name: f"function.{name}" for name in ("bind", "narration")},
-    **{name: f"tuning.{name}" for name in "dividing partition placement regions schedules".split()},
+    **{name: f"tuning.{name}" for name in ["dividing", "partition", "placement", "regions", "schedules"]},
 }  # fmt: skip
 
 

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .abi.amalgamation import included
-from .abi.declarations import HEADERS
 from .build.probe import REQUIRED
 from .runtime.sources import units
 
 FOLDER = Path(__file__).resolve().parent
 WARNINGS = ("-Wall", "-Wextra", "-Wno-unknown-pragmas")
-PART_OF_A_UNIT = ("-Wno-unused", "-Wno-pragma-once-outside-header", "-Wno-undefined-internal")
+PART_OF_A_UNIT = (
+    "-Wno-unused", "-Wno-pragma-once-outside-header", "-Wno-undefined-internal", "-Wno-shift-count-overflow",
+)  # fmt: skip
 """Warnings that mean nothing in a file of which other files of the unit use the functions."""
 
 
@@ -34,11 +35,13 @@ class Entry(NamedTuple):
 
 def entries() -> Iterator[Entry]:
     """Yield the entries, units first."""
-    macros: dict[Path, Mapping[str, str]] = {HEADERS / "library.h": {}}  # which Python alone reads
+    macros: dict[Path, Mapping[str, str]] = {}
     for unit in units():
-        yield Entry(unit.path, _flags(unit.macros), True)
+        yield Entry(unit.path.resolve(), _flags(unit.macros), True)
         for part in included(unit.path, unit.macros):
-            macros.setdefault(part, unit.macros)
+            macros.setdefault(part.resolve(), unit.macros)
+    for header in sorted(FOLDER.rglob("*.h")):  # those that Python alone reads
+        macros.setdefault(header, {})
     yield from (Entry(part, (*_flags(found), *PART_OF_A_UNIT), False) for part, found in macros.items())
 
 

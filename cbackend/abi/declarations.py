@@ -12,8 +12,8 @@ text 18-40 ms).  Run
 
     python -m arignote.cbackend.abi.generate
 
-after a change here; `tests/cbackend/test_runtime.py` holds the two together.  Each generated library exports
-`ag_entry` alone.
+after a change here; `tests/cbackend/test_runtime.py` holds the two together.  Each generated library exports `ag_entry`
+alone.
 """
 
 from __future__ import annotations

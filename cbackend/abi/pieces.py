@@ -13,7 +13,7 @@ from typing import NamedTuple
 _BETWEEN = re.compile(r"\n\n+(?=[^\s}])")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _ATTRIBUTE = re.compile(r"__attribute__\(\((?:[^()]|\([^()]*\))*\)\) *")
-_DEFINED = re.compile(r"^(?:} (\w+);|(?![ #{}]).*?\b(\w+)\()", re.M)
+_DEFINED = re.compile(r"^(?:} (\w+);|enum {(.*?)}|(?![ #{}]).*?\b(\w+)\()", re.M)
 
 
 class Piece(NamedTuple):
@@ -31,9 +31,17 @@ def pieces(text: str) -> Iterator[Piece]:
     """Yield the pieces of a C text that define a function or a type; includes and lone types have no name."""
     for piece in _BETWEEN.split(text.strip("\n")):
         bare = _ATTRIBUTE.sub("", _COMMENT.sub("", piece))
-        names = tuple(dict.fromkeys(a or b for a, b in _DEFINED.findall(bare)))
+        names = tuple(dict.fromkeys(name for found in _DEFINED.findall(bare) for name in _names(*found)))
         if names:
             yield Piece(names, piece + "\n")
+
+
+def _names(struct: str, constants: str, function: str) -> Iterator[str]:
+    """Yield what one match of `_DEFINED` defines."""
+    if constants:
+        yield from (constant.partition("=")[0].strip() for constant in constants.split(","))
+    else:
+        yield struct or function
 
 
 def named(text: str) -> dict[str, Piece]:

@@ -38,7 +38,7 @@ static int try_library(const char *path)
         printf("%s\n", dlerror());
         return 1;
     }
-    i32 (*entry)(ag_call *) = (i32(*)(ag_call *))dlsym(library, "ag_entry");
+    i32 (*entry)(ag_call *) = (i32 (*)(ag_call *))dlsym(library, "ag_entry");
     if (!entry) return 0; /* a part of the runtime */
     static union { /* every function of the runtime does nothing, so that there is no memory and the steps end soon */
         ag_runtime runtime;
@@ -48,8 +48,15 @@ static int try_library(const char *path)
     table.runtime.stop = &never;
     static char *data[1 << 16]; /* all arrays are empty, all scalars 0, wherever they are */
     for (int k = 0; k < 1 << 16; k++) data[k] = (char *)zeros;
-    ag_call call = {.rt = &table.runtime, .data = data, .lengths = zeros, .declared = zeros, .constants = data,
-                    .constant_lengths = zeros, .profile = clocks, .warm_up = zeros, .host = refuse};
+    ag_call call = {.rt = &table.runtime,
+                    .data = data,
+                    .lengths = zeros,
+                    .declared = zeros,
+                    .constants = data,
+                    .constant_lengths = zeros,
+                    .profile = clocks,
+                    .warm_up = zeros,
+                    .host = refuse};
     entry(&call);
     return 0;
 }

@@ -1,14 +1,21 @@
-/* Functions of @NAME@.h: they call the program in @NAME@_program.c and the runtime, with the tables above. */
+/* Functions of NAME.h: they call the program in NAME_program.c and the runtime, with the tables above. */
+#include "tables.h"
 
-struct @NAME@_function {
-    ag_runtime rt;              /* with as many threads as were asked for */
+struct NAME_function {
+    ag_runtime rt; /* with as many threads as were asked for */
     char *constants[CONSTANTS + 1];
-    @NAME@_array shared[@UPPER@_SHARED + 1];
+    NAME_array shared[UPPER_SHARED + 1];
 };
 
-enum { ARRAYS = @UPPER@_INPUTS + @UPPER@_SHARED + RESULTS, DONE = 0, RESULTS_MOVED = 1, SITES_FROM = 128, INPUTS_SITE = -1 };
+enum {
+    ARRAYS = UPPER_INPUTS + UPPER_SHARED + RESULTS,
+    DONE = 0,
+    RESULTS_MOVED = 1,
+    SITES_FROM = 128,
+    INPUTS_SITE = -1
+};
 
-static int64_t elements(const @NAME@_type *type, const int64_t *shape)
+static int64_t elements(const NAME_type *type, const int64_t *shape)
 {
     int64_t count = 1;
     for (int axis = 0; axis < type->rank; axis++) count *= shape[axis];
@@ -35,7 +42,7 @@ static int read_bytes(source *from, void *into, int64_t bytes)
 static int is_at_end(source *from) { return from->file ? fgetc(from->file) == EOF : !from->left; }
 
 /* `bytes` bytes of the weights, in a block of the runtime; NULL if there are no more. */
-static char *block_of(@NAME@_function *f, source *from, int64_t bytes)
+static char *block_of(NAME_function *f, source *from, int64_t bytes)
 {
     char *block = f->rt.alloc(bytes);
     if (block && bytes && !read_bytes(from, block, bytes)) {
@@ -45,14 +52,16 @@ static char *block_of(@NAME@_function *f, source *from, int64_t bytes)
     return block;
 }
 
-static int read_weights(@NAME@_function *f, source *from)
+static int read_weights(NAME_function *f, source *from)
 {
     char magic[sizeof MAGIC];
-    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic)) return 0;
-    for (int k = 0; k < CONSTANTS; k++)
-        if (!(f->constants[k] = block_of(f, from, constant_bytes[k]))) return 0;
-    for (int k = 0; k < @UPPER@_SHARED; k++) {
-        const @NAME@_type *type = &@NAME@_shared[k];
+    if (!read_bytes(from, magic, sizeof magic) || memcmp(magic, MAGIC, sizeof magic) != 0) return 0;
+    for (int k = 0; k < CONSTANTS; k++) {
+        f->constants[k] = block_of(f, from, constant_bytes[k]);
+        if (!f->constants[k]) return 0;
+    }
+    for (int k = 0; k < UPPER_SHARED; k++) {
+        const NAME_type *type = &NAME_shared[k];
         memcpy(f->shared[k].shape, shared_shapes[k], sizeof f->shared[k].shape);
         f->shared[k].data = block_of(f, from, type->bytes * elements(type, f->shared[k].shape));
         if (!f->shared[k].data) return 0;
@@ -60,7 +69,7 @@ static int read_weights(@NAME@_function *f, source *from)
     return is_at_end(from);
 }
 
-static @NAME@_function *opened(source *from, int threads)
+static NAME_function *opened(source *from, int threads)
 {
 #ifdef AG_ALONE
     const long processors = 1;
@@ -69,43 +78,43 @@ static @NAME@_function *opened(source *from, int threads)
 #endif
     ag_runtime *table = ag_runtime_table(0, processors > 1 ? (i32)processors : 1);
     install_products(table);
-    @NAME@_function *f = calloc(1, sizeof *f);
+    NAME_function *f = calloc(1, sizeof *f);
     if (!f) return NULL;
     f->rt = *table;
     if (threads > 0) f->rt.threads = threads;
     if (read_weights(f, from)) return f;
-    @NAME@_close(f);
+    NAME_close(f);
     return NULL;
 }
 
-@NAME@_function *@NAME@_open(const char *weights, int threads)
+NAME_function *NAME_open(const char *weights, int threads)
 {
     source from = {.file = fopen(weights, "rb")};
-    @NAME@_function *f = from.file ? opened(&from, threads) : NULL;
+    NAME_function *f = from.file ? opened(&from, threads) : NULL;
     if (from.file) fclose(from.file);
     return f;
 }
 
-@NAME@_function *@NAME@_open_memory(const void *weights, size_t bytes, int threads)
+NAME_function *NAME_open_memory(const void *weights, size_t bytes, int threads)
 {
     source from = {.at = weights, .left = bytes};
     return opened(&from, threads);
 }
 
-void @NAME@_close(@NAME@_function *f)
+void NAME_close(NAME_function *f)
 {
     if (!f) return;
     for (int k = 0; k < CONSTANTS; k++) f->rt.release(f->constants[k]);
-    for (int k = 0; k < @UPPER@_SHARED; k++) f->rt.release(f->shared[k].data);
+    for (int k = 0; k < UPPER_SHARED; k++) f->rt.release(f->shared[k].data);
     free(f);
 }
 
-void @NAME@_free(@NAME@_function *f, void *result) { f->rt.release(result); }
+void NAME_free(NAME_function *f, void *result) { f->rt.release(result); }
 
-@NAME@_array *@NAME@_value(@NAME@_function *f, int number) { return &f->shared[number]; }
+NAME_array *NAME_value(NAME_function *f, int number) { return &f->shared[number]; }
 
 /* Tell the caller where a result lies; one of the shape that he expects is moved to where he wants it. */
-static void hand_over(@NAME@_function *f, const @NAME@_type *type, char *data, const i64 *lengths, @NAME@_array *result)
+static void hand_over(NAME_function *f, const NAME_type *type, char *data, const i64 *lengths, NAME_array *result)
 {
     const size_t shape = (size_t)type->rank * sizeof *lengths;
     if (result->data && result->data != data && !memcmp(result->shape, lengths, shape)) {
@@ -117,13 +126,13 @@ static void hand_over(@NAME@_function *f, const @NAME@_type *type, char *data, c
     memcpy(result->shape, lengths, shape);
 }
 
-int @NAME@_run(@NAME@_function *f, const @NAME@_array *inputs, @NAME@_array *outputs)
+int NAME_run(NAME_function *f, const NAME_array *inputs, NAME_array *outputs)
 {
     char *data[ARRAYS + 1];
     i64 lengths[LENGTHS + 1];
     int array = 0, at = 0;
-    for (int k = 0; k < @UPPER@_INPUTS + @UPPER@_SHARED; k++, array++) {
-        const @NAME@_array *x = k < @UPPER@_INPUTS ? &inputs[k] : &f->shared[k - @UPPER@_INPUTS];
+    for (int k = 0; k < UPPER_INPUTS + UPPER_SHARED; k++, array++) {
+        const NAME_array *x = k < UPPER_INPUTS ? &inputs[k] : &f->shared[k - UPPER_INPUTS];
         data[array] = x->data;
         for (int axis = 0; axis < inputs_and_results[k].rank; axis++) lengths[at++] = x->shape[axis];
     }
@@ -132,18 +141,22 @@ int @NAME@_run(@NAME@_function *f, const @NAME@_array *inputs, @NAME@_array *out
         data[array] = written_over[k] >= 0 ? data[written_over[k]] : given >= 0 ? outputs[given].data : NULL;
         for (int axis = 0; axis < rank; axis++) lengths[at++] = given >= 0 ? outputs[given].shape[axis] : 0;
     }
-    ag_call call = {.rt = &f->rt, .data = data, .lengths = lengths, .declared = declared, .constants = f->constants,
+    ag_call call = {.rt = &f->rt,
+                    .data = data,
+                    .lengths = lengths,
+                    .declared = declared,
+                    .constants = f->constants,
                     .constant_lengths = constant_lengths};
     const i32 outcome = ag_entry(&call);
     if (outcome != DONE && outcome != RESULTS_MOVED) return outcome + SITES_FROM * (call.step - INPUTS_SITE);
     at = INPUT_LENGTHS;
     for (int k = 0; k < RESULTS; k++) {
-        const int number = @UPPER@_INPUTS + @UPPER@_SHARED + k;
-        const @NAME@_type *type = &inputs_and_results[number];
+        const int number = UPPER_INPUTS + UPPER_SHARED + k;
+        const NAME_type *type = &inputs_and_results[number];
         if (output_of[k] >= 0) {
             hand_over(f, type, data[number], &lengths[at], &outputs[output_of[k]]);
         } else {
-            @NAME@_array *shared = &f->shared[shared_of[k]];
+            NAME_array *shared = &f->shared[shared_of[k]];
             if (shared->data != data[number]) f->rt.release(shared->data);
             shared->data = data[number];
             memcpy(shared->shape, &lengths[at], (size_t)type->rank * sizeof *lengths);
@@ -153,14 +166,14 @@ int @NAME@_run(@NAME@_function *f, const @NAME@_array *inputs, @NAME@_array *out
     return 0;
 }
 
-void @NAME@_message(int code, char *text, size_t room)
+void NAME_message(int code, char *text, size_t room)
 {
     const int outcome = code % SITES_FROM, site = code / SITES_FROM + INPUTS_SITE;
     const char *what = "failed";
     for (size_t k = 0; k < sizeof sentences / sizeof *sentences; k++)
         if (sentences[k].outcome == outcome) what = sentences[k].text;
     const int known = site >= 0 && site < SITES;
-    const char *const parts[] = {"@NAME@: ", what, known ? ", in " : "", known ? sites[site] : ""};
+    const char *const parts[] = {"NAME: ", what, known ? ", in " : "", known ? sites[site] : ""};
     for (size_t k = 0; k < sizeof parts / sizeof *parts && room; k++)
         for (const char *letter = parts[k]; *letter && room > 1; letter++, room--) *text++ = *letter;
     if (room) *text = 0;

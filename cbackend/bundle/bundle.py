@@ -10,7 +10,7 @@
     Makefile
 
 A folder holds one function; objects of several may be linked together, for all that they share is the runtime.
-Templates have fields between at signs, @NAME@, each filled once.
+Templates have fields in capitals, each filled once: NAME and UPPER in any name, others as words.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solve
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
+_FIELD = re.compile(
+    r"(?<![A-Za-z0-9])(?:NAME|UPPER)(?![A-Za-z0-9])|\b(?:SIGNATURE|TOLD|VERSION|RANK|INPUTS|OUTPUTS|SHARED|TYPES)\b"
+)
 _SENTENCES = {
     Outcome.DONE: "all went well",
     Outcome.MEMORY: "there is no memory for a result",
@@ -116,7 +119,8 @@ class Bundle:
     def _filled(self, file: str, **fields: str) -> str:
         """Return the text of a file of this subpackage with its fields filled: NAME, UPPER and those given."""
         values = {"NAME": self.name, "UPPER": self.name.upper(), **fields}
-        return re.sub(r"@([A-Z]+)@", lambda field: values[field[1]], (_HERE / file).read_text())
+        text = (_HERE / file).read_text().replace('#include "tables.h"\n', "").replace('"header.h"', '"NAME.h"')
+        return _FIELD.sub(lambda field: values.get(field[0], field[0]), text)
 
     # --- files
     def _header(self) -> str:

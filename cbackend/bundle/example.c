@@ -1,14 +1,14 @@
-/* Calls @NAME@ once.
+/* Calls NAME once.
 
-       ./@NAME@ @NAME@.weights INPUT ...        an input is FILE:LENGTH,LENGTH,..., or FILE for a single number
+       ./NAME NAME.weights INPUT ...        an input is FILE:LENGTH,LENGTH,..., or FILE for a single number
 
-   Files hold the elements in C order.  Results go to @NAME@.out0, @NAME@.out1, ...; what they are is printed, without
+   Files hold the elements in C order.  Results go to NAME.out0, NAME.out1, ...; what they are is printed, without
    printf, which would add 17 KB to a static program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "@NAME@.h"
+#include "header.h"
 
 static void end(const char *what, const char *which)
 {
@@ -28,9 +28,9 @@ static const char *digits(unsigned long long number, char *room)
 }
 
 /* The array that an argument describes. */
-static @NAME@_array array_of(char *argument, const @NAME@_type *type)
+static NAME_array array_of(char *argument, const NAME_type *type)
 {
-    @NAME@_array x = {0};
+    NAME_array x = {0};
     size_t count = 1;
     char *lengths = strrchr(argument, ':');
     if (lengths) *lengths++ = 0;
@@ -49,36 +49,36 @@ static @NAME@_array array_of(char *argument, const @NAME@_type *type)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2 + @UPPER@_INPUTS) end("expected the weights and one file for each input", argv[0]);
-    @NAME@_function *f = @NAME@_open(argv[1], 0);
-    if (!f) end("these are not the weights of @NAME@", argv[1]);
-    @NAME@_array inputs[@UPPER@_INPUTS + 1] = {0}, outputs[@UPPER@_OUTPUTS + 1] = {0};
-    for (int k = 0; k < @UPPER@_INPUTS; k++) inputs[k] = array_of(argv[2 + k], &@NAME@_inputs[k]);
-    const int code = @NAME@_run(f, inputs, outputs);
+    if (argc != 2 + UPPER_INPUTS) end("expected the weights and one file for each input", argv[0]);
+    NAME_function *f = NAME_open(argv[1], 0);
+    if (!f) end("these are not the weights of NAME", argv[1]);
+    NAME_array inputs[UPPER_INPUTS + 1] = {0}, outputs[UPPER_OUTPUTS + 1] = {0};
+    for (int k = 0; k < UPPER_INPUTS; k++) inputs[k] = array_of(argv[2 + k], &NAME_inputs[k]);
+    const int code = NAME_run(f, inputs, outputs);
     if (code) {
         char text[500];
-        @NAME@_message(code, text, sizeof text);
+        NAME_message(code, text, sizeof text);
         end(text, argv[0]);
     }
-    for (int k = 0; k < @UPPER@_OUTPUTS; k++) {
-        char name[sizeof "@NAME@.out" + 24] = "@NAME@.out", room[24];
+    for (int k = 0; k < UPPER_OUTPUTS; k++) {
+        char name[sizeof "NAME.out" + 24] = "NAME.out", room[24];
         size_t count = 1;
         strcat(name, digits((unsigned long long)k, room));
         fputs(name, stdout);
         fputs(": ", stdout);
-        fputs(@NAME@_outputs[k].dtype, stdout);
-        for (int axis = 0; axis < @NAME@_outputs[k].rank; axis++) {
+        fputs(NAME_outputs[k].dtype, stdout);
+        for (int axis = 0; axis < NAME_outputs[k].rank; axis++) {
             fputs(axis ? ", " : "[", stdout);
             fputs(digits((unsigned long long)outputs[k].shape[axis], room), stdout);
             count *= (size_t)outputs[k].shape[axis];
         }
-        fputs(@NAME@_outputs[k].rank ? "]\n" : "\n", stdout);
+        fputs(NAME_outputs[k].rank ? "]\n" : "\n", stdout);
         FILE *file = fopen(name, "wb");
-        if (!file || fwrite(outputs[k].data, (size_t)@NAME@_outputs[k].bytes, count, file) != count || fclose(file))
+        if (!file || fwrite(outputs[k].data, (size_t)NAME_outputs[k].bytes, count, file) != count || fclose(file))
             end("cannot be written", name);
-        @NAME@_free(f, outputs[k].data);
+        NAME_free(f, outputs[k].data);
     }
-    for (int k = 0; k < @UPPER@_INPUTS; k++) free(inputs[k].data);
-    @NAME@_close(f);
+    for (int k = 0; k < UPPER_INPUTS; k++) free(inputs[k].data);
+    NAME_close(f);
     return 0;
 }

@@ -149,7 +149,9 @@ static i32 make(const ag_signature *s, object **results, char **data, i64 *lengt
         i64 size = 1, most = s->most[k]; /* far below the root of what an i64 holds */
         for (i32 axis = 0; axis < rank; axis++) {
             own[axis] = evaluated(program, *count, lengths);
-            if (own[axis] < 0 || own[axis] >= most || (size *= own[axis]) >= most) return k;
+            if (own[axis] < 0 || own[axis] >= most) return k;
+            size *= own[axis];
+            if (size >= most) return k;
             program += 2 * *count++;
         }
         py.incref(s->dtypes[s->inputs + k]);

@@ -4,7 +4,10 @@ emit.py             C text from loop IR
 loop_forms.py       bodies of loops in forms that compilers vectorize
 scalars.py          the table of scalar operations, and casts.py that of conversions
 preamble.py         the head of a file: types, and the helpers that are used
-helper.py           a helper, instantiated for several dtypes
+helper.py           a helper, and the C types of dtypes
+helpers.py          the helpers, read from functions/*.h: C that compiles as it stands
+polynomials.py      the polynomials in them, spelled out
+vector_forms.py     vector forms of sin, cos and tan, made for each instruction set
 user_forms.py       elementwise ops from outside the package
 device.py           kernels of work items in OpenCL C and CUDA C++
 device_groups.py    kernels whose groups of work items reduce, or pass over rows
@@ -14,7 +17,6 @@ device_products.py  products of matrices on processors as devices
 device_tiles.py     products of matrices on devices with local memory
 device_scatter.py   scatters on devices
 
-Helpers of elementary functions: helpers_arcs, helpers_error, helpers_exponential, helpers_gamma, helpers_logarithm,
-helpers_power, helpers_roots, helpers_trigonometric.  Helpers of dtypes: helpers_complex, helpers_float,
-helpers_float16, helpers_integer.  Others: helpers_random, helpers_reduce, helpers_tile.
+In functions/: elementary functions (arcs, error, exponential, gamma, logarithm, power, roots, trigonometric), functions
+of dtypes (complex, float, float16, integer), and random, reduce, tile.  f32.h and f64.h are the constants of a float.
 """

@@ -1,6 +1,6 @@
 """Conversions between dtypes in C, equal to NumPy's `astype` on x86-64 bit for bit.
 
-helpers_integer.py says how floats that an integer type cannot hold are converted.
+functions/integer.h says how floats that an integer type cannot hold are converted.
 """
 
 from __future__ import annotations

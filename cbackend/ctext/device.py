@@ -17,8 +17,8 @@ from ..ir.walk import substituted
 from ..ir.work_items import WorkItems
 from .emit import INDENT, helpers, statements
 from .helper import C_TYPES, storage_type
-from .helpers_float import PROTOTYPES
-from .preamble import HELPERS, in_order
+from .helpers import HELPERS, library
+from .preamble import in_order
 
 _LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
 _FLOAT64 = re.compile(r"\b(?:f64|double)\b|\b\d+\.\d+\b(?!f)|as_double|__builtin_(?:inf|nan)\(")
@@ -152,7 +152,7 @@ def source(found: WorkItems, dialect: Dialect, dense: bool = False) -> str:
 
 def with_helpers(needed: set[str], dialect: Dialect, kernel: Kernel, text: str) -> str:
     """Return the text of a kernel behind the prelude and the helpers that it needs."""
-    needed = (needed | _helpers_of_bits(kernel)) - {h.name for h in PROTOTYPES}
+    needed = (needed | _helpers_of_bits(kernel)) - library()
     texts = [dialect.prelude, *(helper_text(HELPERS[name].text, dialect) for name in in_order(needed))]
     return "\n".join([*texts, text])
 

@@ -22,8 +22,8 @@ from .device import OPENCL, helper_text
 from .device_lists import Item
 from .emit import INDENT, functions, helpers
 from .helper import storage_type
-from .helpers_float import PROTOTYPES
-from .preamble import HELPERS, in_order
+from .helpers import HELPERS, library
+from .preamble import in_order
 
 _MARK = re.compile(r"^(\s*)#pragma omp simd[^\n]*$", re.M)
 _WIDTH = 16
@@ -38,7 +38,7 @@ _INSTRUCTIONS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "
 
 def parts_item(kernel: Kernel) -> Item:
     """Return the function of a work item, which runs one chunk."""
-    needed = set(helpers(kernel)) - {h.name for h in PROTOTYPES}
+    needed = set(helpers(kernel)) - library()
     texts = [OPENCL.prelude, _instructions(), *(helper_text(HELPERS[name].text, OPENCL) for name in in_order(needed))]
     is_narrow = any(numpy_dtype(o.dtype).itemsize < 4 for o in kernel.operands)
     texts += [_for_clang(function.text(), is_narrow) for function in functions(kernel)]

@@ -1,12 +1,12 @@
-"""Helpers: named pieces of C that kernels call, instantiated from one template for several dtypes.
+"""Helpers: named pieces of C that kernels call, and the C types of dtypes.
 
-The pieces stand in `helpers_*.py`, one file a subject.  Names of functions start with `ag_`; prototypes of the C
-library carry their own name.  preamble.py puts those that are used at the head of a file.
+The pieces stand in functions/*.h, one file a subject; helpers.py reads them.  Names of functions start with `ag_`;
+prototypes of the C library carry their own name.  preamble.py puts those that are used at the head of a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ...record import record
 
@@ -24,6 +24,10 @@ def storage_type(dtype: str) -> str:
     return "u8" if dtype == "bool" else C_TYPES[dtype]
 
 
+INLINE = "static inline __attribute__((always_inline))"
+"""Attribute that forces inlining: otherwise gcc calls long functions, and loops are not vectorized."""
+
+
 @record
 class Helper:
     """Piece of C: a type, a prototype or a static function."""
@@ -32,27 +36,6 @@ class Helper:
     text: str
 
 
-def instances(pattern: Helper, dtypes: Iterable[str], **more: Mapping[str, str]) -> list[Helper]:
-    """Return the helper for each dtype.
-
-    `{T}` is its C type, `{f}` the suffix of C library names, another `{word}` is `more[word][dtype]`.
-    """
-    made = []
-    for dtype in dtypes:
-        words = {"T": C_TYPES[dtype], "f": suffix(dtype)} | {word: values[dtype] for word, values in more.items()}
-        made.append(Helper(_filled(pattern.name, words), _filled(pattern.text, words)))
-    return made
-
-
 def suffix(dtype: str) -> str:
     """Return the suffix of C library functions for this dtype."""
     return "f" if dtype in ("float32", "complex64") else ""
-
-
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    """Return `text` with `{word}` replaced for each of `words`; other braces belong to C."""
-    for word, value in words.items():
-        field = "{" + word + "}"
-        if field in text:
-            text = text.replace(field, value)
-    return text

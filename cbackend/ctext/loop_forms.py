@@ -34,7 +34,7 @@ def _with_builtins(loop: For) -> Body:
 
 
 def _by_builtin(s: Statement, sign: str) -> Statement:
-    """`total = new > total ? new : total` as a call of a builtin; see helpers_float.py on NaN."""
+    """`total = new > total ? new : total` as a call of a builtin; see functions/float.h on NaN."""
     value = s.value if isinstance(s, Assign) else None
     if not isinstance(s, Assign) or not isinstance(value, ScalarOp) or value.name != "switch":
         return s

@@ -22,7 +22,7 @@ from .user_forms import user_form
 
 _ROWS: dict[str, dict[str, Form]] = {
     # operations that lowering and loop_forms.py alone make: conditions of branches, choices without branches, segments,
-    # parts of arrays (helpers_tile.py), sums of blocks (helpers_reduce.py)
+    # parts of arrays (functions/tile.h), sums of blocks (functions/reduce.h)
     "complex": {"f": call("ag_make_{C}", 2)},
     "both": {"b": BOTH},
     "either": {"b": EITHER},

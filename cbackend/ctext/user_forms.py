@@ -12,8 +12,7 @@ from itertools import starmap
 
 from ...ops.elementwise.c_forms import Form, call
 from ...ops.elementwise.pointwise import ElementwiseRecord
-from .helper import C_TYPES, Helper, suffix
-from .helpers_exponential import INLINE
+from .helper import C_TYPES, INLINE, Helper, suffix
 from .preamble import add_helper
 
 _HEAD = """\

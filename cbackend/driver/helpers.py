@@ -1,21 +1,21 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
-Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  What
-runs once a call is not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step
-takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).  What goes over elements
-stands before that, with the kernels.
+Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  The others stand
+in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is
+not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the
+time so; a call of 30 steps takes 0.3 us longer, of 7).  Loops, which run bodies, stand before that.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from ..abi.driver_functions import INTERNAL, driver_functions
-from ..abi.pieces import Piece
-from ..ctext.helper import Helper
-from .body_calls import RUNNER
+from ..abi.pieces import Piece, named
 
 _NO_EFFORT = """\
 #if defined(__GNUC__) && !defined(__clang__)
@@ -38,97 +38,10 @@ _AHEAD = """\
 {functions}#endif
 """
 
-HELPERS = (
-    Helper("ag_join", """\
-/* The joint length of two axes, -1 if they do not broadcast. */
-static inline i64 ag_join(i64 a, i64 b) { return a == b || b == 1 ? a : a == 1 ? b : -1; }
-"""),
-    Helper("ag_index", """\
-/* The position that an index means, -1 if it is out of bounds. */
-static inline i64 ag_index(i64 index, i64 length)
-{
-    const i64 position = index < 0 ? index + length : index;
-    return position < length ? position < 0 ? -1 : position : -1;
-}
-"""),
-    Helper("ag_in_bounds", """\
-/* Check every index of an array where the kernel has no element to read or write, so that it would check none.
-   `others`: how often the kernel goes over the array; n, s: its lengths and strides.  0, or INDEX (6). */
-static i32 ag_in_bounds(i64 others, i32 rank, const i64 *n, const i64 *indices, const i64 *s, i64 length, i64 axis,
-                        i64 *said)
-{
-    i64 count = others == 0;
-    for (i32 k = 0; k < rank; k++) count *= n[k];
-    for (i64 element = 0; element < count; element++) {
-        i64 left = element, place = 0;
-        for (i32 k = rank - 1; k >= 0; left /= n[k--]) place += left % n[k] * s[k];
-        const i64 index = indices[place];
-        if (index >= -length && index < length) continue;
-        said[0] = 3, said[1] = index, said[2] = length, said[3] = axis;
-        return 6;
-    }
-    return 0;
-}
-"""),
-    Helper("ag_count", """\
-/* One run of a node, for the profile; when it ended, which is when the next one begins. */
-static i64 ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i64 moment)
-{
-    i64 *const row = call->profile + 4 * step, now = call->rt->clock();
-    row[0] += 1;
-    row[1] += now - start;
-    row[2] += bytes;
-    row[3] += flops;
-    call->profile[moment] = start, call->profile[moment + 1] = now;
-    return now;
-}
-"""),
-    Helper("ag_called", """\
-/* The call is over; `done`: it has results.  While calls are left out, what this one counted is forgotten. */
-static void ag_called(ag_call *call, i32 step, i32 done, i64 moment)
-{
-    i64 *const row = call->profile + 4 * step, now = call->rt->clock();
-    row[0] += done;
-    row[1] += now - call->begun;
-    call->profile[moment] = call->begun, call->profile[moment + 1] = now;
-    if (done && *call->warm_up > 0 && __atomic_fetch_sub(call->warm_up, 1, __ATOMIC_RELAXED) > 0)
-        for (i32 k = 0; k < 4 * step + 4 + 3; k++) call->profile[k] = 0;
-}
-"""),
-    Helper("ag_begin", """\
-/* A call begins: it holds nothing yet.  What the calls before it have counted stays. */
-static void ag_begin(ag_call *call, i64 at, i32 slots)
-{
-    i64 *const memory = call->profile + at;
-    memory[0] = memory[3] = 0;
-    for (i32 k = 0; k < slots; k++) memory[5 + k] = 0;
-}
-"""),
-    Helper("ag_hold", """\
-/* A slot holds so many bytes from now on.  memory: held now, the peak, the peak without in-place work, spared. */
-static void ag_hold(ag_call *call, i64 at, i32 slot, i64 bytes)
-{
-    i64 *const memory = call->profile + at, *const held = memory + 5 + slot;
-    memory[0] += bytes - *held;
-    *held = bytes;
-    if (memory[0] > memory[1]) memory[1] = memory[0];
-    if (memory[0] + memory[3] > memory[2]) memory[2] = memory[0] + memory[3];
-}
-"""),
-    Helper("ag_spared", """\
-/* A result was written over an operand of so many bytes; `lasting`: over an input, so its own memory would stay. */
-static void ag_spared(ag_call *call, i64 at, i64 bytes, i32 lasting)
-{
-    i64 *const memory = call->profile + at;
-    if (memory[0] + memory[3] + bytes > memory[2]) memory[2] = memory[0] + memory[3] + bytes;
-    if (lasting) memory[3] += bytes;
-}
-"""),
-)  # fmt: skip
-
-LOOPS = (Helper("ag_looped", RUNNER),)
-
-_WORD = re.compile(r"ag_\w+(?=\()")
+_HERE = Path(__file__).parent
+_WORD = re.compile(r"\b(?:ag|AG)_\w+")
+_COMMENT = re.compile(r"/\*.*?\*/", re.S)
+_NUMBER = re.compile(r"\b(OUTCOME_\w+) = (\d+)")
 
 
 def driver_helpers(names: Iterable[str]) -> str:
@@ -136,11 +49,11 @@ def driver_helpers(names: Iterable[str]) -> str:
 
     Text behind them is compiled without effort.
     """
-    wanted, ahead = _with_dependencies(names), driver_functions()
-    loops = [h.text for h in LOOPS if h.name in wanted]
-    loops += [_EFFORT] if "ag_looped" in wanted else []
-    others = [h.text for h in HELPERS if h.name in wanted]
-    return "\n".join([_ahead([p for n, p in ahead.items() if n in wanted]), *loops, _NO_EFFORT, *others])
+    known = _sections()
+    wanted = _with_dependencies(names, known)
+    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in known)
+    effort = [_EFFORT] if "ag_looped" in wanted else []
+    return "\n".join([_ahead(ahead), *(p.text for p in early), *effort, _NO_EFFORT, *(p.text for p in late)])
 
 
 def _ahead(pieces: Sequence[Piece]) -> str:
@@ -150,30 +63,44 @@ def _ahead(pieces: Sequence[Piece]) -> str:
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
 
-def _with_dependencies(names: Iterable[str]) -> set[str]:
-    """Return the names of helpers and of those that they use."""
-    wanted: set[str] = set()
-    stack = list(names)
-    while stack:
-        name, text = _home(stack.pop())
-        if text and name not in wanted:
-            wanted.add(name)
-            stack.extend(_called_in(text))
-    return wanted
+class _Sections(NamedTuple):
+    """The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
 
-
-def _home(name: str) -> tuple[str, str]:
-    """Return the helper whose text defines `name`, and that text; empty if there is none."""
-    piece = driver_functions().get(name)
-    if piece is not None:
-        return piece.name, piece.text
-    return name, BY_NAME[name].text if name in BY_NAME else ""
-
-
-BY_NAME = {h.name: h for h in (*HELPERS, *LOOPS)}
+    ahead: Mapping[str, Piece]
+    early: Mapping[str, Piece]
+    late: Mapping[str, Piece]
 
 
 @cache
-def _called_in(text: str) -> tuple[str, ...]:
-    """Return the functions that the hand-written text of a helper calls."""
-    return tuple(dict.fromkeys(_WORD.findall(text)))
+def _sections() -> _Sections:
+    numbers = dict(_NUMBER.findall((_HERE / "outcomes.h").read_text(encoding="utf-8")))
+
+    def read(header: str) -> dict[str, Piece]:
+        text = (_HERE / header).read_text(encoding="utf-8")
+        return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
+
+    return _Sections(driver_functions(), read("loops.h"), read("functions.h"))
+
+
+def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:
+    """Yield the pieces of a section once and in order."""
+    return (piece for name, piece in section.items() if name == piece.name)
+
+
+def _with_dependencies(names: Iterable[str], sections: Sequence[Mapping[str, Piece]]) -> set[str]:
+    """Return the names of the pieces that define `names`, and of those that they use."""
+    wanted: set[str] = set()
+    stack = list(names)
+    while stack:
+        name = stack.pop()
+        piece = next((section[name] for section in sections if name in section), None)
+        if piece is not None and piece.name not in wanted:
+            wanted.add(piece.name)
+            stack.extend(_words_in(piece.text))
+    return wanted
+
+
+@cache
+def _words_in(text: str) -> tuple[str, ...]:
+    """Return what a piece of C names."""
+    return tuple(dict.fromkeys(_WORD.findall(_COMMENT.sub("", text))))

@@ -7,7 +7,7 @@
     if (far) for (i) y[i] = sin(x[i]);
 
 The reduction of a far argument takes 128 bits.  A compiler that turns branches of vector loops into selections computes
-it for each element.  gcc does not, since it knows `sin` on vectors; see ctext/helpers_trigonometric.py.
+it for each element.  gcc does not, since it knows `sin` on vectors; see ctext/vector_forms.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ static i32 inside_blas, forking;
 static int (*blas_threads)(void);
 static void (*set_blas_threads)(int); /* NULL: that BLAS has no such function */
 static pthread_mutex_t blas_threads_lock = PTHREAD_MUTEX_INITIALIZER;
-static i32 limited;          /* calls that limit the threads of the BLAS */
+static i32 limited; /* calls that limit the threads of the BLAS */
 static int threads_unlimited;
 
 static void nap(void)

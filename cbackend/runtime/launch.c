@@ -16,9 +16,9 @@
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: costs.h. */
-    LONG_NS = 2000000,   /* calls that last longer listen to Ctrl-C at once */
+    LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
-    FOLD_AT_LEAST = 64   /* least elements per result that has to be combined */
+    FOLD_AT_LEAST = 64      /* least elements per result that has to be combined */
 };
 
 typedef struct grid {
@@ -33,7 +33,7 @@ typedef struct grid {
     i64 failed, said[SAID];     /* the first task that failed, and why */
     i32 status;                 /* 0: none failed */
     i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
-    i32 sequential;                /* its tasks run one after the other */
+    i32 sequential;             /* its tasks run one after the other */
 } grid;
 
 /* Return the estimated nanoseconds of a kernel for these extents. */
@@ -52,7 +52,8 @@ static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
 {
     i32 best = -1;
     for (i32 l = 0; l < nest->rank; l++)
-        if (has(nest->reduced, l) && (best < 0 || (lengths[best] < FOLD_AT_LEAST && lengths[l] > lengths[best]))) best = l;
+        if (has(nest->reduced, l) && (best < 0 || (lengths[best] < FOLD_AT_LEAST && lengths[l] > lengths[best])))
+            best = l;
     return best;
 }
 
@@ -167,12 +168,14 @@ static void run_part(void *context, i64 index)
         i64 offset = 0;
         for (i32 l = 0; l < nest->rank; l++) offset += first[l] * g->strides[k * nest->rank + l];
         char *start = g->data[k];
-        if (k < nest->outputs && part && g->partial[k]) start = g->partial[k] + (part - 1) * g->size[k] * nest->items[k];
+        if (k < nest->outputs && part && g->partial[k])
+            start = g->partial[k] + (part - 1) * g->size[k] * nest->items[k];
         data[k] = start + offset * nest->items[k];
     }
     i64 said[SAID] = {0};
     i32 sequential = nest->order == AG_SEQUENTIAL && !g->sequential;
-    i32 status = sequential ? run_sequentially(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
+    i32 status =
+        sequential ? run_sequentially(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
     if (status) note_failure(g, index, status, said);
     for (i32 k = 0; !status && nest->extrema && k < nest->outputs; k++)
         if (nest->extrema[k] >= 0) place_in_whole(g, lengths, first, data[k]);
@@ -242,7 +245,8 @@ static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64
     if (nest->order != AG_ANY_ORDER || rank > MOST_LOOPS || nest->arrays * rank > ROOM) return 0;
     for (i32 k = 0; k < rank; k++) {
         i32 j = k;
-        for (; j > 0 && llabs(strides[loops[j - 1]]) < llabs(strides[k]) && lengths[k] > 1; j--) loops[j] = loops[j - 1];
+        for (; j > 0 && llabs(strides[loops[j - 1]]) < llabs(strides[k]) && lengths[k] > 1; j--)
+            loops[j] = loops[j - 1];
         loops[j] = k, moved |= j < k;
     }
     for (i32 k = 0; k < rank && moved; k++) {

@@ -11,7 +11,8 @@
 #include "launch.c"
 
 enum {
-    MOST_STAGES = 16, MOST_LINE_BUFFERS = 32,
+    MOST_STAGES = 16,
+    MOST_LINE_BUFFERS = 32,
     BLOCK_BYTES = 1 << 15, /* of the widest line buffer, per block of rows */
     WHOLE_BYTES = 1 << 19, /* intermediate results that stay in the cache as they are */
     ROW_BYTES = 1 << 18,   /* longer rows leave the cache before the next stage, and are work for several threads */
@@ -22,7 +23,7 @@ typedef struct row_blocks {
     const ag_stage *stage;
     i32 stages, buffers;
     i64 row_bytes[MOST_LINE_BUFFERS], capacity[MOST_LINE_BUFFERS]; /* of each line buffer: bytes of a row, rows */
-    i32 maker[MOST_LINE_BUFFERS];            /* and the stage that computes it */
+    i32 maker[MOST_LINE_BUFFERS];                                  /* and the stage that computes it */
     i64 low[MOST_STAGES], high[MOST_STAGES]; /* for rows a to b of the last stage one needs rows a + low to b + high */
     i64 rows, block, task;                   /* of the last stage: all, those of a block, those of a task */
     i64 failed, said[SAID + 1];              /* the first task that failed, and why */

@@ -32,23 +32,23 @@ typedef double f64v __attribute__((vector_size(WIDTH)));
 
 #define START(VECTOR, K) ((VECTOR){0} + (K))
 
-#define PEAK(NAME, T, VECTOR)                                                                                          \
-    FUSED static T NAME(i64 rounds)                                                                                    \
-    {                                                                                                                  \
-        /* Start values differ: a compiler would merge equal chains. */                       \
-        VECTOR x0 = START(VECTOR, 0), x1 = START(VECTOR, 1), x2 = START(VECTOR, 2), x3 = START(VECTOR, 3);             \
-        VECTOR x4 = START(VECTOR, 4), x5 = START(VECTOR, 5), y0 = START(VECTOR, 6), y1 = START(VECTOR, 7);             \
-        VECTOR y2 = START(VECTOR, 8), y3 = START(VECTOR, 9), y4 = START(VECTOR, 10), y5 = START(VECTOR, 11);           \
-        const VECTOR m = (VECTOR){0} + (T)0.5, c = (VECTOR){0} + (T)0.25;                                              \
-        for (i64 k = 0; k < rounds * ROUND; k++) {                                                                     \
-            x0 = x0 * m + c, x1 = x1 * m + c, x2 = x2 * m + c, x3 = x3 * m + c, x4 = x4 * m + c, x5 = x5 * m + c;      \
-            y0 = y0 * m + c, y1 = y1 * m + c, y2 = y2 * m + c, y3 = y3 * m + c, y4 = y4 * m + c, y5 = y5 * m + c;      \
-            __asm__ volatile("" ::: "memory"); /* so that the compiler merges no rounds */                                \
-        }                                                                                                              \
-        const VECTOR sum = x0 + x1 + x2 + x3 + x4 + x5 + y0 + y1 + y2 + y3 + y4 + y5;                                  \
-        T total = 0;                                                                                                   \
-        for (i64 k = 0; k < (i64)(WIDTH / sizeof(T)); k++) total += sum[k];                                            \
-        return total;                                                                                                  \
+#define PEAK(NAME, T, VECTOR) \
+    FUSED static T NAME(i64 rounds) \
+    { \
+        /* Start values differ: a compiler would merge equal chains. */ \
+        VECTOR x0 = START(VECTOR, 0), x1 = START(VECTOR, 1), x2 = START(VECTOR, 2), x3 = START(VECTOR, 3); \
+        VECTOR x4 = START(VECTOR, 4), x5 = START(VECTOR, 5), y0 = START(VECTOR, 6), y1 = START(VECTOR, 7); \
+        VECTOR y2 = START(VECTOR, 8), y3 = START(VECTOR, 9), y4 = START(VECTOR, 10), y5 = START(VECTOR, 11); \
+        const VECTOR m = (VECTOR){0} + (T)0.5, c = (VECTOR){0} + (T)0.25; \
+        for (i64 k = 0; k < rounds * ROUND; k++) { \
+            x0 = x0 * m + c, x1 = x1 * m + c, x2 = x2 * m + c, x3 = x3 * m + c, x4 = x4 * m + c, x5 = x5 * m + c; \
+            y0 = y0 * m + c, y1 = y1 * m + c, y2 = y2 * m + c, y3 = y3 * m + c, y4 = y4 * m + c, y5 = y5 * m + c; \
+            __asm__ volatile("" ::: "memory"); /* so that the compiler merges no rounds */ \
+        } \
+        const VECTOR sum = x0 + x1 + x2 + x3 + x4 + x5 + y0 + y1 + y2 + y3 + y4 + y5; \
+        T total = 0; \
+        for (i64 k = 0; k < (i64)(WIDTH / sizeof(T)); k++) total += sum[k]; \
+        return total; \
     }
 
 PEAK(peak_f32, float, f32v)

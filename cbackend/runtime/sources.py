@@ -84,10 +84,11 @@ def _element(dtype: str) -> dict[str, str]:
 
 def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
-    files = ("build/probe.c", "runtime/roofline.c")
+    folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
         _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
-        *(Unit(_HERE.parent / file) for file in files),
+        *(Unit(folder / file) for file in ("build/probe.c", "runtime/roofline.c")),
+        *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
     ]  # fmt: skip
 
 

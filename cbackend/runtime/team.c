@@ -33,26 +33,26 @@ typedef struct job {
     void (*task)(void *context, i64 index);
     void *context;
     i64 tasks, shares;
-    i64 *next;       /* of each share, COUNTER_STRIDE apart: the first unclaimed task */
-    i32 threads;     /* most threads */
-    i32 helpers;     /* helpers at work; changed under the lock */
-    i32 stoppable;   /* it belongs to a call that listens to Ctrl-C */
-    i32 processor;   /* where its caller ran; -1: unknown */
+    i64 *next;     /* of each share, COUNTER_STRIDE apart: the first unclaimed task */
+    i32 threads;   /* most threads */
+    i32 helpers;   /* helpers at work; changed under the lock */
+    i32 stoppable; /* it belongs to a call that listens to Ctrl-C */
+    i32 processor; /* where its caller ran; -1: unknown */
     i64 (*clock)(void);
-    i64 spent;       /* processor time of its threads */
+    i64 spent; /* processor time of its threads */
     struct job *following;
 } job;
 
 static pthread_mutex_t team_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t work_offered = PTHREAD_COND_INITIALIZER, helper_left = PTHREAD_COND_INITIALIZER;
-static job *offered;         /* the oldest first; under the lock, like the rest */
-static i32 jobs_ever;        /* counted modulo 2^31; idle threads read it without the lock */
+static job *offered;  /* the oldest first; under the lock, like the rest */
+static i32 jobs_ever; /* counted modulo 2^31; idle threads read it without the lock */
 static i32 team_size, asleep, numbered;
-static i32 callers, helping; /* threads at work */
-static __thread i32 in_task, thread_number; /* a caller has the number 0, helpers count from 1 */
+static i32 callers, helping;                         /* threads at work */
+static __thread i32 in_task, thread_number;          /* a caller has the number 0, helpers count from 1 */
 static i64 team_log[LOG_ROOM * LOG_COLUMNS], logged; /* log of work: see ag_log_team */
 static i32 is_logging;
-static i64 debt;             /* processor time for which callers still work alone */
+static i64 debt; /* processor time for which callers still work alone */
 
 #define READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)

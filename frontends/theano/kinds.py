@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ... import ops as T
 from ...ops.core.namespace import classes
 from ...ops.elementwise.pointwise import ElementwiseRecord
 from ...ops.reductions.reduce import REDUCTIONS

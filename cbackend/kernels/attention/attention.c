@@ -17,13 +17,13 @@
 
 #if !COMPLEX
 enum { KEYS = 256, QUERIES = 64, MOST_QUERIES = 512 }; /* QUERIES: rows of a tile; MOST_QUERIES: of a task */
-enum { FEW_QUERIES = 2 }; /* for fewer rows, packing k does not pay off */
+enum { FEW_QUERIES = 2 };                              /* for fewer rows, packing k does not pay off */
 enum { EXP_TERMS = sizeof(REAL) == 4 ? 7 : 13 };
 
 typedef struct attention {
     const ag_runtime *rt;
     const ag_attention *of;
-    i64 rows, tasks; /* of a task; of each pair */
+    i64 rows, tasks;     /* of a task; of each pair */
     i64 volatile failed; /* a task had no memory */
 } attention;
 
@@ -35,8 +35,8 @@ typedef struct queries {
     REAL *y;
     i64 rows;
     REAL *k_panels, *v_panels, *scores, *top, *total; /* top, total: one a row */
-    i64 key, keys; /* of the block */
-    i32 can_skip;  /* all numbers of v in the block are finite */
+    i64 key, keys;                                    /* of the block */
+    i32 can_skip;                                     /* all numbers of v in the block are finite */
 } queries;
 
 static const batched_product lying = {.rank = 0}, in_panels = {.in_panels = 1};
@@ -62,8 +62,7 @@ INLINE vector exponential(vector x)
 {
     static const REAL terms[] = {
         1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
-        1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1, 1
-    };
+        1.0 / 720,        1.0 / 120,       1.0 / 24,       1.0 / 6,       0.5,          1,           1};
     const i32 narrow = sizeof(REAL) == 4;
     const REAL low = narrow ? -106 : -748, whole = narrow ? 12582912.0 : 6755399441055744.0; /* 1.5 * 2^23 or 2^52 */
     const REAL ln2 = narrow ? 0.693359375 : 0.693145751953125; /* with few digits; the rest of it */
@@ -81,7 +80,10 @@ INLINE vector exponential(vector x)
 /* The maximum of a vector, or the sum. */
 INLINE REAL folded(const i32 greatest, vector x)
 {
-    const union { vector all; REAL each[LANES]; } of = {x};
+    const union {
+        vector all;
+        REAL each[LANES];
+    } of = {x};
     REAL found[LANES];
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++) found[i] = of.each[i];
@@ -211,19 +213,28 @@ static void attend_tile(const queries *at, i64 row, i64 rows)
         for (i64 j = at->keys; j < width; j++) at->scores[i * width + j] = -(REAL)__builtin_inff();
     }
     const i64 *ks = of->k_strides + rank, *vs = of->v_strides + rank, *qs = of->q_strides + rank;
-    product x = {
-        rows, at->keys, of->d, *(const REAL *)of->scale, 0, at->scores, at->q + row * qs[0], at->k_panels, qs[0], qs[1],
-        ks[0], ks[1], width, few ? &lying : &in_panels, 0
-    };
+    product x = {rows,
+                 at->keys,
+                 of->d,
+                 *(const REAL *)of->scale,
+                 0,
+                 at->scores,
+                 at->q + row * qs[0],
+                 at->k_panels,
+                 qs[0],
+                 qs[1],
+                 ks[0],
+                 ks[1],
+                 width,
+                 few ? &lying : &in_panels,
+                 0};
     if (few) x.b = at->k + at->key * ks[1];
     if (of->d > 0) add_to(at->work, x);
     if (at->mask) apply_mask(at, row, rows, width);
     if (at->added) add_mask(at, row, rows, width);
     REAL *y = at->y + row * of->e;
     weigh(rows, width, at->scores, at->top + row, at->total + row, y, of->e);
-    x = (product){
-        rows, of->e, at->keys, 1, 1, y, at->scores, at->v_panels, width, 1, vs[0], vs[1], of->e, x.of, 0
-    };
+    x = (product){rows, of->e, at->keys, 1, 1, y, at->scores, at->v_panels, width, 1, vs[0], vs[1], of->e, x.of, 0};
     if (few) x.b = at->v + at->key * vs[0];
     add_to(at->work, x);
 }

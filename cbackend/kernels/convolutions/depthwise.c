@@ -13,8 +13,8 @@ enum { OWN_COLUMNS = 8, OWN_KERNEL = 3 };
 typedef struct own_row {
     const REAL *x, *w; /* x: the first column of the first window, perhaps beyond the border */
     vector bias;
-    i64 down;          /* from a row of x to the next */
-    i64 top, bottom;   /* rows of the kernel that lie within x */
+    i64 down;        /* from a row of x to the next */
+    i64 top, bottom; /* rows of the kernel that lie within x */
     const REAL *low, *high;
 } own_row;
 
@@ -24,7 +24,8 @@ typedef struct own_row {
 #endif
 
 /* Columns from number `column` on, into y; left, right: the first or last window reaches over the border. */
-INLINE void sum_own_columns(const int columns, const int stride, const own_row *of, i64 column, i32 left, i32 right, REAL *y)
+INLINE void sum_own_columns(const int columns, const int stride, const own_row *of, i64 column, i32 left, i32 right,
+                            REAL *y)
 {
     const REAL *x = of->x + column * stride * LANES + of->top * of->down, *w = of->w + of->top * OWN_KERNEL * LANES;
     vector sums[OWN_COLUMNS];
@@ -62,10 +63,18 @@ typedef void own_function(const own_row *, i64, i32, i32, REAL *);
     { \
         sum_own_columns(columns, stride, of, column, left, right, y); \
     }
-#define OWN_TILES(stride) OWN_TILE(1, stride) OWN_TILE(2, stride) OWN_TILE(3, stride) OWN_TILE(4, stride) \
-    OWN_TILE(5, stride) OWN_TILE(6, stride) OWN_TILE(7, stride) OWN_TILE(8, stride)
-#define OWN_NAMED(stride) {own_tile_##stride##_1, own_tile_##stride##_2, own_tile_##stride##_3, own_tile_##stride##_4, \
-    own_tile_##stride##_5, own_tile_##stride##_6, own_tile_##stride##_7, own_tile_##stride##_8}
+#define OWN_TILES(stride) \
+    OWN_TILE(1, stride) \
+    OWN_TILE(2, stride) \
+    OWN_TILE(3, stride) \
+    OWN_TILE(4, stride) \
+    OWN_TILE(5, stride) \
+    OWN_TILE(6, stride) \
+    OWN_TILE(7, stride) \
+    OWN_TILE(8, stride)
+#define OWN_NAMED(stride) \
+    {own_tile_##stride##_1, own_tile_##stride##_2, own_tile_##stride##_3, own_tile_##stride##_4, \
+     own_tile_##stride##_5, own_tile_##stride##_6, own_tile_##stride##_7, own_tile_##stride##_8}
 OWN_TILES(1)
 OWN_TILES(2)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -78,9 +87,9 @@ static own_function *const own_by_stride[2][OWN_COLUMNS] = {OWN_NAMED(1), OWN_NA
 static i32 has_own_rows(const ag_convolution *of)
 {
     const i64 beyond = (of->counts[1] - 1) * of->stride[1] - of->before[1] + OWN_KERNEL - of->lengths[1];
-    return of->out_block == LANES && of->kernel[0] == OWN_KERNEL && of->kernel[1] == OWN_KERNEL
-        && of->dilation[0] == 1 && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES
-        && of->before[1] <= 1 && beyond <= 1 && of->lengths[1] > 1;
+    return of->out_block == LANES && of->kernel[0] == OWN_KERNEL && of->kernel[1] == OWN_KERNEL && of->dilation[0] == 1
+           && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES && of->before[1] <= 1
+           && beyond <= 1 && of->lengths[1] > 1;
 }
 
 /* The rows of a strip of one block of channels. */
@@ -89,7 +98,11 @@ static void sum_own_rows(const strip *part)
     const ag_convolution *of = part->of;
     const i64 count = of->counts[1], stride = of->stride[1], tiles = parts(count, OWN_COLUMNS);
     const i32 over_right = (count - 1) * stride - of->before[1] + OWN_KERNEL > of->lengths[1];
-    own_row row = {.w = part->w, .bias = *(const unaligned *)part->bias, .down = of->x_strides[2], .low = of->low, .high = of->high};
+    own_row row = {.w = part->w,
+                   .bias = *(const unaligned *)part->bias,
+                   .down = of->x_strides[2],
+                   .low = of->low,
+                   .high = of->high};
     for (i64 r = part->row; r < part->end; r++) {
         const i64 start = r * of->stride[0] - of->before[0];
         REAL *y = part->y + r * count * LANES;
@@ -98,7 +111,8 @@ static void sum_own_rows(const strip *part)
         row.x = part->x + start * of->x_strides[2] - of->before[1] * LANES;
         for (i64 t = 0; t < tiles; t++) {
             const i64 from = begin_of(count, tiles, t), to = begin_of(count, tiles, t + 1);
-            own_by_stride[stride - 1][to - from - 1](&row, from, t == 0 && of->before[1], t + 1 == tiles && over_right, y);
+            own_by_stride[stride - 1][to - from - 1](&row, from, t == 0 && of->before[1], t + 1 == tiles && over_right,
+                                                     y);
         }
     }
 }
@@ -122,8 +136,17 @@ static by_blocks depthwise_tasks(const direct *work)
 {
     const ag_convolution *of = work->of;
     return (by_blocks){
-        .function = depthwise_rows, .of = work, .x = of->x, .x_strides = of->x_strides, .y = of->y, .images = of->images,
-        .blocks = of->blocks, .rows = work->rows, .columns = work->columns, .total = work->total, .after = work->after,
+        .function = depthwise_rows,
+        .of = work,
+        .x = of->x,
+        .x_strides = of->x_strides,
+        .y = of->y,
+        .images = of->images,
+        .blocks = of->blocks,
+        .rows = work->rows,
+        .columns = work->columns,
+        .total = work->total,
+        .after = work->after,
     };
 }
 

@@ -25,7 +25,7 @@ enum { TILE_VECTORS = 4 };
 enum { TILE_VECTORS = 2 };
 #endif
 enum { TILE_COLUMNS = 8, TILE_SUMS = TILE_VECTORS == 4 ? 24 : 12 }; /* the most columns; vectors of sums */
-enum { WEIGHTS_NEAR = 1 << 17 }; /* bytes of weights per read of a strip */
+enum { WEIGHTS_NEAR = 1 << 17 };                                    /* bytes of weights per read of a strip */
 
 /* The sums that a task computes: rows [row, end) of panel number `panel` of one image. */
 typedef struct strip {
@@ -44,33 +44,33 @@ typedef struct strip {
 /* A tile: `columns` columns of a row, and the vectors of a panel from one on. */
 typedef struct tile_place {
     const REAL *x, *w, *zeros;
-    i64 column, step;      /* of x: the first one's window begins there; from one window to the next */
-    const i64 *places;     /* NULL, or where each window begins behind x: steps differ */
-    i64 top, bottom;       /* rows of the kernel that are read ... */
-    i64 above, below;      /* ... and those of them that lie within x; the others meet zeros */
+    i64 column, step;  /* of x: the first one's window begins there; from one window to the next */
+    const i64 *places; /* NULL, or where each window begins behind x: steps differ */
+    i64 top, bottom;   /* rows of the kernel that are read ... */
+    i64 above, below;  /* ... and those of them that lie within x; the others meet zeros */
     i64 first, last, width;
-    const char *ahead;     /* see strip */
+    const char *ahead; /* see strip */
     i64 lines;
-    i32 is_last;           /* the sums are complete */
-    i32 inside;            /* no window reaches over the left or right border */
-    i64 left, right;       /* of a listed group: outputs [left, right) are written */
-    const i64 *offsets;    /* of a listed group: where its channels lie */
+    i32 is_last;        /* the sums are complete */
+    i32 inside;         /* no window reaches over the left or right border */
+    i64 left, right;    /* of a listed group: outputs [left, right) are written */
+    const i64 *offsets; /* of a listed group: where its channels lie */
 } tile_place;
 
 /* Sizes and tiling of a convolution, computed once. */
 typedef struct direct {
     const ag_runtime *rt;
     const ag_convolution *of;
-    i64 panels, strips;    /* of outputs; of rows */
+    i64 panels, strips;               /* of outputs; of rows */
     i64 rows, columns, total, height; /* rows of `columns` of `total` columns; height: rows of a strip */
     i64 spacing, position; /* numbers from one column of x to the next; numbers of x for a position of the kernel */
     i32 flat;              /* kernels of one position: rows of y are segments of all its columns ... */
     i32 jumps;             /* ... whose windows are not all as far from each other */
     i32 by_strips;         /* the tasks of a strip are neighbours, else those of a panel */
     epilogue after;
-    const i64 *offsets;    /* NULL, or where the channels of all groups lie, from an image and a position on */
-    i64 bundle;            /* then: groups of a task, which share no block of outputs with others */
-    i32 whole;             /* rows beyond the borders are read: weights are not all finite */
+    const i64 *offsets; /* NULL, or where the channels of all groups lie, from an image and a position on */
+    i64 bundle;         /* then: groups of a task, which share no block of outputs with others */
+    i32 whole;          /* rows beyond the borders are read: weights are not all finite */
 } direct;
 
 /* Whether each output has a channel of its own. */
@@ -110,7 +110,8 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
                         vector sums[][TILE_VECTORS])
 {
     /* If channels are not adjacent, the adjacent numbers are those of a row of the kernel. */
-    const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom && of->dilation[1] == 1 && of->x_strides[3] == 1;
+    const i32 by_rows = of->block == 1 && at->inside && at->above <= at->top && at->below >= at->bottom
+                        && of->dilation[1] == 1 && of->x_strides[3] == 1;
     const i64 rows = of->kernel[0], positions = by_rows ? 1 : of->kernel[1];
     const char *ahead = at->ahead;
     for (i64 b = at->first; b < at->last; b++) {
@@ -120,8 +121,9 @@ INLINE void sum_columns(const int columns, const int vectors, const ag_convoluti
             for (i64 j = 0; j < positions; j++) {
                 const REAL *from[TILE_COLUMNS];
                 const i64 shift = j * of->dilation[1];
-                find_columns(columns, of, at, b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2]
-                             + shift * of->x_strides[3], shift, from);
+                find_columns(columns, of, at,
+                             b * of->x_strides[1] + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3],
+                             shift, from);
                 if (i < at->above || i >= at->below)
                     for (int p = 0; p < columns; p++) from[p] = at->zeros;
                 if (at->lines)
@@ -155,7 +157,8 @@ INLINE void find_kernel_within(const ag_convolution *of, const tile_place *at, i
 
 /* sums += x times weights, channel by channel, for columns whose windows lie within x but for columns [left, right) of the
    kernel.  Pointers are recomputed: there are too few registers. */
-INLINE void sum_depthwise(const int columns, const ag_convolution *of, const tile_place *at, vector sums[][TILE_VECTORS])
+INLINE void sum_depthwise(const int columns, const ag_convolution *of, const tile_place *at,
+                          vector sums[][TILE_VECTORS])
 {
     const i64 positions = of->kernel[1];
     i64 left, right;
@@ -212,7 +215,8 @@ INLINE void keep_lanes(const int columns, const int vectors, const tile_place *a
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
         if (at->left <= v * LANES && at->right >= (v + 1) * LANES) continue;
-        const vector low = (REAL)(at->left - v * LANES) - (vector){0}, high = (REAL)(at->right - v * LANES) - (vector){0};
+        const vector low = (REAL)(at->left - v * LANES) - (vector){0},
+                     high = (REAL)(at->right - v * LANES) - (vector){0};
         const mask set = (lanes >= low) & (lanes < high);
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++)
@@ -260,16 +264,25 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 
 typedef void tile_function(const ag_convolution *, const tile_place *, const REAL *, REAL *, i64, i64);
 #define TILE(columns, vectors, way) \
-    KERNEL tile_##way##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, REAL *y, \
-                                              i64 apart, i64 block) \
+    KERNEL tile_##way##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, \
+                                              REAL *y, i64 apart, i64 block) \
     { \
         sum_tile_of(columns, vectors, way, of, at, bias, y, apart, block); \
     }
-#define TILES(vectors, way) TILE(1, vectors, way) TILE(2, vectors, way) TILE(3, vectors, way) TILE(4, vectors, way) \
-    TILE(5, vectors, way) TILE(6, vectors, way)
-#define MORE_TILES(vectors, way) TILES(vectors, way) TILE(7, vectors, way) TILE(8, vectors, way)
-#define NAMED(vectors, way) tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, \
-    tile_##way##_##vectors##_4, tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
+#define TILES(vectors, way) \
+    TILE(1, vectors, way) \
+    TILE(2, vectors, way) \
+    TILE(3, vectors, way) \
+    TILE(4, vectors, way) \
+    TILE(5, vectors, way) \
+    TILE(6, vectors, way)
+#define MORE_TILES(vectors, way) \
+    TILES(vectors, way) \
+    TILE(7, vectors, way) \
+    TILE(8, vectors, way)
+#define NAMED(vectors, way) \
+    tile_##way##_##vectors##_1, tile_##way##_##vectors##_2, tile_##way##_##vectors##_3, tile_##way##_##vectors##_4, \
+        tile_##way##_##vectors##_5, tile_##way##_##vectors##_6
 #define MORE_NAMED(vectors, way) NAMED(vectors, way), tile_##way##_##vectors##_7, tile_##way##_##vectors##_8
 MORE_TILES(1, AG_DEPTHWISE)
 MORE_TILES(1, AG_DENSE)
@@ -291,9 +304,15 @@ TILES(2, AG_LISTED)
 
 static tile_function *const depthwise_tiles[] = {MORE_NAMED(1, AG_DEPTHWISE)};
 #if defined(__AVX512F__)
-#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {MORE_NAMED(2, way)}, {MORE_NAMED(3, way)}, {NAMED(4, way)}}
+#define ALL_NAMED(way) \
+    { \
+        {MORE_NAMED(1, way)}, {MORE_NAMED(2, way)}, {MORE_NAMED(3, way)}, { NAMED(4, way) } \
+    }
 #else
-#define ALL_NAMED(way) {{MORE_NAMED(1, way)}, {NAMED(2, way)}}
+#define ALL_NAMED(way) \
+    { \
+        {MORE_NAMED(1, way)}, { NAMED(2, way) } \
+    }
 #endif
 static tile_function *const tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_DENSE);
 static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED(AG_LISTED);
@@ -314,12 +333,13 @@ static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 
                         const i64 shift = j * of->dilation[1], column = at->column + shift + p * of->stride[1];
                         const i32 outside = !at->inside && (column < 0 || column >= of->lengths[1]);
                         if (outside || i < at->above || i >= at->below) {
-                            for (i64 c = 0; c < channels; c++) sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
+                            for (i64 c = 0; c < channels; c++)
+                                sum += 0 * w[((i * of->kernel[1] + j) * channels + c) * at->width];
                             continue;
                         }
                         const REAL *from = at->x + (depthwise ? o : b * of->x_strides[1])
-                                         + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
-                                         + (at->places ? at->places[p] : p * at->step);
+                                           + i * of->dilation[0] * of->x_strides[2] + shift * of->x_strides[3]
+                                           + (at->places ? at->places[p] : p * at->step);
                         for (i64 c = 0; c < channels; c++)
                             sum += from[c] * w[((i * of->kernel[1] + j) * channels + c) * at->width];
                     }
@@ -409,8 +429,9 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, apart, bias, y, block);
             else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, apart, block);
             else
-                (depthwise ? depthwise_tiles : listed ? listed_tiles[vectors - 1] : tiles[vectors - 1])[columns - 1](
-                    of, &at, bias, y, apart, block);
+                (depthwise ? depthwise_tiles
+                 : listed  ? listed_tiles[vectors - 1]
+                           : tiles[vectors - 1])[columns - 1](of, &at, bias, y, apart, block);
         }
     }
 }
@@ -449,7 +470,8 @@ static void convolve_strip(const direct *work, i64 image, i64 panel, i64 number)
         for (i64 row = part.row; row < part.end; row++)
             sum_row(work, &part, row, at_most(work->columns, work->total - row * work->columns));
     }
-    follow_strip(&work->after, image, block, blocks, part.row * work->columns, at_most(part.end * work->columns, work->total));
+    follow_strip(&work->after, image, block, blocks, part.row * work->columns,
+                 at_most(part.end * work->columns, work->total));
 }
 
 static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 number);
@@ -458,7 +480,8 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
 static void convolve_task(void *context, i64 index)
 {
     const direct *work = context;
-    const i64 inner = work->by_strips ? work->panels : work->strips, outer = work->by_strips ? work->strips : work->panels;
+    const i64 inner = work->by_strips ? work->panels : work->strips,
+              outer = work->by_strips ? work->strips : work->panels;
     const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
     const i64 number = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
     (work->offsets ? convolve_bundle : convolve_strip)(work, image, panel, number);
@@ -482,8 +505,8 @@ static i64 count_panels(const ag_convolution *of, i64 bundle)
 /* Packing of kernels into reading order. */
 typedef struct packing {
     const ag_convolution *of;
-    i64 panels, depths;    /* of outputs; blocks of channels */
-    i32 whole;             /* some weight is not finite */
+    i64 panels, depths; /* of outputs; blocks of channels */
+    i32 whole;          /* some weight is not finite */
 } packing;
 
 #if TRANSPOSES
@@ -513,7 +536,8 @@ static void pack_task(void *context, i64 index)
     const i64 width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
     const i64 deep = at_most(of->block, of->channels - b * of->block), by_outputs = strides[0] > strides[1];
     const i64 outer = by_outputs ? width : deep, inner = by_outputs ? deep : width;
-    const i64 steps[] = {strides[!by_outputs], strides[by_outputs]}, to_steps[] = {by_outputs ? 1 : width, by_outputs ? width : 1};
+    const i64 steps[] = {strides[!by_outputs], strides[by_outputs]},
+              to_steps[] = {by_outputs ? 1 : width, by_outputs ? width : 1};
     const REAL *w = (const REAL *)of->w + first * of->out_block * strides[0] + b * of->block * strides[1];
     REAL *to = (REAL *)of->room + (first * of->out_block * of->channels + b * of->block * width) * positions;
     i32 whole = 0;
@@ -521,7 +545,8 @@ static void pack_task(void *context, i64 index)
     if (width % 8 == 0 && positions >= 8 && strides[3] == 1 && strides[2] == of->kernel[1]) {
         for (i64 c = 0; c < deep; c++)
             for (i64 m = 0; m < width; m += 8)
-                whole |= pack_eight(w + m * strides[0] + c * strides[1], strides[0], positions, to + c * width + m, deep * width);
+                whole |= pack_eight(w + m * strides[0] + c * strides[1], strides[0], positions, to + c * width + m,
+                                    deep * width);
         if (whole) __atomic_store_n(&work->whole, 1, __ATOMIC_RELAXED);
         return;
     }
@@ -552,7 +577,8 @@ static i32 pack_kernels(const ag_runtime *rt, const ag_convolution *of)
 /* Choose the tiling of a convolution, except its strips.  joined: room for strides; offsets, bundle: see direct. */
 static direct lay_out(const ag_runtime *rt, const ag_convolution *of, i64 *joined, const i64 *offsets, i64 bundle)
 {
-    direct work = {.rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
+    direct work = {
+        .rt = rt, .of = of, .rows = of->counts[0], .columns = of->counts[1], .offsets = offsets, .bundle = bundle};
     work.total = work.rows * work.columns, work.spacing = of->x_strides[3];
     work.after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->out_block, joined);
     work.jumps = of->stride[0] * of->x_strides[2] != of->counts[1] * of->stride[1] * of->x_strides[3];

@@ -9,7 +9,8 @@
 
    Each number of y is the sum over rows, columns, channels, in this order. */
 #pragma once
-#include "direct.c"
+#include "depthwise.c"
+#include "../pools/neighbours.c"
 
 #if !COMPLEX
 enum { MOST_LISTED = 2048 }; /* channels; ops/lowered/blocked.py lists no more */
@@ -25,7 +26,8 @@ static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i6
             REAL sum = bias[o];
             for (i64 i = at->top; i < at->bottom; i++)
                 for (i64 j = from; j < to; j++) {
-                    const REAL *x = at->x + i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
+                    const REAL *x =
+                        at->x + i * of->dilation[0] * of->x_strides[2] + j * of->dilation[1] * of->x_strides[3];
                     const REAL *w = at->w + (i * of->kernel[1] + j) * of->channels * at->width + o;
                     for (i64 c = 0; c < of->channels; c++) sum += x[p * at->step + at->offsets[c]] * w[c * at->width];
                 }

@@ -20,24 +20,27 @@ enum { PANEL_VECTORS = 3, STRIP_POSITIONS = 256, PLAIN_DEPTH = 8 }; /* PLAIN_DEP
 
 typedef struct gradient {
     const ag_kernel_gradient *of;
-    i64 depth, depths, panels;  /* channels of a task; tasks along channels, and along outputs */
+    i64 depth, depths, panels;     /* channels of a task; tasks along channels, and along outputs */
     i64 positions, height, strips; /* of a kernel; rows of a strip; strips of an image */
-    i64 numbers;                /* of the sums of a portion */
-    i32 whole;                  /* zeros beyond the borders count */
+    i64 numbers;                   /* of the sums of a portion */
+    i32 whole;                     /* zeros beyond the borders count */
 } gradient;
 
 /* The channels and outputs that a task sums, and the strip of g and x that it reads now. */
 typedef struct gradient_part {
     const REAL *x, *g;
-    i64 channel, apart;         /* from one channel of x, and one block of g, to the next */
-    i64 row, end;               /* rows of g */
-    i64 i, j;                   /* the position of the kernel */
-    i64 columns, width;         /* outputs of a row of sums: those of a tile, and all */
-    i32 first;                  /* nothing has been summed */
+    i64 channel, apart; /* from one channel of x, and one block of g, to the next */
+    i64 row, end;       /* rows of g */
+    i64 i, j;           /* the position of the kernel */
+    i64 columns, width; /* outputs of a row of sums: those of a tile, and all */
+    i32 first;          /* nothing has been summed */
 } gradient_part;
 
 /* Return the number of channels of task `k` along channels. */
-INLINE i64 channels_of(const gradient *work, i64 k) { return at_most(work->depth, work->of->channels - k * work->depth); }
+INLINE i64 channels_of(const gradient *work, i64 k)
+{
+    return at_most(work->depth, work->of->channels - k * work->depth);
+}
 
 /* Columns [*left, *right) of g whose windows have column j of the kernel within x. */
 INLINE void find_columns_within(const ag_kernel_gradient *of, i64 j, i64 *left, i64 *right)
@@ -85,7 +88,8 @@ INLINE void sum_strip(const int depth, const int vectors, const i32 near, const 
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) sums[c][v] = (vector){0};
     for (i64 r = at->row; r < at->end; r++) {
-        const i64 row = r * of->stride[0] + at->i * of->dilation[0] - of->before[0], step = of->stride[1] * of->x_strides[3];
+        const i64 row = r * of->stride[0] + at->i * of->dilation[0] - of->before[0],
+                  step = of->stride[1] * of->x_strides[3];
         const i32 outside = row < 0 || row >= of->lengths[0];
         const i64 from = outside ? of->counts[1] : left, until = outside ? of->counts[1] : right;
         const REAL *line = g + r * of->counts[1] * LANES;
@@ -93,10 +97,12 @@ INLINE void sum_strip(const int depth, const int vectors, const i32 near, const 
         if (until > from) {
             const i64 column = from * of->stride[1] + at->j * of->dilation[1] - of->before[1];
             const REAL *numbers = x + row * of->x_strides[2] + column * of->x_strides[3];
-            add_products(depth, vectors, near, numbers, step, at->channel, line + from * LANES, at->apart, until - from, sums);
+            add_products(depth, vectors, near, numbers, step, at->channel, line + from * LANES, at->apart, until - from,
+                         sums);
         }
         if (work->whole)
-            add_products(depth, vectors, near, no_numbers, 0, 0, line + until * LANES, at->apart, of->counts[1] - until, sums);
+            add_products(depth, vectors, near, no_numbers, 0, 0, line + until * LANES, at->apart, of->counts[1] - until,
+                         sums);
     }
 #pragma GCC unroll 8
     for (int c = 0; c < depth; c++)
@@ -114,7 +120,10 @@ typedef void strip_function(const gradient *, const gradient_part *, const REAL 
     { \
         sum_strip(depth, vectors, near, work, at, x, g, to); \
     }
-#define STRIPS_OF(depth, near) STRIP_OF(depth, 1, near) STRIP_OF(depth, 2, near) STRIP_OF(depth, 3, near)
+#define STRIPS_OF(depth, near) \
+    STRIP_OF(depth, 1, near) \
+    STRIP_OF(depth, 2, near) \
+    STRIP_OF(depth, 3, near)
 #define STRIPS_NAMED(depth, near) {strip_##near##_1_##depth, strip_##near##_2_##depth, strip_##near##_3_##depth}
 STRIPS_OF(1, 0)
 STRIPS_OF(2, 0)
@@ -134,10 +143,15 @@ STRIPS_OF(8, 1)
 static strip_function *strip_of(i32 near, i64 left, i64 vectors, i64 *depth)
 {
     static strip_function *const apart[][PANEL_VECTORS] = {
-        STRIPS_NAMED(1, 0), STRIPS_NAMED(2, 0), STRIPS_NAMED(3, 0), STRIPS_NAMED(4, 0),
+        STRIPS_NAMED(1, 0),
+        STRIPS_NAMED(2, 0),
+        STRIPS_NAMED(3, 0),
+        STRIPS_NAMED(4, 0),
     };
     static strip_function *const beside[][PANEL_VECTORS] = {
-        STRIPS_NAMED(1, 1), STRIPS_NAMED(2, 1), STRIPS_NAMED(4, 1),
+        STRIPS_NAMED(1, 1),
+        STRIPS_NAMED(2, 1),
+        STRIPS_NAMED(4, 1),
 #if defined(__AVX512F__)
         STRIPS_NAMED(8, 1),
 #endif
@@ -149,7 +163,8 @@ static strip_function *strip_of(i32 near, i64 left, i64 vectors, i64 *depth)
 }
 
 /* The same number by number, for blocks of g that are no vector. */
-static void strip_by_numbers(const gradient *work, const gradient_part *at, i64 depth, const REAL *x, const REAL *g, REAL *to)
+static void strip_by_numbers(const gradient *work, const gradient_part *at, i64 depth, const REAL *x, const REAL *g,
+                             REAL *to)
 {
     const ag_kernel_gradient *of = work->of;
     const i64 block = of->out_block;
@@ -166,7 +181,8 @@ static void strip_by_numbers(const gradient *work, const gradient_part *at, i64 
                     const i32 within = !outside && p >= left && p < right;
                     const i64 column = p * of->stride[1] + at->j * of->dilation[1] - of->before[1];
                     if (!within && !work->whole) continue;
-                    sum += (within ? x[c * at->channel + row * of->x_strides[2] + column * of->x_strides[3]] : 0) * line[p * block];
+                    sum += (within ? x[c * at->channel + row * of->x_strides[2] + column * of->x_strides[3]] : 0)
+                           * line[p * block];
                 }
             }
             *all = at->first ? sum : *all + sum;
@@ -202,8 +218,10 @@ static void gradient_task(void *context, i64 index)
 {
     const gradient *work = context;
     const ag_kernel_gradient *of = work->of;
-    const i64 panel = index % work->panels, k = index / work->panels % work->depths, portion = index / work->panels / work->depths;
-    const i64 first = begin_of(of->blocks, work->panels, panel), depth = channels_of(work, k), size = of->counts[0] * of->counts[1];
+    const i64 panel = index % work->panels, k = index / work->panels % work->depths,
+              portion = index / work->panels / work->depths;
+    const i64 first = begin_of(of->blocks, work->panels, panel), depth = channels_of(work, k),
+              size = of->counts[0] * of->counts[1];
     const i64 strips = of->images * work->strips, until = begin_of(strips, of->portions, portion + 1);
     gradient_part at = {.apart = size * of->out_block, .channel = of->block > 1 ? 1 : of->x_strides[1], .first = 1};
     at.width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
@@ -213,7 +231,8 @@ static void gradient_task(void *context, i64 index)
     for (; s < until; s++, at.first = 0) {
         const i64 image = s / work->strips;
         at.row = s % work->strips * work->height, at.end = at_most(at.row + work->height, of->counts[0]);
-        at.x = (const REAL *)of->x + image * of->x_strides[0] + k * (of->block > 1 ? 1 : work->depth) * of->x_strides[1];
+        at.x =
+            (const REAL *)of->x + image * of->x_strides[0] + k * (of->block > 1 ? 1 : work->depth) * of->x_strides[1];
         at.g = (const REAL *)of->g + (image * of->blocks + first) * at.apart;
         sum_tiles(work, &at, depth, to);
     }

@@ -62,7 +62,8 @@ static void pair_task(void *context, i64 index)
     const ag_convolution *first = work->first;
     const i64 panel = index % work->panels, strip_number = index / work->panels % work->strips;
     const i64 image = index / work->panels / work->strips, from = strip_number * work->height;
-    const i64 to = at_most(from + work->height, work->second.rows), block = begin_of(first->blocks, work->panels, panel);
+    const i64 to = at_most(from + work->height, work->second.rows),
+              block = begin_of(first->blocks, work->panels, panel);
     const i64 blocks = begin_of(first->blocks, work->panels, panel + 1) - block, slot = claim_slot(&work->free_slots);
     const i64 row = work->second.x_strides[2]; /* numbers */
     REAL *room = (REAL *)first->y + slot * work->numbers;
@@ -88,7 +89,8 @@ static i32 cut_pair(pair *work)
     work->panels = count_panels(work->first, 0);
     const i64 across = second->x_strides[2] * parts(second->blocks, work->panels); /* numbers of a row of a slot */
     const i64 most = BAND_BYTES / (i64)sizeof(REAL) / across - reach;
-    i64 strips = at_least(parts(threads, second->images * work->panels), parts(tall, at_least(1, most / windows.stride)));
+    i64 strips =
+        at_least(parts(threads, second->images * work->panels), parts(tall, at_least(1, most / windows.stride)));
     work->height = parts(tall, at_most(strips, tall)), work->strips = parts(tall, work->height);
     const i64 rows = at_most(windows.length, (work->height - 1) * windows.stride + reach + 1);
     work->numbers = rows * across;
@@ -102,9 +104,10 @@ static i32 cut_pair(pair *work)
 static i32 run_pair(pair *work)
 {
     const ag_convolution *first = work->first;
-    if (work->second.images <= 0 || first->blocks <= 0 || first->blocks != work->second.blocks || !cut_pair(work)) return 0;
+    if (work->second.images <= 0 || first->blocks <= 0 || first->blocks != work->second.blocks || !cut_pair(work))
+        return 0;
     const double numbers = (double)first->images * (double)(first->blocks * first->out_block)
-                         * (double)(first->counts[0] * first->counts[1]);
+                           * (double)(first->counts[0] * first->counts[1]);
     const double all = numbers * (double)(first->channels * first->kernel[0] * first->kernel[1]);
     const i64 count = work->second.images * work->panels * work->strips;
     if (all > LONG) work->rt->listen();

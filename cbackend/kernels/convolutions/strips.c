@@ -15,8 +15,8 @@ enum { STRIP = 48, SEGMENT = 96, STRIP_BYTES = 1 << 16 };
 typedef struct epilogue {
     const ag_nest *nest; /* NULL: none that can run on strips */
     void *const *data;
-    const i64 *joined;   /* strides; one loop runs over rows, columns and numbers of a block */
-    i64 width;           /* numbers of a block */
+    const i64 *joined; /* strides; one loop runs over rows, columns and numbers of a block */
+    i64 width;         /* numbers of a block */
 } epilogue;
 
 /* Return the epilogue of y, `blocks` blocks of `width` channels at counts[0] rows and counts[1] columns of each image.  It
@@ -54,7 +54,7 @@ static void follow_strip(const epilogue *after, i64 image, i64 block, i64 blocks
         for (i32 k = 0; k < nest->arrays; k++) {
             const i64 *strides = after->joined + 5 * k;
             data[k] = (char *)after->data[k]
-                    + (image * strides[0] + b * strides[1] + from * after->width * strides[4]) * nest->items[k];
+                      + (image * strides[0] + b * strides[1] + from * after->width * strides[4]) * nest->items[k];
         }
         nest->part(nest, lengths, data, after->joined, said);
     }
@@ -110,9 +110,11 @@ static void run_blocks(const ag_runtime *rt, by_blocks *work, i64 each)
     if (work->images <= 0 || work->total <= 0 || work->blocks <= 0) return;
     const double numbers = (double)work->images * (double)(work->blocks * work->after.width) * (double)work->total;
     const double all = numbers * (double)(each + STORED / 2);
-    work->height = height_of(rt, all, work->images * work->blocks, work->rows, work->columns, work->total, work->after.width);
+    work->height =
+        height_of(rt, all, work->images * work->blocks, work->rows, work->columns, work->total, work->after.width);
     work->strips = parts(work->rows, work->height);
-    work->groups = work->strips == 1 ? at_most(work->blocks, at_least(1, parts(4 * rt->threads, work->images))) : work->blocks;
+    work->groups =
+        work->strips == 1 ? at_most(work->blocks, at_least(1, parts(4 * rt->threads, work->images))) : work->blocks;
     const i64 count = work->images * work->groups * work->strips;
     if (all > LONG) rt->listen();
     if (rt->threads > 1 && all >= ALONE) rt->parallel(rt, count, run_group, work);

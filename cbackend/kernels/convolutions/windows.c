@@ -60,7 +60,7 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
     i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, said[4];
     i64 joined[AG_MOST_ARRAYS * 5];
     const i32 is_even = lie_evenly(of->row_rank, of->rows, of->row_steps, right + of->rank)
-                     && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
+                        && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
     i32 together = follows_positions(of, joined);
     for (i32 axis = 0; axis < of->row_rank; axis++) k *= of->rows[axis];
     for (i32 axis = 0; axis < of->column_rank; axis++) n *= of->columns[axis];
@@ -71,11 +71,24 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
     }
     const i32 failed = is_even || (rows && columns) ? 0 : 2;
     if (!failed) {
-        multiply_all(rt, &(const batched_product){
-            .rank = of->rank, .batch = of->batch, .m = of->m, .n = n, .k = k, .alpha = &one, .a = of->a,
-            .a_strides = of->a_strides, .b = of->b, .b_strides = right, .beta = &zero, .c = of->y, .after = together ? after->nest : 0, .data = after->data, .strides = joined, .grouped = of->rank == 2,
-            .b_rows = rows, .b_columns = columns
-        });
+        multiply_all(rt, &(const batched_product){.rank = of->rank,
+                                                  .batch = of->batch,
+                                                  .m = of->m,
+                                                  .n = n,
+                                                  .k = k,
+                                                  .alpha = &one,
+                                                  .a = of->a,
+                                                  .a_strides = of->a_strides,
+                                                  .b = of->b,
+                                                  .b_strides = right,
+                                                  .beta = &zero,
+                                                  .c = of->y,
+                                                  .after = together ? after->nest : 0,
+                                                  .data = after->data,
+                                                  .strides = joined,
+                                                  .grouped = of->rank == 2,
+                                                  .b_rows = rows,
+                                                  .b_columns = columns});
         if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
     }
     rt->release(rows);

@@ -56,10 +56,7 @@ static i64 claim_slot(unsigned long long *free_slots)
 }
 
 /* A vector of numbers, or the first one alone. */
-INLINE vector numbers_at(const REAL *from, i32 whole)
-{
-    return whole ? *(const unaligned *)from : (vector){*from};
-}
+INLINE vector numbers_at(const REAL *from, i32 whole) { return whole ? *(const unaligned *)from : (vector){*from}; }
 
 INLINE void put_numbers(REAL *to, vector numbers, i32 whole)
 {
@@ -137,7 +134,8 @@ INLINE void tile_out(const int edge, const REAL *m, i64 apart, vector bias, vect
 }
 
 #define TILE_WAYS(edge, whole) \
-    static __attribute__((noinline)) void tile_in_##edge##_##whole(const REAL *x, i64 row, i64 column, REAL *to, i64 apart) \
+    static __attribute__((noinline)) void tile_in_##edge##_##whole(const REAL *x, i64 row, i64 column, REAL *to, \
+                                                                   i64 apart) \
     { \
         tile_in(edge, x, row, column, to, apart, whole); \
     } \
@@ -145,7 +143,10 @@ INLINE void tile_out(const int edge, const REAL *m, i64 apart, vector bias, vect
     { \
         tile_out(edge, m, apart, bias, y, whole); \
     }
-TILE_WAYS(4, 0) TILE_WAYS(4, 1) TILE_WAYS(6, 0) TILE_WAYS(6, 1)
+TILE_WAYS(4, 0)
+TILE_WAYS(4, 1)
+TILE_WAYS(6, 0)
+TILE_WAYS(6, 1)
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
@@ -198,12 +199,21 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
                            i64 panel_width, i64 width, REAL *sums)
 {
     const ag_tiled_convolution *of = work->of;
-    const ag_convolution flat = {
-        .channels = of->channels, .block = of->block, .kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1},
-        .lengths = {1, strip->tiles}, .x_strides = {0, strip->tiles * of->block, 0, of->block}
-    };
+    const ag_convolution flat = {.channels = of->channels,
+                                 .block = of->block,
+                                 .kernel = {1, 1},
+                                 .stride = {1, 1},
+                                 .dilation = {1, 1},
+                                 .lengths = {1, strip->tiles},
+                                 .x_strides = {0, strip->tiles * of->block, 0, of->block}};
     const i64 vectors = width / LANES, most = at_most(TILE_COLUMNS, TILE_SUMS / at_least(vectors, 1));
-    tile_place at = {.zeros = no_numbers, .width = panel_width, .last = work->deep, .bottom = 1, .below = 1, .step = of->block, .inside = 1};
+    tile_place at = {.zeros = no_numbers,
+                     .width = panel_width,
+                     .last = work->deep,
+                     .bottom = 1,
+                     .below = 1,
+                     .step = of->block,
+                     .inside = 1};
     const i64 weights = of->channels * panel_width; /* of a position; those of the next one are prefetched */
     at.lines = parts(weights * (i64)sizeof(REAL), LINE_BYTES * work->deep * parts(count, most));
     for (i64 position = 0; position < work->edge * work->edge; position++, sums += count * width) {
@@ -212,7 +222,8 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
             columns = parts(count - t, parts(count - t, most));
             at.x = strip->room + (position * work->deep * strip->tiles + from + t) * of->block;
             if (work->whole)
-                tiles[vectors - 1][columns - 1](&flat, &at, no_numbers, sums + t * of->out_block, count * of->out_block, of->out_block);
+                tiles[vectors - 1][columns - 1](&flat, &at, no_numbers, sums + t * of->out_block, count * of->out_block,
+                                                of->out_block);
             else tile_by_numbers(&flat, &at, columns, 1, no_numbers, sums + t, count, 1);
             at.ahead += at.lines * LINE_BYTES * work->deep;
         }

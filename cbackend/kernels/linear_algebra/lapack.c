@@ -184,8 +184,8 @@ static i64 triangular(const ag_runtime *rt, i32 upper, i32 trans, i32 unit, i64 
     integer info = as_integer(0);
     void (*trtrs)(const char *, const char *, const char *, const void *, const void *, const T *, const void *, T *,
                   const void *, void *, u64, u64, u64) = symbols[3];
-    THROUGH_GATE(n * n * k / 2, trtrs(upper ? "U" : "L", trans ? "T" : "N", unit ? "U" : "N", &size, &sides, a, &step, b,
-                                      &size, &info, 1, 1, 1));
+    THROUGH_GATE(n * n * k / 2, trtrs(upper ? "U" : "L", trans ? "T" : "N", unit ? "U" : "N", &size, &sides, a, &step,
+                                      b, &size, &info, 1, 1, 1));
     return value_of(info);
 }
 

@@ -16,8 +16,8 @@ typedef struct channel_rows {
 } channel_rows;
 
 typedef struct beside {
-    const REAL *ends[3];   /* of the first position: the previous block, this one, the next one; NULL if there is none */
-    i64 held[3];           /* number of channels of each; the others are zeros */
+    const REAL *ends[3]; /* of the first position: the previous block, this one, the next one; NULL if there is none */
+    i64 held[3];         /* number of channels of each; the others are zeros */
 } beside;
 
 /* The channels of `count` positions, each in a line of three blocks. */
@@ -26,7 +26,8 @@ INLINE void lay_lines(const beside *of, i64 position, i64 count, REAL lines[][3 
     for (int k = 0; k < 3; k++) {
         const REAL *from = of->ends[k] + position * LANES;
         if (of->ends[k])
-            for (i64 p = 0; p < count; p++) *(unaligned *)(lines[p] + k * LANES) = *(const unaligned *)(from + p * LANES);
+            for (i64 p = 0; p < count; p++)
+                *(unaligned *)(lines[p] + k * LANES) = *(const unaligned *)(from + p * LANES);
         if (of->held[k] < LANES)
             for (i64 p = 0; p < count; p++)
                 for (i64 l = of->held[k]; l < LANES; l++) lines[p][k * LANES + l] = 0;
@@ -90,9 +91,16 @@ static void sum_channels(const ag_runtime *rt, const ag_channel_sums *of)
     const i64 total = of->lengths[0] * of->lengths[1];
     const channel_rows rows = {of, parts(total, at_least(1, parts(total, SEGMENT)))};
     by_blocks work = {
-        .function = of->block == LANES ? sum_neighbours : sum_neighbours_singly, .of = &rows, .x = of->x,
-        .x_strides = of->x_strides, .y = of->y, .images = of->images, .blocks = of->blocks,
-        .rows = parts(total, at_least(1, rows.columns)), .columns = rows.columns, .total = total,
+        .function = of->block == LANES ? sum_neighbours : sum_neighbours_singly,
+        .of = &rows,
+        .x = of->x,
+        .x_strides = of->x_strides,
+        .y = of->y,
+        .images = of->images,
+        .blocks = of->blocks,
+        .rows = parts(total, at_least(1, rows.columns)),
+        .columns = rows.columns,
+        .total = total,
         .after = epilogue_of(&of->after, of->images, of->blocks, of->lengths, of->block, joined),
     };
     run_blocks(rt, &work, of->before + of->behind + 1);

@@ -20,7 +20,8 @@ INLINE vector larger(vector a, vector b) { return choose((a >= b) | (a != a), a,
 INLINE vector taken(const int sums, vector all, vector number) { return sums ? all + number : larger(all, number); }
 
 /* Reduce `columns` adjacent windows, the first of which begins at x. */
-INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of, const window *at, const REAL *x, REAL *y)
+INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of, const window *at, const REAL *x,
+                         REAL *y)
 {
     vector all[POOLED_COLUMNS];
     const i32 empty = at->top >= at->bottom || at->left >= at->right;
@@ -51,7 +52,8 @@ INLINE void pool_columns(const int columns, const int sums, const ag_pooling *of
         if (sums) pool_columns(columns, 1, of, at, x, y); \
         else pool_columns(columns, 0, of, at, x, y); \
     }
-POOLED(1) POOLED(8)
+POOLED(1)
+POOLED(8)
 
 /* The positions of a window from `start` on that lie within `length`. */
 static void find_positions(const ag_pooling *of, i32 axis, i64 start, i64 *from, i64 *to)
@@ -118,8 +120,15 @@ static void pool_singly(const void *context, const REAL *x, REAL *y, i64 block, 
 static by_blocks pool_tasks(const ag_pooling *of, i64 *joined)
 {
     return (by_blocks){
-        .function = of->block == LANES ? pool_rows : pool_singly, .of = of, .x = of->x, .x_strides = of->x_strides, .y = of->y,
-        .images = of->images, .blocks = of->blocks, .rows = of->counts[0], .columns = of->counts[1],
+        .function = of->block == LANES ? pool_rows : pool_singly,
+        .of = of,
+        .x = of->x,
+        .x_strides = of->x_strides,
+        .y = of->y,
+        .images = of->images,
+        .blocks = of->blocks,
+        .rows = of->counts[0],
+        .columns = of->counts[1],
         .total = of->counts[0] * of->counts[1],
         .after = epilogue_of(&of->after, of->images, of->blocks, of->counts, of->block, joined),
     };

@@ -35,10 +35,20 @@ static i32 by_few_vectors(const ag_runtime *rt, const product *x)
     const i32 trans = x->b1 == 1 && x->b0 >= x->n;
     if (!OWN_LOOPS || x->m > (trans ? FEW_ADDED : FEW_SUMMED) || x->n < MANY_NUMBERS / x->k || x->of->b_rows) return 0;
     if (!trans && !(x->b0 == 1 && x->b1 >= x->k)) return 0;
-    const vector_work work = {
-        trans, trans ? x->k : x->n, trans ? x->n : x->k, trans ? x->b0 : x->b1, x->a1, 1, 0, x->alpha, x->b, x->a, x->c,
-        x->m, x->a0, x->c0
-    };
+    const vector_work work = {trans,
+                              trans ? x->k : x->n,
+                              trans ? x->n : x->k,
+                              trans ? x->b0 : x->b1,
+                              x->a1,
+                              1,
+                              0,
+                              x->alpha,
+                              x->b,
+                              x->a,
+                              x->c,
+                              x->m,
+                              x->a0,
+                              x->c0};
     if (!fills_vectors(&work)) return 0;
     scale_rows(x->m, x->n, x->beta, x->c, x->c0);
     add_product(rt, work);
@@ -80,7 +90,8 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
+    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1)
+        return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 
@@ -93,11 +104,21 @@ static product product_number(const batched_product *of, i64 index, i64 *place)
         place[l] = left % of->batch[l], left /= of->batch[l];
         a += place[l] * of->a_strides[l], b += place[l] * of->b_strides[l];
     }
-    return (product){
-        of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->n,
-        (const T *)of->a + a, (const T *)of->b + b, of->a_strides[rank], of->a_strides[rank + 1], of->b_strides[rank],
-        of->b_strides[rank + 1], of->n, of, place
-    };
+    return (product){of->m,
+                     of->n,
+                     of->k,
+                     *(const T *)of->alpha,
+                     *(const T *)of->beta,
+                     (T *)of->c + index * of->m * of->n,
+                     (const T *)of->a + a,
+                     (const T *)of->b + b,
+                     of->a_strides[rank],
+                     of->a_strides[rank + 1],
+                     of->b_strides[rank],
+                     of->b_strides[rank + 1],
+                     of->n,
+                     of,
+                     place};
 }
 
 static void multiply_some(void *context, i64 index)
@@ -147,11 +168,21 @@ static void multiply_batch(const ag_runtime *rt, const ag_product *of)
     i64 said[4];
     i32 together = after->nest && after->lengths[of->rank] == of->m && after->lengths[of->rank + 1] == of->n;
     for (i32 l = 0; together && l < of->rank; l++) together = after->lengths[l] == of->batch[l];
-    multiply_all(rt, &(const batched_product){
-        .rank = of->rank, .batch = of->batch, .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .a = of->a,
-        .a_strides = of->a_strides, .b = of->b, .b_strides = of->in_panels ? none : of->b_strides, .beta = of->beta,
-        .c = of->y, .after = together ? after->nest : 0, .data = after->data, .strides = after->strides,
-        .in_panels = of->in_panels
-    });
+    multiply_all(rt, &(const batched_product){.rank = of->rank,
+                                              .batch = of->batch,
+                                              .m = of->m,
+                                              .n = of->n,
+                                              .k = of->k,
+                                              .alpha = of->alpha,
+                                              .a = of->a,
+                                              .a_strides = of->a_strides,
+                                              .b = of->b,
+                                              .b_strides = of->in_panels ? none : of->b_strides,
+                                              .beta = of->beta,
+                                              .c = of->y,
+                                              .after = together ? after->nest : 0,
+                                              .data = after->data,
+                                              .strides = after->strides,
+                                              .in_panels = of->in_panels});
     if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
 }

@@ -20,21 +20,21 @@ typedef half halves __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef half unaligned_halves __attribute__((vector_size(VECTOR_BYTES / 2), aligned(1), may_alias));
 typedef unsigned int number_bits __attribute__((may_alias));
 
-enum { BF_ROWS = 6, BF_AHEAD = 4096 };   /* BF_ROWS: of a tile; BF_AHEAD: prefetch distance in b, bytes */
-enum { BF_WORDS = 512 };                 /* words along the sum whose panel stays in the cache for all rows */
-enum { BF_PACKED = 1 << 15 };            /* least numbers of a per task */
+enum { BF_ROWS = 6, BF_AHEAD = 4096 };    /* BF_ROWS: of a tile; BF_AHEAD: prefetch distance in b, bytes */
+enum { BF_WORDS = 512 };                  /* words along the sum whose panel stays in the cache for all rows */
+enum { BF_PACKED = 1 << 15 };             /* least numbers of a per task */
 enum { LEAST_SUM = 142, ALL_ZERO = 255 }; /* of exponents of a and b; the exponent of zeros alone */
 
 typedef struct bf_work {
     const ag_bfloat_product *of;
     const ag_runtime *rt;
-    i64 words, panels;                   /* of the sum; of b */
-    i64 chunk, chunks;                   /* rows of a that a task packs; tasks */
-    i64 height, strips;                  /* rows of a that a task multiplies by a panel */
-    half *a;                             /* rows, words */
+    i64 words, panels;  /* of the sum; of b */
+    i64 chunk, chunks;  /* rows of a that a task packs; tasks */
+    i64 height, strips; /* rows of a that a task multiplies by a panel */
+    half *a;            /* rows, words */
     i32 *b;
-    i32 *least;                          /* of each chunk and panel, the least exponent */
-    i32 plain;                           /* no vdpbf16ps */
+    i32 *least; /* of each chunk and panel, the least exponent */
+    i32 plain;  /* no vdpbf16ps */
 } bf_work;
 
 /* Round the bits of floats to the upper half; a NaN stays a NaN. */
@@ -75,7 +75,9 @@ INLINE vector upper_halves(const void *from, i64 at, i64 step, i32 is_bits, i64 
     vector found = {0};
     for (i64 l = 0; l < at_most(LANES, count); l++) {
         const i64 k = at + l * step;
-        found[l] = (i32)((unsigned int)(is_bits ? ((const half *)from)[k] : rounded_number(((const number_bits *)from)[k])) << 16);
+        found[l] =
+            (i32)((unsigned int)(is_bits ? ((const half *)from)[k] : rounded_number(((const number_bits *)from)[k]))
+                  << 16);
     }
     return found;
 }
@@ -89,8 +91,8 @@ static i32 pack_bf_rows(const bf_work *work, i64 first, i64 last)
         half *to = work->a + i * 2 * work->words;
         for (i64 k = 0; k < of->depth; k += LANES, to += LANES) {
             const i64 count = at_most(LANES, of->depth - k);
-            const vector upper = upper_halves(of->a, i * of->a_strides[0] + k * of->a_strides[1], of->a_strides[1],
-                                              of->a_bits, count);
+            const vector upper =
+                upper_halves(of->a, i * of->a_strides[0] + k * of->a_strides[1], of->a_strides[1], of->a_bits, count);
             const halves narrow = __builtin_convertvector((unsigned_vector)upper >> 16, halves);
             least = least_of(least, upper);
             if (count >= LANES) *(unaligned_halves *)to = narrow;
@@ -123,9 +125,8 @@ static void pack_bf(void *context, i64 index)
 {
     const bf_work *work = context;
     const i64 first = index * work->chunk;
-    work->least[index] = index < work->chunks
-                           ? pack_bf_rows(work, first, at_most(first + work->chunk, work->of->rows))
-                           : pack_bf_panel(work, index - work->chunks);
+    work->least[index] = index < work->chunks ? pack_bf_rows(work, first, at_most(first + work->chunk, work->of->rows))
+                                              : pack_bf_panel(work, index - work->chunks);
 }
 
 /* Rows of a and vectors of a panel, both from the same word along the sum on. */
@@ -191,11 +192,15 @@ typedef void bf_function(const bf_tile *);
 #define BF_KERNEL(name, rows, vectors, plain) \
     static __attribute__((noinline)) void name(const bf_tile *at) { sum_bf_words(rows, vectors, plain, at); }
 #define BF_KERNELS(name, vectors, plain) \
-    BF_KERNEL(name##_1, 1, vectors, plain) BF_KERNEL(name##_2, 2, vectors, plain) BF_KERNEL(name##_4, 4, vectors, plain) \
+    BF_KERNEL(name##_1, 1, vectors, plain) \
+    BF_KERNEL(name##_2, 2, vectors, plain) \
+    BF_KERNEL(name##_4, 4, vectors, plain) \
     BF_KERNEL(name##_6, 6, vectors, plain)
 #define BF_NAMES(name) {name##_1, name##_2, name##_4, name##_6}
-BF_KERNELS(bf_plain_one, 1, 1) BF_KERNELS(bf_plain_two, 2, 1)
-BF_KERNELS(bf_one, 1, 0) BF_KERNELS(bf_two, 2, 0)
+BF_KERNELS(bf_plain_one, 1, 1)
+BF_KERNELS(bf_plain_two, 2, 1)
+BF_KERNELS(bf_one, 1, 0)
+BF_KERNELS(bf_two, 2, 0)
 #if defined(__AVX512F__)
 BF_KERNELS(bf_four, 4, 0)
 #else
@@ -206,9 +211,8 @@ BF_KERNELS(bf_four, 4, 0)
 #endif
 
 /* Indexed by: float multiplications or not; 1, 2 or 4 vectors; 1, 2, 4 or 6 rows. */
-static bf_function *const bf_kernels[2][3][4] = {
-    {BF_NAMES(bf_one), BF_NAMES(bf_two), BF_NAMES(bf_four)}, {BF_NAMES(bf_plain_one), BF_NAMES(bf_plain_two)}
-};
+static bf_function *const bf_kernels[2][3][4] = {{BF_NAMES(bf_one), BF_NAMES(bf_two), BF_NAMES(bf_four)},
+                                                 {BF_NAMES(bf_plain_one), BF_NAMES(bf_plain_two)}};
 
 /* Run all vectors of a panel. */
 static void sum_bf_panel(const bf_work *work, bf_tile at, i64 rows)
@@ -242,10 +246,12 @@ static void bf_task(void *context, i64 index)
             else
                 for (i64 r = 0; r < rows; r++)
                     __builtin_memcpy(sums + r * width, y + r * of->outputs, (unsigned long)count * sizeof *y);
-            const bf_tile at = {
-                work->a + (row * work->words + w) * 2, panel + w * width, 2 * work->words, width,
-                at_most(BF_WORDS, work->words - w), sums
-            };
+            const bf_tile at = {work->a + (row * work->words + w) * 2,
+                                panel + w * width,
+                                2 * work->words,
+                                width,
+                                at_most(BF_WORDS, work->words - w),
+                                sums};
             sum_bf_panel(work, at, rows);
             for (i64 r = 0; r < rows; r++)
                 __builtin_memcpy(y + r * of->outputs, sums + r * width, (unsigned long)count * sizeof *y);

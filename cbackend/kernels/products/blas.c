@@ -13,25 +13,22 @@
 #define LOOP INLINE /* each caller gets the loop for its own strides */
 #endif
 
-enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };                    /* as CBLAS counts them */
-enum { LINE = 16, QUIET_TILES = 16, QUIET_DEPTH = 1024 }; /* see blas_gemm, also for the next */
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 }; /* as CBLAS counts them */
+enum { LINE = 16, QUIET_TILES = 16, QUIET_DEPTH = 1024 };      /* see blas_gemm, also for the next */
 /* See blas_gemv: numbers of a matrix, its columns where they are summed and where they are kept, numbers in a task. */
 enum { GEMV_ALONE = COMPLEX ? 4096 : 9216, GEMV_SUMMED = COMPLEX ? 512 : 2048, GEMV_KEPT = 512, GEMV_TASK = 1 << 17 };
 enum { DOT_ALONE = 8192, DOT_TASK = 8 * DOT_ALONE, MOST_SUMS = 256 }; /* see dot: numbers of a call; of a task; tasks */
-enum { GER_TASK = 1 << 16 };                                           /* numbers of a matrix */
+enum { GER_TASK = 1 << 16 };                                          /* numbers of a matrix */
 enum { LONG_TILE = 1 << (COMPLEX ? 28 : 30), LONG_WIDTH = 1024, LONG_DEPTH = 2048 };
 
-static i32 wide; /* the BLAS takes 64-bit integers */
+static i32 wide;  /* the BLAS takes 64-bit integers */
 static i64 quiet; /* most multiplications of a product that wakes no thread of the BLAS; 0: unknown */
 
 /* Return the length of all parts of `total` but the last, at most `most`. */
 INLINE i64 even_part(i64 total, i64 most) { return parts(total, parts(total, most)); }
 
 /* Whether the BLAS can take these sizes. */
-INLINE i32 fits(i64 a, i64 b, i64 c, i64 d, i64 e, i64 f)
-{
-    return wide || ((a | b | c | d | e | f) >> 31) == 0;
-}
+INLINE i32 fits(i64 a, i64 b, i64 c, i64 d, i64 e, i64 f) { return wide || ((a | b | c | d | e | f) >> 31) == 0; }
 
 #if COMPLEX
 #define BY_VALUE(type) const type *
@@ -48,8 +45,10 @@ static void *symbols[4];
 /* y = beta * y, where beta == 0 does not read y */
 static void scale(i64 n, T beta, T *y, i64 step)
 {
-    if (beta == 0) for (i64 i = 0; i < n; i++) y[i * step] = 0;
-    else if (beta != 1) for (i64 i = 0; i < n; i++) y[i * step] = MULTIPLY(beta, y[i * step]);
+    if (beta == 0)
+        for (i64 i = 0; i < n; i++) y[i * step] = 0;
+    else if (beta != 1)
+        for (i64 i = 0; i < n; i++) y[i * step] = MULTIPLY(beta, y[i * step]);
 }
 
 static void scale_rows(i64 m, i64 n, T beta, T *c, i64 ldc)
@@ -124,7 +123,12 @@ typedef T dot_narrow(i32, const T *, i32, const T *, i32);
 #define BLAS(index, kind, ...) \
     (wide ? ((kind##_wide *)symbols[index])(__VA_ARGS__) : ((kind##_narrow *)symbols[index])(__VA_ARGS__))
 /* Every call of the BLAS stands between these; see blas_gate.c. */
-#define THROUGH_GATE(call) do { rt->enter_blas(rt); call; rt->leave_blas(rt); } while (0)
+#define THROUGH_GATE(call) \
+    do { \
+        rt->enter_blas(rt); \
+        call; \
+        rt->leave_blas(rt); \
+    } while (0)
 #define LETTER(trans) ((trans) ? TRANSPOSE : NO_TRANSPOSE)
 
 /* c = alpha * op(a) @ op(b) + beta * c by the BLAS, in tiles.
@@ -156,8 +160,8 @@ static void blas_gemm(const ag_runtime *rt, i32 trans_a, i32 trans_b, i64 m, i64
                 const T *left = a + (trans_a ? p * lda + i : i * lda + p);
                 const T *right = b + (trans_b ? j * ldb + p : p * ldb + j);
                 i64 rows = at_most(height, m - i), columns = at_most(width, n - j), inner = at_most(depth, k - p);
-                THROUGH_GATE(BLAS(0, gemm, ROW_MAJOR, LETTER(trans_a), LETTER(trans_b), rows, columns, inner, VALUE(alpha),
-                                  left, lda, right, ldb, VALUE(p ? &one : beta), c + i * ldc + j, ldc));
+                THROUGH_GATE(BLAS(0, gemm, ROW_MAJOR, LETTER(trans_a), LETTER(trans_b), rows, columns, inner,
+                                  VALUE(alpha), left, lda, right, ldb, VALUE(p ? &one : beta), c + i * ldc + j, ldc));
                 if (height < m && rt->stopped()) return;
             }
 }
@@ -178,7 +182,8 @@ static i32 blas_gemm_of(const ag_runtime *rt, const product *x)
     i32 trans_a, trans_b;
     i64 lda, ldb, ldc = x->m == 1 ? x->n : x->c0;
     if (!symbols[0] || x->alpha == 0 || ldc < x->n) return 0;
-    if (!as_stored(x->m, x->k, x->a0, x->a1, &trans_a, &lda) || !as_stored(x->k, x->n, x->b0, x->b1, &trans_b, &ldb)) return 0;
+    if (!as_stored(x->m, x->k, x->a0, x->a1, &trans_a, &lda) || !as_stored(x->k, x->n, x->b0, x->b1, &trans_b, &ldb))
+        return 0;
     if (!fits(x->m, x->n, x->k, lda, ldb, ldc)) return 0;
     blas_gemm(rt, trans_a, trans_b, x->m, x->n, x->k, &x->alpha, x->a, lda, x->b, ldb, &x->beta, x->c, ldc);
     return 1;
@@ -251,10 +256,18 @@ static void gemv(const ag_runtime *rt, i32 trans, i64 m, i64 n, const void *alph
     }
 #endif
     if (symbols[1] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0))
-        blas_gemv(rt, (gemv_work){.trans = trans, .m = m, .n = n, .lda = lda, .incx = incx, .incy = incy, .alpha = alpha,
-                                  .a = a, .x = x, .beta = beta, .y = y});
-    else
-        own_gemv(trans, m, n, *alpha, a, lda, x, incx, *beta, y, incy);
+        blas_gemv(rt, (gemv_work){.trans = trans,
+                                  .m = m,
+                                  .n = n,
+                                  .lda = lda,
+                                  .incx = incx,
+                                  .incy = incy,
+                                  .alpha = alpha,
+                                  .a = a,
+                                  .x = x,
+                                  .beta = beta,
+                                  .y = y});
+    else own_gemv(trans, m, n, *alpha, a, lda, x, incx, *beta, y, incy);
 }
 
 /* Rows of a += alpha * x * y. */
@@ -316,8 +329,8 @@ static void dot_task(void *work_, i64 index)
     T total = 0;
     if (w->told) w->rt->enter_blas(w->rt);
     for (i64 i = from; i < end; i += DOT_ALONE)
-        total += dot_part(w->told, at_most(DOT_ALONE, end - i), w->x + i * w->incx, w->incx, w->y + i * w->incy,
-                          w->incy);
+        total +=
+            dot_part(w->told, at_most(DOT_ALONE, end - i), w->x + i * w->incx, w->incx, w->y + i * w->incy, w->incy);
     if (w->told) w->rt->leave_blas(w->rt);
     w->sums[index] = total;
 }

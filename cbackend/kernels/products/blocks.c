@@ -19,10 +19,14 @@
 
 enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
 enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are prefetched before they are packed */
-enum { ROUND = 4 * DEPTH }; /* work between checks for Ctrl-C: some 10 ms per task */
-enum { ALONE = 1 << 20, TASK = 1 << 21, LONG = 1 << 28 }; /* multiplications: on one thread; of a task; between checks */
+enum { ROUND = 4 * DEPTH };               /* work between checks for Ctrl-C: some 10 ms per task */
+enum {
+    ALONE = 1 << 20,
+    TASK = 1 << 21,
+    LONG = 1 << 28
+}; /* multiplications: on one thread; of a task; between checks */
 enum { MOST = 1 << 30 }; /* multiplications of a task: 40 ms without a check for Ctrl-C */
-enum { STORED = 32 }; /* multiplications that take as long as writing one number of c */
+enum { STORED = 32 };    /* multiplications that take as long as writing one number of c */
 /* Panels of b that use a before that is packed; rows of a, and numbers of b, for which b need not be packed, unless a
    panel would be narrower than a vector and have to be copied for each tile. */
 enum { REUSED = 4, FEW = 4 * ROWS, LITTLE = 64 * 64 };
@@ -67,9 +71,9 @@ typedef struct product {
 typedef struct sharing {
     const ag_runtime *rt;
     const product *of;
-    i64 start, end, depth; /* depth: of a block, the last may be shorter */
+    i64 start, end, depth;     /* depth: of a block, the last may be shorter */
     i64 rows, columns, across; /* of a task; tasks beside each other */
-    i32 packs; /* panels of b; otherwise b is read in place */
+    i32 packs;                 /* panels of b; otherwise b is read in place */
 } sharing;
 
 /* Rows [row, row + depth) of b and columns [column, column + width) of b and c. */
@@ -164,7 +168,8 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
         i64 step = (1 + COMPLEX) * width;
         to.c = x->c + i * x->c0 + column, to.n = n, to.skip = 0;
         if (work->panels) from = work->panels + (1 + COMPLEX) * j * k;
-        else if (!COMPLEX && !x->of->b_rows && x->b1 == 1 && column + n >= width) { /* a last panel begins further left */
+        else if (!COMPLEX && !x->of->b_rows && x->b1 == 1
+                 && column + n >= width) { /* a last panel begins further left */
             const i64 skip = width - n;
             from = (const REAL *)(b - skip), step = x->b0;
             if (j >= skip && to.alpha == 1 && to.beta == 0) to.c -= skip, to.n = width; /* the same numbers once more */
@@ -174,8 +179,10 @@ static void multiply_rows(const block *work, i64 i, i64 m, i64 next)
         else pack_columns(k, n, width, b, x->b0, x->b1, right);
         if (ahead.at_once) fetch_portion(&ahead);
         if (work->row) fetch_target(&to);
-        (width == LANES ? multiply_one : m > ROWS / 2 ? multiply_two : !COMPLEX && m == 1 ? multiply_row : multiply_half)(
-            k, &panel, from, step, &to);
+        (width == LANES       ? multiply_one
+         : m > ROWS / 2       ? multiply_two
+         : !COMPLEX && m == 1 ? multiply_row
+                              : multiply_half)(k, &panel, from, step, &to);
     }
     if (work->row + k == x->k) follow(x, i, work->column, m, work->width);
 }
@@ -278,7 +285,8 @@ static i32 multiply(const ag_runtime *rt, const product *x)
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
-    const i32 in_panels = x->of->in_panels, lies_well = in_panels || (!COMPLEX && !x->of->b_rows && x->b1 == 1 && little);
+    const i32 in_panels = x->of->in_panels,
+              lies_well = in_panels || (!COMPLEX && !x->of->b_rows && x->b1 == 1 && little);
     if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* too small to share, or to decide about it */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
         block whole = {x, 0, x->n, 0, x->k, 0};

@@ -16,7 +16,7 @@
 
 /* Compute one tile of c = a @ b in place. */
 INLINE void multiply_as_it_lies(const int vectors, i64 k, const REAL *const *row, i64 step, const REAL *b, i64 b_step,
-                              REAL *c, i64 c0)
+                                REAL *c, i64 c0)
 {
     vector sums[ROWS][2];
     sum_tile(ROWS, vectors, k, row, step, b, b_step, sums);
@@ -57,11 +57,11 @@ enum { BESIDE = 4 }; /* rows that share each read of b */
         _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = (piece){0}; \
         for (; k > 0; k--, a += a1, b += b0) { \
             const piece first_right = *(const piece *)b, last_right = *(const piece *)(b + last); \
-            _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) \
-                sums[r][0] += a[r * a0] * first_right, sums[r][1] += a[r * a0] * last_right; \
+            _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++) sums[r][0] += a[r * a0] * first_right, \
+                sums[r][1] += a[r * a0] * last_right; \
         } \
-        _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++, c += c0) \
-            *(piece *)c = sums[r][0], *(piece *)(c + last) = sums[r][1]; \
+        _Pragma("GCC unroll 4") for (int r = 0; r < rows; r++, c += c0) * (piece *)c = sums[r][0], \
+                                                                                 *(piece *)(c + last) = sums[r][1]; \
     } \
     KERNEL name(i64 m, i64 n, i64 k, const REAL *a, i64 a0, i64 a1, const REAL *b, i64 b0, REAL *c, i64 c0) \
     { \

@@ -58,7 +58,7 @@ typedef struct nibble_tile {
     i64 step, width; /* step: from a row of x to the next */
     const byte *w, *zero;
     const float *scale;
-    float *to;       /* room for the sums: rows, vectors, lanes */
+    float *to; /* room for the sums: rows, vectors, lanes */
 } nibble_tile;
 
 INLINE void sum_nibbles(const int rows, const int vectors, const i32 has_zero, const nibble_tile *at)

@@ -149,8 +149,10 @@ static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
         const T *from = b + column[0];
         if (beside == LANES)
             for (i64 p = 0; p < k; p++, out += width) *(vector *)out = *(const unaligned *)(from + rows[p]);
-        else if (count == LANES && LANES % 4 == 0 && in_groups(column, 4)) copy_groups(k, 4, width, b, rows, column, out);
-        else if (count == LANES && LANES % 2 == 0 && in_groups(column, 2)) copy_groups(k, 2, width, b, rows, column, out);
+        else if (count == LANES && LANES % 4 == 0 && in_groups(column, 4))
+            copy_groups(k, 4, width, b, rows, column, out);
+        else if (count == LANES && LANES % 2 == 0 && in_groups(column, 2))
+            copy_groups(k, 2, width, b, rows, column, out);
         else gather_columns(k, count, width, b, rows, column, out);
     }
 #endif

@@ -16,7 +16,7 @@
 
 enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/sparse_columns.py has the former too */
 #if defined(__AVX512F__) || defined(__aarch64__)
-enum { COLUMN_ROWS = 8 };     /* rows whose sums are in registers, two vectors each */
+enum { COLUMN_ROWS = 8 }; /* rows whose sums are in registers, two vectors each */
 #else
 enum { COLUMN_ROWS = 2 };
 #endif
@@ -44,10 +44,10 @@ INLINE void sum_column(const int rows, const column_tile *at)
         for (int u = 0; u < 2; u++) sums[r][u] = (floats){0};
 #define ADD_BLOCK(u) \
     { \
-        const floats weights = *(const unaligned_floats *)(at->w + (i + u) * LANES); \
-        const floats *const from = (const floats *)(at->x + (at->places[i + u] - at->first) * LANES); \
-        _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++) \
-            sums[r][u] = add_multiple(sums[r][u], from[r * (COLUMN_STEP / LANES)], weights); \
+        const floats weights = *(const unaligned_floats *)(at->w + (i + (u)) * LANES); \
+        const floats *const from = (const floats *)(at->x + (at->places[i + (u)] - at->first) * LANES); \
+        _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++) sums[r][u] = \
+            add_multiple(sums[r][u], from[r * (COLUMN_STEP / LANES)], weights); \
     }
     i64 i = 0;
     for (; i + 2 <= at->count; i += 2) {
@@ -57,16 +57,17 @@ INLINE void sum_column(const int rows, const column_tile *at)
     if (i < at->count) ADD_BLOCK(0)
 #undef ADD_BLOCK
 #pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-        *(unaligned_floats *)(at->to + r * LANES * LANES) = sums[r][0] + sums[r][1];
+    for (int r = 0; r < rows; r++) *(unaligned_floats *)(at->to + r * LANES * LANES) = sums[r][0] + sums[r][1];
 }
 
 typedef void column_function(const column_tile *);
 #define COLUMN_KERNEL(rows) \
     static __attribute__((noinline)) void column_##rows(const column_tile *at) { sum_column(rows, at); }
-COLUMN_KERNEL(1) COLUMN_KERNEL(2)
+COLUMN_KERNEL(1)
+COLUMN_KERNEL(2)
 #if defined(__AVX512F__) || defined(__aarch64__)
-COLUMN_KERNEL(4) COLUMN_KERNEL(8)
+COLUMN_KERNEL(4)
+COLUMN_KERNEL(8)
 static column_function *const column_kernels[4] = {column_1, column_2, column_4, column_8};
 #else
 static column_function *const column_kernels[4] = {column_1, column_2};
@@ -85,7 +86,8 @@ static floats lane_sums(const float *from)
     for (int n = LANES / 2; n; n /= 2)
 #pragma GCC unroll 8
         for (int k = 0; k < n; k++)
-            v[k] = __builtin_shuffle(v[2 * k], v[2 * k + 1], even) + __builtin_shuffle(v[2 * k], v[2 * k + 1], even + 1);
+            v[k] =
+                __builtin_shuffle(v[2 * k], v[2 * k + 1], even) + __builtin_shuffle(v[2 * k], v[2 * k + 1], even + 1);
     return v[0];
 #else
     float sums[LANES * LANES];
@@ -123,14 +125,13 @@ static void add_columns(const column_work *work, const float *x, i64 part, i64 p
         }
         const i32 *start = of->starts + part * of->outputs + first + c, *places = of->places + start[0];
         const i64 blocks = start[1] - start[0];
-        const column_tile at = {
-            x, (const float *)of->w + start[0] * LANES, places, blocks, part * (COLUMN_DEPTH / LANES), sums + c * LANES
-        };
+        const column_tile at = {x,      (const float *)of->w + start[0] * LANES, places,
+                                blocks, part * (COLUMN_DEPTH / LANES),           sums + c * LANES};
         column_kernels[rows == 8 ? 3 : rows / 2](&at);
         for (i64 r = 0; r < rows && special; r++)
             if (work->special[row + r])
-                more[r * LANES + c] = lost_products(of, (const float *)of->x + (row + r) * of->depth, part, places,
-                                                    places + blocks);
+                more[r * LANES + c] =
+                    lost_products(of, (const float *)of->x + (row + r) * of->depth, part, places, places + blocks);
     }
     for (i64 r = 0; r < rows; r++) {
         float *y = (float *)of->y + (row + r) * of->outputs + first, room[LANES] = {0};

@@ -14,11 +14,11 @@
 
 enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
-enum { TWO_ROWS = 8 };                             /* rows whose sums are in registers, two vectors each */
+enum { TWO_ROWS = 8 }; /* rows whose sums are in registers, two vectors each */
 #else
 enum { TWO_ROWS = 4 };
 #endif
-enum { TWO_NEAR = 1 << 18 };                       /* bytes of x that stay in the cache for all panels */
+enum { TWO_NEAR = 1 << 18 }; /* bytes of x that stay in the cache for all panels */
 
 typedef struct two_work {
     const ag_two_of_four *of;
@@ -55,13 +55,17 @@ INLINE floats picked(block all, vector place, const int j)
 #else
 typedef const float *block;
 INLINE block block_of(const float *x) { return x; }
-INLINE floats one_of(vector second, floats a, floats b) { return (floats)((second & (vector)b) | (~second & (vector)a)); }
+INLINE floats one_of(vector second, floats a, floats b)
+{
+    return (floats)((second & (vector)b) | (~second & (vector)a));
+}
 INLINE floats picked(block all, vector place, const int j)
 {
     const float *four = all + j / 2 * 4;
     const floats none = {0};
     const vector odd = place << 31 >> 31;
-    return one_of(place << 30 >> 31, one_of(odd, four[0] - none, four[1] - none), one_of(odd, four[2] - none, four[3] - none));
+    return one_of(place << 30 >> 31, one_of(odd, four[0] - none, four[1] - none),
+                  one_of(odd, four[2] - none, four[3] - none));
 }
 #endif
 
@@ -122,16 +126,24 @@ INLINE void sum_blocks(const int rows, const int panels, const two_tile *at)
 typedef void two_function(const two_tile *);
 #define TWO_KERNEL(rows, panels) \
     static __attribute__((noinline)) void two_##rows##_##panels(const two_tile *at) { sum_blocks(rows, panels, at); }
-#define TWO_KERNELS(panels) TWO_KERNEL(1, panels) TWO_KERNEL(2, panels) TWO_KERNEL(3, panels) TWO_KERNEL(4, panels)
-TWO_KERNELS(1) TWO_KERNELS(2)
+#define TWO_KERNELS(panels) \
+    TWO_KERNEL(1, panels) \
+    TWO_KERNEL(2, panels) \
+    TWO_KERNEL(3, panels) \
+    TWO_KERNEL(4, panels)
+TWO_KERNELS(1)
+TWO_KERNELS(2)
 /* Indexed by: panels at once, which hide the latency of few rows; rows. */
 #if defined(__AVX512F__)
-TWO_KERNEL(5, 1) TWO_KERNEL(6, 1) TWO_KERNEL(7, 1) TWO_KERNEL(8, 1)
+TWO_KERNEL(5, 1)
+TWO_KERNEL(6, 1)
+TWO_KERNEL(7, 1)
+TWO_KERNEL(8, 1)
 static two_function *const two_kernels[2][TWO_ROWS] = {
-    {two_1_1, two_2_1, two_3_1, two_4_1, two_5_1, two_6_1, two_7_1, two_8_1}, {two_1_2, two_2_2, two_3_2, two_4_2}
-};
+    {two_1_1, two_2_1, two_3_1, two_4_1, two_5_1, two_6_1, two_7_1, two_8_1}, {two_1_2, two_2_2, two_3_2, two_4_2}};
 #else
-static two_function *const two_kernels[2][TWO_ROWS] = {{two_1_1, two_2_1, two_3_1, two_4_1}, {two_1_2, two_2_2, two_3_2, two_4_2}};
+static two_function *const two_kernels[2][TWO_ROWS] = {{two_1_1, two_2_1, two_3_1, two_4_1},
+                                                       {two_1_2, two_2_2, two_3_2, two_4_2}};
 #endif
 
 /* Add the products of infinities and NaNs with the zeros that a panel does not store. */
@@ -155,8 +167,13 @@ static void multiply_panels(const two_work *work, i64 p, i64 panels, i64 row, i6
     const i64 blocks = parts(of->depth, BLOCK), rest = of->depth % BLOCK;
     float sums[2 * TWO_ROWS * LANES], last[TWO_ROWS * BLOCK] = {0};
     two_tile at = {
-        .x = of->x + row * of->depth, .w = of->w + p * blocks * STORED * LANES, .last = rest ? last : 0,
-        .places = of->places + p * blocks * LANES, .step = of->depth, .depth = of->depth, .to = sums,
+        .x = of->x + row * of->depth,
+        .w = of->w + p * blocks * STORED * LANES,
+        .last = rest ? last : 0,
+        .places = of->places + p * blocks * LANES,
+        .step = of->depth,
+        .depth = of->depth,
+        .to = sums,
     };
     for (i64 r = 0; r < rows && rest; r++)
         __builtin_memcpy(last + r * BLOCK, at.x + (r + 1) * of->depth - rest, (unsigned long)rest * sizeof *last);

@@ -14,7 +14,11 @@
 enum { READ_TASK = 1 << 15 }; /* least numbers of a matrix per task */
 /* Vectors that share blocks if rows are added, and if they are summed; least numbers of such a matrix. */
 enum { FEW_ADDED = 4, FEW_SUMMED = 8, MANY_NUMBERS = 1 << 18 };
-enum { BLOCK_SUMMED = 32, BLOCK_KEPT = 256, BLOCK_ROWS = 8 }; /* rows and columns of a block; its rows where they are kept */
+enum {
+    BLOCK_SUMMED = 32,
+    BLOCK_KEPT = 256,
+    BLOCK_ROWS = 8
+}; /* rows and columns of a block; its rows where they are kept */
 
 typedef struct vector_work {
     i32 trans;
@@ -26,10 +30,10 @@ typedef struct vector_work {
 } vector_work;
 
 #define AT(p) (*(const unaligned *)(p))
-#define FOUR(of) (of(0) + of(2)) + (of(1) + of(3))
-#define VECTORS(r) (f##r * AT(a + r * lda + j))
-#define NUMBERS(r) (f##r * a[r * lda + j])
-#define EIGHT(of) ((of(0) + of(2)) + (of(4) + of(6))) + ((of(1) + of(3)) + (of(5) + of(7)))
+#define FOUR(of) ((of(0) + of(2)) + (of(1) + of(3)))
+#define VECTORS(r) (f##r * AT(a + (r) * lda + j))
+#define NUMBERS(r) (f##r * a[(r) * lda + j])
+#define EIGHT(of) (((of(0) + of(2)) + (of(4) + of(6))) + ((of(1) + of(3)) + (of(5) + of(7))))
 
 /* y[0:n] += alpha * x @ a[m, n]: eight rows at a time, so that y, which stays in the cache, is read and written less. */
 static void add_rows(i64 m, i64 n, T alpha, const T *a, i64 lda, const T *x, i64 incx, T *y)
@@ -89,8 +93,8 @@ static void vector_task(void *work_, i64 index)
         for (i64 j = from; j < end; j += width)
             for (i64 i = 0; i < w->m; i += height)
                 for (i64 v = 0; v < w->vectors; v++)
-                    add_rows(at_most(height, w->m - i), at_most(width, end - j), w->alpha, w->a + i * w->lda + j, w->lda,
-                             w->x + v * w->next_x + i * w->incx, w->incx, w->y + v * w->next_y + j);
+                    add_rows(at_most(height, w->m - i), at_most(width, end - j), w->alpha, w->a + i * w->lda + j,
+                             w->lda, w->x + v * w->next_x + i * w->incx, w->incx, w->y + v * w->next_y + j);
     else
         for (i64 i = from; i < end; i += height)
             for (i64 v = 0; v < w->vectors; v++)
@@ -117,4 +121,3 @@ static void add_product(const ag_runtime *rt, vector_work work)
 #undef VECTORS
 #undef NUMBERS
 #endif
-

@@ -17,7 +17,7 @@
 #include "../products/arithmetic.c"
 
 enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED }; /* kinds of results of ag_byte_sums */
-enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };           /* kinds of what is added to them */
+enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };        /* kinds of what is added to them */
 
 typedef signed char byte;
 #if defined(__AVX512F__)
@@ -28,10 +28,10 @@ enum { VECTOR_BYTES = 32, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 enum { VECTOR_BYTES = 16, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 #endif
 enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of `around` */
-enum { MOST_WIDTH = 5 }; /* of kernels that slide */
-enum { MOST_COLUMNS = 8 }; /* of any tile */
-enum { AHEAD = 16 }; /* rows of weights that are asked for */
-enum { TASK = 1 << 22 }; /* multiplications that are worth a task */
+enum { MOST_WIDTH = 5 };                                          /* of kernels that slide */
+enum { MOST_COLUMNS = 8 };                                        /* of any tile */
+enum { AHEAD = 16 };                                              /* rows of weights that are asked for */
+enum { TASK = 1 << 22 };                                          /* multiplications that are worth a task */
 
 typedef i32 vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef i32 unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
@@ -166,21 +166,18 @@ typedef struct byte_work {
 /* A tile: positions of y next to each other, and outputs from number `output` on, of a panel of `width`. */
 typedef struct byte_tile {
     const byte *x, *w;
-    i64 column, step;  /* of x: the first one's window begins there; bytes from one window to the next */
-    i64 top, bottom;   /* rows of the kernel that add something */
-    i64 first, last;   /* those that lie within x */
+    i64 column, step; /* of x: the first one's window begins there; bytes from one window to the next */
+    i64 top, bottom;  /* rows of the kernel that add something */
+    i64 first, last;  /* those that lie within x */
     i64 image, output, width;
-    i32 inside;        /* no window reaches over the left or right border */
+    i32 inside; /* no window reaches over the left or right border */
 } byte_tile;
 
 /* Whether the sign bits of x are turned over.  Kernels of own channels take numbers without a sign everywhere. */
 INLINE i32 is_turned(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
 
 /* The outputs of panel number `panel`: the first block and how many. */
-INLINE i64 first_block(const byte_work *work, i64 panel)
-{
-    return begin_of(work->of->blocks, work->panels, panel);
-}
+INLINE i64 first_block(const byte_work *work, i64 panel) { return begin_of(work->of->blocks, work->panels, panel); }
 
 /* The channels that the windows of a tile meet in a block, at one row and column of the kernel. */
 INLINE void find_words(const int columns, const byte_work *work, const byte_tile *at, i64 b, i64 i, i64 j,
@@ -296,8 +293,8 @@ INLINE void slide_channels(const int columns, const int width, const int stride,
     _Pragma("GCC unroll 20") for (int k = 0; k < (columns - 1) * stride + width; k++) \
     { \
         const vector left = without_sign(number) ^ turn; \
-        _Pragma("GCC unroll 8") for (int p = 0; p < columns; p++) \
-            if (k >= p * stride && k < p * stride + width) sums[p] = add_product(sums[p], left, right[k - p * stride]); \
+        _Pragma("GCC unroll 8") for (int p = 0; p < columns; p++) if (k >= p * stride && k < p * stride + width) \
+            sums[p] = add_product(sums[p], left, right[k - p * stride]); \
     }
         if (at->inside && within) SLIDE(x + k * apart)
         else SLIDE((unsigned long)(at->column + k) < length ? x + k * apart : work->around)
@@ -314,26 +311,47 @@ typedef void byte_function(const byte_work *, const byte_tile *, vector *);
 #define SLIDING_TILE(columns, width, stride) \
     BYTE_KERNEL(slide_##width##_##stride##_##columns, slide_channels(columns, width, stride, work, at, to))
 #define SLIDING_TILES(width, stride) \
-    SLIDING_TILE(1, width, stride) SLIDING_TILE(2, width, stride) SLIDING_TILE(3, width, stride) \
-    SLIDING_TILE(4, width, stride) SLIDING_TILE(5, width, stride) SLIDING_TILE(6, width, stride)
+    SLIDING_TILE(1, width, stride) \
+    SLIDING_TILE(2, width, stride) \
+    SLIDING_TILE(3, width, stride) \
+    SLIDING_TILE(4, width, stride) \
+    SLIDING_TILE(5, width, stride) \
+    SLIDING_TILE(6, width, stride)
 #define NAMES_OF_SIX(name) name##_1, name##_2, name##_3, name##_4, name##_5, name##_6
-OWN_TILE(1) OWN_TILE(2) OWN_TILE(3) OWN_TILE(4) OWN_TILE(5) OWN_TILE(6)
-SLIDING_TILES(3, 1) SLIDING_TILES(3, 2) SLIDING_TILES(5, 1) SLIDING_TILES(5, 2)
+OWN_TILE(1)
+OWN_TILE(2)
+OWN_TILE(3)
+OWN_TILE(4)
+OWN_TILE(5)
+OWN_TILE(6)
+SLIDING_TILES(3, 1)
+SLIDING_TILES(3, 2)
+SLIDING_TILES(5, 1)
+SLIDING_TILES(5, 2)
 static byte_function *const own_bytes[TILE_COLUMNS] = {NAMES_OF_SIX(bytes_own)};
 static byte_function *const sliding_bytes[2][2][TILE_COLUMNS] = {
-    {{NAMES_OF_SIX(slide_3_1)}, {NAMES_OF_SIX(slide_3_2)}}, {{NAMES_OF_SIX(slide_5_1)}, {NAMES_OF_SIX(slide_5_2)}}
-};
-#define BYTE_TILES(vectors) BYTE_TILE(1, vectors) BYTE_TILE(2, vectors) BYTE_TILE(3, vectors) BYTE_TILE(4, vectors)
-#define MORE_BYTE_TILES(vectors) BYTE_TILES(vectors) BYTE_TILE(5, vectors) BYTE_TILE(6, vectors)
+    {{NAMES_OF_SIX(slide_3_1)}, {NAMES_OF_SIX(slide_3_2)}}, {{NAMES_OF_SIX(slide_5_1)}, {NAMES_OF_SIX(slide_5_2)}}};
+#define BYTE_TILES(vectors) \
+    BYTE_TILE(1, vectors) \
+    BYTE_TILE(2, vectors) \
+    BYTE_TILE(3, vectors) \
+    BYTE_TILE(4, vectors)
+#define MORE_BYTE_TILES(vectors) \
+    BYTE_TILES(vectors) \
+    BYTE_TILE(5, vectors) \
+    BYTE_TILE(6, vectors)
 #define BYTE_NAMES(vectors) bytes_##vectors##_1, bytes_##vectors##_2, bytes_##vectors##_3, bytes_##vectors##_4
 #define MORE_BYTE_NAMES(vectors) BYTE_NAMES(vectors), bytes_##vectors##_5, bytes_##vectors##_6
 #if defined(__AVX512F__)
-MORE_BYTE_TILES(1) MORE_BYTE_TILES(2) MORE_BYTE_TILES(3) MORE_BYTE_TILES(4)
+MORE_BYTE_TILES(1)
+MORE_BYTE_TILES(2)
+MORE_BYTE_TILES(3)
+MORE_BYTE_TILES(4)
 static byte_function *const byte_tiles[TILE_VECTORS][TILE_COLUMNS] = {
-    {MORE_BYTE_NAMES(1)}, {MORE_BYTE_NAMES(2)}, {MORE_BYTE_NAMES(3)}, {MORE_BYTE_NAMES(4)}
-};
+    {MORE_BYTE_NAMES(1)}, {MORE_BYTE_NAMES(2)}, {MORE_BYTE_NAMES(3)}, {MORE_BYTE_NAMES(4)}};
 #else
-BYTE_TILES(1) BYTE_TILES(2)
+BYTE_TILES(1)
+BYTE_TILES(2)
 static byte_function *const byte_tiles[TILE_VECTORS][TILE_COLUMNS] = {{BYTE_NAMES(1)}, {BYTE_NAMES(2)}};
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
@@ -370,11 +388,11 @@ INLINE vector rounded(floats f)
 
 /* Numbers of a vector or, of its last `count`, the first ones. */
 #define LOAD(kind, to, from, count) \
-    if ((count) >= LANES) to = *(const kind *)(from); \
+    if ((count) >= LANES) (to) = *(const kind *)(from); \
     else { \
         __typeof__(to) some = {0}; \
-        __builtin_memcpy(&some, from, (unsigned long)(count) * sizeof to / LANES); \
-        to = some; \
+        __builtin_memcpy(&some, from, (unsigned long)(count) * sizeof(to) / LANES); \
+        (to) = some; \
     }
 #define STORE(kind, to, value, count) \
     if ((count) >= LANES) *(kind *)(to) = (value); \
@@ -419,7 +437,8 @@ static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64
 }
 
 /* AG_FLOATS: sum * scale + bias. */
-static void store_floats(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
+static void store_floats(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart,
+                         const vector *sums)
 {
     const i64 step = work->of->y_strides[2];
     float *y = (float *)work->of->y + of->place + at * step;
@@ -433,8 +452,8 @@ static void store_floats(const byte_work *work, const byte_column *of, i64 at, i
 enum { ADDS_NOTHING, ADDS_BYTES, ADDS_FLOATS, ADDS_TO_ROUNDED };
 
 /* AG_BYTES: sum * scale + bias, and what is added, rounded, + zero, held between low and high.  All vectors of a tile. */
-INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 vectors, const vector *sums,
-                        const int adds)
+INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 vectors,
+                        const vector *sums, const int adds)
 {
     const ag_byte_sums *all = work->of;
     const i64 step = all->y_strides[2];
@@ -459,7 +478,8 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
                     __builtin_memcpy(some, more, (unsigned long)count);
                     number = without_sign(some);
                 }
-                if (adds == ADDS_TO_ROUNDED) f = __builtin_convertvector(rounded(held(f, lower, upper)), floats) * own_factor;
+                if (adds == ADDS_TO_ROUNDED)
+                    f = __builtin_convertvector(rounded(held(f, lower, upper)), floats) * own_factor;
                 f += __builtin_convertvector((number ^ turn) - less, floats) * factor, more += step;
             } else if (adds) {
                 floats number;
@@ -507,12 +527,13 @@ INLINE vector divided(vector x, vector right, vector mask)
 
 INLINE vector held_between(vector x, vector low, vector high)
 {
-    const vector below = x < low, above = x > high;
+    const vector below = x<low, above = x> high;
     return (below & low) | (above & high) | (~(below | above) & x);
 }
 
 /* AG_FIXED: sum * multiplier * 2^(shift - 31), rounded twice, + zero, held between low and high. */
-static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
+static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart,
+                        const vector *sums)
 {
     const ag_byte_sums *all = work->of;
     const i64 step = all->y_strides[2];

@@ -19,16 +19,16 @@
 /* A product of two matrices, cut into tasks. */
 typedef struct product_work {
     const ag_byte_product *of;
-    const byte *rows, *b;                  /* the matrices */
-    const byte *a;                         /* rows as words, `row` bytes apart: those of the matrix, or `words` */
-    byte *words, *packed;                  /* packed: panels of b */
-    i32 *c, *shifts;                       /* shifts: what is added to each row of c; NULL: nothing */
-    i64 row, groups, blocks;               /* groups: words of a row; blocks: vectors of columns */
-    i64 panels, strips, height;            /* height: rows of a strip */
-    i32 packs, is_long;                    /* packs: a task packs its panel */
-    i32 start;                             /* s of above */
-    vector turned;                         /* the bits of a that are turned over */
-    double all;                            /* multiplications */
+    const byte *rows, *b;       /* the matrices */
+    const byte *a;              /* rows as words, `row` bytes apart: those of the matrix, or `words` */
+    byte *words, *packed;       /* packed: panels of b */
+    i32 *c, *shifts;            /* shifts: what is added to each row of c; NULL: nothing */
+    i64 row, groups, blocks;    /* groups: words of a row; blocks: vectors of columns */
+    i64 panels, strips, height; /* height: rows of a strip */
+    i32 packs, is_long;         /* packs: a task packs its panel */
+    i32 start;                  /* s of above */
+    vector turned;              /* the bits of a that are turned over */
+    double all;                 /* multiplications */
 } product_work;
 
 /* Return where panel k begins. */
@@ -47,7 +47,8 @@ INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
     const i32 whole = q + 4 <= of->k && j + LANES <= of->n;
     if (whole && b1 == 1) {
 #if defined(__AVX512BW__) && defined(__AVX512VNNI__)
-        return as_words(with_row_3(with_row_2(with_row_1(with_row_0(from), from + b0), from + 2 * b0), from + 3 * b0)) ^ turns;
+        return as_words(with_row_3(with_row_2(with_row_1(with_row_0(from), from + b0), from + 2 * b0), from + 3 * b0))
+               ^ turns;
 #else
         vector all = {0};
 #pragma GCC unroll 4
@@ -70,7 +71,8 @@ INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
 static void pack_panel(const product_work *work, i64 k)
 {
     const vector ones = 0x01010101 - (vector){0};
-    const i64 first = begin_of(work->blocks, work->panels, k), width = begin_of(work->blocks, work->panels, k + 1) - first;
+    const i64 first = begin_of(work->blocks, work->panels, k),
+              width = begin_of(work->blocks, work->panels, k + 1) - first;
     byte *const start = panel_at(work, k), *to = start + width * VECTOR_BYTES;
     vector totals[TILE_VECTORS] = {0};
     for (i64 group = 0; group < work->groups; group++)
@@ -128,23 +130,33 @@ INLINE void multiply_tile(const int rows, const int vectors, const product_work 
 
 typedef void product_function(const product_work *, const byte *x, const byte *w, const i32 *shifts, i32 *c, i64 step);
 #define PRODUCT_TILE(rows, vectors) \
-    static __attribute__((noinline)) void product_##vectors##_##rows(const product_work *work, const byte *x, const byte *w, \
-                                                                     const i32 *shifts, i32 *c, i64 step) \
+    static __attribute__((noinline)) void product_##vectors##_##rows( \
+        const product_work *work, const byte *x, const byte *w, const i32 *shifts, i32 *c, i64 step) \
     { \
         multiply_tile(rows, vectors, work, x, w, shifts, c, step); \
     }
 #define PRODUCT_TILES(vectors) \
-    PRODUCT_TILE(1, vectors) PRODUCT_TILE(2, vectors) PRODUCT_TILE(3, vectors) PRODUCT_TILE(4, vectors)
-#define MORE_PRODUCT_TILES(vectors) PRODUCT_TILES(vectors) PRODUCT_TILE(5, vectors) PRODUCT_TILE(6, vectors)
-#define PRODUCT_NAMES(vectors) product_##vectors##_1, product_##vectors##_2, product_##vectors##_3, product_##vectors##_4
+    PRODUCT_TILE(1, vectors) \
+    PRODUCT_TILE(2, vectors) \
+    PRODUCT_TILE(3, vectors) \
+    PRODUCT_TILE(4, vectors)
+#define MORE_PRODUCT_TILES(vectors) \
+    PRODUCT_TILES(vectors) \
+    PRODUCT_TILE(5, vectors) \
+    PRODUCT_TILE(6, vectors)
+#define PRODUCT_NAMES(vectors) \
+    product_##vectors##_1, product_##vectors##_2, product_##vectors##_3, product_##vectors##_4
 #define MORE_PRODUCT_NAMES(vectors) PRODUCT_NAMES(vectors), product_##vectors##_5, product_##vectors##_6
 #if defined(__AVX512F__)
-MORE_PRODUCT_TILES(1) MORE_PRODUCT_TILES(2) MORE_PRODUCT_TILES(3) MORE_PRODUCT_TILES(4)
+MORE_PRODUCT_TILES(1)
+MORE_PRODUCT_TILES(2)
+MORE_PRODUCT_TILES(3)
+MORE_PRODUCT_TILES(4)
 static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {
-    {MORE_PRODUCT_NAMES(1)}, {MORE_PRODUCT_NAMES(2)}, {MORE_PRODUCT_NAMES(3)}, {MORE_PRODUCT_NAMES(4)}
-};
+    {MORE_PRODUCT_NAMES(1)}, {MORE_PRODUCT_NAMES(2)}, {MORE_PRODUCT_NAMES(3)}, {MORE_PRODUCT_NAMES(4)}};
 #else
-PRODUCT_TILES(1) PRODUCT_TILES(2)
+PRODUCT_TILES(1)
+PRODUCT_TILES(2)
 static product_function *const product_tiles[TILE_VECTORS][FEW_COLUMNS] = {{PRODUCT_NAMES(1)}, {PRODUCT_NAMES(2)}};
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
@@ -158,7 +170,8 @@ static void product_task(void *context, i64 index)
     const product_work *work = context;
     const i64 panel = index / work->strips, top = index % work->strips * work->height, n = work->of->n;
     const i64 rows = at_most(work->height, work->of->m - top), tiles = parts(rows, FEW_COLUMNS);
-    const i64 first = begin_of(work->blocks, work->panels, panel), end = begin_of(work->blocks, work->panels, panel + 1);
+    const i64 first = begin_of(work->blocks, work->panels, panel),
+              end = begin_of(work->blocks, work->panels, panel + 1);
     const i64 column = first * LANES, count = at_most(n - column, (end - first) * LANES);
     const i32 fits = count == (end - first) * LANES;
     if (work->packs) pack_panel(work, panel);
@@ -191,7 +204,8 @@ static void rows_task(void *context, i64 index)
             for (i64 q = of->k; q < work->row; q++) to[q] = 0;
         }
         i32 sum = 0;
-        for (i64 q = 0; q < of->k && work->shifts; q++) sum += of->a_signed ? from[q * a1] : (unsigned char)from[q * a1];
+        for (i64 q = 0; q < of->k && work->shifts; q++)
+            sum += of->a_signed ? from[q * a1] : (unsigned char)from[q * a1];
         if (work->shifts) work->shifts[i] = 128 * sum;
     }
 }
@@ -221,8 +235,11 @@ static i32 multiply_bytes(const ag_runtime *rt, const ag_byte_product *of)
     for (i64 l = 0; l < rank; l++) count *= of->batch[l];
     if (count <= 0 || of->m <= 0 || of->n <= 0) return 0;
     product_work work = {.of = of, .groups = parts(of->k, 4), .blocks = parts(of->n, LANES)};
-    const i32 is_turned = (of->a_signed != 0) != TAKES_SIGNED, as_it_is = of->a_strides[rank + 1] == 1 && of->k % 4 == 0;
-    work.turned = (is_turned ? (i32)0x80808080 : 0) - (vector){0}, work.start = !is_turned ? 0 : of->a_signed ? -128 : 128;
+    const i32 is_turned = (of->a_signed != 0) != TAKES_SIGNED,
+              as_it_is = of->a_strides[rank + 1] == 1 && of->k % 4 == 0;
+    work.turned = (is_turned ? (i32)0x80808080 : 0) - (vector){0}, work.start = !is_turned     ? 0
+                                                                                : of->a_signed ? -128
+                                                                                               : 128;
     work.row = as_it_is ? of->a_strides[rank] : 4 * work.groups;
     work.all = (double)of->m * (double)(work.blocks * LANES) * (double)(4 * work.groups + 16);
     cut_product(rt, &work);

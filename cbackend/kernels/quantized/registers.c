@@ -27,7 +27,8 @@ typedef struct byte_ends {
 INLINE byte_ends ends_of(const ag_byte_sums *of)
 {
     const shorts none = {0};
-    return (byte_ends){(vector)((short)of->zero - none), (vector)((short)of->low - none), (vector)((short)of->high - none),
+    return (byte_ends){(vector)((short)of->zero - none), (vector)((short)of->low - none),
+                       (vector)((short)of->high - none),
                        (of->low == 0 && of->high == 255) || (of->low == -128 && of->high == 127)};
 }
 INLINE vector narrowed(const byte_work *work, const floats *f, const byte_ends *ends)
@@ -38,7 +39,8 @@ INLINE vector narrowed(const byte_work *work, const floats *f, const byte_ends *
     vector a = in_shorts(whole[0], whole[1]), b = in_shorts(whole[2], whole[3]);
     if (work->of->zero) a = add_shorts(a, ends->zero), b = add_shorts(b, ends->zero);
     if (!ends->is_whole)
-        a = least_shorts(largest_shorts(a, ends->low), ends->high), b = least_shorts(largest_shorts(b, ends->low), ends->high);
+        a = least_shorts(largest_shorts(a, ends->low), ends->high),
+        b = least_shorts(largest_shorts(b, ends->low), ends->high);
     return work->of->high > 127 ? in_unsigned_bytes(a, b) : in_signed_bytes(a, b);
 }
 
@@ -63,7 +65,7 @@ INLINE floats with_more(const byte_work *work, floats f, const byte *more)
     const floats none = {0}, lower = (float)all->lower - none, upper = (float)all->upper - none;
     const vector number = (without_sign(more) ^ work->more_turned) - (work->more_turned + (i32)all->more_zero);
     return __builtin_convertvector(rounded(held(f, lower, upper)), floats) * (all->sum_scale - none)
-         + __builtin_convertvector(number, floats) * (all->more_scale - none);
+           + __builtin_convertvector(number, floats) * (all->more_scale - none);
 }
 
 /* y: where the first position has its outputs of the first block; more: NULL, or what is added there. */
@@ -93,17 +95,22 @@ INLINE void narrow_tile(const int columns, const int vectors, const byte_work *w
 }
 typedef void narrow_function(const byte_work *, const byte_tile *, const byte_column *, byte *, const byte *);
 #define NARROW_TILE(columns, vectors) \
-    static __attribute__((noinline)) void narrow_##vectors##_##columns(const byte_work *work, const byte_tile *at, \
-                                                                       const byte_column *of, byte *y, const byte *more) \
+    static __attribute__((noinline)) void narrow_##vectors##_##columns( \
+        const byte_work *work, const byte_tile *at, const byte_column *of, byte *y, const byte *more) \
     { \
         narrow_tile(columns, vectors, work, at, of, y, more); \
     }
-NARROW_TILE(4, 1) NARROW_TILE(8, 1) NARROW_TILE(4, 2) NARROW_TILE(8, 2) NARROW_TILE(4, 3) NARROW_TILE(8, 3)
+NARROW_TILE(4, 1)
+NARROW_TILE(8, 1)
+NARROW_TILE(4, 2)
+NARROW_TILE(8, 2)
+NARROW_TILE(4, 3)
+NARROW_TILE(8, 3)
 NARROW_TILE(4, 4)
 
 /* Kernels of one position: `count` positions from x on, for all channels, in tiles that overlap in the processor. */
-INLINE void flat_tiles(const int columns, const int vectors, const byte_work *work, const byte_column *of, const byte *x,
-                       const byte *w, i64 row, i64 count, byte *y)
+INLINE void flat_tiles(const int columns, const int vectors, const byte_work *work, const byte_column *of,
+                       const byte *x, const byte *w, i64 row, i64 count, byte *y)
 {
     const i64 blocks = work->of->in_blocks, apart = work->of->x_strides[1], next = work->of->y_strides[1];
     const vector turn = work->turned;
@@ -152,15 +159,17 @@ typedef void flat_function(const byte_work *, const byte_column *, const byte *,
     { \
         flat_tiles(columns, vectors, work, of, x, w, row, count, y); \
     }
-FLAT_TILES(8, 1) FLAT_TILES(4, 2) FLAT_TILES(4, 3) FLAT_TILES(4, 4)
+FLAT_TILES(8, 1)
+FLAT_TILES(4, 2)
+FLAT_TILES(4, 3)
+FLAT_TILES(4, 4)
 static flat_function *const flat_functions[TILE_VECTORS] = {flat_1, flat_2, flat_3, flat_4};
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
 /* By vectors, of a group of positions or two. */
 static narrow_function *const narrow_tiles[TILE_VECTORS][2] = {
-    {narrow_1_4, narrow_1_8}, {narrow_2_4, narrow_2_8}, {narrow_3_4, narrow_3_8}, {narrow_4_4, narrow_4_4}
-};
+    {narrow_1_4, narrow_1_8}, {narrow_2_4, narrow_2_8}, {narrow_3_4, narrow_3_8}, {narrow_4_4, narrow_4_4}};
 
 /* The first `count` positions of a row, as bytes; 0 where these tiles do not serve.  x: the row of the first windows.  The
    last tile laps over others where the count is not a multiple.  Four vectors leave registers for four positions only;
@@ -169,7 +178,8 @@ static i32 narrow_row(const byte_work *work, byte_tile *at, const byte_column *o
                       i64 row, i64 count)
 {
     const ag_byte_sums *of = work->of;
-    if (!work->is_narrow || (of->more && of->sum_scale == 0) || of->out_block != LANES || of->y_strides[2] != LANES || count < NARROW_GROUP)
+    if (!work->is_narrow || (of->more && of->sum_scale == 0) || of->out_block != LANES || of->y_strides[2] != LANES
+        || count < NARROW_GROUP)
         return 0;
     const i64 depth = of->kernel[0] * of->kernel[1] * of->in_blocks * of->block;
     if (vectors == TILE_VECTORS && depth > SHALLOW) return 0;
@@ -177,18 +187,20 @@ static i32 narrow_row(const byte_work *work, byte_tile *at, const byte_column *o
     const i64 place = outputs->place + row * work->columns * LANES;
     byte *const y = (byte *)of->y + place;
     const byte *const more = of->more ? (const byte *)of->more + place : 0;
-    if (work->flat && !more && of->block == LANES && of->x_strides[3] == LANES && depth <= FLAT_DEPTH && count >= 2 * NARROW_GROUP) {
+    if (work->flat && !more && of->block == LANES && of->x_strides[3] == LANES && depth <= FLAT_DEPTH
+        && count >= 2 * NARROW_GROUP) {
         flat_functions[vectors - 1](work, outputs, x + left * LANES, at->w, at->width * 4, count, y);
         return 1;
     }
     for (i64 column = 0, columns; column < count; column += columns) {
-        columns = vectors < TILE_VECTORS && count - column > NARROW_GROUP && count >= 2 * NARROW_GROUP ? 8 : NARROW_GROUP;
+        columns =
+            vectors < TILE_VECTORS && count - column > NARROW_GROUP && count >= 2 * NARROW_GROUP ? 8 : NARROW_GROUP;
         const i64 first = at_most(column, count - columns);
         at->inside = first >= work->left && first + columns <= right;
         at->column = (left + first) * of->stride[1] - of->before[1];
         at->x = x + at->column * of->x_strides[3];
         narrow_tiles[vectors - 1][columns > NARROW_GROUP](work, at, outputs, y + first * LANES,
-                                                            more ? more + first * LANES : 0);
+                                                          more ? more + first * LANES : 0);
     }
     return 1;
 }
@@ -202,7 +214,9 @@ enum { OWN_SIDE = 3, OWN_WINDOWS = 4, OWN_ROWS = 4, OWN_REACH = 9 }; /* OWN_REAC
         __asm__("vinserti32x4 $" #number ", %1, %0, %0" : "+v"(rows) : "m"(*(const unaligned_bytes *)from)); \
         return rows; \
     }
-ROW_OF(1) ROW_OF(2) ROW_OF(3)
+ROW_OF(1)
+ROW_OF(2)
+ROW_OF(3)
 INLINE vector with_row_0(const byte *from)
 {
     vector rows;
@@ -214,13 +228,15 @@ INLINE vector with_row_0(const byte *from)
 INLINE vector as_words(vector quarters)
 {
 #if defined(__AVX512VBMI__)
-    const vector places = {0x30201000, 0x31211101, 0x32221202, 0x33231303, 0x34241404, 0x35251505, 0x36261606, 0x37271707,
-                           0x38281808, 0x39291909, 0x3a2a1a0a, 0x3b2b1b0b, 0x3c2c1c0c, 0x3d2d1d0d, 0x3e2e1e0e, 0x3f2f1f0f};
+    const vector places = {0x30201000, 0x31211101, 0x32221202, 0x33231303, 0x34241404, 0x35251505,
+                           0x36261606, 0x37271707, 0x38281808, 0x39291909, 0x3a2a1a0a, 0x3b2b1b0b,
+                           0x3c2c1c0c, 0x3d2d1d0d, 0x3e2e1e0e, 0x3f2f1f0f};
     __asm__("vpermb %0, %1, %0" : "+v"(quarters) : "v"(places));
     return quarters;
 #else
-    const vector places = {0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703,
-                           0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703};
+    const vector places = {0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501,
+                           0x0e0a0602, 0x0f0b0703, 0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703,
+                           0x0c080400, 0x0d090501, 0x0e0a0602, 0x0f0b0703};
     vector words = in_order(quarters);
     __asm__("vpshufb %1, %0, %0" : "+v"(words) : "v"(places));
     return words;
@@ -299,26 +315,30 @@ INLINE void own_rows(const int stride, const int rows, const byte_work *work, co
 }
 typedef void own_function(const byte_work *, const own_block *, byte *);
 #define OWN_ROW(stride, rows) \
-    static __attribute__((noinline)) void own_row_##stride##_##rows(const byte_work *work, const own_block *of, byte *y) \
+    static __attribute__((noinline)) void own_row_##stride##_##rows(const byte_work *work, const own_block *of, \
+                                                                    byte *y) \
     { \
         own_rows(stride, rows, work, of, y); \
     }
-OWN_ROW(1, 1) OWN_ROW(1, 2) OWN_ROW(2, 1)
+OWN_ROW(1, 1)
+OWN_ROW(1, 2)
+OWN_ROW(2, 1)
 
 /* Rows [row, end) of a block of channels that have their own kernels; 0 where they are not those of above. */
 static i32 own_task(const byte_work *work, i64 image, i64 block, i64 row, i64 end)
 {
     const ag_byte_sums *of = work->of;
     const i32 fits = of->own && work->is_narrow && !of->more && of->kernel[0] == OWN_SIDE && of->kernel[1] == OWN_SIDE
-        && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES && of->y_strides[2] == LANES
-        && of->out_block == LANES;
+                     && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES
+                     && of->y_strides[2] == LANES && of->out_block == LANES;
     if (!fits) return 0;
     own_block own = {.beyond = as_words(*(const unaligned *)work->around) ^ work->turned, .ends = ends_of(of)};
     const byte_tile at = {.image = image, .output = block * LANES};
     find_columns(work, &at, 1, &own.outputs);
     const byte *w = (const byte *)of->w + block * OWN_SIDE * OWN_SIDE * LANES;
     for (int j = 0; j < OWN_SIDE; j++, w += LANES) {
-        own.weights[0][j] = as_words(with_row_2(with_row_1(with_row_0(w), w + OWN_SIDE * LANES), w + 2 * OWN_SIDE * LANES));
+        own.weights[0][j] =
+            as_words(with_row_2(with_row_1(with_row_0(w), w + OWN_SIDE * LANES), w + 2 * OWN_SIDE * LANES));
         own.weights[1][j] = own.weights[0][j] << 8;
     }
     const byte *const x = (const byte *)of->x + image * of->x_strides[0] + block * of->x_strides[1];
@@ -343,7 +363,8 @@ static i32 find_narrow(const ag_byte_sums *of)
     const floats none = {0}, most_scale = 0.25f - none, most_bias = 0x1p30f - none;
     vector fits = (vector)(none == none);
     for (i64 k = 0; k < of->blocks * of->out_block; k += LANES) {
-        const floats scale = *(const unaligned_floats *)(of->scale + k), bias = *(const unaligned_floats *)(of->bias + k);
+        const floats scale = *(const unaligned_floats *)(of->scale + k),
+                     bias = *(const unaligned_floats *)(of->bias + k);
         fits &= (scale <= most_scale) & (scale >= -most_scale) & (bias <= most_bias) & (bias >= -most_bias);
     }
     i32 all = -1;

@@ -59,7 +59,8 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
     const byte *w = (const byte *)of->w + block * of->out_block * positions * depth;
     byte_tile at = {.image = image, .step = of->stride[1] * of->x_strides[3], .width = blocks * of->out_block};
     byte_finish *const finish = finish_of(of);
-    const i64 most = of->own ? TILE_COLUMNS : FEW_COLUMNS, tiles = parts(count, most);
+    const i64 most = of->own ? TILE_COLUMNS : FEW_COLUMNS
+    , tiles = parts(count, most);
     const i64 usual = count / tiles, longer = count % tiles;
     byte_column outputs[TILE_VECTORS];
     vector sums[TILE_COLUMNS * TILE_VECTORS];
@@ -88,7 +89,8 @@ static void sum_byte_row(const byte_work *work, i64 image, i64 block, i64 blocks
 static void byte_task(void *context, i64 index)
 {
     const byte_work *work = context;
-    const i64 inner = work->by_strips ? work->panels : work->strips, outer = work->by_strips ? work->strips : work->panels;
+    const i64 inner = work->by_strips ? work->panels : work->strips,
+              outer = work->by_strips ? work->strips : work->panels;
     const i64 image = index / inner / outer, within = index % inner, beside = index / inner % outer;
     const i64 strip = work->by_strips ? beside : within, panel = work->by_strips ? within : beside;
     const i64 block = first_block(work, panel);
@@ -131,7 +133,7 @@ static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
     work.strips = parts(work.rows, work.height);
     const i64 depth_of = of->own ? 1 : of->in_blocks * of->block;
     work.by_strips = of->kernel[0] * of->kernel[1] * of->blocks * of->out_block * depth_of
-                  <= FORESEEN * of->lengths[0] * of->lengths[1] * of->in_blocks * of->block;
+                     <= FORESEEN * of->lengths[0] * of->lengths[1] * of->in_blocks * of->block;
     return work;
 }
 

@@ -117,9 +117,9 @@ enum { PLANES = 5, FRACTION = 39 }; /* bytes of an exponential, bits behind its 
 
 typedef struct softmax_work {
     const ag_byte_softmax *of;
-    byte_lookup planes[PLANES];      /* byte p of each exponential */
-    i64 whole[ENTRIES];              /* exponentials as integers */
-    i64 share;                       /* rows of a task */
+    byte_lookup planes[PLANES]; /* byte p of each exponential */
+    i64 whole[ENTRIES];         /* exponentials as integers */
+    i64 share;                  /* rows of a task */
     octet turn;
 } softmax_work;
 

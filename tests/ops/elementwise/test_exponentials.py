@@ -1,4 +1,4 @@
-"""The functions that have C of their own (helpers_exponential.py), over their whole ranges, in wider arithmetic."""
+"""The functions that have C of their own (functions/exponential.h), over their whole ranges, in wider arithmetic."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def test_the_profile_counts_both(own):
     results = 2 * 3 * 7 * 6
     relu = additions(T.maximum(x, 0).owner)
     assert step.flops == results * (2 * 9 * (1 if own else 3) + 1 + relu)  # one for the bias
-    assert own or step.kernel == "ag_multiply_windows, ag_pack"  # w is packed if it does not lie well
+    assert own or step.kernel == "ag_window_product, ag_pack"  # w is packed if it does not lie well
     assert "convolution+add+maxi" in str(f.profile)
 
 

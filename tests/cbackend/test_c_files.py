@@ -9,14 +9,16 @@ from pathlib import Path
 from shutil import which
 
 import pytest
+from product_files import ROOT
 
 from arignote.cbackend.abi.amalgamation import self_contained
 from arignote.cbackend.abi.pieces import named
 from arignote.cbackend.compile_commands import PART_OF_A_UNIT, entries, main
+from arignote.cbackend.program.outcome import Outcome
 from arignote.cbackend.runtime.sources import units
 from arignote.targets.costs import Costs
 
-CBACKEND = Path(__file__).resolve().parent.parent / "cbackend"
+CBACKEND = ROOT / "cbackend"
 ZIG = find_spec("ziglang")
 
 
@@ -32,7 +34,7 @@ COMPILERS = {"gcc": ["gcc"] if which("gcc") else None, "clang": _clang()}
 
 
 def complaints(command, files):
-    """What a compiler says of each file that it does not take as it is."""
+    """The messages of a compiler for the files that it refuses or warns of."""
 
     def said(entry):
         command_line = [*command, "-fsyntax-only", *entry]
@@ -65,8 +67,8 @@ def test_each_file_includes_what_it_needs():
 
 
 def test_every_file_has_an_entry():
-    listed = {entry.file.resolve() for entry in entries()}
-    found = {path for path in CBACKEND.rglob("*.[ch]") if "prebuilt" not in path.parts and "bundle" not in path.parts}
+    listed = {entry.file for entry in entries()}
+    found = {path for path in CBACKEND.rglob("*.[ch]") if "prebuilt" not in path.parts}
     assert found == {path for path in listed if CBACKEND in path.parents}
 
 
@@ -88,6 +90,11 @@ def test_costs_in_c_are_those_of_the_cost_model():
     costs = Costs()
     numbers = f"TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000}"
     assert numbers in (CBACKEND / "runtime" / "costs.h").read_text()
+
+
+def test_outcomes_in_c_are_those_of_python():
+    found = re.findall(r"OUTCOME_(\w+) = (\d+)", (CBACKEND / "driver" / "outcomes.h").read_text())
+    assert {name: int(number) for name, number in found} == {outcome.name: int(outcome) for outcome in Outcome}
 
 
 # ---- The two readers of C --------------------------------------------------------------------------------------------

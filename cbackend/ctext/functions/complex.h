@@ -1,0 +1,229 @@
+/* Helpers on complex numbers, with NumPy's formulas: C's own `*` and `/` treat infinities differently (C11 annex G).
+
+   Formulas of division, order and signs are those of numpy/_core/src/umath/loops.c.src and funcs.inc.src. */
+#pragma once
+#include "arcs.h"
+#include "logarithm.h"
+#include "roots.h"
+#include "trigonometric.h"
+
+#define ag_sin_F ag_sin_near_F /* as tools read them; trigonometric.py makes the functions */
+#define ag_cos_F ag_cos_near_F
+
+static inline C ag_make_C(F re, F im)
+{
+    return __builtin_complex(re, im);
+}
+
+C cexp_C(C);
+
+C clog_C(C);
+
+C csqrt_C(C);
+
+C csin_C(C);
+
+C ccos_C(C);
+
+C ctan_C(C);
+
+C casin_C(C);
+
+C cacos_C(C);
+
+C catan_C(C);
+
+C csinh_C(C);
+
+C ccosh_C(C);
+
+C ctanh_C(C);
+
+C casinh_C(C);
+
+C cacosh_C(C);
+
+C catanh_C(C);
+
+C cpow_C(C, C);
+
+static inline C ag_mul_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    return ag_make_C(xr * yr - xi * yi, xr * yi + xi * yr);
+}
+
+/* Smith's division: no overflow of the divisor's square. */
+
+static inline C ag_div_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    if (fabs_F(yr) >= fabs_F(yi)) {
+        if (yr == 0 && yi == 0)
+            return ag_make_C(xr / fabs_F(yr), xi / fabs_F(yr));
+        const F ratio = yi / yr, scale = 1 / (yr + yi * ratio);
+        return ag_make_C((xr + xi * ratio) * scale, (xi - xr * ratio) * scale);
+    }
+    const F ratio = yr / yi, scale = 1 / (yi + yr * ratio);
+    return ag_make_C((xr * ratio + xi) * scale, (xi * ratio - xr) * scale);
+}
+
+static inline C ag_reciprocal_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    if (fabs_F(xi) <= fabs_F(xr)) {
+        const F ratio = xi / xr, scale = xr + xi * ratio;
+        return ag_make_C(1 / scale, -ratio / scale);
+    }
+    const F ratio = xr / xi, scale = xr * ratio + xi;
+    return ag_make_C(ratio / scale, -1 / scale);
+}
+
+static inline C ag_conj_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_make_C(xr, -xi);
+}
+
+static inline F ag_abs_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_hypot_F(xr, xi);
+}
+
+static inline F ag_angle_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_atan2_F(xi, xr);
+}
+
+static inline b8 ag_isnan_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return xr != xr || xi != xi;
+}
+
+static inline b8 ag_isinf_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return fabs_F(xr) == __builtin_inf() || fabs_F(xi) == __builtin_inf();
+}
+
+static inline b8 ag_isfinite_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return fabs_F(xr) < __builtin_inf() && fabs_F(xi) < __builtin_inf();
+}
+
+/* The order is lexicographic; nothing with a NaN is before or after anything. */
+
+static inline b8 ag_lt_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    return (xr < yr && xi == xi && yi == yi) || (xr == yr && xi < yi);
+}
+
+static inline b8 ag_le_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    return (xr < yr && xi == xi && yi == yi) || (xr == yr && xi <= yi);
+}
+
+static inline b8 ag_gt_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    return (xr > yr && xi == xi && yi == yi) || (xr == yr && xi > yi);
+}
+
+static inline b8 ag_ge_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    return (xr > yr && xi == xi && yi == yi) || (xr == yr && xi >= yi);
+}
+
+static inline C ag_maximum_C(C x, C y)
+{
+    return ag_isnan_C(x) || ag_ge_C(x, y) ? x : y;
+}
+
+static inline C ag_minimum_C(C x, C y)
+{
+    return ag_isnan_C(x) || ag_le_C(x, y) ? x : y;
+}
+
+/* clip has an order of its own: the real parts decide unless they are equal. */
+
+static inline C ag_clip_C(C x, C y, C z)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    const F zr = __real__ z, zi = __imag__ z;
+    const C m = ag_isnan_C(x) || (xr == yr ? xi > yi : xr > yr) ? x : y;
+    const F mr = __real__ m, mi = __imag__ m;
+    return ag_isnan_C(m) || (mr == zr ? mi < zi : mr < zr) ? m : z;
+}
+
+static inline C ag_sign_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F size = ag_hypot_F(xr, xi), inf = __builtin_inf(), nan = __builtin_nan("");
+    if (size != size || (fabs_F(xr) == inf && fabs_F(xi) == inf))
+        return ag_make_C(nan, nan);
+    if (size == inf)
+        return fabs_F(xr) == inf ? ag_make_C(xr > 0 ? 1 : -1, 0) : ag_make_C(0, xi > 0 ? 1 : -1);
+    return size == 0 ? ag_make_C(0, 0) : ag_make_C(xr / size, xi / size);
+}
+
+static inline C ag_rint_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_make_C(rint_F(xr), rint_F(xi));
+}
+
+static inline C ag_scale_C(C x, F factor)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_make_C(xr * factor, xi * factor);
+}
+
+static inline C ag_log1p_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    return ag_make_C(ag_log_F(ag_hypot_F(xr + 1, xi)), ag_atan2_F(xi, xr + 1));
+}
+
+static inline C ag_expm1_C(C x)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F half = ag_sin_F(xi / 2);
+    return ag_make_C(ag_expm1_F(xr) * ag_cos_F(xi) - 2 * half * half, ag_exp_F(xr) * ag_sin_F(xi));
+}
+
+/* Small whole exponents by multiplication (npy_cpow); the rest is the C library's. */
+
+static inline C ag_pow_C(C x, C y)
+{
+    const F xr = __real__ x, xi = __imag__ x;
+    const F yr = __real__ y, yi = __imag__ y;
+    if (yr == 0 && yi == 0)
+        return ag_make_C(1, 0);
+    if (xr == 0 && xi == 0)
+        return yr > 0 ? ag_make_C(0, 0) : ag_make_C(__builtin_nan(""), __builtin_nan(""));
+    if (yi != 0 || !(fabs_F(yr) < 100) || yr != rint_F(yr))
+        return cpow_C(x, y);
+    u32 n = (u32)fabs_F(yr);
+    if (yr > 0 && n <= 3)
+        return n == 1 ? x : n == 2 ? ag_mul_C(x, x) : ag_mul_C(x, ag_mul_C(x, x));
+    C square = x, result = ag_make_C(1, 0);
+    for (; n != 0; n >>= 1) {
+        result = n & 1 ? ag_mul_C(result, square) : result;
+        square = ag_mul_C(square, square);
+    }
+    return yr < 0 ? ag_reciprocal_C(result) : result;
+}

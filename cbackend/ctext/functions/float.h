@@ -1,0 +1,82 @@
+/* Functions of float32 and float64 that the C library lacks. */
+#pragma once
+#include "exponential.h"
+
+/* a if `set`, else b, without a branch. */
+static inline F ag_chosen_F(b8 set, F a, F b)
+{
+    const U other = ag_bits_F(b);
+    return ag_from_bits_F(((ag_bits_F(a) ^ other) & -(U)set) ^ other);
+}
+
+static inline F ag_sign_F(F x)
+{
+    return x != x ? x : (F)((x > 0) - (x < 0));
+}
+
+/* NaN wins.  In one expression, gcc 12 vectorizes one of these but not the maximum of a maximum. */
+
+static inline F ag_maximum_F(F a, F b)
+{
+    const F m = a >= b ? a : b;
+    return a == a ? m : a;
+}
+
+static inline F ag_minimum_F(F a, F b)
+{
+    const F m = a <= b ? a : b;
+    return a == a ? m : a;
+}
+
+/* Steps of a reduction that clang vectorizes.  WebAssembly has an instruction for maximum, not for maximumnum, of which
+   clang takes vectors apart.  A total that becomes NaN by it stands beside a flag for NaN, or is the largest number of a
+   row of a softmax, of which a NaN makes all results NaN. */
+
+/* The greater one of a and of a total, which is b or NaN where a is NaN. */
+static inline F ag_max_number_F(F a, F b)
+{
+#if defined(__wasm__)
+    return __builtin_elementwise_maximum(a, b);
+#elif __has_builtin(__builtin_elementwise_maximumnum)
+    return __builtin_elementwise_maximumnum(a, b);
+#else
+    return a > b || b != b ? a : b;
+#endif
+}
+
+/* The lesser one of a and of a total, which is b or NaN where a is NaN. */
+static inline F ag_min_number_F(F a, F b)
+{
+#if defined(__wasm__)
+    return __builtin_elementwise_minimum(a, b);
+#elif __has_builtin(__builtin_elementwise_minimumnum)
+    return __builtin_elementwise_minimumnum(a, b);
+#else
+    return a < b || b != b ? a : b;
+#endif
+}
+
+/* NumPy's npy_divmod (numpy/_core/src/npymath/npy_math_internal.h.src): the quotient is rounded down, the remainder has
+   the sign of b. */
+
+static inline F ag_floor_div_F(F a, F b)
+{
+    if (b == 0)
+        return a / b;
+    const F mod = fmod_F(a, b);
+    const F div = (a - mod) / b - (mod != 0 && (b < 0) != (mod < 0));
+    if (div == 0)
+        return copysign_F(0, a / b);
+    const F whole = floor_F(div);
+    return div - whole > (F)0.5 ? whole + 1 : whole;
+}
+
+static inline F ag_mod_F(F a, F b)
+{
+    const F mod = fmod_F(a, b);
+    if (b == 0)
+        return mod;
+    if (mod == 0)
+        return copysign_F(0, b);
+    return (b < 0) != (mod < 0) ? mod + b : mod;
+}

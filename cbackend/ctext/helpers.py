@@ -1,0 +1,134 @@
+"""The helpers: functions in C that kernels call, read from functions/*.h when the first one is asked for.
+
+The headers are C that compiles as it stands; element.h says which letters stand for types.  A helper whose name ends in
+such a letter is filled for each of its types: `ag_exp_F` is `ag_exp_f32` and `ag_exp_f64`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ..abi.pieces import pieces
+from .helper import C_TYPES, INLINE, Helper, storage_type, suffix
+from .polynomials import spelled_out
+from .vector_forms import vector_forms
+
+FOLDER = Path(__file__).parent / "functions"
+_FILES = (
+    "library", "float16", "integer", "exponential", "logarithm", "trigonometric", "arcs", "roots", "error", "power",
+    "float", "gamma", "complex", "random", "reduce", "tile",
+)  # fmt: skip
+"""The headers, ordered so that each helper uses earlier ones only."""
+_FLOATS = ("float32", "float64")
+_SIGNED = tuple(f"int{n}" for n in (8, 16, 32, 64))
+_UNSIGNED = tuple(f"u{name}" for name in _SIGNED)
+_DTYPES = {
+    "F": _FLOATS, "I": _SIGNED, "N": _UNSIGNED, "Z": _SIGNED + _UNSIGNED, "E": tuple(C_TYPES),
+    "C": ("complex64", "complex128"),
+}  # fmt: skip
+"""The dtypes of each letter."""
+_OWN_DTYPE = {"f32": "float32", "f64": "float64"}
+_DEFINED = re.compile(r"^#define ([A-Z]\w+) +((?:[^\\\n]|\\\n)+)", re.M)
+_WORD = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+_LIBRARY = re.compile(r"\b(?!ag_)([a-z][a-z0-9]*)_[FC]\b")
+_LETTER = re.compile(r"(?<![A-Za-z0-9])([FINZECSU])(?![A-Za-z0-9_])")
+
+
+class _Source(NamedTuple):
+    """Place of a helper: its piece of a header, the words of that header, its dtype (empty: it has none)."""
+
+    name: str
+    text: str
+    words: Mapping[str, str]
+    dtype: str
+
+    def helper(self) -> Helper:
+        """Return the helper, filled for its dtype."""
+        words = {**_words(self.dtype), **self.words}
+        text = self.text
+        if self.dtype:
+            text = spelled_out(text, words.__getitem__, C_TYPES[self.dtype])
+        text = _WORD.sub(lambda found: words.get(found[0], found[0]), text)
+        return Helper(self.name, _typed(text, self.dtype) if self.dtype else text)
+
+
+class _Helpers(Mapping[str, Helper]):
+    """Every helper by name, ordered so that each uses earlier ones only."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, Helper] = {}
+
+    def __getitem__(self, name: str) -> Helper:
+        if name not in self._found:
+            source = _sources()[name]
+            self._found[name] = source if isinstance(source, Helper) else source.helper()
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_sources())
+
+    def __len__(self) -> int:
+        return len(_sources())
+
+
+HELPERS: Mapping[str, Helper] = _Helpers()
+
+
+def names() -> Collection[str]:
+    """Return the names of the helpers."""
+    return _sources()
+
+
+@cache
+def library() -> frozenset[str]:
+    """Return the names of the helpers that are prototypes of the C library."""
+    return frozenset(source.name for source in _read("library"))
+
+
+@cache
+def _sources() -> dict[str, _Source | Helper]:
+    found: dict[str, _Source | Helper] = {}
+    for file in _FILES:
+        found |= {source.name: source for source in _read(file)}
+        if file == "trigonometric":
+            found |= {helper.name: helper for helper in vector_forms()}
+    return found
+
+
+def _read(file: str) -> Iterator[_Source]:
+    """Yield the helpers of a header: of each piece one for each dtype."""
+    text = (FOLDER / f"{file}.h").read_text(encoding="utf-8")
+    words = dict(_DEFINED.findall(text))
+    for piece in pieces(text):
+        stem, _, own = piece.name.rpartition("_")
+        for dtype in _DTYPES.get(own, ()):
+            name = f"{stem}_{C_TYPES[dtype]}" if stem.startswith("ag_") else stem + suffix(dtype)
+            yield _Source(name, piece.text, words, dtype)
+        if own not in _DTYPES:
+            yield _Source(piece.name, piece.text, words, _OWN_DTYPE.get(own, ""))
+
+
+@cache
+def _words(dtype: str) -> Mapping[str, str]:
+    """Return the constants of a dtype, and what every helper may use."""
+    words = {"INLINE": INLINE}
+    own = {"complex64": "f32", "complex128": "f64"}.get(dtype) or (C_TYPES[dtype] if dtype else "")
+    if own in _OWN_DTYPE:
+        words |= dict(_DEFINED.findall((FOLDER / f"{own}.h").read_text(encoding="utf-8")))
+    elif dtype:
+        words["WIDTH"] = own[1:]
+    return words
+
+
+def _typed(text: str, dtype: str) -> str:
+    """Return a text with the letters of types in it replaced, and names of the C library for that type."""
+    own = C_TYPES[dtype]
+    types = dict.fromkeys("INZEC", own) | {"F": own, "S": storage_type(dtype), "U": f"u{own[1:]}"}
+    if dtype.startswith("complex"):
+        types["F"] = "f32" if dtype == "complex64" else "f64"
+    text = _LIBRARY.sub(rf"\1{suffix(dtype)}", text)
+    return _LETTER.sub(lambda found: types[found[1]], text)

@@ -1,0 +1,157 @@
+/* The functions that run loops; a choice is a loop of one step. */
+#pragma once
+#include "../abi/driver.h"
+#include "outcomes.h"
+
+/* A body: its function, where its constants and their lengths begin among the caller's, whether it calls Python. */
+typedef struct ag_body {
+    i32 (*run)(ag_call *call);
+    i64 constants, lengths;
+    i32 calls_back;
+} ag_body;
+
+/* Storage of a result of a body: the last is kept; all are kept in allocated memory; all are kept in memory that
+   grows. */
+enum { AG_LAST, AG_ALL, AG_GROWN };
+
+/* A loop.  Inputs of the body are rows of sequences, states, and others; its outputs the next states, values of the
+   step, and the condition to end, which stays 0 if there is none.  Tables have an entry an output. */
+typedef struct ag_loop {
+    ag_body body;
+    i32 site, sequences, states, inputs, outputs;
+    i64 told;                     /* where in `lengths` those of the outputs begin */
+    const i32 *ranks, *kinds;
+    const i32 *known;             /* whether the lengths of an output are known before the first step */
+    const i64 *items;             /* bytes an element */
+    const i64 *rows;              /* of each sequence: bytes from one row to the next */
+    char **data;                  /* first elements of the inputs of the body, then of its outputs */
+    i64 *lengths, *kept;          /* kept: what the lengths of the outputs are to be */
+    char **results;
+    char **places;                /* two for each state */
+    char **targets;
+    i64 *bytes, *room;            /* of an output in a step; for how many steps there is room */
+} ag_loop;
+
+static i64 ag_bytes_of(const ag_loop *l, i32 k, const i64 *n)
+{
+    i64 bytes = l->items[k];
+    for (i32 axis = 0; axis < l->ranks[k]; axis++)
+        if (__builtin_mul_overflow(bytes, n[axis], &bytes)) return -1;
+    return bytes;
+}
+
+/* Make room for a further step of output k, of which `used` steps are there: whether there is memory. */
+static i32 ag_grow(const ag_runtime *rt, const ag_loop *l, i32 k, i64 used, i64 n)
+{
+    const i64 wanted = used < 8 ? 16 : 2 * used, room = wanted < n ? wanted : n;
+    i64 size;
+    if (__builtin_mul_overflow(room, l->bytes[k], &size)) return 0;
+    char *const block = rt->alloc(size > 0 ? size : 1);
+    if (!block) return 0;
+    if (l->results[k]) __builtin_memcpy(block, l->results[k], (u64)(used * l->bytes[k]));
+    if (k < l->states && used > 0) l->data[l->sequences + k] = block + (used - 1) * l->bytes[k];
+    rt->release(l->results[k]);
+    l->results[k] = block, l->room[k] = room;
+    return 1;
+}
+
+/* Where each output of step t goes: 0, or MEMORY. */
+static i32 ag_aim(const ag_runtime *rt, const ag_loop *l, i64 t, i64 n)
+{
+    for (i32 k = 0; k < l->outputs; k++) {
+        char *target = 0;
+        if (l->kinds[k] == AG_LAST) target = l->places[2 * k + (t & 1)];
+        else if (l->bytes[k] >= 0) {
+            if (l->kinds[k] == AG_GROWN && t >= l->room[k] && !ag_grow(rt, l, k, t, n)) return OUTCOME_MEMORY;
+            target = l->results[k] + t * l->bytes[k];
+        }
+        l->targets[k] = l->data[l->inputs + k] = target;
+    }
+    return 0;
+}
+
+/* Bring results of step t to where they belong that lie elsewhere or have other lengths than expected: 0, CHANGED or
+   MEMORY. */
+static i32 ag_settle(ag_call *call, const ag_loop *l, i64 t, i64 n)
+{
+    const ag_runtime *const rt = call->rt;
+    i64 *told = l->lengths + l->told, *kept = l->kept;
+    i32 outcome = 0;
+    for (i32 k = 0; k < l->outputs; told += l->ranks[k], kept += l->ranks[k], k++) {
+        char *const made = l->data[l->inputs + k];
+        i32 same = 1;
+        for (i32 axis = 0; axis < l->ranks[k]; axis++) {
+            if (l->bytes[k] < 0) kept[axis] = told[axis];
+            same &= kept[axis] == told[axis];
+        }
+        if (!same && !outcome) {
+            const i32 axes = l->ranks[k] < 30 ? l->ranks[k] : 30; /* for which a message has room */
+            i64 said[64] = {3 + 2 * axes, k, t, axes};
+            for (i32 axis = 0; axis < axes; axis++) said[4 + axis] = kept[axis], said[4 + axes + axis] = told[axis];
+            outcome = ag_fail(call, OUTCOME_CHANGED, l->site, k, 64, said);
+        }
+        if (!outcome && l->bytes[k] < 0) { /* the first step tells how large it is */
+            l->bytes[k] = ag_bytes_of(l, k, told);
+            if (n == 1) {
+                l->results[k] = l->targets[k] = made;
+                continue;
+            }
+            if (!ag_grow(rt, l, k, 0, n)) outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+            else l->targets[k] = l->results[k];
+        }
+        if (made == l->targets[k]) continue;
+        if (!outcome) __builtin_memcpy(l->targets[k], made, (u64)l->bytes[k]);
+        rt->release(made);
+    }
+    return outcome;
+}
+
+/* The outputs of step t: 0, or what went wrong. */
+static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n)
+{
+    const ag_runtime *const rt = call->rt;
+    if (ag_aim(rt, l, t, n)) return ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    i32 outcome = l->body.run(inner);
+    if (outcome > OUTCOME_OTHER_OUTPUTS)
+        outcome = ag_fail(call, outcome, inner->step, inner->operand, 64, inner->detail);
+    else if (outcome) outcome = ag_settle(call, l, t, n);
+    if (l->body.calls_back) call->host(inner, -1, 0, 0, 0); /* release Python's results of this step */
+    return outcome;
+}
+
+static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
+{
+    const ag_runtime *const rt = call->rt;
+    ag_call inner = {0};
+    inner.rt = rt, inner.data = l->data, inner.lengths = l->lengths, inner.declared = l->lengths;
+    inner.host = call->host;
+    inner.constants = call->constants + l->body.constants;
+    inner.constant_lengths = call->constant_lengths + l->body.lengths;
+    char **const state = l->data + l->sequences;
+    u8 ends = 0;
+    i64 t = 0;
+    i32 outcome = 0;
+    l->data[l->inputs + l->outputs] = (char *)&ends;
+    for (i32 k = 0, at = 0; k < l->outputs; at += l->ranks[k], k++)
+        l->bytes[k] = l->known[k] ? ag_bytes_of(l, k, l->kept + at) : -1;
+    for (i32 k = 0; k < 2 * l->states && n > 0; k++)
+        if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
+            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    if (n > 4096) rt->listen();
+    while (t < n && !outcome && !ends) {
+        outcome = ag_step(call, &inner, l, t, n);
+        for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
+        for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
+        t++;
+        if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
+            outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+    }
+    for (i32 k = 0; k < l->outputs && !outcome; k++) {
+        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
+        if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
+            outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    }
+    for (i32 k = 0; k < 2 * l->states; k++) rt->release(l->places[k]);
+    *count = t;
+    return outcome;
+}
