@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from ..abi.driver_functions import INTERNAL, driver_functions
 from ..abi.pieces import Piece, named
@@ -63,12 +62,8 @@ def _ahead(pieces: Sequence[Piece]) -> str:
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
 
-class _Sections(NamedTuple):
-    """The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
-
-    ahead: Mapping[str, Piece]
-    early: Mapping[str, Piece]
-    late: Mapping[str, Piece]
+_Sections = tuple[Mapping[str, Piece], Mapping[str, Piece], Mapping[str, Piece]]
+"""The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
 
 
 @cache
@@ -79,7 +74,7 @@ def _sections() -> _Sections:
         text = (_HERE / header).read_text(encoding="utf-8")
         return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
 
-    return _Sections(driver_functions(), read("loops.h"), read("functions.h"))
+    return driver_functions(), read("loops.h"), read("functions.h")
 
 
 def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...record import record
 from ..abi.amalgamation import self_contained
 from ..build.compiler_process import CompileError
 
@@ -18,7 +19,8 @@ _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """The folder of prebuilt libraries in an installed package; see prebuilt.py."""
 
-class _Element(NamedTuple):
+@record
+class _Element:
     """A dtype in element.h: its member of the table, its C type, the type of its parts."""
 
     member: str
