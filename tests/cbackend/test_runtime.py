@@ -72,7 +72,7 @@ i32 ag_entry(ag_call *call)
     double x[3] = {1, 2, 3}, *y = call->rt->alloc(sizeof x), sum;
     if (!y) return 1;
     for (int i = 0; i < 3; i++) y[i] = x[i];
-    call->rt->f64.dot(call->rt, 3, x, 1, y, 1, &sum);
+    call->rt->f64.dot(call->rt, &(const ag_dot){.n = 3, .x = x, .x_step = 1, .y = y, .y_step = 1, .result = &sum});
     call->rt->release(y);
     return sum == 14 && call->rt->clock() >= start && *call->rt->stop == 0 ? 0 : 2;
 }
