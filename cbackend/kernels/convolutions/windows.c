@@ -71,11 +71,24 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
     }
     const i32 failed = is_even || (rows && columns) ? 0 : 2;
     if (!failed) {
-        multiply_all(rt, &(const batched_product){
-            .rank = of->rank, .batch = of->batch, .m = of->m, .n = n, .k = k, .alpha = &one, .a = of->a,
-            .a_strides = of->a_strides, .b = of->b, .b_strides = right, .beta = &zero, .c = of->y, .after = together ? after->nest : 0, .data = after->data, .strides = joined, .grouped = of->rank == 2,
-            .b_rows = rows, .b_columns = columns
-        });
+        multiply_all(rt, &(const batched_product){.rank = of->rank,
+                                                  .batch = of->batch,
+                                                  .m = of->m,
+                                                  .n = n,
+                                                  .k = k,
+                                                  .alpha = &one,
+                                                  .a = of->a,
+                                                  .a_strides = of->a_strides,
+                                                  .b = of->b,
+                                                  .b_strides = right,
+                                                  .beta = &zero,
+                                                  .c = of->y,
+                                                  .after = together ? after->nest : 0,
+                                                  .data = after->data,
+                                                  .strides = joined,
+                                                  .grouped = of->rank == 2,
+                                                  .b_rows = rows,
+                                                  .b_columns = columns});
         if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
     }
     rt->release(rows);

@@ -104,11 +104,21 @@ static product product_number(const batched_product *of, i64 index, i64 *place)
         place[l] = left % of->batch[l], left /= of->batch[l];
         a += place[l] * of->a_strides[l], b += place[l] * of->b_strides[l];
     }
-    return (product){
-        of->m, of->n, of->k, *(const T *)of->alpha, *(const T *)of->beta, (T *)of->c + index * of->m * of->n,
-        (const T *)of->a + a, (const T *)of->b + b, of->a_strides[rank], of->a_strides[rank + 1], of->b_strides[rank],
-        of->b_strides[rank + 1], of->n, of, place
-    };
+    return (product){of->m,
+                     of->n,
+                     of->k,
+                     *(const T *)of->alpha,
+                     *(const T *)of->beta,
+                     (T *)of->c + index * of->m * of->n,
+                     (const T *)of->a + a,
+                     (const T *)of->b + b,
+                     of->a_strides[rank],
+                     of->a_strides[rank + 1],
+                     of->b_strides[rank],
+                     of->b_strides[rank + 1],
+                     of->n,
+                     of,
+                     place};
 }
 
 static void multiply_some(void *context, i64 index)
@@ -158,11 +168,21 @@ static void multiply_batch(const ag_runtime *rt, const ag_product *of)
     i64 said[4];
     i32 together = after->nest && after->lengths[of->rank] == of->m && after->lengths[of->rank + 1] == of->n;
     for (i32 l = 0; together && l < of->rank; l++) together = after->lengths[l] == of->batch[l];
-    multiply_all(rt, &(const batched_product){
-        .rank = of->rank, .batch = of->batch, .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .a = of->a,
-        .a_strides = of->a_strides, .b = of->b, .b_strides = of->in_panels ? none : of->b_strides, .beta = of->beta,
-        .c = of->y, .after = together ? after->nest : 0, .data = after->data, .strides = after->strides,
-        .in_panels = of->in_panels
-    });
+    multiply_all(rt, &(const batched_product){.rank = of->rank,
+                                              .batch = of->batch,
+                                              .m = of->m,
+                                              .n = of->n,
+                                              .k = of->k,
+                                              .alpha = of->alpha,
+                                              .a = of->a,
+                                              .a_strides = of->a_strides,
+                                              .b = of->b,
+                                              .b_strides = of->in_panels ? none : of->b_strides,
+                                              .beta = of->beta,
+                                              .c = of->y,
+                                              .after = together ? after->nest : 0,
+                                              .data = after->data,
+                                              .strides = after->strides,
+                                              .in_panels = of->in_panels});
     if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
 }

@@ -57,10 +57,10 @@ class Products:
         strides = [ffi.new("i64[2]", (1, ld) if trans else (ld, 1)) for ld, trans in ((lda, trans_a), (ldb, trans_b))]
         product = ffi.new("ag_product *", {
             "m": m, "n": n, "k": k, "alpha": _pointer(keep), "a": _pointer(a), "a_strides": strides[0],
-            "b": _pointer(b), "b_strides": strides[1], "beta": _pointer(keep[1:]), "c": _pointer(c),
-            "c_step": c.strides[0] // step,
+            "b": _pointer(b), "b_strides": strides[1], "beta": _pointer(keep[1:]), "y": _pointer(y := c.copy()),
         })  # fmt: skip
         self.table.product(self.runtime.table, product)
+        c[...] = y
 
     def matmul(self, a, b, c):
         keep = np.array([1, 0], self.dtype)
@@ -70,30 +70,39 @@ class Products:
         product = ffi.new("ag_product *", {
             "rank": len(batch), "batch": lengths, "m": m, "n": n, "k": a.shape[-1], "alpha": _pointer(keep),
             "a": _pointer(a), "a_strides": steps[0], "b": _pointer(b), "b_strides": steps[1],
-            "beta": _pointer(keep[1:]), "c": _pointer(c), "c_step": n,
+            "beta": _pointer(keep[1:]), "y": _pointer(c),
         })  # fmt: skip
         self.table.product(self.runtime.table, product)
 
     def gemv(self, a, x, y, alpha=1, beta=0, trans=0):
         keep = np.array([alpha, beta], self.dtype)
-        self.table.gemv(
-            self.runtime.table, trans, *a.shape, _pointer(keep), *self._strided(a), *self._strided(x),
-            _pointer(keep[1:]), *self._strided(y),
-        )  # fmt: skip
+        matrix, result = a.T if trans else a, y.copy()
+        steps = ffi.new("i64[2]", [s // self.dtype.itemsize for s in matrix.strides])
+        call = ffi.new("ag_gemv *", {
+            "m": matrix.shape[0], "n": matrix.shape[1], "alpha": _pointer(keep), "a": _pointer(a), "a_strides": steps,
+            **self._strided("x", x), "beta": _pointer(keep[1:]), "y": _pointer(result),
+        })  # fmt: skip
+        assert self.table.gemv(self.runtime.table, call) == 0
+        y[...] = result
 
     def ger(self, x, y, a, alpha=1):
         keep = np.array([alpha], self.dtype)
-        self.table.ger(
-            self.runtime.table, *a.shape, _pointer(keep), *self._strided(x), *self._strided(y), *self._strided(a)
-        )
+        call = ffi.new("ag_ger *", {
+            "m": a.shape[0], "n": a.shape[1], "alpha": _pointer(keep), **self._strided("x", x),
+            **self._strided("y", y), "a": _pointer(result := a.copy()),
+        })  # fmt: skip
+        assert self.table.ger(self.runtime.table, call) == 0
+        a[...] = result
 
     def dot(self, x, y):
         out = np.full(1, 99, self.dtype)
-        self.table.dot(self.runtime.table, len(x), *self._strided(x), *self._strided(y), _pointer(out))
+        vectors = {**self._strided("x", x), **self._strided("y", y)}
+        call = ffi.new("ag_dot *", {"n": len(x), **vectors, "result": _pointer(out)})
+        assert self.table.dot(self.runtime.table, call) == 0
         return out[0]
 
-    def _strided(self, array):
-        return _pointer(array), array.strides[0] // self.dtype.itemsize
+    def _strided(self, name, array):
+        return {name: _pointer(array), f"{name}_step": array.strides[0] // self.dtype.itemsize}
 
 
 def _pointer(array: np.ndarray) -> object:
@@ -401,9 +410,8 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas():
     products = Products(load_runtime(*tools()), "float64", library, fake)
     one = np.full(1, 3.0)
     assert products.dot(one, one) == -1.0
-    out = np.zeros(1)
-    products.table.dot(products.runtime.table, 1, _pointer(one), 2**33, _pointer(one), 1, _pointer(out))
-    assert (out[0], called) == (9.0, [1])
+    far = np.lib.stride_tricks.as_strided(one, (1,), (8 << 33,))  # the step of a single number says nothing
+    assert (products.dot(far, one), called) == (-1.0, [1, 1])
 
 
 @pytest.mark.parametrize(
