@@ -303,6 +303,12 @@ class Planner:
         call = Call(self.site, kernel.name, tuple(arguments), tuple(writes), tuple(reads), kernel.fallible, True)
         self.steps.append(call)
 
+    def elsewhere(
+        self, name: str, arguments: Sequence[Argument], writes: Sequence[Array], reads: Sequence[Array]
+    ) -> None:
+        """Plan a call of a kernel that another engine has under this name."""
+        self.steps.append(Call(self.site, name, tuple(arguments), tuple(writes), tuple(reads), False, False))
+
     def run(
         self, spec: KernelSpec, dtype: str = "", *, fallible: bool | None = None,
         **given: Argument | Lengths,

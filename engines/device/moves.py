@@ -140,7 +140,7 @@ class WriteKernel(Moving):
         if self._sets:
             p.copy(part, value)
         else:
-            p.call(self.name, (), (part,), (part, value))
+            p.elsewhere(self.name, (), (part,), (part, value))
 
     def call(self, step: Call, target: Any, values: Values) -> bool:
         value = values.on_device(step.reads[1])
@@ -195,7 +195,7 @@ class IndexKernel(Moving):
             fits(p, other, access.extents)
         _, arguments = called(p, access, self._how, other.dtype, other)
         writes, reads = (other, access.x) if self._gathers else (access.x, other)
-        p.call(self.name, arguments, (writes,), (reads, *access.arrays))
+        p.elsewhere(self.name, arguments, (writes,), (reads, *access.arrays))
 
     def call(self, step: Call, target: Any, values: Values) -> bool:
         kernel, call, extents = self._kernel, values.call, list[int]()

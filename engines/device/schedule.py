@@ -236,7 +236,7 @@ def _plan_call(p: Planner, node: Apply, kernel: DeviceKernel) -> bool:
         return False
     results = [p.result(output, own) for output, own in zip(node.outputs, lengths, strict=True)]
     if any(o in p.needed for o in node.outputs):
-        p.call(kernel.name, (), results, p.inputs_of(node))
+        p.elsewhere(kernel.name, (), results, p.inputs_of(node))
     return True
 
 

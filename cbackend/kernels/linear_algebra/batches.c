@@ -47,7 +47,7 @@ static i32 solve_batch(const ag_runtime *rt, const ag_solve *of)
     if (is_empty(of->rank, of->batch)) return 0;
     void *pivots;
     T *const lu = numbers_and_pivots(rt, n * n + n * k, n, &pivots), *x = of->x;
-    if (!lu) return AG_MEMORY;
+    if (!lu) return OUTCOME_MEMORY;
     T *const side = lu + n * n;
     const T *a = of->a, *b = of->b ? of->b : of->a;
     const i64 *as = of->a_strides, *bs = of->b ? of->b_strides : of->a_strides;
@@ -55,7 +55,7 @@ static i32 solve_batch(const ag_runtime *rt, const ag_solve *of)
     i32 failed = 0;
     do {
         copy_to_columns(rt, n, n, lu, a, as[of->rank], as[of->rank + 1]);
-        if (factor(rt, n, lu, pivots)) failed = AG_SINGULAR;
+        if (factor(rt, n, lu, pivots)) failed = OUTCOME_SINGULAR;
         else {
             if (of->b) copy_to_columns(rt, n, k, side, b, bs[of->rank], bs[of->rank + 1]);
             else {
@@ -78,7 +78,7 @@ static i32 solve_triangular_batch(const ag_runtime *rt, const ag_solve_triangula
     if (is_empty(of->rank, of->batch)) return 0;
     const i32 by_columns = s0 == 1 && s1 >= n, by_rows = s1 == 1 && s0 >= n, packed = !by_columns && !by_rows;
     T *const side = rt->take(rt, sizeof(T), 1, (const i64[]){n * k + packed * n * n + 1}), *x = of->x;
-    if (!side) return AG_MEMORY;
+    if (!side) return OUTCOME_MEMORY;
     T *const own = side + n * k;
     const T *a = of->a, *b = of->b;
     i64 at[64] = {0};
@@ -90,7 +90,7 @@ static i32 solve_triangular_batch(const ag_runtime *rt, const ag_solve_triangula
         const i64 ld = packed ? n : by_columns ? s1 : s0;
         const i32 trans = !packed && !by_columns; /* rows are the columns of the transposed matrix */
         if (triangular(rt, trans ? !of->upper : of->upper, trans, of->unit, n, k, matrix, ld > 0 ? ld : 1, side))
-            failed = AG_SINGULAR;
+            failed = OUTCOME_SINGULAR;
         copy_to_rows(rt, n, k, x, side);
         x += n * k;
     } while (!failed && next_place(of->rank, of->batch, at, &a, as, &b, bs));
@@ -109,7 +109,7 @@ static i32 cholesky_batch(const ag_runtime *rt, const ag_cholesky *of)
     i64 at[64] = {0};
     do {
         rt->copy(sizeof(T), 2, (const i64[]){n, n}, l, (const i64[]){n, 1}, a, of->a_strides + of->rank);
-        if (cholesky(rt, n, l)) return AG_NOT_POSITIVE_DEFINITE;
+        if (cholesky(rt, n, l)) return OUTCOME_NOT_POSITIVE_DEFINITE;
         for (i64 i = 0; i < n; i++) __builtin_memset(l + i * n + i + 1, 0, sizeof(T) * (u64)(n - 1 - i));
         l += n * n;
     } while (next_place(of->rank, of->batch, at, &a, of->a_strides, &same, of->a_strides));
@@ -122,7 +122,7 @@ static i32 slogdet_batch(const ag_runtime *rt, const ag_slogdet *of)
     if (is_empty(of->rank, of->batch)) return 0;
     void *pivots;
     T *const lu = numbers_and_pivots(rt, n * n, n, &pivots), *sign = of->sign;
-    if (!lu) return AG_MEMORY;
+    if (!lu) return OUTCOME_MEMORY;
     const T *a = of->a, *same = of->a;
     REAL *logarithm = of->logarithm;
     i64 at[64] = {0};

@@ -32,7 +32,7 @@ static i32 store_matrix(const ag_runtime *rt, stored_matrix *a, i64 rows, i64 co
     a->ld = a->trans ? rows : a->ld;
     const i64 n[] = {rows, cols}, packed[] = {a->trans ? 1 : cols, a->trans ? rows : 1};
     a->data = a->block = rt->take(rt, sizeof(T), 2, n);
-    if (!a->block) return AG_MEMORY;
+    if (!a->block) return OUTCOME_MEMORY;
     rt->copy(sizeof(T), 2, n, a->block, packed, x, strides);
     return 0;
 }
@@ -53,7 +53,7 @@ static i32 multiply_by_vector(const ag_runtime *rt, const ag_gemv *of)
     stored_matrix a;
     T *block;
     const T *x = store_vector(rt, &block, of->n, of->x, of->x_step);
-    if (!x) return AG_MEMORY;
+    if (!x) return OUTCOME_MEMORY;
     const i32 failed = store_matrix(rt, &a, of->m, of->n, of->a, of->a_strides);
     const i64 rows = a.trans ? of->n : of->m, cols = a.trans ? of->m : of->n;
     if (!failed) gemv(rt, a.trans, rows, cols, of->alpha, a.data, a.ld, x, 1, of->beta, of->y, 1);
@@ -70,7 +70,7 @@ static i32 add_outer_product(const ag_runtime *rt, const ag_ger *of)
     if (x && y) ger(rt, of->m, of->n, of->alpha, x, 1, y, 1, of->a, of->n > 1 ? of->n : 1);
     rt->release(x_block);
     rt->release(y_block);
-    return x && y ? 0 : AG_MEMORY;
+    return x && y ? 0 : OUTCOME_MEMORY;
 }
 
 static i32 multiply_vectors(const ag_runtime *rt, const ag_dot *of)
@@ -81,5 +81,5 @@ static i32 multiply_vectors(const ag_runtime *rt, const ag_dot *of)
     if (x && y) dot(rt, of->n, x, 1, y, 1, of->result);
     rt->release(x_block);
     rt->release(y_block);
-    return x && y ? 0 : AG_MEMORY;
+    return x && y ? 0 : OUTCOME_MEMORY;
 }
