@@ -10,7 +10,7 @@ tiered.py      NumPy until another engine has compiled
 estimates.py   estimated times of nodes on engines
 division/      the division of a graph among engines, which the pass `partition` asks for
 
-The engine of ONNX Runtime is `frontends/onnx/runtime_engine.py`.
+The engine of ONNX Runtime is `frontends/onnx/runtime/engine.py`.
 
 A new engine is one file: a class derived from `Engine`, and `ag.engines.register(MyEngine())`.
 """

@@ -21,7 +21,7 @@ from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Kernel
 from ..ir.loops import Expr, Load, ScalarOp, index
 from ..ir.operands import Cutting, Extent, Extra, Pointer, Report, Stride
-from ..lowering.lower_position import ORDER_OF, POSITIONS, is_better
+from ..lowering.nests.position import ORDER_OF, POSITIONS, is_better
 from ..program.launches import is_launched, runs_in_any_order
 
 _COMBINED: dict[str, Elementwise] = {

@@ -21,8 +21,8 @@ from ...targets.current import current
 from ..ir.operands import Cutting
 from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
-from .lower_position import ORDER_OF
 from .nest import Operands
+from .nests.position import ORDER_OF
 
 FOLDS = ("sum", "prod", "max", "min", "any", "all")
 

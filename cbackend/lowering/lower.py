@@ -27,14 +27,14 @@ from .cutting import cutting_of
 from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
-from .lower_columns import column_group, column_nest
-from .lower_cumulative import cumulative_group, cumulative_nest
-from .lower_pool import pool_kernel
-from .lower_position import ORDER_OF, POSITIONS
-from .lower_reduce import nest_order, reduction_nest
-from .lower_rows import Rows, row_body, rows_of
-from .lower_short_rows import are_short, short_positions, short_rows
 from .nest import FAILED, Nest, Operands
+from .nests.columns import column_group, column_nest
+from .nests.cumulative import cumulative_group, cumulative_nest
+from .nests.pool import pool_kernel
+from .nests.position import ORDER_OF, POSITIONS
+from .nests.reduce import nest_order, reduction_nest
+from .nests.rows import Rows, row_body, rows_of
+from .nests.short_rows import are_short, short_positions, short_rows
 from .strips import costly_in_strips
 from .tiles import tiled
 

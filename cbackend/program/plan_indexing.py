@@ -17,7 +17,7 @@ from ...ops.shapes.indexing import IncSubtensor, joint_position
 from ...record import record
 from ..ir.kernel import Kernel
 from ..kernels.memory.spec import IN_BOUNDS
-from ..lowering.lower_indexing import ADD, GATHER, SET, Indexing, indexing_kernel
+from ..lowering.nests.indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from .outcome import Outcome
 from .plan_views import window
 from .planner import Planner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...graph import Apply
 from ...ops.reductions.trees import TreeFold
-from ..lowering.lower_trees import trees_kernel
+from ..lowering.nests.trees import trees_kernel
 from .planner import Planner
 from .program import Argument
 

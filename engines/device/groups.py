@@ -15,9 +15,9 @@ import numpy as np
 
 from ...cbackend.ctext.device_groups import group_source
 from ...cbackend.ir.work_items import Fold, Groups, WorkItems
-from ...cbackend.lowering.groups import Split, groups_of, may_hold, reciprocal, row_split, split_of
-from ...cbackend.lowering.work_items import with_numbers, work_items
-from ...cbackend.lowering.work_rows import is_over_rows, row_items
+from ...cbackend.lowering.devices.groups import Split, groups_of, may_hold, reciprocal, row_split, split_of
+from ...cbackend.lowering.devices.work_items import with_numbers, work_items
+from ...cbackend.lowering.devices.work_rows import is_over_rows, row_items
 from ...graph import Apply, TensorType
 from ...ops.core.tensor import TensorVariable
 from ...ops.lowered.fused import Fused

@@ -18,10 +18,10 @@ from ...cbackend.ctext.device_lists import item_source
 from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.kernel import Kernel
 from ...cbackend.ir.operands import Bits, Extent, Pointer, Stride
-from ...cbackend.lowering.far_arguments import near_first
+from ...cbackend.lowering.devices.far_arguments import near_first
+from ...cbackend.lowering.devices.work_items import require_known, with_numbers, work_items
 from ...cbackend.lowering.lanes import in_lanes
 from ...cbackend.lowering.lower import lower
-from ...cbackend.lowering.work_items import require_known, with_numbers, work_items
 from ...graph import Apply, TensorType
 from ...ops.core.tensor import TensorVariable
 from ...ops.reductions.reduce import REDUCTIONS, Reduce, reduced_dtype

@@ -13,8 +13,8 @@ from ...cbackend.ctext.device import source
 from ...cbackend.ctext.device_lists import item_source
 from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.operands import Extent, Pointer, Report, Stride
-from ...cbackend.lowering.lower_indexing import ADD, GATHER, SET, indexing_kernel
-from ...cbackend.lowering.work_items import gather_items
+from ...cbackend.lowering.devices.work_items import gather_items
+from ...cbackend.lowering.nests.indexing import ADD, GATHER, SET, indexing_kernel
 from ...cbackend.program.plan_creation import plan_join
 from ...cbackend.program.plan_indexing import access_of, called, fits, indexing_of
 from ...cbackend.program.plan_views import window

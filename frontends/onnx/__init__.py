@@ -31,9 +31,9 @@
     command                                      `python -m arignote onnx`
 """
 
-from .loading import OnnxError
 from .model import OnnxModel, from_onnx
-from .saving import to_onnx
-from .table import converter
+from .reading.loading import OnnxError
+from .reading.table import converter
+from .writing.saving import to_onnx
 
 __all__ = ["OnnxError", "OnnxModel", "converter", "from_onnx", "to_onnx"]

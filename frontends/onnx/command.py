@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...pages.tables import amount
-from .loading import load, nodes_of, versions_of
 from .model import OnnxModel, from_onnx
+from .reading.loading import load, nodes_of, versions_of
 
 LENGTH = 1
 """The length of axes that the model leaves open, where inputs are drawn."""

@@ -13,14 +13,14 @@ from ...ops.core.shared import shared
 from ...ops.core.tensor import constant
 from ...record.cached import cached_property
 from ...record.memory import return_freed_memory
-from . import converters  # noqa: F401  # they register themselves
-from .alternatives import Choice, of_any_rank
-from .building import Builder, declared_format
-from .edges import UNKNOWN, EdgeFunction, flat, variable_of
-from .loading import OnnxError, load, versions_of
-from .narrow import format_of, narrow, value_of
-from .table import Converter
-from .text import Words
+from .converters import registered as converters  # noqa: F401  # they register themselves
+from .reading.alternatives import Choice, of_any_rank
+from .reading.building import Builder, declared_format
+from .reading.edges import UNKNOWN, EdgeFunction, flat, variable_of
+from .reading.loading import OnnxError, load, versions_of
+from .reading.narrow import format_of, narrow, value_of
+from .reading.table import Converter
+from .reading.text import Words
 
 
 class OnnxModel:

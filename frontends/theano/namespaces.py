@@ -9,43 +9,18 @@ from typing import Any
 
 from ...optdb import Query
 from ...record.spelling import meant
-from . import (
-    abstract_convs,
-    ctc,
-    dtypes,
-    fourier,
-    functions,
-    gradients,
-    graphs,
-    kinds,
-    loops,
-    methods,
-    modes,
-    monitors,
-    mrg,
-    nnet,
-    normalization,
-    old_windows,
-    op_classes,
-    optimizers,
-    products,
-    shapes,
-    sparse_names,
-    special_functions,
-    streams,
-    tensors,
-    texts,
-    typed_lists,
-    user_ops,
-    variables,
-    windows,
-)  # fmt: skip
-from . import shared_values as shared_variables
-from . import types as tensor_types
-from .elementwise import FUNCTIONS
 from .flags import change_flags, config
-from .indexing import EXTRA
+from .graphs import gradients, graphs, kinds, loops, op_classes, optimizers, user_ops
+from .networks import abstract_convs, ctc, nnet, normalization, old_windows, windows
 from .refusals import ABSENT, REFUSED, WHOLE, refused
+from .running import functions, modes, monitors, mrg, streams, texts
+from .running import shared_values as shared_variables
+from .stored import names as sparse_names
+from .stored import typed_lists
+from .tensors import dtypes, fourier, methods, products, shapes, special_functions, tensors, variables
+from .tensors import types as tensor_types
+from .tensors.elementwise import FUNCTIONS
+from .tensors.indexing import EXTRA
 
 
 class Namespace(ModuleType):

@@ -11,10 +11,10 @@ from arignote.cbackend.ctext.device_groups import group_source
 from arignote.cbackend.ctext.device_products import DTYPES
 from arignote.cbackend.ctext.device_scatter import scatter_source
 from arignote.cbackend.ctext.device_tiles import BY_INNER, BY_OUTER, INNER, OUTER, tiled_source, tiles
-from arignote.cbackend.lowering.groups import groups_of, row_split, split_of
-from arignote.cbackend.lowering.lower_indexing import GATHER, Indexing, indexing_kernel
-from arignote.cbackend.lowering.work_items import gather_items, work_items
-from arignote.cbackend.lowering.work_rows import row_items
+from arignote.cbackend.lowering.devices.groups import groups_of, row_split, split_of
+from arignote.cbackend.lowering.devices.work_items import gather_items, work_items
+from arignote.cbackend.lowering.devices.work_rows import row_items
+from arignote.cbackend.lowering.nests.indexing import GATHER, Indexing, indexing_kernel
 from arignote.engines.device.dialects.cuda import CUDA
 from arignote.engines.device.dialects.opencl import OPENCL
 from arignote.graph import FunctionGraph

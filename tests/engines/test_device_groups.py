@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.lowering import groups as plans
-from arignote.cbackend.lowering.work_items import work_items
-from arignote.cbackend.lowering.work_rows import row_items
+from arignote.cbackend.lowering.devices import groups as plans
+from arignote.cbackend.lowering.devices.work_items import work_items
+from arignote.cbackend.lowering.devices.work_rows import row_items
 from arignote.engines.device.dialects import cuda as devices
 from arignote.graph import FunctionGraph, TensorType
 from arignote.ops.core.tensor import TensorVariable

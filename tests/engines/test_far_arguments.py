@@ -8,7 +8,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.ctext import helpers_trigonometric
 from arignote.cbackend.ir.loops import Assign, Const, For, If, Let, Load, Local, ScalarOp, Store, Var
-from arignote.cbackend.lowering.far_arguments import FAR, near_first
+from arignote.cbackend.lowering.devices.far_arguments import FAR, near_first
 from arignote.engines.device.dialects import opencl as devices
 
 RNG = np.random.default_rng(11)

@@ -16,7 +16,7 @@ from arignote import ops as T
 from arignote.cbackend.ctext.device import source
 from arignote.cbackend.ctext.device_groups import group_source
 from arignote.cbackend.ir.work_items import Groups
-from arignote.cbackend.lowering.work_items import work_items
+from arignote.cbackend.lowering.devices.work_items import work_items
 from arignote.engines import EngineError
 from arignote.engines.device.dialects import opencl as devices
 from arignote.engines.device.dialects.cuda import CUDA

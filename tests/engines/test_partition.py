@@ -232,7 +232,7 @@ def test_bad_lists_of_engines_are_refused_shortly():
 
 
 def test_an_engine_that_is_not_installed_says_what_to_install(engine, monkeypatch):
-    monkeypatch.setattr("arignote.frontends.onnx.runtime_engine.find_spec", lambda name: None)
+    monkeypatch.setattr("arignote.frontends.onnx.runtime.engine.find_spec", lambda name: None)
     message = r"engine 'onnxruntime' cannot run here: .* pip install 'arignote\[onnxruntime\]' installs them"
     with pytest.raises(EngineError, match=message):
         ag.function([x], x + 1, engines=["c", "onnxruntime"])

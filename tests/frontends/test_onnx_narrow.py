@@ -14,7 +14,7 @@ import ml_dtypes  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 from arignote.frontends.onnx import OnnxError  # noqa: E402
-from arignote.frontends.onnx.narrow import FORMATS, Float, Powers  # noqa: E402
+from arignote.frontends.onnx.reading.narrow import FORMATS, Float, Powers  # noqa: E402
 
 RNG = np.random.default_rng(0)
 FLOATS = [f for f in FORMATS.values() if isinstance(f, Float)]

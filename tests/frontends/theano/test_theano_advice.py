@@ -10,7 +10,7 @@ import arignote as ag
 from arignote.frontends import theano
 from arignote.frontends.theano import modules
 from arignote.frontends.theano.refusals import INSTEAD, REASONS, REFUSED
-from arignote.frontends.theano.variables import wrap
+from arignote.frontends.theano.tensors.variables import wrap
 
 T, S, L = theano.tensor, theano.sparse, theano.typed_list
 X, V, N = T.dmatrix("x"), T.dvector("v"), T.lvector("n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arignote.frontends import theano
-from arignote.frontends.theano import optimizers
+from arignote.frontends.theano.graphs import optimizers
 
 T, gof = theano.tensor, theano.gof
 

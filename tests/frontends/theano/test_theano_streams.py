@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from arignote.frontends import theano
-from arignote.frontends.theano import mrg
-from arignote.frontends.theano.streams import decoded, encoded
+from arignote.frontends.theano.running import mrg
+from arignote.frontends.theano.running.streams import decoded, encoded
 
 T = theano.tensor
 MRG = theano.sandbox.rng_mrg.MRG_RandomStreams

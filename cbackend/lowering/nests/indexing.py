@@ -1,0 +1,150 @@
+"""Kernels of gather and scatter: loops over the result of an indexing by integer arrays.
+
+    y[i, j] = x[a[i], j]
+    -->
+    for i0:  j0 = a[i0], checked and counted from the front
+        for i1:  y0[...] = x0[j0 * x0_m0 + ...]
+
+As soon as the loops that an index array follows are open, the index is read, checked and turned into a position.  An
+inner loop over whole rows has a form for contiguous ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ....graph.types import numpy_dtype
+from ....record import record
+from ....targets.current import current
+from ...ir import loops as ir
+from ...ir.kernel import Kernel, Status
+from ...ir.loops import loop, number
+from ...ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, operand_name, stride_name
+from ..nest import specialized
+
+GATHER, SET, ADD = "gather", "set", "add"
+_MOVED_AS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
+"""Dtype by item size under which elements are moved: dtypes of one size share a kernel."""
+
+
+@record
+class Indexing:
+    """The loops of an indexing by integer arrays.
+
+    `follows`: for each axis of the indexed array ("loop", its loop) or ("array", the number of its index array).
+    `loops_of`: for each index array the loops that its axes follow; `axes`: for each the axis of the whole array that
+    it indexes, for messages.
+    """
+
+    rank: int
+    follows: tuple[tuple[str, int], ...]
+    loops_of: tuple[tuple[int, ...], ...]
+    axes: tuple[int, ...]
+
+    @property
+    def joint(self) -> tuple[int, ...]:
+        """The loops that index arrays follow."""
+        return tuple(sorted({loop for own in self.loops_of for loop in own}))
+
+    @property
+    def sliced(self) -> tuple[int, ...]:
+        """The loops that sliced axes of the indexed array follow."""
+        return tuple(number for kind, number in self.follows if kind == "loop")
+
+
+def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> Kernel:
+    """Return the kernel of a gather (the result is the output), or of a scatter (the indexed array is).
+
+    `other`: the loops that the axes of the result, or of the value, follow.  The indices are checked: a Status.
+
+    Any part of the result of a gather may be computed alone.  A scatter may meet an element again along the loops of
+    the index arrays: they are not shared out among threads, and their parts run in turn.
+    """
+    moved = dtype if how == ADD else _MOVED_AS[numpy_dtype(dtype).itemsize]
+    indexed, plain = Operand(moved, indexing.sliced, 0), Operand(moved, other, 0)
+    output, read = (plain, indexed) if how == GATHER else (indexed, plain)
+    arrays = tuple(Operand("int64", loops, 1 + k) for k, loops in enumerate(indexing.loops_of))
+    target = int(how == GATHER)  # the number of the indexed array among the operands
+    signature: list[Argument] = [*map(Extent, range(indexing.rank))]
+    signature += [*_along(1 - target, other), *_along(target, indexing.sliced)]
+    for k, loops in enumerate(indexing.loops_of):
+        signature += [Extra(2 * k, f"m{k}"), Extra(2 * k + 1, f"{operand_name(target, 1)}_m{k}"), *_along(2 + k, loops)]
+    in_rows = indexing.rank > 0 and indexing.rank - 1 in indexing.sliced
+    cost = current().costs.gathered(numpy_dtype(dtype).itemsize, in_rows)
+    return Kernel(
+        how,
+        indexing.rank,
+        (output,),
+        (read, *arrays),
+        (*_nest(how, moved, indexing, other), ir.Return(ir.Const("int32", int(Status.OK)))),
+        fallible=True,
+        shared=frozenset() if how == GATHER else frozenset((0,)),
+        cutting=Cutting(output.loops, (), (None,), cost, sequential=how != GATHER),
+        signature=(*signature, Report()),
+    )
+
+
+def _along(operand: int, loops: Sequence[int]) -> Iterator[Argument]:
+    yield Pointer(operand)
+    yield from (Stride(operand, loop) for loop in loops)
+
+
+def _nest(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Body:
+    """Return the loops; each begins with the indices that are known there."""
+    inside: ir.Body = (_access(how, dtype, indexing, other),)
+    last = indexing.rank - 1
+    for l in reversed(range(indexing.rank)):
+        general = loop(l, (*_positions(indexing, l), *inside))
+        rows = l == last and l in indexing.sliced and l in other
+        inside = (specialized(general) if rows else general,)
+    return (*_positions(indexing, -1), *inside)
+
+
+def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) -> ir.Statement:
+    """Return the statement of the innermost loop."""
+    indexed, plain = ("x0", "y0") if how == GATHER else ("y0", "x0")
+    arrays = [ir.times(ir.index(f"j{k}"), ir.index(f"{indexed}_m{k}")) for k in range(len(indexing.loops_of))]
+    at = _sum([*arrays, *(_step(indexed, l) for l in indexing.sliced)])
+    here = _sum([_step(plain, l) for l in other])
+    if how == GATHER:
+        return ir.Store(plain, here, ir.Load(dtype, indexed, at))
+    value: ir.Expr = ir.Load(dtype, plain, here)
+    return ir.Store(indexed, at, value if how == SET else _added(ir.Load(dtype, indexed, at), value))
+
+
+def _added(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    if a.dtype == "bool":
+        return ir.ScalarOp("either", "bool", (a, b))
+    if a.dtype == "float16":
+        wide = ir.ScalarOp("add", "float32", tuple(ir.ScalarOp("cast", "float32", (e,)) for e in (a, b)))
+        return ir.ScalarOp("cast", "float16", (wide,))
+    return ir.ScalarOp("add", a.dtype, (a, b))
+
+
+def _sum(terms: Sequence[ir.Expr]) -> ir.Expr:
+    total: ir.Expr = ir.ZERO
+    for term in terms:
+        total = ir.plus(total, term)
+    return total
+
+
+def _step(array: str, l: int) -> ir.Expr:
+    return ir.times(ir.index(f"i{l}"), ir.index(stride_name(array, l)))
+
+
+def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
+    """Yield the indices that depend on loop `opened` (-1: on none) as the last one, checked and made non-negative."""
+    for k, loops in enumerate(indexing.loops_of):
+        if (loops[-1] if loops else -1) != opened:
+            continue
+        array, position, length = operand_name(2 + k, 1), ir.index(f"j{k}"), ir.index(f"m{k}")
+        yield ir.Var(position.name, ir.Load("int64", array, _sum([_step(array, l) for l in loops])))
+        below = ir.less(position, ir.ScalarOp("neg", "int64", (length,)))
+        outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
+        said: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
+        told = (ir.Store("said", number(at), value) for at, value in enumerate(said))
+        yield ir.If(outside, (*told, ir.Return(ir.Const("int32", int(Status.INDEX)))))
+        yield ir.Assign(
+            position.name,
+            ir.plus(position, ir.ScalarOp("switch", "int64", (ir.less(position, ir.ZERO), length, ir.ZERO))),
+        )

@@ -1,0 +1,175 @@
+"""Gathers, scatters, selections, sorting."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from .... import ops as T
+from ....graph import Variable
+from ....ops.core.tensor import constant
+from ..reading.host_ops import NonMaxSuppression
+from ..reading.node import Node
+from ..reading.table import converter
+from ..reading.values import elements, known_array, lengths, own_lengths, scalar, vector
+
+
+@converter("Gather")
+def gather(node: Node, x: Any, indices: Any) -> Any:
+    axis = node.attr("axis", 0) % x.ndim
+    found, places = elements(x), known_array(indices)
+    if found is not None and x.ndim == 1 and places is not None and places.size <= 64:
+        picked = [found[int(k)] for k in places.reshape(-1)]
+        return scalar(picked[0], x.dtype) if places.ndim == 0 else _reshaped(vector(picked, x.dtype), places)
+    return x[(*(slice(None),) * axis, T.cast(indices, "int64"))]
+
+
+def _reshaped(found: Any, places: np.ndarray) -> Any:
+    return found if places.ndim == 1 else T.reshape(found, places.shape)
+
+
+def _positive(indices: Any, x: Variable, axis: int) -> Any:
+    indices = T.cast(indices, "int64")
+    return T.where(T.lt(indices, 0), indices + own_lengths(x)[axis], indices)
+
+
+@converter("GatherElements")
+def gather_elements(node: Node, x: Any, indices: Any) -> Any:
+    axis = node.attr("axis", 0) % x.ndim
+    return x[_places(indices, x, axis)]
+
+
+def _places(indices: Any, x: Variable, axis: int) -> tuple[Any, ...]:
+    """For each axis the positions of the elements that `indices` names along one."""
+    own = own_lengths(indices)
+    along: list[Any] = []
+    for k in range(x.ndim):
+        form = [1] * x.ndim
+        form[k] = -1
+        along.append(_positive(indices, x, axis) if k == axis else T.reshape(T.arange(own[k]), form))
+    return tuple(along)
+
+
+@converter("GatherND")
+def gather_nd(node: Node, x: Any, indices: Any) -> Any:
+    batch = node.attr("batch_dims", 0)
+    depth = indices.type.shape[-1]
+    if depth is None:
+        raise node.error("the last length of indices must be known")
+    parts = tuple(indices[..., k] for k in range(depth))
+    rows = []
+    for k in range(batch):
+        form = [1] * (indices.ndim - 1)
+        form[k] = -1
+        rows.append(T.reshape(T.arange(own_lengths(indices)[k]), form))
+    return x[(*rows, *parts)]
+
+
+REDUCE = {"none": "set", "add": "add", "mul": "mul", "max": "max", "min": "min"}
+
+
+def _written(node: Node, x: Any, places: tuple[Any, ...], updates: Any) -> Any:
+    """x with updates written at places, under the reduction of the node."""
+    how = node.attr("reduction", "none")
+    if how == "none":
+        return T.set_subtensor(x[places], updates)
+    if how == "add":
+        return T.inc_subtensor(x[places], updates)
+    return _combined(x, places, updates, how)
+
+
+def _combined(x: Any, places: tuple[Any, ...], updates: Any, how: str) -> Any:
+    """Combine updates by product or extremum: sort them by position, then fold each group."""
+    function = {"mul": T.mul, "max": T.maximum, "min": T.minimum}[how]
+    counts = list(updates.type.shape)
+    if None in counts:
+        raise NotImplementedError(f"a scatter by {how} with updates of unknown lengths")
+    if all(isinstance(p, Variable) or np.ndim(p) for p in places) and len(places) == x.ndim:
+        flat = [T.ravel(T.broadcast_to(p, tuple(counts))) for p in places]
+        values = T.ravel(updates)
+        for k in range(int(np.prod(counts))):
+            at = tuple(p[k] for p in flat)
+            x = T.set_subtensor(x[at], function(x[at], values[k]))
+        return x
+    for index in itertools.product(*(range(n) for n in counts[: places[0].ndim])):
+        at = tuple(p[index] for p in places)
+        x = T.set_subtensor(x[at], function(x[at], updates[index]))
+    return x
+
+
+@converter("ScatterElements", "Scatter")
+def scatter_elements(node: Node, x: Any, indices: Any, updates: Any) -> Any:
+    axis = node.attr("axis", 0) % x.ndim
+    return _written(node, x, _places(indices, x, axis), updates)
+
+
+@converter("ScatterND")
+def scatter_nd(node: Node, x: Any, indices: Any, updates: Any) -> Any:
+    depth = indices.type.shape[-1]
+    if depth is None:
+        raise node.error("the last length of indices must be known")
+    places = tuple(_positive(indices[..., k], x, k) for k in range(depth))
+    return _written(node, x, places, updates)
+
+
+@converter("TensorScatter")
+def tensor_scatter(node: Node, past: Any, update: Any, start: Any = None) -> Any:
+    """Rows of a cache written from each example's first position on."""
+    axis = node.attr("axis", -2) % past.ndim
+    own, new = own_lengths(past)[axis], own_lengths(update)[axis]
+    first = T.zeros((own_lengths(past)[0],), "int64") if start is None else T.cast(start, "int64")
+    along = T.expand_dims(first, 1) + T.expand_dims(T.arange(new), 0)
+    if node.attr("mode", "linear") == "circular":
+        along = along % own
+    y, new_rows = T.moveaxis(past, axis, 1), T.moveaxis(update, axis, 1)
+    rows = T.expand_dims(T.arange(T.shape(y)[0]), 1)
+    return T.moveaxis(T.set_subtensor(y[rows, along], new_rows), 1, axis)
+
+
+@converter("NonZero")
+def non_zero(node: Node, x: Any) -> Any:
+    return T.stack(list(T.nonzero(x))) if x.ndim else T.nonzero(T.reshape(x, (1,)))[0][None, :][:0]
+
+
+@converter("Compress")
+def compress(node: Node, x: Any, condition: Any) -> Any:
+    axis = node.attr("axis")
+    places = T.nonzero(condition)[0]
+    return T.ravel(x)[places] if axis is None else x[(*(slice(None),) * (axis % x.ndim), places)]
+
+
+@converter("TopK")
+def top_k(node: Node, x: Any, k: Any = None) -> Any:
+    count = node.attr("k") if k is None else lengths(T.reshape(k, (1,)) if k.ndim == 0 else k, node.error, "k")[0]
+    axis = node.attr("axis", -1) % x.ndim
+    largest = node.attr("largest", 1)
+    # Of equal ones the first comes first: the order is stable, so the largest are the smallest of the negated ones.
+    keys = x if not largest else (T.bitwise_not(x) if x.type.kind in "iu" else -x)
+    order = T.argsort(keys, axis=axis, stable=True)[(*(slice(None),) * axis, slice(0, count))]
+    return T.take_along_axis(x, order, axis=axis), order
+
+
+@converter("Unique")
+def unique(node: Node, x: Any) -> Any:
+    axis = node.attr("axis")
+    values, first, inverse, counts = T.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)
+    inverse = T.ravel(inverse)
+    if not node.attr("sorted", 1):
+        order = T.argsort(first)
+        rank = T.argsort(order)
+        part = (slice(None),) * (axis or 0)
+        values, first, counts, inverse = values[(*part, order)], first[order], counts[order], rank[inverse]
+    return values, first, inverse, counts
+
+
+@converter("NonMaxSuppression")
+def non_max_suppression(
+    node: Node, boxes: Any, scores: Any, most: Any = None, overlap: Any = None, least: Any = None
+) -> Any:
+    def number(value: Any, default: Any) -> Any:
+        return constant(np.array(default)) if value is None else T.reshape(value, ())
+
+    op = NonMaxSuppression(bool(node.attr("center_point_box", 0)))
+    return op(boxes, scores, number(most, 0), number(overlap, 0.0), number(least, -np.inf))

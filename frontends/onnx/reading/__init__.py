@@ -1,0 +1,4 @@
+"""A model from its file to expressions: structure, nodes, values, dtypes.
+
+Begin with building.py.
+"""

@@ -1,0 +1,4 @@
+"""Expressions as ONNX models.
+
+Begin with writer.py.
+"""

@@ -1,0 +1,4 @@
+"""`theano.sparse` and `theano.typed_list`: values that are stored as several tensors.
+
+Begin with ops.py.
+"""

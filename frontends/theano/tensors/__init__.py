@@ -1,0 +1,4 @@
+"""`theano.tensor`: types, variables, functions of tensors.
+
+Begin with variables.py.
+"""
