@@ -20,7 +20,7 @@ GROUP = "arignote.engines"
 """Entry point group of packages."""
 _BUILT_IN = {
     "c": (".c", "CEngine"), "numpy": (".numpy_engine", "NumPyEngine"),
-    "onnxruntime": ("..frontends.onnx.runtime_engine", "OnnxRuntimeEngine"),
+    "onnxruntime": ("..frontends.onnx.runtime.engine", "OnnxRuntimeEngine"),
     "opencl": (".device.dialects.opencl", "OpenCLEngine"),
     "cuda": (".device.dialects.cuda", "CudaEngine"),
 }  # fmt: skip

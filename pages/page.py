@@ -1,7 +1,7 @@
 """A report as one self-contained HTML page: graphs, rewrites, profiles, memory and C of recorded functions.
 
-A record is the plain data that arignote/explain/recording.py makes of a function and that trace files hold; every part but
-`name` and `graphs` may be missing or None.  The page works offline; scripts add only what needs a reader's hand.
+A record is the plain data that arignote/explain/recording.py makes of a function and that trace files hold; every part
+but `name` and `graphs` may be missing or None.  The page works offline; scripts add only what needs a reader's hand.
 """
 
 from __future__ import annotations

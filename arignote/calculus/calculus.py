@@ -1,7 +1,7 @@
 """Derivatives of expressions: `ag.grad` and its relatives return ordinary expressions.
 
-The sweep itself is `ops/core/backward.py`; here arguments are checked, and what no path leads to is told apart from what
-is zero.
+The sweep itself is `ops/core/backward.py`; here arguments are checked, and what no path leads to is told apart from
+what is zero.
 """
 
 from __future__ import annotations

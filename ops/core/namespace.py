@@ -60,7 +60,8 @@ def missing(name: str, inner: Mapping[str, ModuleType]) -> type[Op]:
         return found
     owner = next((space for space, module in inner.items() if name in module.__all__), None)
     instead = f"; it is T.{owner}.{name}" if owner else ""
-    raise AttributeError(f"module {PACKAGE!r} has no attribute {name!r}{instead}", name=name, obj=None)  # no guess by Python
+    message = f"module {PACKAGE!r} has no attribute {name!r}{instead}"
+    raise AttributeError(message, name=name, obj=None)  # without a guess by Python
 
 
 def op_class(name: str) -> type[Op] | None:

@@ -15,21 +15,11 @@ take it from there.
 from __future__ import annotations
 
 from ..core.tensor import scalar_constant
-from . import (
-    angles as elementwise_angles,
-)
-from . import (
-    arithmetic as elementwise_arithmetic,
-)
-from . import (
-    exponential as elementwise_exponential,
-)
-from . import (
-    logic as elementwise_logic,
-)
-from . import (
-    parts as elementwise_parts,
-)
+from . import angles as elementwise_angles
+from . import arithmetic as elementwise_arithmetic
+from . import exponential as elementwise_exponential
+from . import logic as elementwise_logic
+from . import parts as elementwise_parts
 from .angles import *
 from .arithmetic import *
 from .casting import Cast, cast

@@ -2,8 +2,8 @@
 
     y = softmax(scale * (q @ k) [where the mask keeps it, else fill] [+ added]) @ v
 
-The op comes from the rule of optdb/rules/networks/attention.py.  Its C (cbackend/kernels/attention) never holds all scores: for n
-positions they are n * n numbers for each head.
+The op comes from the rule of optdb/rules/networks/attention.py.  Its C (cbackend/kernels/attention) never holds all
+scores: for n positions they are n * n numbers for each head.
 """
 
 from __future__ import annotations

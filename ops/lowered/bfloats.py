@@ -1,7 +1,8 @@
 """Products of numbers of 16 bits, the upper halves of float32 (bfloat16), summed in float32.
 
     bfloat_dot(a, b)                                         a @ b
-    packed_bfloat_dot{rows, columns, lanes, panel}(a, w)     the same by a constant b, in the order of kernels/products/bfloats.c
+    packed_bfloat_dot{rows, columns, lanes, panel}(a, w)     the same by a constant b, in the order of
+    kernels/products/bfloats.c
 
 An operand of uint16 holds the bits of bfloat16 numbers; one of float32 is rounded to the nearest of them, ties to even.
 Products of two such numbers are exact in float32.  Sums are float32: the second product of each pair along the sum is

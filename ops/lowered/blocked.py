@@ -5,7 +5,8 @@
     blocked_convolution{...}(x, w, b)        convolution(pad(x), w) + b in blocks, of x in blocks or as it is
 
 A vector register holds the channels of one position, so rows of any length fill it, and zeros around x need no copy.
-The ops come from the optimizer of optdb/rules/blocks/layout.py.  Constant weights lie in the order in which the C reads them.
+The ops come from the optimizer of optdb/rules/blocks/layout.py.  Constant weights lie in the order in which the C reads
+them.
 """
 
 from __future__ import annotations

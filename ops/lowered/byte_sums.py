@@ -9,9 +9,9 @@
             with r = f, or rint(minimum(maximum(f, lower), upper)) * sum_scale if that is not 0
     q = minimum(maximum(round(s * scale * 2^(bias - 31)) + zero, low), high)   int8, uint8, if `fixed`
 
-Sums of integers wrap around, as NumPy's do.  The ops come from the rules of optdb/rules/quantized/byte_sums.py, which take
-quantization apart: with x = (q - z) s the product of x and weights is s times that of q, less z times the sums of the
-weights, which are constants.  Jacob et al. (2018); see quantized.py.
+Sums of integers wrap around, as NumPy's do.  The ops come from the rules of optdb/rules/quantized/byte_sums.py, which
+take quantization apart: with x = (q - z) s the product of x and weights is s times that of q, less z times the sums of
+the weights, which are constants.  Jacob et al. (2018); see quantized.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
     depthwise(relu(pointwise(x, w), v))   -->   convolution_pair{pointwise then relu, depthwise}(x, w, ..., v, ...)
 
 C computes some rows of the first one at a time, for some channels, and stores none of them: pairs.c.  Bounds may
-follow either: then it is a `fused_product` with maximum, minimum or clip.  The op comes from optdb/rules/blocks/pairs.py.
+follow either: then it is a `fused_product` with maximum, minimum or clip.  The op comes from
+optdb/rules/blocks/pairs.py.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     relu(a @ b + c)   -->   fused_product{dot22, fn(p, c) -> relu(p + c)}(a, b, c)
 
-A convolution is such a product, too.  The op comes from the optimizer of optdb/rules/fusion/epilogues.py.  The backend runs
-the group on each block of the product while that is still in the cache.
+A convolution is such a product, too.  The op comes from the optimizer of optdb/rules/fusion/epilogues.py.  The backend
+runs the group on each block of the product while that is still in the cache.
 """
 
 from __future__ import annotations

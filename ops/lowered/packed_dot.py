@@ -2,8 +2,8 @@
 
     dot22(x, w)   -->   packed_dot{k, n, lanes}(x, panels of w)
 
-The op comes from the rule of optdb/rules/linalg/panels.py.  A matrix product reads w in panels two vectors wide, and else
-copies it into panels in every call.
+The op comes from the rule of optdb/rules/linalg/panels.py.  A matrix product reads w in panels two vectors wide, and
+else copies it into panels in every call.
 """
 
 from __future__ import annotations

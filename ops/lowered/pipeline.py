@@ -2,8 +2,8 @@
 
     b = blur(x); y = 2 * b[1:-1] - b[2:]   -->   pipeline{fn(x, ...) -> ...}(x, ...)
 
-It comes from the optimizer of optdb/rules/fusion/pipelines.py.  The backend goes through it a few rows at a time, so that
-what stands between two ops need not be kept whole.
+It comes from the optimizer of optdb/rules/fusion/pipelines.py.  The backend goes through it a few rows at a time, so
+that what stands between two ops need not be kept whole.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     quantize_in_blocks{dtype}(x, scale, zero_point)     to_blocks{4}(quantize{dtype}(x, scale, zero_point))
 
-`optdb/rules/quantized/byte_blocks.py` makes it before a first byte convolution; `kernels/quantized/words.c` computes it.
+`optdb/rules/quantized/byte_blocks.py` makes it before a first byte convolution; `kernels/quantized/words.c` computes
+it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 A vector is one row of `lanes` columns, and such columns of all rows are a panel.  The vectors of panel p have the
 numbers starts[p] to starts[p + 1]; places has the row of each.  The order is that of kernels/products/sparse.c.  An
-infinity or NaN of x is multiplied by the zeros that are not stored as well, so the result is NaN where that of the dense product is.
+infinity or NaN of x is multiplied by the zeros that are not stored as well, so the result is NaN where that of the
+dense product is.
 
 The op comes from the rule of optdb/rules/linalg/sparse.py.
 """

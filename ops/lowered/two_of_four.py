@@ -7,8 +7,8 @@ bits each, so the matrix takes 9/16 of its bytes.  A place is that of a number t
 The order is that of kernels/products/two_of_four.c.  An infinity or NaN of x is multiplied by the zeros that are not
 stored as well, so the result is NaN where that of the dense product is.
 
-The op comes from the rule of optdb/rules/linalg/sparse.py.  Mishra et al., "Accelerating Sparse Deep Neural Networks" (2021),
-have such weights.
+The op comes from the rule of optdb/rules/linalg/sparse.py.  Mishra et al., "Accelerating Sparse Deep Neural Networks"
+(2021), have such weights.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ MAY_IMPORT["cbackend.bundle"] = BELOW | {room for room in MAY_IMPORT if room.sta
 MAY_IMPORT["cbackend"] = BELOW | {room for room in MAY_IMPORT if room.startswith("cbackend.")}
 MODULES = {module_of(path): path for path in FILES}
 TESTS = {str(path.parent) for path in (ROOT / "tests").rglob("*.py")}
-WIDE_FOLDERS = {"cbackend/program", "cbackend/lowering", "frontends/onnx", "frontends/theano", "tests/campaign"}
+WIDE_FOLDERS = {"cbackend/program", "tests/campaign"}
 LEAVES = {"options", "notices"}
 """Modules of arignote/ that know nothing of the rest; engines read them as well."""
 MAY_IMPORT["engines"] = BELOW | LEAVES | {room for room in MAY_IMPORT if room.startswith("cbackend")}

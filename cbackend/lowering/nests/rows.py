@@ -7,7 +7,8 @@
         const scale = 1 / sqrt(total1 / n)
         for element in row: y[j] = (x[j] - mean) * scale * w[j]                   pass 2
 
-Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan` (ops/lowered/row_passes.py).
+Which value belongs to which pass, and which ones wait in the memory of an output, says `row_plan`
+(ops/lowered/row_passes.py).
 """
 
 from __future__ import annotations

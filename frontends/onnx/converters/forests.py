@@ -1,4 +1,4 @@
-"""Decision trees of ONNX as the arrays of `ops/reductions/trees.py`: branches of all comparisons become `x <= threshold`.
+"""Decision trees of ONNX as the arrays of `ops/reductions/trees.py`: all comparisons become `x <= threshold`.
 
     x <  v   x <= the number before v
     x >  v   x <= v, with the children exchanged

@@ -20,21 +20,7 @@ from ..reading.edges import EdgeFunction
 from ..reading.loading import nodes_of
 from ..reading.node import OnnxError
 from ..reading.values import NUMBER_OF
-from . import (
-    arrays as write_arrays,
-)
-from . import (
-    control as write_control,
-)
-from . import (
-    elementwise as write_elementwise,
-)
-from . import (
-    indexing as write_indexing,
-)
-from . import (
-    quantized as write_quantized,
-)
+from . import arrays, control, elementwise, indexing, quantized  # noqa: F401  (they register themselves)
 from .writer import VERSION, Writer
 
 OPTIMIZED = "fast_run -fusion -inplace -blas_c -layout -attention -sparse -bfloat16"
