@@ -77,7 +77,7 @@ class Op(facets.Faceted):
             node: The node of one example.
             inputs: The operands; those that are flagged have the axis of the examples in front.
             flags: For each operand whether it has that axis; one has.
-            examples: The examples, with the helpers of `ops/control/examples.py`.
+            examples: The examples, with the helpers of `ops/control/batching.py`.
 
         Raises NoBatch where lengths would differ from one example to the next.
         """

@@ -123,14 +123,14 @@ class _Tile:
         yield ir.Let("whole", ir.every([ir.equal(operands.stride(k, self.inner), ir.ONE) for k in self.moving]))
         for k in self.moving:
             yield ir.Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
-        turned = [
+        transposed = [
             ir.ScalarOp("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
             if self.outer in operands[k].loops
         ]
         size: ir.Expr = ir.number(self.elements)
-        if turned:
-            yield ir.Let("turned", ir.some(turned))
+        if transposed:
+            yield ir.Let("turned", ir.some(transposed))
             long = ir.number(self.elements // self.limits.rows)
             size = ir.ScalarOp("switch", "int64", (ir.Local("bool", "turned"), long, size))
         yield ir.Let("wide", self._or_all(n, size))

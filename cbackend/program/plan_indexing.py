@@ -1,7 +1,7 @@
 """Reading and writing parts of arrays: basic parts are views, integer arrays become kernels that gather or scatter.
 
 The loops of a gather run over the axes of the result, those of a scatter over the axes of the value: see
-lowering/lower_indexing.py.
+lowering/nests/indexing.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Folds over decision trees: one launch of the kernel of lowering/lower_trees.py."""
+"""Folds over decision trees: one launch of the kernel of lowering/nests/trees.py."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...graph import Apply, Op, Variable, facets, gc_paused, inheriting, toposort
+from ...graph import Apply, Older, Op, Variable, facets, gc_paused, inheriting, toposort
 from ..core.namespace import T, classes
 
 Flags = Sequence[bool]
@@ -58,7 +58,7 @@ def carried(outputs: Sequence[Variable], given: Mapping[Variable, Variable]) -> 
     shared: dict[Variable, Variable] = {}
     """Values that are computed from lengths of examples, equal for all examples."""
     with inheriting() as lines:
-        for node in toposort(outputs, stop_at=set(given)):
+        for node in toposort(outputs, stop_at=Older.than(given)):
             flags = [i in images for i in node.inputs]
             if not any(flags) and not any(i in shared for i in node.inputs):
                 continue

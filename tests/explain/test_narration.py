@@ -12,7 +12,7 @@ from arignote.function.narration import Narrated
 from arignote.options import Options
 
 x = T.vector("x")
-DATA_PATH = importlib.import_module("arignote.function")
+DATA_PATH = importlib.import_module("arignote.function.function")
 
 
 @pytest.fixture

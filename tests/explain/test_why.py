@@ -257,7 +257,7 @@ def with_planted(inner):
 def test_a_planted_rule_among_hundreds_is_found(monkeypatch):
     planted = rule("planted", T.sub(u, T.tanh(v)), T.add(u, T.tanh(v)))
     db = with_planted(planted)
-    monkeypatch.setattr(sys.modules["arignote.function"], "optdb", db)
+    monkeypatch.setattr(sys.modules["arignote.function.function"], "optdb", db)
     total = x
     for k in range(150):
         total = T.log(1 + T.exp(total * (k + 2) / (k + 2))) - 1
@@ -278,7 +278,7 @@ def test_the_command_line_finds_a_planted_rule(tmp_path, monkeypatch, capsys):
     assert main(["bisect", str(source), "--inputs", str(arrays), "--mode", "fast_run -fusion"]) == 0
     assert capsys.readouterr().out.count("no rewrite changes the result") == 2
     planted = rule("planted", T.sub(u, T.tanh(v)), T.add(u, T.tanh(v)))
-    monkeypatch.setattr(sys.modules["arignote.function"], "optdb", with_planted(planted))
+    monkeypatch.setattr(sys.modules["arignote.function.function"], "optdb", with_planted(planted))
     assert main(["bisect", str(source), "--exact"]) == 1
     assert 'mode.excluding("planted")' in capsys.readouterr().out
     np.savez(arrays, x=np.ones(3))

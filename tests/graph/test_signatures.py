@@ -58,7 +58,7 @@ def test_help_shows_the_parameters_and_the_meaning():
 
 def views():
     """The parameters of `__call__` in each class that type checkers see, by the name of the class."""
-    tree = ast.parse((OPS / "signatures.py").read_text())
+    tree = ast.parse((OPS / "core" / "signatures.py").read_text())
     for kind in [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]:
         for call in [n for n in kind.body if isinstance(n, ast.FunctionDef) and n.name == "__call__"]:
             more = [call.args.vararg.arg] if call.args.vararg else []
@@ -67,7 +67,7 @@ def views():
 
 def test_type_checkers_see_the_parameters_that_ops_have():
     parameters = dict(views())
-    tables = [ast.parse(path.read_text()) for path in sorted(OPS.glob("elementwise_*.py"))]
+    tables = [ast.parse(path.read_text()) for path in sorted((OPS / "elementwise").glob("*.py"))]
     annotated = {n.target.id: n.annotation.id for tree in tables for n in tree.body if isinstance(n, ast.AnnAssign) and
                  isinstance(n.annotation, ast.Name)}  # fmt: skip
     for name, op in ELEMENTWISE.items():

@@ -17,9 +17,9 @@ COMPILED = 100
 NEVER = (
     *("scipy", "IPython", "cffi", "threadpoolctl", "ziglang"),  # optional, or needed by the first compilation only
     *("argparse", "difflib", "html", "multiprocessing", "random", "shutil", "tempfile", "unittest", "urllib.request"),
-    *("arignote.demo", "arignote.doctor", "arignote.cache_command", "arignote.__main__"),
-    *("arignote.trace", "arignote.why", "arignote.remarks", "arignote.report", "arignote.debug", "arignote.replay"),
-    "arignote.narration",
+    *("arignote.demo.digits", "arignote.cli.doctor", "arignote.cli.cache_command", "arignote.__main__"),
+    *("arignote.explain.trace", "arignote.explain.why", "arignote.explain.remarks", "arignote.explain.report", "arignote.explain.debug", "arignote.explain.replay"),
+    "arignote.function.narration",
 )
 COUNTED = """
 import json, sys

@@ -53,8 +53,9 @@ INLINE F ag_atan_F(F x)
 
 INLINE F ag_atan2_F(F y, F x)
 {
-    const F scale = (fabs_F(x) > HUGE_SIDE) | (fabs_F(y) > HUGE_SIDE) ? (F)0.25 : (F)1; /* no sum overflows */
-    const F a = fabs_F(y) * scale, b = fabs_F(x) * scale, low = a > b ? b : a, high = a > b ? a : b;
+    const F less = (fabs_F(x) > HUGE_SIDE) | (fabs_F(y) > HUGE_SIDE) ? (F)0.25 : (F)1; /* no sum overflows */
+    const F more = (fabs_F(x) < 1) & (fabs_F(y) < 1) ? (F)16777216 : (F)1; /* LOW_ARC times a subnormal number is exact enough */
+    const F a = fabs_F(y) * less * more, b = fabs_F(x) * less * more, low = a > b ? b : a, high = a > b ? a : b;
     const U steep = -(U)(a > b), left = -(ag_bits_F(x) >> TOP), flips = (steep ^ left) & SIGN_BIT;
     const U middle = -(U)((low > LOW_ARC * high) | (low == INFINITY));
     const F over = low - ag_from_bits_F(ag_bits_F(high) & middle);

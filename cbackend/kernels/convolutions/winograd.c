@@ -3,7 +3,7 @@
    tile x tile numbers of y are computed from edge x edge numbers of x, edge = tile + 2, by edge x edge products for each
    channel and output, where a direct convolution takes 9 x tile x tile:
 
-       y = A' (U . (B' x B)) A          U = G w G', which ops/winograd.py computes when a function is compiled
+       y = A' (U . (B' x B)) A          U = G w G', which the op computes when a function is compiled
 
    Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016).  B' x B of a strip of tiles is stored in
    `room`: for each of the edge x edge positions, block of channels, tile, channel of the block.  A position then is a

@@ -141,9 +141,9 @@ def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
         yield ir.Var(position.name, ir.Load("int64", array, _sum([_step(array, l) for l in loops])))
         below = ir.less(position, ir.ScalarOp("neg", "int64", (length,)))
         outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
-        said: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
-        told = (ir.Store("said", number(at), value) for at, value in enumerate(said))
-        yield ir.If(outside, (*told, ir.Return(ir.Const("int32", int(Status.INDEX)))))
+        message: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
+        reported = (ir.Store("said", number(at), value) for at, value in enumerate(message))
+        yield ir.If(outside, (*reported, ir.Return(ir.Const("int32", int(Status.INDEX)))))
         yield ir.Assign(
             position.name,
             ir.plus(position, ir.ScalarOp("switch", "int64", (ir.less(position, ir.ZERO), length, ir.ZERO))),

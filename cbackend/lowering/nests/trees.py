@@ -55,13 +55,13 @@ def _blocks(op: TreeFold, dtype: str, leaf: str) -> ir.Body:
         ir.times(ir.plus(ir.index("first"), ir.index("r")), ir.index("y0_s0")),
         ir.times(ir.index("c"), ir.index("y0_s1")),
     )
-    told = ir.Store("y0", at, ir.Load("float64", "total", here))
+    reported = ir.Store("y0", at, ir.Load("float64", "total", here))
     body: ir.Body = (
         ir.Let("rows", ir.smaller(ir.minus(ir.index("n0"), ir.index("first")), ir.number(rows))),
         ir.Declare("total", "float64", rows * op.outputs),
         ir.For("c", ir.ZERO, ir.times(ir.index("rows"), ir.number(op.outputs)), (zero,)),
         tree,
-        ir.For("r", ir.ZERO, ir.index("rows"), (ir.For("c", ir.ZERO, ir.number(op.outputs), (told,)),)),
+        ir.For("r", ir.ZERO, ir.index("rows"), (ir.For("c", ir.ZERO, ir.number(op.outputs), (reported,)),)),
     )
     return (ir.For("first", ir.ZERO, ir.index("n0"), body, step=rows),)
 

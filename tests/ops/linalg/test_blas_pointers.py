@@ -55,9 +55,10 @@ class Products:
         lda, ldb = (x.strides[0] // step if ld is None else ld for x, ld in ((a, lda), (b, ldb)))
         keep = np.array([alpha, beta], self.dtype)
         strides = [ffi.new("i64[2]", (1, ld) if trans else (ld, 1)) for ld, trans in ((lda, trans_a), (ldb, trans_b))]
+        y = np.ascontiguousarray(c)
         product = ffi.new("ag_product *", {
             "m": m, "n": n, "k": k, "alpha": _pointer(keep), "a": _pointer(a), "a_strides": strides[0],
-            "b": _pointer(b), "b_strides": strides[1], "beta": _pointer(keep[1:]), "y": _pointer(y := c.copy()),
+            "b": _pointer(b), "b_strides": strides[1], "beta": _pointer(keep[1:]), "y": _pointer(y),
         })  # fmt: skip
         self.table.product(self.runtime.table, product)
         c[...] = y
