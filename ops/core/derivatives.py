@@ -19,6 +19,7 @@ import numpy as np
 from ...graph import Apply, Constant, NoGradient, Variable
 from .checks import describe
 from .namespace import T, classes
+from .tensor import scalar_constant
 
 Partial = Callable[..., Any]
 Row = tuple["Partial | None", ...]
@@ -87,7 +88,7 @@ def _one_less(b: Any) -> Any:
     if not isinstance(b, Constant):
         return b - 1
     less = b.data - 1
-    return T.constant(less) if less.ndim else T.constant(less.item(), b.dtype)
+    return T.constant(less) if less.ndim else scalar_constant(less.item(), b.dtype)
 
 
 def share(a: Any, b: Any) -> Any:
