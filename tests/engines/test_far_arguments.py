@@ -6,7 +6,7 @@ from opencl_devices import device_of, lacking
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.ctext import helpers_trigonometric
+from arignote.cbackend.ctext import vector_forms
 from arignote.cbackend.ir.loops import Assign, Const, For, If, Let, Load, Local, ScalarOp, Store, Var
 from arignote.cbackend.lowering.devices.far_arguments import FAR, near_first
 from arignote.engines.device.dialects import opencl as devices
@@ -54,7 +54,7 @@ def test_other_loops_stay(kept):
 
 
 def test_arguments_are_far_from_where_the_helpers_say():
-    assert {dtype: float.fromhex(text.rstrip("f")) for dtype, text in helpers_trigonometric.FAR.items()} == FAR
+    assert {dtype: float.fromhex(text.rstrip("f")) for dtype, text in vector_forms.FAR.items()} == FAR
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
