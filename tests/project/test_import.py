@@ -18,7 +18,7 @@ NEVER = (
     *("scipy", "IPython", "cffi", "threadpoolctl", "ziglang"),  # optional, or needed by the first compilation only
     *("argparse", "difflib", "html", "multiprocessing", "random", "shutil", "tempfile", "unittest", "urllib.request"),
     *("arignote.demo.digits", "arignote.cli.doctor", "arignote.cli.cache_command", "arignote.__main__"),
-    *("arignote.explain.trace", "arignote.explain.why", "arignote.explain.remarks", "arignote.explain.report", "arignote.explain.debug", "arignote.explain.replay"),
+    *(f"arignote.explain.{name}" for name in ("trace", "why", "remarks", "report", "debug", "replay")),
     "arignote.function.narration",
 )
 COUNTED = """
