@@ -7,8 +7,8 @@ runs on a GPU of NVIDIA where there is one, else over the stand-in, which compil
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
+from ctypes.util import find_library
 
 import cuda_stand_in
 import numpy as np
@@ -28,7 +28,7 @@ NAMES = [*FUNCTIONS, "gamma", "gammaln"]
 @pytest.fixture
 def cuda(monkeypatch):
     """The mode of the engine."""
-    if importlib.util.find_spec("cuda") is None:
+    if find_library("cuda") is None:
         if shutil.which("g++") is None:
             pytest.skip("no g++")
         driver, compiler = cuda_stand_in.Driver(), cuda_stand_in.Compiler()
