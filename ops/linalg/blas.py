@@ -99,7 +99,7 @@ class Dot(TensorOp):
         return [Dot()(g, _adjoint(b)), Dot()(_adjoint(a), g)]
 
     def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
-        return [inner_lengths(*node.inputs)]
+        return [inner_lengths(*node.inputs[:2])]  # a node with an epilogue has more
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         (a, b), (rows, columns) = inputs, (i.ndim == 2 for i in node.inputs)
@@ -164,7 +164,7 @@ class MatMul(TensorOp):
         return ((*broadcast_dims([a[:-2], b[:-2]]), a[-2], b[-1]),)
 
     def demands(self, node: Apply) -> Iterable[tuple[Dim, Dim]]:
-        return [inner_lengths(*node.inputs)]
+        return [inner_lengths(*node.inputs[:2])]  # a node with an epilogue has more
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (a, b) = cotangents, node.inputs

@@ -197,3 +197,15 @@ def test_the_kernel_runs_on_blocks_in_the_memory_of_the_output(several, golden):
     text = several[0].c_source()
     start = text.index("    /* 0: ")
     golden("epilogue.c", text[start : text.index("    /* 1: outputs */", start)])
+
+
+def test_work_in_place_goes_on_beside_a_product_with_an_epilogue():
+    """Its further inputs are none of the factors whose lengths must agree."""
+    w, v = (ag.shared(np.ones(shape)) for shape in ((4, 3), (3, 2)))
+    x = T.matrix("x", dtype="float64")
+    loss = T.sum(T.tanh(T.tanh(T.dot(x, w) + 1.5) @ v + x[:, :2]))
+    updates = ag.optim.sgd([w, v], ag.grad(loss, [w, v]), 0.1)
+    for query in ("fast_run", "fast_run -fusion", "fast_run -BlasOpt", "fast_run -fusion -BlasOpt"):
+        f = ag.function([x], loss, updates=updates, mode=ag.Mode(query))  # warnings of failed optimizers are errors here
+        fused = [node for node in f.graph.order if isinstance(node.op, T.FusedProduct)]
+        assert all(len(list(node.op.demands(node))) == 1 for node in fused)
