@@ -206,6 +206,6 @@ def test_work_in_place_goes_on_beside_a_product_with_an_epilogue():
     loss = T.sum(T.tanh(T.tanh(T.dot(x, w) + 1.5) @ v + x[:, :2]))
     updates = ag.optim.sgd([w, v], ag.grad(loss, [w, v]), 0.1)
     for query in ("fast_run", "fast_run -fusion", "fast_run -BlasOpt", "fast_run -fusion -BlasOpt"):
-        f = ag.function([x], loss, updates=updates, mode=ag.Mode(query))  # warnings of failed optimizers are errors here
+        f = ag.function([x], loss, updates=updates, mode=ag.Mode(query))  # its warnings are errors
         fused = [node for node in f.graph.order if isinstance(node.op, T.FusedProduct)]
         assert all(len(list(node.op.demands(node))) == 1 for node in fused)
