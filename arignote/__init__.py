@@ -84,7 +84,10 @@ if _TYPE_CHECKING:
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
 else:
-    __getattr__, _ = _lazy.names_of(__name__, _LATER)
+    _find, _ = _lazy.names_of(__name__, _LATER)
+
+    def __getattr__(name: str) -> object:
+        return _find(name)
 
     def __dir__() -> list[str]:
         return __all__

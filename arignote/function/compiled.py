@@ -64,7 +64,7 @@ class Function:
     def __init__(
         self, compilation: Compilation, optimization: Optimization, executable: Any, profile: RunProfile | None
     ) -> None:
-        self.compilation = compilation
+        self.compilation: Compilation = compilation
         """The arguments of `ag.function` that it was made with, as a value."""
         self._optimization = optimization
         self._install(executable)

@@ -286,7 +286,10 @@ def _probe_key(toolchain: Toolchain) -> bytes:
 
 def remembered(cache: Cache, command: tuple[str, ...]) -> Toolchain | None:
     """Return the cached facts of a command whose files have not changed since."""
-    record = cache.load(Kind.RECORD, _record_key(command))
+    try:
+        record = cache.load(Kind.RECORD, _record_key(command))
+    except CompileError:  # the search will say that the probe cannot be read
+        return None
     toolchain = _from_json(record) if record else None
     return toolchain if toolchain and toolchain.is_current() else None
 

@@ -137,7 +137,9 @@ def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
     """
     conditions: dict[type[Op], Callable[[Apply], bool]] = {}
     names = sorted(name.removesuffix(".py") for name in listdir(Path(__file__).parent) if name.startswith("plan_"))
-    for module in (*(import_module(f".{name}", __package__) for name in names), *modules("plan")):
+    # All or none are registered.
+    loaded = [*(import_module(f".{name}", __package__) for name in names), *modules("plan")]
+    for module in loaded:
         work = getattr(module, "WORK", {})
         for kind, planner in getattr(module, "PLANNERS", {}).items():
             register(kind, planner=planner, work=work.get(kind, of_calls))
