@@ -43,7 +43,9 @@ class Facts:
     def __init__(
         self, shapes: Mapping[Variable, Sequence[int]], values: Mapping[Variable, Any], total: int | None
     ) -> None:
-        self.shapes, self.values, self.total = shapes, values, total
+        self.shapes: Mapping[Variable, Sequence[int]] = shapes
+        self.values: Mapping[Variable, Any] = values
+        self.total: int | None = total
         self._lengths: dict[Symbol, int | None] = {}
         self._spans: dict[Any, range | None] = {None: None if total is None else range(total)}
         self._firsts: dict[range, Any] = {} if total is None else {range(total): None}

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Union
+from typing import Any, ClassVar, Union
 
 import numpy as np
 
@@ -59,9 +59,9 @@ class Local:
 class Mark(TensorOp):
     """An op that changes the state of its first operand; for NumPy and in a block it is the identity."""
 
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(
         derivative="chunking makes it, after derivatives are taken",
         batching="chunking makes it, after examples are batched",
         planner="a block is planned without it",

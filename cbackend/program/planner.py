@@ -53,7 +53,8 @@ class Planner:
         strided: bool = False,
     ) -> None:  # fmt: skip
         """`planners`: of a node, and of an inner graph, whose number among the bodies it returns."""
-        self.plan_node, self.plan_body = planners
+        self.plan_node: Callable[[Planner, Apply], None] = planners[0]
+        self.plan_body: Callable[[Planner, FunctionGraph], int] = planners[1]
         self.strided = strided
         """Whether arrays of any strides enter and leave the program and its bodies, instead of copies."""
         self.choices = choices

@@ -6,7 +6,7 @@ Both branches are graphs over the same operands; the other one is not evaluated,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class Cond(TensorOp):
     then: FunctionGraph
     otherwise: FunctionGraph
     name = "cond"
-    picture = Kind.FUSED
-    lacks = Lacks(operations="its branches count")
+    picture: ClassVar[Kind] = Kind.FUSED
+    lacks: ClassVar[Lacks] = Lacks(operations="its branches count")
 
     @property
     def branches(self) -> tuple[FunctionGraph, FunctionGraph]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class Scan(TensorOp):
     truncate: int = -1
     name = "scan"
     fallible = True
-    picture = Kind.FUSED
-    lacks = Lacks(operations="its body counts, for each step")
+    picture: ClassVar[Kind] = Kind.FUSED
+    lacks: ClassVar[Lacks] = Lacks(operations="its body counts, for each step")
 
     # --- the parts
     @property

@@ -322,7 +322,7 @@ class TensorOp(Op):
 class Lowered(TensorOp):
     """Base of the ops that only rewrites make."""
 
-    lacks = Lacks(
+    lacks: ClassVar[Lacks] = Lacks(
         derivative="rewrites make it, after derivatives are taken",
         batching="rewrites make it, after examples are batched",
     )
@@ -331,7 +331,9 @@ class Lowered(TensorOp):
 class HostOp(TensorOp):
     """Base of the ops that NumPy computes under every engine."""
 
-    lacks = Lacks(planner="NumPy computes it, as a host step", work="NumPy computes it, as a host step")
+    lacks: ClassVar[Lacks] = Lacks(
+        planner="NumPy computes it, as a host step", work="NumPy computes it, as a host step"
+    )
 
 
 def outputs_of(op: Op, *inputs: Any) -> tuple[TensorVariable, ...]:

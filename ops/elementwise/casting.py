@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Cast(Pointwise):
     derivative: ClassVar[Row] = (lambda g, y, x: g,)  # type: ignore[misc]
     real_slopes: ClassVar[bool] = True  # type: ignore[misc]
     explains: ClassVar[bool] = True
-    picture = Kind.SHAPE
-    formula = latex.first
+    picture: ClassVar[Kind] = Kind.SHAPE
+    formula: ClassVar[Callable[..., Any]] = latex.first
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

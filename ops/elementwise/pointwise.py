@@ -55,9 +55,9 @@ class Broadcasting(TensorOp):
     """Kinds of dtype for which the result is one number whatever the value, and that number."""
     of_truth: bool = False
     """Whether the operands are converted to bool first."""
-    picture = Kind.ELEMENTWISE
-    operations = costs.elementwise
-    batching = align_operands
+    picture: ClassVar[Kind] = Kind.ELEMENTWISE
+    operations: ClassVar[Callable[..., Any]] = costs.elementwise
+    batching: ClassVar[Callable[..., Any]] = align_operands
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """(dtypes the operands are converted to, dtype of the result).

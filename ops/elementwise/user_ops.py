@@ -16,7 +16,7 @@ import keyword
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class UserElementwise(_UserOp, Elementwise):
 class HostElementwise(_UserOp):
     """An elementwise op from outside the package, without C: NumPy computes it under every engine."""
 
-    lacks = Lacks(planner="it was defined without C", work="it was defined without C")
+    lacks: ClassVar[Lacks] = Lacks(planner="it was defined without C", work="it was defined without C")
 
 
 def _defined(name: str, symbol: str) -> ElementwiseRecord:

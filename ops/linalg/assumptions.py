@@ -9,6 +9,7 @@ checked unless they are constants.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,9 +63,9 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def __post_init__(self) -> None:
         if self.property not in CHECKS:

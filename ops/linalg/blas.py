@@ -12,7 +12,7 @@ these broadcasts: z, y and a have exactly the shape of the product.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,8 +64,8 @@ class Dot(TensorOp):
     """The product of two vectors or matrices of one dtype, of any dtype: NumPy's `dot` for ranks 1 and 2."""
 
     name = "dot"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
     formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
@@ -139,9 +139,9 @@ class MatMul(TensorOp):
     """The products of the matrices in the last two axes, with the others broadcast: NumPy's `matmul` from rank 2 on."""
 
     name = "matmul"
-    picture = Kind.PRODUCT
-    operations = costs.product
-    batching = align_operands
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
+    batching: ClassVar[Callable[..., Any]] = align_operands
     formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
@@ -195,8 +195,8 @@ class BlasOp(Lowered):
     ranks: ClassVar[tuple[int, ...]]
     factors: ClassVar[tuple[int, int]] = (0, 1)
     """The inputs that are multiplied."""
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     def meaning(self, *inputs: Variable) -> TensorVariable:
         """Return the same value in ops that users write."""

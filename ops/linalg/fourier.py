@@ -10,8 +10,8 @@ keep half of the frequencies, each of which stands for two; the adjoint halves o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,9 +44,9 @@ class Fourier(HostOp):
     norm: str = "backward"
     name = "fourier"
     fallible = True
-    picture = Kind.OTHER
-    operations = costs.sorting
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

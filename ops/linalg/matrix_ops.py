@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from ...graph import Kind, TensorType, Variable
 from ..control.batching import on_last_axes
@@ -26,9 +27,9 @@ def real_dtype(dtype: str) -> str:
 class MatrixOp(TensorOp):
     """The base of the ops on matrices.  They take float32, float64, complex64 and complex128."""
 
-    picture = Kind.OTHER
-    operations = costs.cubic
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.cubic
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def matrices(self, inputs: tuple[Variable, ...], count: int = 1) -> Variable:
         """The first of `count` inputs, all of one dtype and of rank 2 or more.

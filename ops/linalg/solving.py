@@ -11,7 +11,8 @@ and Reverse Mode Algorithmic Differentiation (2008), section 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class System(MatrixOp):
     """The base of the ops that give x with a @ x = b."""
 
     fallible = True
-    batching = align_operands
+    batching: ClassVar[Callable[..., Any]] = align_operands
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         self.square(inputs, 2)

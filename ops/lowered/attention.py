@@ -9,7 +9,7 @@ scores: for n positions they are n * n numbers for each head.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Attention(Lowered):
     mask: str = ""
     added: bool = False
     name = "attention"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Return q, k, v and the scale; the mask and its fill; the addend of the scores."""

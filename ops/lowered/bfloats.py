@@ -13,7 +13,8 @@ The ops come from the rules of optdb/rules/quantized/bfloats.py.  The derivative
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,8 +40,8 @@ class BfloatDot(Lowered):
     """`bfloat_dot(a, b)`: rows of bfloat16 numbers by a matrix of them, as float32."""
 
     name = "bfloat_dot"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -73,8 +74,8 @@ class PackedBfloatDot(Lowered):
     lanes: int
     panel: int
     name = "packed_bfloat_dot"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     @property
     def words(self) -> int:

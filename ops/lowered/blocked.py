@@ -11,7 +11,8 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -65,8 +66,8 @@ class ToBlocks(Lowered):
 
     size: int
     name = "to_blocks"
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 4)
@@ -105,8 +106,8 @@ class FromBlocks(Lowered):
     channels: int
     shuffle: int = 1
     name = "from_blocks"
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         kind = _require_rank(self, inputs, 5)
@@ -185,8 +186,8 @@ class BlockedConvolution(Windowed, Lowered):
     groups: int = 1
     shuffle: int = 1
     name = "blocked_convolution"
-    picture = Kind.PRODUCT
-    operations = costs.windows
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.windows
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""

@@ -7,7 +7,8 @@ Windows may reach over the border of x, where the C reads nothing.  The op comes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,8 +38,8 @@ class BlockedPool(Windowed, Lowered):
     padding: Pads
     sums: bool = False
     name = "blocked_pool"
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

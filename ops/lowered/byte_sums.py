@@ -17,7 +17,8 @@ the weights, which are constants.  Jacob et al. (2018); see quantized.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -48,8 +49,8 @@ class ByteProduct(Lowered):
     """`byte_product(a, b)`: matrices of int8 or uint8, each its own, multiplied in int32; leading axes broadcast."""
 
     name = "byte_product"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -112,8 +113,8 @@ class ByteConvolution(Windowed, Lowered):
     panel: int = 1
     weights: Numbers = ()
     name = "byte_convolution"
-    picture = Kind.PRODUCT
-    operations = costs.windows
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.windows
 
     def kernels(self, w: Variable) -> tuple[int | None, ...]:
         """Return the shape of the kernels: outputs, channels of each, rows, columns."""

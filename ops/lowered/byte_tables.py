@@ -12,8 +12,8 @@ kernels/quantized/tables.c computes them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,8 +54,8 @@ class LookUp(_ByTable):
 
     name = "look_up"
     tables = BYTES
-    picture = Kind.ELEMENTWISE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.ELEMENTWISE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         q, table = self._checked(inputs)
@@ -77,8 +77,8 @@ class ByteSoftmax(_ByTable):
     high: int
     name = "byte_softmax"
     tables = ("float32",)
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         q, _ = self._checked(inputs)

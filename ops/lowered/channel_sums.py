@@ -7,7 +7,8 @@ Channels before the first and behind the last one count as zeros.  The op comes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,8 +34,8 @@ class ChannelSums(Lowered):
     before: int
     behind: int
     name = "channel_sums"
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def __post_init__(self) -> None:
         if min(self.before, self.behind) < 0 or self.channels < 1:

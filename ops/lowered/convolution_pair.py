@@ -10,6 +10,7 @@ optdb/rules/blocks/pairs.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,7 +30,7 @@ class ConvolutionPair(Lowered):
     second: Op
     takes: int
     name = "convolution_pair"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     def split(self, inputs: Sequence[Variable]) -> tuple[Variable, Variable]:
         """Return the results of both, node by node.  Raises TypeError for too few inputs."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,8 +24,8 @@ class GraphOp(Lowered):
     """The function `graph` as one op: as many inputs and outputs, in the same order.  Equal graphs are equal ops."""
 
     graph: FunctionGraph
-    picture = Kind.FUSED
-    lacks = Lacks(operations="the nodes of its graph count")
+    picture: ClassVar[Kind] = Kind.FUSED
+    lacks: ClassVar[Lacks] = Lacks(operations="the nodes of its graph count")
 
     def over(self, node: Apply) -> list[Apply]:
         """Return the nodes of the graph built over the inputs of `node`, in order."""
@@ -93,7 +93,7 @@ class InPlace(Lowered):
     op: Op
     pairs: tuple[tuple[int, int], ...]
     name = "inplace"
-    lacks = Lacks(
+    lacks: ClassVar[Lacks] = Lacks(
         picture="it is drawn as the op that it marks",
         operations="the op that it marks has them",
         planner="it is planned as the op that it marks",

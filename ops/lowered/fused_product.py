@@ -9,7 +9,7 @@ runs the group on each block of the product while that is still in the cache.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class FusedProduct(Lowered):
     product: Op
     graph: FunctionGraph
     name = "fused_product"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     @property
     def group(self) -> Fused:

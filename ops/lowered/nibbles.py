@@ -8,7 +8,8 @@ zero is that of kernels/products/nibbles.c, where they are described.  Frantar e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,8 +39,8 @@ class NibbleProduct(Lowered):
     block: int
     lanes: int
     name = "nibble_product"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     @property
     def blocks(self) -> int:

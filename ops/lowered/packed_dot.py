@@ -8,7 +8,8 @@ else copies it into panels in every call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,8 +29,8 @@ class PackedDot(Lowered):
     columns: int
     lanes: int
     name = "packed_dot"
-    picture = Kind.PRODUCT
-    operations = costs.product
+    picture: ClassVar[Kind] = Kind.PRODUCT
+    operations: ClassVar[Callable[..., Any]] = costs.product
 
     @property
     def size(self) -> int:

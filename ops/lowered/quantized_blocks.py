@@ -8,8 +8,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,8 +33,8 @@ class QuantizeInBlocks(Lowered):
 
     dtype: str
     name: ClassVar[str] = "quantize_in_blocks"  # type: ignore[misc]
-    picture = Kind.ELEMENTWISE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.ELEMENTWISE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)

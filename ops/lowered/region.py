@@ -7,7 +7,7 @@ without one is evaluated by NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Region(GraphOp):
     engine: str
     threads: int | None = None
     name = "region"
-    lacks = Lacks(
+    lacks: ClassVar[Lacks] = Lacks(
         picture="it has the colour of its engine",
         planner="another engine runs it, as a host step",
         work="another engine runs it, as a host step",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Top(AlongAxis):
     """The maximum along `axis`, which is reduced: NaN is ignored, and the maximum of nothing is -inf."""
 
     name = "top"
-    lacks = Lacks(
+    lacks: ClassVar[Lacks] = Lacks(
         derivative="rewrites make it, after derivatives are taken",
         batching="rewrites make it, after examples are batched",
     )

@@ -13,6 +13,7 @@ The op comes from the rule of optdb/rules/linalg/sparse.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,7 +37,7 @@ class SparseColumns(Lowered):
     columns: int
     lanes: int
     name = "sparse_columns"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     @property
     def parts(self) -> int:

@@ -13,6 +13,7 @@ The op comes from the rule of optdb/rules/linalg/sparse.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class SparseDot(Lowered):
     columns: int
     lanes: int
     name = "sparse_dot"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     @property
     def panels(self) -> int:

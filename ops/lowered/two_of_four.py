@@ -14,6 +14,7 @@ The op comes from the rule of optdb/rules/linalg/sparse.py.  Mishra et al., "Acc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class TwoOfFour(Lowered):
     columns: int
     lanes: int
     name = "two_of_four"
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     @property
     def panels(self) -> int:

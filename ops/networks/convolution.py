@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -43,7 +43,7 @@ class Convolving(Windowed):
     dilation: Numbers
     groups: int = 1
     second: ClassVar[str]
-    picture = Kind.PRODUCT
+    picture: ClassVar[Kind] = Kind.PRODUCT
 
     def __post_init__(self) -> None:
         if not self.stride or len(self.stride) != len(self.dilation):
@@ -91,7 +91,7 @@ class Convolution(Convolving):
 
     name = "convolution"
     second = "w"
-    operations = costs.windows
+    operations: ClassVar[Callable[..., Any]] = costs.windows
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, w = self.check(inputs)
@@ -156,7 +156,7 @@ class KernelGradient(Convolving):
 
     name = "kernel_gradient"
     second = "g"
-    operations = costs.kernel_gradient
+    operations: ClassVar[Callable[..., Any]] = costs.kernel_gradient
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, g = self.check(inputs)

@@ -7,8 +7,8 @@ float32.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,9 +45,9 @@ class AlongAxis(TensorOp):
     """The base of the ops that look at all elements along one axis of a floating-point tensor."""
 
     axis: int
-    picture = Kind.REDUCTION
-    operations = costs.moving
-    batching = along_next_axis
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> Variable:
         """The only input.  Raises TypeError if it is no float, ValueError if it lacks the axis."""

@@ -8,7 +8,7 @@ The rule `local_by_phase` drops the value of the other phase, so a training func
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class ByPhase(FirstOperand):
     """
 
     name = "by_phase"
-    picture = Kind.OTHER
+    picture: ClassVar[Kind] = Kind.OTHER
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) < 2 or len(inputs) % 2:

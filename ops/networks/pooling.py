@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,9 +37,9 @@ class Pool(Windowed):
     kernel: Numbers
     stride: Numbers
     dilation: Numbers
-    picture = Kind.REDUCTION
-    operations = costs.moving
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def __post_init__(self) -> None:
         if not self.kernel or not len(self.kernel) == len(self.stride) == len(self.dilation):
@@ -109,7 +109,7 @@ class MaxPoolGradient(Pool):
     """
 
     name = "max_pool_gradient"
-    batching = repeat_operands
+    batching: ClassVar[Callable[..., Any]] = repeat_operands
 
     @property
     def overlaps(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,9 +33,9 @@ class Cumulative(TensorOp):
 
     scalar: Elementwise
     axis: int
-    picture = Kind.REDUCTION
-    operations = costs.moving
-    batching = along_next_axis
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = along_next_axis
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:

@@ -50,8 +50,8 @@ class Reduce(TensorOp):
 
     scalar: Elementwise
     axis: tuple[int, ...]
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def __post_init__(self) -> None:
         if self.scalar not in _NAMES:
@@ -204,8 +204,8 @@ class ArgReduce(TensorOp):
     name: str
     axis: int | None
     fallible: ClassVar[bool] = True
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def __post_init__(self) -> None:
         if self.name not in ("argmax", "argmin"):

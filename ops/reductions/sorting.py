@@ -5,8 +5,8 @@ The number of results of `nonzero` and `unique` is known only when a function ru
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,9 +36,9 @@ class Sorting(TensorOp):
     """The base of the ops that sort along an axis."""
 
     axis: int
-    picture = Kind.REDUCTION
-    operations = costs.sorting
-    batching = along_next_axis
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    batching: ClassVar[Callable[..., Any]] = along_next_axis
 
     def check(self, inputs: tuple[Variable, ...]) -> TensorType:
         """The type of the only input.  Raises AxisError if it lacks the axis."""
@@ -101,9 +101,9 @@ class OrderStatistics(HostOp):
 
     name = "order_statistics"
     fallible = True
-    picture = Kind.REDUCTION
-    operations = costs.sorting
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -140,9 +140,9 @@ class Nonzero(HostOp):
     """
 
     name = "nonzero"
-    picture = Kind.INDEX
-    operations = costs.sorting
-    lacks = Lacks(batching="its lengths would differ from one example to the next")
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1 + inputs[0].ndim if len(inputs) > 1 else 1)
@@ -171,8 +171,8 @@ class SearchSorted(HostOp):
 
     side: str = "left"
     name = "searchsorted"
-    picture = Kind.INDEX
-    operations = costs.sorting
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
 
     def __post_init__(self) -> None:
         if self.side not in ("left", "right"):
@@ -226,9 +226,11 @@ class Unique(HostOp):
     inverse: bool = False
     counts: bool = False
     name = "unique"
-    picture = Kind.REDUCTION
-    operations = costs.sorting
-    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    lacks: ClassVar[Lacks] = Lacks(
+        batching="its lengths would differ from one example to the next", lengths="the values decide them"
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -275,9 +277,11 @@ class UniqueParts(HostOp):
     axis: int
     equal_nan: bool = True
     name = "unique_parts"
-    picture = Kind.REDUCTION
-    operations = costs.sorting
-    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    lacks: ClassVar[Lacks] = Lacks(
+        batching="its lengths would differ from one example to the next", lengths="the values decide them"
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

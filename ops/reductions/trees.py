@@ -10,8 +10,8 @@ these arrays; the code that makes them checks them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -40,8 +40,8 @@ class TreeFold(TensorOp):
     branches: int = 2
     visits: int = 1
     name = "tree_fold"
-    picture = Kind.OTHER
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 6)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,8 +31,8 @@ class SumTo(TensorOp):
 
     name: ClassVar[str] = "sum_to"  # type: ignore[misc]
     unread = 1
-    picture = Kind.REDUCTION
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.REDUCTION
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)

@@ -6,8 +6,8 @@ their joint axes stand where they stood if they were neighbours, else in front: 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class AdvancedSubtensor(TensorOp):
     spec: Spec
     name = "advanced_subtensor"
     fallible = True
-    picture = Kind.INDEX
-    operations = costs.moving
-    batching = read_by_examples
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = read_by_examples
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *indices = inputs
@@ -112,9 +112,9 @@ class AdvancedIncSubtensor(TensorOp):
     set: bool
     name = "advanced_inc_subtensor"
     fallible = True
-    picture = Kind.INDEX
-    operations = costs.moving
-    batching = write_by_examples
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = write_by_examples
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, y, *indices = inputs

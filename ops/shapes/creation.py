@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,9 +35,9 @@ class Alloc(TensorOp):
 
     name = "alloc"
     fallible = True
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = lengthen
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         shape = broadcast_shape(self.name, inputs)
@@ -64,9 +64,9 @@ class Arange(TensorOp):
 
     name = "arange"
     fallible = True
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(batching="its lengths would differ from one example to the next")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)
@@ -124,9 +124,9 @@ class Eye(TensorOp):
     dtype: str
     name = "eye"
     fallible = True
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(batching="its lengths would differ from one example to the next")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 3)

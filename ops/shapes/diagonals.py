@@ -10,8 +10,8 @@ Other diagonals and axes are slices and transposes around these.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,9 +37,9 @@ class Diagonal(TensorOp):
     """The main diagonals of the matrices in the last two axes; a view."""
 
     name = "diagonal"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -75,9 +75,9 @@ class DiagonalMatrix(TensorOp):
     """The square matrices whose main diagonals lie in the last axis; zeros elsewhere."""
 
     name = "diagonal_matrix"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -111,9 +111,9 @@ class Triangle(TensorOp):
 
     lower: bool
     name = "triangle"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = on_last_axes
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)

@@ -10,8 +10,8 @@ so `x[1:, k]` is `Subtensor(("s100", "i"))(x, 1, k)`: numbers are inputs, and an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -202,9 +202,9 @@ class Subtensor(TensorOp):
 
     spec: Spec
     name = "subtensor"
-    picture = Kind.INDEX
-    operations = costs.moving
-    batching = read_by_examples
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = read_by_examples
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]
@@ -259,9 +259,9 @@ class IncSubtensor(TensorOp):
     set: bool
     name = "inc_subtensor"
     restorable = True
-    picture = Kind.INDEX
-    operations = costs.moving
-    batching = write_by_examples
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = write_by_examples
 
     @property
     def fallible(self) -> bool:  # type: ignore[override]

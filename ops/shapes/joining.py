@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,8 +31,8 @@ class Join(TensorOp):
 
     axis: int
     name = "join"
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -221,9 +221,11 @@ class RepeatedPositions(HostOp):
 
     name = "repeated_positions"
     fallible = True
-    picture = Kind.INDEX
-    operations = costs.moving
-    lacks = Lacks(batching="its lengths would differ from one example to the next", lengths="the values decide them")
+    picture: ClassVar[Kind] = Kind.INDEX
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(
+        batching="its lengths would differ from one example to the next", lengths="the values decide them"
+    )
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ref
 
 import numpy as np
@@ -50,9 +50,9 @@ class Shape(TensorOp):
 
     name = "shape"
     unread = 0
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(lengths="its type has them")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -76,9 +76,9 @@ class ShapeI(TensorOp):
     axis: int
     name = "shape_i"
     unread = 0
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(lengths="its type has them")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1)
@@ -105,9 +105,9 @@ class MakeVector(TensorOp):
     """A vector of the scalars given, which have one dtype; of int64 if there are none."""
 
     name = "make_vector"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    lacks = Lacks(lengths="its type has them")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(lengths="its type has them")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         dtype = inputs[0].dtype if inputs else "int64"

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,8 +51,8 @@ class DimShuffle(TensorOp):
 
     order: tuple[int | str, ...]
     name = "dimshuffle"
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def dropped(self, ndim: int) -> tuple[int, ...]:
         """The axes of an input of rank `ndim` that the result lacks."""
@@ -113,8 +113,8 @@ class Reshape(TensorOp):
 
     name = "reshape"
     fallible = True
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if not inputs:
@@ -170,9 +170,9 @@ class BroadcastTo(TensorOp):
 
     name = "broadcast_to"
     fallible = True
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = lengthen
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = lengthen
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (TensorType(inputs[0].dtype, broadcast_shape(self.name, inputs)),)

@@ -11,7 +11,7 @@ that is only read for its shape, and the check with it, so `anchored` repeats th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,8 +31,8 @@ __all__ = ["specify_shape"]
 class FirstOperand(TensorOp):
     """Base of ops whose value is their first operand, as a view; derivatives go to it alone."""
 
-    picture = Kind.SHAPE
-    operations = costs.moving
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[0],)
@@ -112,7 +112,7 @@ class CheckLengths(FirstOperand):
     name = "check_lengths"
     fallible = True
     error: ClassVar[type[Exception]] = ValueError
-    batching = on_last_axes
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, *lengths = inputs

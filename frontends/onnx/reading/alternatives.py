@@ -8,7 +8,7 @@ alternative that cannot be converted is an error of the call that would take it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Refused(FirstOperand, HostOp):
     message: str
     name = "refused"
     fallible = True
-    batching = on_last_axes
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)

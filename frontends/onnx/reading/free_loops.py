@@ -9,7 +9,7 @@ grows, such as a joined list of tokens, has no such place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,8 +34,8 @@ class FreeLoop(HostOp):
     states: int
     name = "free_loop"
     fallible = True
-    picture = Kind.FUSED
-    lacks = Lacks(
+    picture: ClassVar[Kind] = Kind.FUSED
+    lacks: ClassVar[Lacks] = Lacks(
         lengths="the values decide them",
         derivative="its states change their lengths",
         batching="the number of turns would differ from one example to the next",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,10 +21,10 @@ class Bits(HostOp):
 
     dtype: str
     name = "bits"
-    picture = Kind.SHAPE
-    operations = costs.moving
-    batching = on_last_axes
-    lacks = Lacks(derivative="bits are discrete")
+    picture: ClassVar[Kind] = Kind.SHAPE
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    batching: ClassVar[Callable[..., Any]] = on_last_axes
+    lacks: ClassVar[Lacks] = Lacks(derivative="bits are discrete")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         (x,) = inputs
@@ -49,9 +50,9 @@ class NonMaxSuppression(HostOp):
 
     centred: bool
     name = "non_max_suppression"
-    picture = Kind.OTHER
-    operations = costs.sorting
-    lacks = Lacks(
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.sorting
+    lacks: ClassVar[Lacks] = Lacks(
         lengths="the values decide them",
         derivative="its results are positions",
         batching="its lengths would differ from one example to the next",
@@ -104,9 +105,9 @@ class MelWeights(HostOp):
 
     dtype: str
     name = "mel_weights"
-    picture = Kind.OTHER
-    operations = costs.moving
-    lacks = Lacks(
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(
         lengths="the values decide them",
         derivative="its results are constants of its settings",
         batching="its lengths would differ from one example to the next",

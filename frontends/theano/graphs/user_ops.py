@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -141,8 +141,8 @@ class PythonOp(HostOp):
     node: Any
     fallible = True
     fingerprint = None
-    picture = Kind.OTHER
-    lacks = Lacks(
+    picture: ClassVar[Kind] = Kind.OTHER
+    lacks: ClassVar[Lacks] = Lacks(
         lengths="its function decides them",
         batching="its function takes one example",
         operations="its function says nothing of them",

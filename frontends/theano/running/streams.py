@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -92,9 +92,11 @@ class Draw(HostOp):
     dtype: str
     sized: bool
     name = "mersenne_draw"
-    picture = Kind.OTHER
-    operations = costs.moving
-    lacks = Lacks(lengths="the values decide them", batching="all examples would draw the same numbers")
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(
+        lengths="the values decide them", batching="all examples would draw the same numbers"
+    )
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         known: list[int | None] = [None] * self.ndim

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -100,9 +100,9 @@ class Printing(HostOp):
 
     how: Print
     name = "print"
-    picture = Kind.OTHER
-    operations = costs.moving
-    lacks = Lacks(batching="it prints the value of one example")
+    picture: ClassVar[Kind] = Kind.OTHER
+    operations: ClassVar[Callable[..., Any]] = costs.moving
+    lacks: ClassVar[Lacks] = Lacks(batching="it prints the value of one example")
 
     def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
         return (inputs[0].type,)

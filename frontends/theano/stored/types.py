@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class SparseType(BundleType):
     """The type of a sparse matrix: its format and dtype."""
 
     ndim = 2
-    broadcastable = (False, False)
+    broadcastable: ClassVar[tuple[bool, bool]] = (False, False)
     dtypes = ("int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128")
     labels = ("data", "indices", "indptr", "rows", "columns")
 
@@ -84,7 +84,7 @@ class SparseVariable(BundleVariable):
     """A symbolic sparse matrix.  Its operators are functions of `theano.sparse` (`sparse_names.py` adds them)."""
 
     ndim = 2
-    broadcastable = (False, False)
+    broadcastable: ClassVar[tuple[bool, bool]] = (False, False)
 
     @property
     def format(self) -> str:
