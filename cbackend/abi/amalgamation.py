@@ -85,11 +85,16 @@ class _File:
 def _read(path: str) -> _File:
     text = Path(path).read_text(encoding="utf-8")
     parts: list[_Part] = []
-    for k, piece in enumerate(_DIRECTIVES.split(text)):
+    last = max(text.rfind("#include"), text.rfind(_ONCE))
+    end = text.find("\n\n", last) + 2 if last >= 0 else 0  # no blank line stands inside a choice
+    head, rest = (text[:end], text[end:]) if end > 1 else (text, "") if last >= 0 else ("", text)
+    for k, piece in enumerate(_DIRECTIVES.split(head)):
         if k % 2:
             parts += _includes(dirname(path), piece)
         elif piece:
             parts.append(_Part(piece))
+    if rest:
+        parts.append(_Part(rest))
     return _File(tuple(parts), _ONCE in text)
 
 
