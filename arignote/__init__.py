@@ -22,7 +22,7 @@ Folders, by subject:
     optim         gradient descent
     options, notices, database, later    options of the process, warnings, `ag.optdb`, parts loaded on demand
 
-What they stand on lies in folders of its own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
+The layers below lie in folders of their own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
 scaleout, frontends; docs/design.md describes the layers.
 """
 

@@ -3,6 +3,7 @@
     difflib = lazy.module("difflib")                                         # in a file: the import of a module
     __getattr__, __dir__ = lazy.modules_of(__name__, ".why", ".report")      # in a package: modules inside it
     __getattr__, __dir__ = lazy.names_of(__name__, {"jit": ".jitted"})       # names that other modules define
+    __getattr__, __dir__ = lazy.all_of(__name__, ".functions")               # all names of one module
 
 Hardly any program needs these modules, and importing all takes several times as long.  Type checkers read the same
 names from imports under `if TYPE_CHECKING:`; `tests/project/test_layering.py` compares both.
@@ -53,6 +54,17 @@ def names_of(owner: str, where: Mapping[str, str]) -> Hooks:
     `where`: for each name the module, relative to the package of `owner`.
     """
     return _hooks(owner, where, getattr)
+
+
+def all_of(owner: str, path: str) -> Hooks:
+    """Return the hooks of the module `owner` for all public names of one module, relative to the package of `owner`."""
+
+    def get(name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+        return getattr(import_module(path, owner), name)
+
+    return get, lambda: list(get("__all__"))
 
 
 def _hooks(owner: str, where: Mapping[str, str], take: Callable[[Any, str], Any]) -> Hooks:

@@ -85,17 +85,24 @@ class _File:
 def _read(path: str) -> _File:
     text = Path(path).read_text(encoding="utf-8")
     parts: list[_Part] = []
-    last = max(text.rfind("#include"), text.rfind(_ONCE))
-    end = text.find("\n\n", last) + 2 if last >= 0 else 0  # no blank line stands inside a choice
-    head, rest = (text[:end], text[end:]) if end > 1 else (text, "") if last >= 0 else ("", text)
-    for k, piece in enumerate(_DIRECTIVES.split(head)):
+    end = _end_of_includes(text)
+    for k, piece in enumerate(_DIRECTIVES.split(text[:end])):
         if k % 2:
             parts += _includes(dirname(path), piece)
         elif piece:
             parts.append(_Part(piece))
-    if rest:
-        parts.append(_Part(rest))
+    if text[end:]:
+        parts.append(_Part(text[end:]))
     return _File(tuple(parts), _ONCE in text)
+
+
+def _end_of_includes(text: str) -> int:
+    """Return the length of what holds all includes of a file: to the next blank line, of which choices have none."""
+    last = max(text.rfind("#include"), text.rfind(_ONCE))
+    if last < 0:
+        return 0
+    blank = text.find("\n\n", last)
+    return blank + 2 if blank >= 0 else len(text)
 
 
 def _includes(folder: str, directives: str) -> Iterator[_Part]:
