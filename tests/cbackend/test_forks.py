@@ -1,5 +1,6 @@
 """Children of fork find open, or whole, what threads of their parent were at."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -126,6 +127,27 @@ def test_a_fork_waits_for_locks_that_are_held_for_moments():
 
     with Meeting(work, 0.3):
         assert in_child(lambda: halves == [1, 1] and lock.acquire(timeout=PATIENCE)) == 0
+
+
+def test_a_fork_waits_for_modules_that_threads_are_loading(tmp_path, monkeypatch):
+    name = "arignote.slowly_loaded"
+    (tmp_path / "slowly_loaded.py").write_text("import arignote\narignote.pauses.pop()()\nanswer = 42\n")
+    monkeypatch.setattr(ag, "__path__", [*ag.__path__, str(tmp_path)])
+
+    def work(pause):
+        ag.pauses = [pause]
+        importlib.import_module(name)
+
+    try:
+        with Meeting(work, 0.3):
+            assert in_child(lambda: importlib.import_module(name).answer == 42) == 0
+        (tmp_path / "slowly_loaded.py").write_text("import arignote\nchild = arignote.pauses.pop()()\n")
+        del sys.modules[name]
+        importlib.invalidate_caches()
+        ag.pauses = [lambda: in_child(lambda: True)]  # a module that forks
+        assert importlib.import_module(name).child == 0
+    finally:
+        del ag.pauses, sys.modules[name]
 
 
 def test_a_jitted_function_that_a_thread_is_tracing():
