@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...graph import Apply
-from ...ops.lowered.blocked import FromBlocks, ToBlocks
-from .outcome import Outcome
-from .planner import Planner
-from .program import Array, Lengths
+from ....graph import Apply
+from ....ops.lowered.blocked import FromBlocks, ToBlocks
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Array, Lengths
 from .windows import window_counts
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, FunctionGraph, TensorType, Variable
-from ...ops.core.tensor import TensorVariable, constant
-from ...ops.elementwise.records import eq, ge, le, sub, switch
-from ...ops.linalg.assumptions import Assume
-from ...ops.lowered.fused import Fused
-from ...ops.networks.phases import ByPhase
-from ...ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
-from ...ops.shapes.shape import DimShuffle
-from ..kernels.memory.spec import IOTA
-from .plan_views import slice_of
-from .planner import Planner
-from .program import Quantity
+from ....graph import Apply, FunctionGraph, TensorType, Variable
+from ....ops.core.tensor import TensorVariable, constant
+from ....ops.elementwise.records import eq, ge, le, sub, switch
+from ....ops.linalg.assumptions import Assume
+from ....ops.lowered.fused import Fused
+from ....ops.networks.phases import ByPhase
+from ....ops.shapes.diagonals import Diagonal, DiagonalMatrix, Triangle
+from ....ops.shapes.shape import DimShuffle
+from ...kernels.memory.spec import IOTA
+from ..planner import Planner
+from ..program import Quantity
+from .views import slice_of
 
 
 def plan_assume(p: Planner, node: Apply) -> None:

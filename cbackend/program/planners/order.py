@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Apply
-from ..ir.kernel import Kernel
-from .planner import Planner
-from .program import Array, Lengths, Order
+from ....graph import Apply
+from ...ir.kernel import Kernel
+from ..planner import Planner
+from ..program import Array, Lengths, Order
 
 
 def ordered_strides(p: Planner, kernel: Kernel, extents: Lengths, inputs: Sequence[Array]) -> Lengths:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ...graph import Apply, TensorType, Variable
-from ...ops.core.tensor import TensorVariable
-from ...ops.elementwise.records import add, logical_or
-from ...ops.lowered.fused import unmarked
-from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
-from ...ops.shapes.indexing import IncSubtensor, joint_position
-from ...record import record
-from ..ir.kernel import Kernel
-from ..kernels.memory.spec import IN_BOUNDS
-from ..lowering.nests.indexing import ADD, GATHER, SET, Indexing, indexing_kernel
-from .outcome import Outcome
-from .plan_views import window
-from .planner import Planner
-from .program import Allocate, Argument, Array, Lengths, Restore, Said
+from ....graph import Apply, TensorType, Variable
+from ....ops.core.tensor import TensorVariable
+from ....ops.elementwise.records import add, logical_or
+from ....ops.lowered.fused import unmarked
+from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ....ops.shapes.indexing import IncSubtensor, joint_position
+from ....record import record
+from ...ir.kernel import Kernel
+from ...kernels.memory.spec import IN_BOUNDS
+from ...lowering.nests.indexing import ADD, GATHER, SET, Indexing, indexing_kernel
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Allocate, Argument, Array, Lengths, Restore, Said
+from .views import window
 
 
 def plan_inc_subtensor(p: Planner, node: Apply) -> None:

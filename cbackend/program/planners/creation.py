@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...graph import Apply, Constant, FunctionGraph, TensorType, Variable
-from ...ops.core.tensor import TensorVariable, constant
-from ...ops.elementwise.records import Cast, add, fill, mul, sub, true_div
-from ...ops.lowered.fused import Fused
-from ...ops.reductions.reduce import Reduce
-from ...ops.reductions.unbroadcasting import SumTo
-from ...ops.shapes.creation import Alloc, Arange, Eye
-from ...ops.shapes.joining import Join
-from ..kernels.memory.spec import EYE, IOTA, RANGE_COUNT, SPAN_COUNT
-from .outcome import Outcome
-from .plan_views import broadcast
-from .planner import Planner
-from .program import Array, Lengths, Number, Quantity
+from ....graph import Apply, Constant, FunctionGraph, TensorType, Variable
+from ....ops.core.tensor import TensorVariable, constant
+from ....ops.elementwise.records import Cast, add, fill, mul, sub, true_div
+from ....ops.lowered.fused import Fused
+from ....ops.reductions.reduce import Reduce
+from ....ops.reductions.unbroadcasting import SumTo
+from ....ops.shapes.creation import Alloc, Arange, Eye
+from ....ops.shapes.joining import Join
+from ...kernels.memory.spec import EYE, IOTA, RANGE_COUNT, SPAN_COUNT
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Array, Lengths, Number, Quantity
+from .views import broadcast
 
 
 def plan_alloc(p: Planner, node: Apply) -> None:

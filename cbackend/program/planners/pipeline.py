@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import Apply, Variable
-from ...ops.lowered.pipeline import VIEWS, Pipeline
-from ...ops.shapes.advanced_indexing import AdvancedSubtensor
-from ...ops.shapes.shape import DimShuffle
-from ..kernels.memory.spec import PIPELINE
-from .accounts import cost
-from .launches import is_launched
-from .plan_indexing import gather_kernel
-from .plan_views import sliced
-from .planner import Planner, has_all_loops
-from .program import Argument, Array, Lengths, Rows, Stage, Stages
+from ....graph import Apply, Variable
+from ....ops.lowered.pipeline import VIEWS, Pipeline
+from ....ops.shapes.advanced_indexing import AdvancedSubtensor
+from ....ops.shapes.shape import DimShuffle
+from ...kernels.memory.spec import PIPELINE
+from ..accounts import cost
+from ..launches import is_launched
+from ..planner import Planner, has_all_loops
+from ..program import Argument, Array, Lengths, Rows, Stage, Stages
+from .indexing import gather_kernel
+from .views import sliced
 
 MAX_ARRAYS, MAX_LOOPS, MAX_LINE_BUFFERS = 64, 32, 32
 """Capacity of the runtime's tables."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ...graph import Apply
-from ...ops.reductions.trees import TreeFold
-from ..lowering.nests.trees import trees_kernel
-from .planner import Planner
-from .program import Argument
+from ....graph import Apply
+from ....ops.reductions.trees import TreeFold
+from ...lowering.nests.trees import trees_kernel
+from ..planner import Planner
+from ..program import Argument
 
 
 def plan_tree_fold(p: Planner, node: Apply) -> None:

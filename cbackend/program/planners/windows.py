@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
-from ...graph import Apply, TensorType, Variable
-from ...ops.core.tensor import TensorVariable
-from .outcome import Outcome
-from .plan_views import slice_of
-from .planner import Planner
-from .program import Array, Lengths
+from ....graph import Apply, TensorType, Variable
+from ....ops.core.tensor import TensorVariable
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Array, Lengths
+from .views import slice_of
 
 
 def window_counts(p: Planner, op: Any, lengths: Lengths, kernel: Lengths, front: int = 2) -> Lengths:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...graph import Apply, FunctionGraph, same_shape
-from ...ops.core.tensor import TensorVariable
-from ...ops.elementwise.records import Pointwise
-from ...ops.lowered.fused import Fused, InPlace
-from ...ops.lowered.row_passes import Top
-from ...ops.networks.fixed_point import Requantize
-from ...ops.networks.functions import LogSoftmax, LogSumExp, Softmax
-from ...ops.networks.quantized import Dequantize, Quantize
-from ...ops.reductions.cumulative import Cumulative
-from ...ops.reductions.reduce import ArgReduce, Reduce
-from ..ir.kernel import Kernel
-from ..lowering.lower import OverwriteRefusedError
-from .accounts import of_kernels
-from .launches import runs_in_any_order
-from .outcome import Outcome
-from .plan_order import ordered_strides, result_in_order
-from .planner import Planner, has_all_loops
-from .program import Array, Lengths
+from ....graph import Apply, FunctionGraph, same_shape
+from ....ops.core.tensor import TensorVariable
+from ....ops.elementwise.records import Pointwise
+from ....ops.lowered.fused import Fused, InPlace
+from ....ops.lowered.row_passes import Top
+from ....ops.networks.fixed_point import Requantize
+from ....ops.networks.functions import LogSoftmax, LogSumExp, Softmax
+from ....ops.networks.quantized import Dequantize, Quantize
+from ....ops.reductions.cumulative import Cumulative
+from ....ops.reductions.reduce import ArgReduce, Reduce
+from ...ir.kernel import Kernel
+from ...lowering.lower import OverwriteRefusedError
+from ..accounts import of_kernels
+from ..launches import runs_in_any_order
+from ..outcome import Outcome
+from ..planner import Planner, has_all_loops
+from ..program import Array, Lengths
+from .order import ordered_strides, result_in_order
 
 
 def plan_kernel(p: Planner, node: Apply) -> None:

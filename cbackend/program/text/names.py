@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...record import record
-from .program import (
+from ....record import record
+from ..program import (
     INTEGER,
     POINTER,
     Allocate,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ...graph import Apply, Op
-from ...graph.facets import facet_of, how_to_add, reason
-from ...graph.text import op_text
-from ...ops.elementwise.records import ElementwiseRecord
-from .planner import Planner
-from .program import INTEGER, POINTER, Host
+from ....graph import Apply, Op
+from ....graph.facets import facet_of, how_to_add, reason
+from ....graph.text import op_text
+from ....ops.elementwise.records import ElementwiseRecord
+from ..planner import Planner
+from ..program import INTEGER, POINTER, Host
 
 
 def plan_host(p: Planner, node: Apply) -> None:

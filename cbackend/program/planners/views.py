@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...graph import Apply, Constant, Variable
-from ...ops.lowered.fused import unmarked
-from ...ops.shapes.conditions import Check
-from ...ops.shapes.indexing import Subtensor
-from ...ops.shapes.lengths import MakeVector, Shape, ShapeI
-from ...ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
-from ...ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
-from .outcome import Outcome
-from .planner import Planner
-from .program import Array, Lengths, Quantity
+from ....graph import Apply, Constant, Variable
+from ....ops.lowered.fused import unmarked
+from ....ops.shapes.conditions import Check
+from ....ops.shapes.indexing import Subtensor
+from ....ops.shapes.lengths import MakeVector, Shape, ShapeI
+from ....ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
+from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Array, Lengths, Quantity
 
 
 def plan_dimshuffle(p: Planner, node: Apply) -> None:

@@ -8,23 +8,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from ...graph import Apply, Variable
-from ...ops.lowered.assembled import Assembled
-from ...ops.lowered.blocked import BlockedConvolution
-from ...ops.lowered.blocked_pool import BlockedPool
-from ...ops.lowered.fused import unmarked
-from ...ops.lowered.fused_product import FusedProduct
-from ...ops.shapes.creation import Alloc
-from ...ops.shapes.indexing import IncSubtensor
-from ...ops.shapes.joining import Join
-from ..ir.kernel import Kernel
-from .accounts import Term, cost, of_calls, of_launches
-from .plan_creation import fill_with, joined_lengths, parts_of
-from .plan_indexing import fits
-from .plan_views import sliced, window
-from .planner import Planner, has_all_loops
-from .prepared import followed
-from .program import Array, Lengths, Program, Site, Step
+from ....graph import Apply, Variable
+from ....ops.lowered.assembled import Assembled
+from ....ops.lowered.blocked import BlockedConvolution
+from ....ops.lowered.blocked_pool import BlockedPool
+from ....ops.lowered.fused import unmarked
+from ....ops.lowered.fused_product import FusedProduct
+from ....ops.shapes.creation import Alloc
+from ....ops.shapes.indexing import IncSubtensor
+from ....ops.shapes.joining import Join
+from ...ir.kernel import Kernel
+from ..accounts import Term, cost, of_calls, of_launches
+from ..planner import Planner, has_all_loops
+from ..prepared import followed
+from ..program import Array, Lengths, Program, Site, Step
+from .creation import fill_with, joined_lengths, parts_of
+from .indexing import fits
+from .views import sliced, window
 
 PRODUCTS = (BlockedConvolution, BlockedPool, FusedProduct)
 """Parts that are calls for one image, which fills its part evenly."""

@@ -8,11 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..ir.kernel import Kernel
-from ..ir.reader import Reader
-from ..kernels import INNER, REAL, KernelSpec, specs
-from .names import Kinds, Names
-from .program import (
+from ...ir.kernel import Kernel
+from ...ir.reader import Reader
+from ...kernels import INNER, REAL, KernelSpec, specs
+from ..program import (
     After,
     Argument,
     Array,
@@ -28,6 +27,7 @@ from .program import (
     Stages,
     Vector,
 )
+from .names import Kinds, Names
 
 T = TypeVar("T")
 _BUFFER = re.compile(r"b(\d+)(?:_output(\d+))?")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...graph import Apply
-from .planner import Planner
-from .program import Array, Lengths
+from ....graph import Apply
+from ..planner import Planner
+from ..program import Array, Lengths
 
 SUMMED = -1
 """Axis number in error messages about summed axes of unequal lengths."""

@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ...graph import FunctionGraph
-from ...ops.control.cond import Cond
-from ...ops.control.scan_ops import Scan
-from ..ir.kernel import Kernel
-from ..ir.reader import Reader
-from ..kernels import specs
-from .calls import effects_of
-from .names import implied_locals
-from .outcome import Outcome
-from .parse_operands import OperandParser
-from .program import (
+from ....graph import FunctionGraph
+from ....ops.control.cond import Cond
+from ....ops.control.scan_ops import Scan
+from ...ir.kernel import Kernel
+from ...ir.reader import Reader
+from ...kernels import specs
+from ..calls import effects_of
+from ..outcome import Outcome
+from ..program import (
     INTEGER,
     POINTER,
     Allocate,
@@ -46,6 +44,8 @@ from .program import (
     Step,
     bodies_of,
 )
+from .names import implied_locals
+from .operands import OperandParser
 
 
 def parse_program(text: str, graph: FunctionGraph, kernels: Sequence[Kernel]) -> Program:

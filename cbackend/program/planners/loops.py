@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
-from ...graph import Apply, Dim, Variable
-from ...graph.dims import atoms, fold, opaque_dims
-from ...ops.control.cond import Cond
-from ...ops.control.scan_ops import Scan, While
-from .outcome import Outcome
-from .planner import Planner
-from .program import INTEGER, Array, Choice, Length, Loop, Quantity
+from ....graph import Apply, Dim, Variable
+from ....graph.dims import atoms, fold, opaque_dims
+from ....ops.control.cond import Cond
+from ....ops.control.scan_ops import Scan, While
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
 
 
 def plan_scan(p: Planner, node: Apply) -> None:

@@ -1,4 +1,4 @@
-"""The text form of a program; `parse.py` reads it back.
+"""The text form of a program; `parsing.py` reads it back.
 
     program   ::= "program" "{" line ... "}"
     line      ::= ("input" | "constant") dtype array        arrays of the caller, and of the graph
@@ -50,11 +50,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..ir.kernel import Kernel
-from .calls import effects_of, given
-from .names import Names, implied_locals, memory_name
-from .outcome import Outcome
-from .program import (
+from ...ir.kernel import Kernel
+from ..calls import effects_of, given
+from ..outcome import Outcome
+from ..program import (
     INTEGER,
     POINTER,
     After,
@@ -88,6 +87,7 @@ from .program import (
     Step,
     Vector,
 )
+from .names import Names, implied_locals, memory_name
 
 INDENT = "  "
 

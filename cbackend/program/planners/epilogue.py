@@ -14,17 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...graph import Apply, FunctionGraph, Variable, rebuild
-from ...ops.core.tensor import TensorVariable
-from ...ops.lowered.fused import Fused, unmarked
-from ...ops.lowered.fused_product import FusedProduct
-from ..ir.kernel import Kernel
-from .accounts import Term, cost, of_calls
-from .launches import is_launched
-from .plan_kernels import kernel_in_place
-from .planner import Planner, has_all_loops
-from .prepared import Prepared, clipped, followed, run_into
-from .program import After, Array, Call, Lengths, Program, Quantity, Site, Step
+from ....graph import Apply, FunctionGraph, Variable, rebuild
+from ....ops.core.tensor import TensorVariable
+from ....ops.lowered.fused import Fused, unmarked
+from ....ops.lowered.fused_product import FusedProduct
+from ...ir.kernel import Kernel
+from ..accounts import Term, cost, of_calls
+from ..launches import is_launched
+from ..planner import Planner, has_all_loops
+from ..prepared import Prepared, clipped, followed, run_into
+from ..program import After, Array, Call, Lengths, Program, Quantity, Site, Step
+from .kernels import kernel_in_place
 
 MAX_ARRAYS = 64
 """Most arrays of an epilogue: AG_MOST_ARRAYS of the runtime."""
