@@ -15,8 +15,8 @@ finally:
 
 HEAD = """# Rule catalogue
 
-Each card is one rewrite rule: its formula, an example before and after, its position and database, its contract and its
-tags. Choose tags or type to filter. A rule with the tag `unsafe` runs only if a query selects it.
+Each row is one rewrite rule and its formula. It opens to an example before and after, its position and database, its
+contract and its tags. Choose tags or type to filter. A rule with the tag `unsafe` runs only if a query selects it.
 """
 FILTER = """
 <div class="rule-filter" hidden>
@@ -25,6 +25,7 @@ FILTER = """
 <p><output id="rule-count"></output> <button type="button" id="rule-clear">Clear</button></p>
 </div>
 """
+MORE = '<p><button type="button" id="rule-more" hidden>Show more</button></p>\n'
 
 
 def page() -> str:
@@ -38,7 +39,7 @@ def page() -> str:
         for tag in shown
     )
     cards = "\n".join(_card(rule) for rule in found)
-    return f'{HEAD}{FILTER.format(buttons=buttons)}\n<div class="rules">\n{cards}\n</div>\n'
+    return f'{HEAD}{FILTER.format(buttons=buttons)}\n<div class="rules">\n{cards}\n</div>\n{MORE}'
 
 
 def _tags(rule: RulePage) -> list[str]:
@@ -54,9 +55,8 @@ def _card(rule: RulePage) -> str:
         example = f"<dt>before</dt><dd><code>{before}</code></dd><dt>after</dt><dd><code>{after}</code></dd>"
     tags = " ".join(f'<span class="rule-chip">{escape(tag)}</span>' for tag in _tags(rule))
     return (
-        f'<article class="rule" data-tags="{escape(" ".join(_tags(rule)))}">'
-        f'<h2 id="{escape(rule.name)}">{escape(rule.name)}</h2>'
-        f'<p class="rule-formula"><code>{escape(rule.formula)}</code></p>'
+        f'<details class="rule" id="{escape(rule.name)}" data-tags="{escape(" ".join(_tags(rule)))}">'
+        f"<summary><strong>{escape(rule.name)}</strong> <code>{escape(rule.formula)}</code></summary>"
         f"<dl>{example}<dt>position</dt><dd>{escape(', '.join(rule.places))}</dd>"
-        f"<dt>contract</dt><dd><code>{escape(rule.contract)}</code></dd></dl><p>{tags}</p></article>"
+        f"<dt>contract</dt><dd><code>{escape(rule.contract)}</code></dd></dl><p>{tags}</p></details>"
     )

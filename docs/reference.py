@@ -13,7 +13,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import arignote as ag
@@ -54,24 +54,56 @@ SUBJECTS = {
 }
 """Pages of the names of `arignote.ops`: file -> title, the folders or modules that they come from."""
 VARIABLES = {"TensorVariable", "TensorConstant", "SharedVariable", "Container"}
+CALL = r"\w+\([^()\n]*\)"
+"""The first line of the docstring of an op."""
 SECTION = re.compile(r"^(Args|Arguments|Raises|Returns|Properties|Examples?):\s*$")
 ESCAPED = re.compile(r"([*_<>\[\]|])")
 
 
+TALLEST = 9000
+"""Pixels of a page, by an estimate; an entry more begins another page."""
+
+
 def pages() -> dict[str, str]:
     """File -> text of each page, and an index of them."""
-    made = [*_top_pages(), *_database_pages(), *_op_pages(), *_module_pages()]
+    made = [part for page in _pages() for part in _parts(page)]
     texts = {f"reference/{page.file}.md": _text(page) for page in made}
     rows = [f"| [{page.title}]({page.file}.md) | {_names(page)} |" for page in made]
     head = "# API reference\n\nGenerated from the docstrings. `ag` is `arignote`, `T` is `arignote.ops`.\n\n"
-    texts["reference/index.md"] = head + "| page | names |\n|---|---|\n" + "\n".join(rows) + "\n"
+    contents = "\n".join(page.file for page in made)
+    table = "| page | names |\n|---|---|\n" + "\n".join(rows)
+    texts["reference/index.md"] = f"{head}{table}\n\n```{{toctree}}\n:hidden:\n\n{contents}\n```\n"
     return texts
 
 
-def titles() -> list[tuple[str, str]]:
-    """(title, file) of each page, in the order of the navigation."""
-    made = [*_top_pages(), *_database_pages(), *_op_pages(), *_module_pages()]
-    return [("Overview", "reference/index.md"), *((page.title, f"reference/{page.file}.md") for page in made)]
+def _pages() -> Iterator[Page]:
+    yield from _top_pages()
+    yield from _database_pages()
+    yield from _op_pages()
+    yield from _module_pages()
+
+
+def _parts(page: Page) -> Iterator[Page]:
+    """Yield the page, or, if it is too tall, several that share its entries."""
+    parts: list[list[tuple[str, Any]]] = [[]]
+    height = 0
+    for entry in page.entries:
+        own = 75 + 24 * _entry(*entry, page.members).count("\n")
+        if parts[-1] and height + own > TALLEST:
+            parts.append([])
+            height = 0
+        parts[-1].append(entry)
+        height += own
+    if len(parts) == 1:
+        yield page
+        return
+    for number, entries in enumerate(parts, 1):
+        names = f"{entries[0][0].rpartition('.')[2]} to {entries[-1][0].rpartition('.')[2]}"
+        title = f"{page.title}: {names}"
+        if number == 1:
+            yield replace(page, title=title, entries=entries)
+        else:
+            yield replace(page, file=f"{page.file}-{number}", title=title, entries=entries, intro="")
 
 
 # --- which names stand on which page
@@ -104,7 +136,7 @@ def _op_pages() -> Iterator[Page]:
     for name in sorted(set(T.__all__) - set(typed)):
         value, place = getattr(T, name), origins.get(name, "")
         file = page_of.get(place) or page_of.get(place.partition(".")[0], "other")
-        if not isinstance(value, (types.ModuleType, dict, frozenset, tuple)):
+        if not isinstance(value, (types.ModuleType, dict, frozenset, tuple)) and not _is_op_class(value):
             found["variables" if name in VARIABLES else file].append((f"T.{name}", value))
     for file, (title, _) in SUBJECTS.items():
         yield Page(f"ops-{file}", title, _typed_names(typed) if file == "creation" else "", found[file])
@@ -149,6 +181,10 @@ def _origins() -> dict[str, str]:
     return found
 
 
+def _is_op_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Op)
+
+
 def _typed_names(names: Iterable[str]) -> str:
     shown = ", ".join(f"`T.{name}`" for name in names)
     return f"Constructors with a dtype in the name, such as `T.fmatrix` for float32: {shown}."
@@ -171,13 +207,17 @@ def _text(page: Page) -> str:
     return f"# {page.title}\n\n{intro}" + "\n".join(_entry(name, value, page.members) for name, value in page.entries)
 
 
-def _entry(name: str, value: Any, members: bool, level: int = 2) -> str:
-    """Heading, signature and docstring; of a class its public members, too."""
-    lines = [f"{'#' * level} `{name}` {{ #{name} }}", "", "```python", signature(name, value), "```", ""]
-    lines += [_prose(_doc(value)), ""]
+def _entry(name: str, value: Any, members: bool, kind: str = "", fence: str = "::::::") -> str:
+    """Return the directive of an object: signature and docstring; of a class its public members, too."""
+    kind = kind or ("class" if isinstance(value, type) else "function" if callable(value) else "data")
+    call = " ".join(signature(name, value).split()).replace("( ", "(").replace(", )", ")")
+    doc = re.sub(rf"\A{CALL}\n\s*\n", "", _doc(value))
+    lines = [f"{fence}{{py:{kind}}} {call}", "", _prose(doc), ""]
     if isinstance(value, type) and members:
-        lines += [_entry(f"{name}.{member}", found, False, level + 1) for member, found in _members(value)]
-    return "\n".join(lines)
+        for member, found in _members(value):
+            own = "property" if isinstance(found, property) or not callable(found) else "method"
+            lines += [_entry(member, found, False, own, ":::::"), ""]
+    return "\n".join([*lines, fence, ""])
 
 
 def _members(cls: type) -> Iterator[tuple[str, Any]]:

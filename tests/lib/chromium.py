@@ -95,9 +95,12 @@ class Browser:
         return json.loads(message)  # type: ignore[no-any-return]
 
     # --- what a reader does
-    def open(self, path: Path) -> float:
-        """Open a file; the seconds until it is interactive, by the browser's own clock."""
-        self.call("Page.navigate", url=path.resolve().as_uri())
+    def open(self, path: Path, where: str = "") -> float:
+        """Open a file; the seconds until it is interactive, by the browser's own clock.
+
+        `where`: a query or the name of an anchor behind its address, such as "#install".
+        """
+        self.call("Page.navigate", url=path.resolve().as_uri() + where)
         return self.loaded()
 
     def loaded(self) -> float:
@@ -125,7 +128,7 @@ class Browser:
         """A real click on the middle of the first element that the selector finds."""
         x, y = self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-            " e.scrollIntoView({block: 'center', inline: 'center'});"
+            " e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
             " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
