@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ...record import record
 from ..abi.amalgamation import self_contained
-from ..build.compiler_process import CompileError
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -54,10 +53,7 @@ class Unit:
         Raises:
             CompileError: a file of ours cannot be read.
         """
-        try:
-            text = self_contained(self.path, macros=self.macros)
-        except OSError as error:
-            raise CompileError(f"the C of the runtime cannot be read: {error}") from None
+        text = self_contained(self.path, macros=self.macros)
         return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
 
 
