@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
@@ -58,7 +58,7 @@ class CEngine(Engine):
             key = self._key(request, toolchain)
             if key is None:
                 return None
-            with suppress(CompileError, OSError):  # `compile` reports it
+            with suppress(CompileError):  # `compile` reports it
                 found = recalled_graph(
                     key, graph, optimized, name=request.name, shared=request.containers, toolchain=toolchain,
                     cache=process_cache(), allow_input_downcast=request.downcast, threads=request.threads,
@@ -73,8 +73,7 @@ class CEngine(Engine):
         if toolchain is None:
             return self._left_to_numpy(graph, request)
         try:
-            with our_files():
-                executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **_keywords(request))
+            executable = compile_graph(graph, toolchain=toolchain, cache=process_cache(), **_keywords(request))
         except CompileError as error:
             blame = blamed(str(error))
             if blame is not None:
@@ -95,15 +94,6 @@ class CEngine(Engine):
 
     def _key(self, request: Request, toolchain: Toolchain) -> bytes | None:
         return request.key(f"{self.name} {toolchain.fingerprint}") if request.key is not None else None
-
-
-@contextmanager
-def our_files() -> Iterator[None]:
-    """Raise CompileError where a file of ours, which is read when it is first used, cannot be."""
-    try:
-        yield
-    except OSError as error:
-        raise CompileError(f"a file of the package cannot be read: {error}") from None
 
 
 def _keywords(request: Request) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from os.path import dirname, join, normpath
 from pathlib import Path
 
 from ...record import record
+from ...record.package_files import package_text
 
 _LINE = r'#(?:pragma once|include "[^"\n]+")[^\n]*\n'
 _CHOICE = rf"#ifn?def \w+[^\n]*\n(?:{_LINE})+(?:#else[^\n]*\n(?:{_LINE})+)?#endif[^\n]*\n"
@@ -30,7 +31,7 @@ def self_contained(path: str | Path, without: Collection[str | Path] = (), macro
     `macros`: those that are defined in front of the text, for choices between includes.
 
     Raises:
-        OSError: a file cannot be read.
+        CompileError: a file cannot be read.
     """
     return "".join(part.text for part in _walked(path, without, macros) if not part.is_path)
 
@@ -83,7 +84,7 @@ class _File:
 
 @cache
 def _read(path: str) -> _File:
-    text = Path(path).read_text(encoding="utf-8")
+    text = package_text(path)
     parts: list[_Part] = []
     end = _end_of_includes(text)
     for k, piece in enumerate(_DIRECTIVES.split(text[:end])):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ...record import record
 from ...record.forks import fork_safe_lock
+from ...record.package_files import CompileError as CompileError
 from ..cache.interrupts import POLL_SECONDS, check
 
 try:
@@ -28,10 +29,6 @@ _SHOWN_LINES = 6
 # All that a compiler inherits: how to find its parts, and where macOS keeps headers.  CPATH, LIBRARY_PATH, LD_PRELOAD,
 # GCC_EXEC_PREFIX, COMPILER_PATH and the like would change its output behind the cache's back.
 _INHERITED = ("PATH", "SDKROOT", "DEVELOPER_DIR")
-
-
-class CompileError(Exception):
-    """The compiler was not found, failed, made no usable library, or took too long; the text shows its first lines."""
 
 
 class NotStartedError(CompileError):

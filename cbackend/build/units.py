@@ -14,7 +14,6 @@ from ...record.package import identity
 from ..abi.amalgamation import self_contained
 from ..cache.entry import Kind
 from ..cache.store import Cache
-from .compiler_process import CompileError
 
 
 @record
@@ -30,10 +29,7 @@ class Unit:
         Raises:
             CompileError: a file of ours cannot be read.
         """
-        try:
-            text = self_contained(self.path, macros=self.macros)
-        except OSError as error:
-            raise CompileError(f"the C of the package cannot be read: {error}") from None
+        text = self_contained(self.path, macros=self.macros)
         return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
 
     def digest(self, cache: Cache) -> str:

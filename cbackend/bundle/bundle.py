@@ -24,6 +24,7 @@ import numpy as np
 
 from ...graph import TensorType
 from ...record import record
+from ...record.package_files import package_text
 from ...record.quoting import c_comment, c_string, page_json
 from ..abi.declarations import declarations
 from ..build.cross import Builder
@@ -119,7 +120,7 @@ class Bundle:
     def _filled(self, file: str, **fields: str) -> str:
         """Return the text of a file of this subpackage with its fields filled: NAME, UPPER and those given."""
         values = {"NAME": self.name, "UPPER": self.name.upper(), **fields}
-        text = (_HERE / file).read_text().replace('#include "tables.h"\n', "").replace('"header.h"', '"NAME.h"')
+        text = package_text(_HERE / file).replace('#include "tables.h"\n', "").replace('"header.h"', '"NAME.h"')
         return _FIELD.sub(lambda field: values.get(field[0], field[0]), text)
 
     # --- files

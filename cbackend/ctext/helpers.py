@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from ...record import record
+from ...record.package_files import package_text
 from ..abi.pieces import pieces
 from .helper import C_TYPES, INLINE, Helper, storage_type, suffix
 from .polynomials import spelled_out
@@ -102,7 +103,7 @@ def _sources() -> dict[str, _Source | Helper]:
 
 def _read(file: str) -> Iterator[_Source]:
     """Yield the helpers of a header: of each piece one for each dtype."""
-    text = (FOLDER / f"{file}.h").read_text(encoding="utf-8")
+    text = package_text(FOLDER / f"{file}.h")
     words = dict(_DEFINED.findall(text))
     for piece in pieces(text):
         stem, _, own = piece.name.rpartition("_")
@@ -119,7 +120,7 @@ def _words(dtype: str) -> Mapping[str, str]:
     words = {"INLINE": INLINE}
     own = {"complex64": "f32", "complex128": "f64"}.get(dtype) or (C_TYPES[dtype] if dtype else "")
     if own in _OWN_DTYPE:
-        words |= dict(_DEFINED.findall((FOLDER / f"{own}.h").read_text(encoding="utf-8")))
+        words |= dict(_DEFINED.findall(package_text(FOLDER / f"{own}.h")))
     elif dtype:
         words["WIDTH"] = own[1:]
     return words

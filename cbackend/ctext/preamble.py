@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from functools import cache
 
+from ...record.package_files import package_text
 from .helper import Helper
 from .helpers import FOLDER, HELPERS
 from .helpers import names as names_of_helpers
@@ -35,7 +36,7 @@ def helper(name: str) -> Helper:
 @cache
 def types() -> str:
     """Return the C text of the types of scalars."""
-    return (FOLDER / "types.h").read_text(encoding="utf-8").partition("#pragma once\n\n")[2]
+    return package_text(FOLDER / "types.h").partition("#pragma once\n\n")[2]
 
 
 def in_order(names: Collection[str]) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
-Most are compiled with the runtime already (abi/driver.h): a file has their text for other compilers.  The others stand
-in functions.h and loops.h, with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is
-not worth a compiler's time: gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the
-time so; a call of 30 steps takes 0.3 us longer, of 7).  Loops, which run bodies, stand before that.
+Most are compiled with the runtime already (abi/driver.h), once and with more care than a driver.  A file has their
+text, so it is whole for any compiler; ours is told `-DAG_PREBUILT`, skips it, and calls them by the table of the
+runtime, as `rt->fail` for `ag_fail`.  The others stand in functions.h and loops.h, with outcomes by the names of
+outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time: gcc optimizes neither it nor
+the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).
+Loops, which run bodies, stand before that.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 from ...record import record
-from ..abi.driver_functions import INTERNAL, driver_functions
+from ...record.package_files import package_text
+from ..abi.declarations import HEADERS
 from ..abi.pieces import Piece, named
 
 _NO_EFFORT = """\
@@ -38,6 +41,8 @@ _AHEAD = """\
 {functions}#endif
 """
 
+_INTERNAL = ("ag_slice_bound", "ag_bytes")
+"""Functions that only other functions of driver.h call; all others are in the table of the runtime."""
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"\b(?:ag|AG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -59,7 +64,7 @@ def driver_helpers(names: Iterable[str]) -> str:
 
 def _ahead(pieces: Sequence[Piece]) -> str:
     """Return the functions that the runtime has, or macros that call them through its table."""
-    calls = [f"#define {p.name} rt->{p.name.removeprefix('ag_')}" for p in pieces if p.name not in INTERNAL]
+    calls = [f"#define {p.name} rt->{p.name.removeprefix('ag_')}" for p in pieces if p.name not in _INTERNAL]
     functions = "\n".join(piece.text for piece in pieces)
     return _AHEAD.format(calls="\n".join(calls), functions=functions) if pieces else ""
 
@@ -75,13 +80,13 @@ class _Sections:
 
 @cache
 def _sections() -> _Sections:
-    numbers = dict(_NUMBER.findall((_HERE / "outcomes.h").read_text(encoding="utf-8")))
+    numbers = dict(_NUMBER.findall(package_text(_HERE / "outcomes.h")))
 
     def read(header: str) -> dict[str, Piece]:
-        text = (_HERE / header).read_text(encoding="utf-8")
+        text = package_text(_HERE / header)
         return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
 
-    return _Sections(driver_functions(), read("loops.h"), read("functions.h"))
+    return _Sections(named(package_text(HEADERS / "driver.h")), read("loops.h"), read("functions.h"))
 
 
 def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:

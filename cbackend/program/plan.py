@@ -27,6 +27,7 @@ from ...ops.shapes.indexing import Subtensor
 from ...ops.shapes.lengths import Shape, ShapeI
 from ...ops.shapes.shape import DimShuffle, Reshape
 from ...ops.shapes.specify import CheckLengths, SpecifyShape
+from ...record.package_files import package_files
 from ..ir.verify import verify
 from ..kernels import modules
 from . import planners
@@ -137,9 +138,10 @@ def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
     say in their classes why they have none.
     """
     conditions: dict[type[Op], Callable[[Apply], bool]] = {}
-    names = sorted(name.removesuffix(".py") for name in listdir(Path(planners.__file__).parent) if name.endswith(".py"))
-    # All or none are registered.
-    loaded = [*(import_module(f".planners.{name}", __package__) for name in names), *modules("plan")]
+    with package_files():
+        names = sorted(listdir(Path(planners.__file__).parent))
+        own = [import_module(f".planners.{n.removesuffix('.py')}", __package__) for n in names if n.endswith(".py")]
+        loaded = [*own, *modules("plan")]  # all or none are registered
     for module in loaded:
         work = getattr(module, "WORK", {})
         for kind, planner in getattr(module, "PLANNERS", {}).items():

@@ -19,12 +19,13 @@ from ..build.build import Library, build, build_all, find
 from ..build.compilation import library_key_of_digest
 from ..build.prestarted import note
 from ..build.toolchain import Toolchain
+from ..build.units import Unit
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .clock import Clock
 from .lapack import find_lapack
-from .sources import CORE, MEMBERS, Unit, product_unit, solver_unit
+from .sources import CORE, MEMBERS, product_unit, solver_unit
 
 _NO_ADDRESSES = (0, 0, 0, 0)
 _lock = fork_safe_lock()

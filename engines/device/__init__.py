@@ -21,8 +21,7 @@ moves.py     copies; joins, writes into slices, gathers, scatters, pooling
 segments.py  scatters whose items are sorted by place
 
 call.py      one call: launches, and the recorder of a tape
-tape.py      recorded launches, replayed over other arrays
-lists.py     small launches of a tape as one launch
+tape.py      recorded launches, replayed over other arrays; small ones as one launch
 replay.py    repeated calls: replayed launches, or NumPy for all nodes
 buffer_replay.py  repeated calls on a device with memory of its own
 rows.py      the run profile of a function

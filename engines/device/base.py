@@ -66,7 +66,7 @@ class Device:
         return self.kernel(source, item.name, item.pointers)
 
     def lists(self, kernel: Any, work: int) -> bool:
-        """Whether a launch with so many picoseconds of work may join a list: see lists.py."""
+        """Whether a launch with so many picoseconds of work may join a list: see tape.py."""
         return False
 
     def list_kernel(self, items: Sequence[Item]) -> Any:

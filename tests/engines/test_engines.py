@@ -16,7 +16,9 @@ from toy_engine import Toy
 
 import arignote as ag
 from arignote import ops as T
+from arignote.cbackend import driver
 from arignote.engines import CheckedExecutable, Engine, EngineError, engine
+from arignote.engines import c as c_engine
 from arignote.function.executable_cache import key_of
 from arignote.function.optimization import Optimization
 
@@ -271,3 +273,26 @@ def test_c_says_which_nodes_go_back_to_numpy():
     for output, reason in ((T.exp(x), ""), (T.sort(x), "has no C; the call goes back to NumPy")):
         (node,) = ag.FunctionGraph([x], [output]).order
         assert (reason in engine("c").refusal(node)) and bool(reason) == bool(engine("c").refusal(node))
+
+
+def test_numpy_runs_what_needs_an_unreadable_file_of_the_package(monkeypatch):
+    def refuse(path, *args, **options):
+        if path.name == "functions.h":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read_text(path, *args, **options)
+
+    read_text = Path.read_text
+    monkeypatch.setattr(driver.helpers, "_sections", driver.helpers._sections.__wrapped__)  # reads the files again
+    monkeypatch.setattr(Path, "read_text", refuse)
+    with pytest.warns(UserWarning, match="run by NumPy, .* a file of the package cannot be read: .*functions.h"):
+        f = ag.function([x], T.exp(x) * 0.0313)
+    assert np.allclose(f(ARRAY), np.exp(ARRAY) * 0.0313)
+
+
+def test_other_errors_of_the_system_reach_the_user(monkeypatch):
+    def fail(*args, **options):
+        raise OSError("a fault of the compilation")
+
+    monkeypatch.setattr(c_engine, "compile_graph", fail)
+    with pytest.raises(OSError, match="a fault of the compilation"):
+        ag.function([x], T.exp(x) * 0.0319)

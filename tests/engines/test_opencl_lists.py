@@ -14,8 +14,7 @@ from arignote import ops as T
 from arignote.cbackend.ctext.device_lists import list_source
 from arignote.cbackend.ctext.device_products import packed_items
 from arignote.engines.device.dialects import opencl as devices
-from arignote.engines.device.lists import LaunchList
-from arignote.engines.device.tape import Single
+from arignote.engines.device.tape import LaunchList, Single
 
 RNG = np.random.default_rng(3)
 

@@ -118,7 +118,7 @@ class OpenCLDevice(Device):
         return made
 
     def lists(self, kernel: Kernel, work: int) -> bool:
-        """Whether a launch with so many picoseconds of work may join a list: see lists.py."""
+        """Whether a launch with so many picoseconds of work may join a list: see tape.py."""
         return self.shares and kernel.item is not None and work < _LISTED
 
     def list_kernel(self, items: Sequence[Item]) -> ListKernel:

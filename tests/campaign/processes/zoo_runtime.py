@@ -17,7 +17,8 @@ import numpy as np
 import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.build.build import build
-from arignote.cbackend.runtime.runtime import load_runtime, product_source, solver_source
+from arignote.cbackend.runtime.runtime import load_runtime
+from arignote.cbackend.runtime.sources import product_source, solver_source
 from arignote.function.function import find_toolchain, process_cache
 
 Made = Callable[[T.TensorVariable], object]
