@@ -22,7 +22,7 @@ def unused_fields() -> list[str]:
         planners = [*folder.glob("plan*.py")] or [*BACKEND.glob("program/plan*.py")]
         given = {name for path in (*planners, PREPARED) for name in _keywords(path)}
         for spec in module.SPECS:
-            code = folder.glob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
+            code = folder.rglob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
             text = "\n".join(path.read_text() for path in sorted(code) if path.suffix in (".c", ".h", ".py"))
             found += [f"{folder.name}/spec.py: {line}" for line in _of_spec(spec, given, text)]
     return found

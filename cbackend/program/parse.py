@@ -183,7 +183,7 @@ class _Parser(OperandParser):
         self.dense = True
 
     def _products(self) -> None:
-        self.products = self.separated(self.dtype)
+        self.products = self.separated(self.library)
 
     def _solvers(self) -> None:
         self.solvers = self.separated(self.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ir.kernel import Kernel
 from ..ir.reader import Reader
-from ..kernels import INNER, REAL, KernelSpec, specs
+from ..kernels import INNER, REAL, KernelSpec, packed_libraries, specs
 from .names import Kinds, Names
 from .program import (
     After,
@@ -62,6 +62,14 @@ class OperandParser:
             self.r.back()
             self.r.fail("a dtype")
         return name
+
+    def library(self) -> str:
+        """The name of a library of products: a dtype, or that of a format of packed weights."""
+        name = self.r.name()
+        if name in packed_libraries():
+            return name
+        self.r.back()
+        return self.dtype()
 
     def kernel(self) -> str:
         """The name of a kernel."""

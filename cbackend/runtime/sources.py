@@ -1,17 +1,19 @@
 """The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
 
-Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c.
+Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c,
+and each format of packed weights in kernels/packed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ...record import record
 from ..abi.amalgamation import self_contained
 from ..build.compiler_process import CompileError
+from ..kernels import formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -39,6 +41,16 @@ BYTES = "int8"
 
 MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
+
+
+@cache
+def libraries() -> Mapping[str, tuple[str, ...]]:
+    """Return the place in the runtime's table, a member or one of its slots, that each library of products fills.
+
+    The names of the libraries are dtypes, and those of the formats of packed weights with a dtype.
+    """
+    own = {library: (f"packed_{MEMBERS[dtype]}", name) for library, (name, dtype) in packed_libraries().items()}
+    return {dtype: (member,) for dtype, member in MEMBERS.items()} | own
 
 
 @record
@@ -73,6 +85,11 @@ def _products(dtype: str, fallback: bool = False, blas_first: bool = False, conv
     return Unit(_HERE / "products.c", _element(dtype) | ways | ({"CONVOLUTIONS": "1"} if real and convolutions else {}))
 
 
+def _format(library: str) -> Unit:
+    name, dtype = packed_libraries()[library]
+    return Unit(formats()[name][0], _element(dtype))
+
+
 def _solvers(dtype: str) -> Unit:
     return Unit(_HERE / "solvers.c", _element(dtype))
 
@@ -88,6 +105,7 @@ def units() -> list[Unit]:
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
         _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
+        *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
     ]  # fmt: skip
@@ -106,14 +124,16 @@ def core_source(alone: bool = False) -> str:
 
 
 def product_source(
-    dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> str:
-    """Return the C text of the matrix products of one dtype, a key of MEMBERS.
+    """Return the C text of a library of products: of a dtype, or of a format of packed weights.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
-    unit = _BYTE_PRODUCTS if dtype == BYTES else _products(dtype, fallback, blas_first, convolutions)
+    if library in packed_libraries():
+        return _format(library).text()
+    unit = _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first, convolutions)
     return unit.text()
 
 

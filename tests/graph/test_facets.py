@@ -19,6 +19,7 @@ from arignote.graph.facets import FACETS, classes_of, facet_of, missing, reason
 from arignote.graph.picture import headline
 from arignote.ops import ELEMENTWISE, TensorOp
 from arignote.ops.control.batching import NoBatch
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.pages.theme import KINDS
 
 OPTIONAL = ("IPython", "dask", "onnx", "onnxruntime", "pyopencl", "cuda", "nnef")
@@ -43,7 +44,7 @@ def classes():
 
 def test_every_class_has_each_facet_or_says_why_not():
     found = classes()
-    assert {T.Attention, T.SparseDot, T.Reduce, T.InPlace, T.Scan} < set(found)
+    assert {T.Attention, T.PackedProduct, T.Reduce, T.InPlace, T.Scan} < set(found)
     lacking = {kind.__name__: missing(kind) for kind in found if missing(kind)}
     assert not lacking, f"add these facets, or reasons in `lacks`: {lacking}"
 
@@ -91,7 +92,7 @@ def test_products_cost_operations():
 
 def test_a_sparse_product_costs_what_is_stored():
     x, w, at = T.matrix("x", shape=(100, 64)), T.tensor("w", dtype="float64", shape=(80,)), T.ivector("at")
-    sparse = work_of(T.SparseDot(64, 32, 8)(x, w, at, at).owner)
+    sparse = work_of(T.PackedProduct(SparseVectors(64, 32, 8))(x, w, at, at).owner)
     dense = work_of(T.dot(x, T.matrix(shape=(64, 32))).owner)
     assert (sparse.operations, dense.operations) == (2 * 100 * 80, 2 * 100 * 64 * 32)
 

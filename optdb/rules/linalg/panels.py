@@ -9,9 +9,10 @@ from __future__ import annotations
 from ....graph import Apply, Constant, Op, Variable
 from ....ops.core.tensor import constant
 from ....ops.linalg.blas import Dot, Dot22
+from ....ops.lowered.formats.panels import Panels
 from ....ops.lowered.fused_product import FusedProduct
-from ....ops.lowered.packed_dot import PackedDot
-from ....ops.networks.weights import DEPTH, pack_panels
+from ....ops.lowered.packed_product import PackedProduct
+from ....ops.networks.weights import DEPTH
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import width_of
@@ -34,10 +35,11 @@ def in_panels(node: Node) -> tuple[Variable, ...] | None:
     k, n = w.data.shape
     if x.type.shape[0] == 1 or n < lanes or n * min(k, DEPTH) <= LITTLE:
         return None
-    op: Op = PackedDot(k, n, lanes)
+    form = Panels(k, n, lanes)
+    op: Op = PackedProduct(form)
     if isinstance(node.op, FusedProduct):
         op = FusedProduct(op, node.op.graph)
-    return Apply(op, (x, constant(pack_panels(w.data, lanes)), *others)).outputs
+    return Apply(op, (x, *map(constant, form.packed(w.data)), *others)).outputs
 
 
 def lanes_of(dtype: str) -> int:
