@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 import numpy as np
@@ -48,6 +49,23 @@ def test_a_field_without_planner_or_c_is_named(tmp_path):
     ]  # fmt: skip
     (unread,) = checks._of_spec(FILL, {"n", "y"}, "x->n, x.y")
     assert unread == "fill: no C file of the folder defines fill_all"
+
+
+def test_results_and_epilogues_are_set_by_calls_that_have_them():
+    """`Prepared` adds both, but to its own calls alone; a call by `p.run` sets what it names."""
+    planners = {node.name: node for node in ast.parse(PLANNERS).body}
+    assert checks._given(planners, "PLAIN") == {"n"}
+    assert checks._given(planners, "SPREAD") == {"n", "m", "x"}
+    assert {"k", "y", "after"} <= checks._given(planners, "FOLLOWED")
+    assert checks._given(planners, "UNUSED") == set()
+
+
+PLANNERS = """
+def plan_plain(p): p.run(PLAIN, "float32", n=1)
+def plan_spread(p): p.run(SPREAD, "float32", n=1, **_shared(p))
+def plan_followed(p): return Prepared(FOLLOWED, "float32", (), {"k": 1})
+def _shared(p): return {"m": 1, "x": p}
+"""
 
 
 def test_structs_are_written_from_the_fields():
