@@ -220,7 +220,7 @@ def register_integers(db: SequenceDB) -> None:
     db.register("byte_tables", tables, "fast_run", "quantized", position=0.7)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
-    db.register("sparse_products", filled(TopoDB(), (packed.PACKED,)), "fast_run", "sparse", position=1.35)
+    db.register("sparse_products", filled(TopoDB(), (packed.packing(),)), "fast_run", "sparse", position=1.35)
     stored = filled(TopoDB(), (bfloats.STORED,))
     db.register("stored_bfloat16_products", stored, "fast_run", "bfloat16", position=1.36)
     rounded = TopoDB()

@@ -251,7 +251,7 @@ def nibbles(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     scale = np.float32(2) ** rng.integers(-4, 4, (outputs, op.blocks)).astype("float32")
     zero = rng.integers(-128, 127, scale.shape, "int8", endpoint=True) if rng.random() < 0.5 else None
     x = rng.integers(-16, 16, (rows, depth)).astype("float32")
-    y, outcome = packed_product(form, op, x, op.packed(w, scale, zero))
+    y, outcome = packed_product(form, op, x, op.packed(w, scale, *(() if zero is None else (zero,))))
     beside = scale, 0 * scale if zero is None else zero
     steps, points = (np.repeat(v, block, axis=1)[:, :depth].astype("float64") for v in beside)
     exact = x.astype("float64") @ ((w - points) * steps).T

@@ -16,9 +16,9 @@
 #include "../products/arithmetic.c"
 #include "packed.h"
 
-enum { PACKED_FAILED = 2 };  /* the outcome MEMORY */
-enum { SHARES = 16 };        /* tasks that panels are divided into, if the format does not say how many panels it takes */
-enum { MOST_SUMS = 512 };    /* numbers of a tile */
+enum { PACKED_FAILED = 2 }; /* the outcome MEMORY */
+enum { SHARES = 16 };     /* tasks that panels are divided into, if the format does not say how many panels it takes */
+enum { MOST_SUMS = 512 }; /* numbers of a tile */
 enum { SQUARE = 512 * 512 }; /* numbers of y that are worth a task, of formats whose tasks are as high as wide */
 enum { SHORT_SUM = 128, LONGER = 16 }; /* for short sums, writing y dominates: such tasks may be so many times wider */
 enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ctrl-C */
@@ -31,12 +31,12 @@ enum { MOST_OF_TASK = 1 << 29 };       /* multiplications without a check for Ct
 typedef struct packed_work {
     const ag_packed_product *of;
     const ag_runtime *rt;
-    const ag_nest *after;        /* the epilogue of finished rows, or NULL */
-    i64 panels, depth, parts;    /* panels of w; numbers of a part of the sum; parts */
-    i64 strip;                   /* rows that stay in the cache for all panels of a task; 0: those of a tile */
-    i64 share, height, across;   /* panels and rows of a task; tasks beside each other */
-    char *special;               /* for each row, whether it has an infinity or a NaN; NULL: it does not matter */
-    void *own;                   /* of the format */
+    const ag_nest *after;      /* the epilogue of finished rows, or NULL */
+    i64 panels, depth, parts;  /* panels of w; numbers of a part of the sum; parts */
+    i64 strip;                 /* rows that stay in the cache for all panels of a task; 0: those of a tile */
+    i64 share, height, across; /* panels and rows of a task; tasks beside each other */
+    char *special;             /* for each row, whether it has an infinity or a NaN; NULL: it does not matter */
+    void *own;                 /* of the format */
 } packed_work;
 
 /* Rows of x by panels of w, in one part of the sum.  The numbers at `to` are overwritten in the first part; later ones are
@@ -51,15 +51,15 @@ typedef struct packed_tile {
 
 /* What a format supplies.  Functions may be NULL, but for `rows` and `tile`. */
 typedef struct packed_format {
-    i64 width;                                        /* outputs of a panel */
-    i64 most_rows;                                    /* of a tile */
-    i64 wide;                                         /* most panels of a task; 0: a share of them */
-    i32 is_square;                                    /* tasks are as high as wide; else rows are divided last */
-    double alone;                                     /* multiplications that take too short to be divided */
-    i64 few;                                          /* rows of a strip up to which tiles have two panels; 0: none */
-    i64 (*rows)(i64 left);                            /* the rows of a tile, of those that are left */
-    i32 (*prepare)(packed_work *work);                /* 0, or that memory ran out */
-    void (*finish)(packed_work *work);                /* release what `prepare` took */
+    i64 width;                                         /* outputs of a panel */
+    i64 most_rows;                                     /* of a tile */
+    i64 wide;                                          /* most panels of a task; 0: a share of them */
+    i32 is_square;                                     /* tasks are as high as wide; else rows are divided last */
+    double alone;                                      /* multiplications that take too short to be divided */
+    i64 few;                                           /* rows of a strip up to which tiles have two panels; 0: none */
+    i64 (*rows)(i64 left);                             /* the rows of a tile, of those that are left */
+    i32 (*prepare)(packed_work *work);                 /* 0, or that memory ran out */
+    void (*finish)(packed_work *work);                 /* release what `prepare` took */
     void (*load)(const packed_tile *at, REAL *loaded); /* copy the rows of a strip, for a part */
     void (*tile)(const packed_tile *at);
     /* Add the products of a row of a tile with zeros of w that are not stored.  Rows without NULL need it if special. */
@@ -68,10 +68,7 @@ typedef struct packed_format {
 
 static const packed_format format; /* that of the unit: PACKED_FORMAT defines it */
 
-INLINE const REAL *row_of(const ag_packed_product *of, i64 row)
-{
-    return (const REAL *)of->x + row * of->x_strides[0];
-}
+INLINE const REAL *row_of(const ag_packed_product *of, i64 row) { return (const REAL *)of->x + row * of->x_strides[0]; }
 
 /* Rows of a tile whose kernels are of 6, 4, 2 and 1 rows, of 4, 2 and 1, or of 2 and 1. */
 static __attribute__((unused)) i64 rows_of_six(i64 left) { return left >= 6 ? 6 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
@@ -96,7 +93,8 @@ static i64 share_out(packed_work *work, double all)
 {
     const ag_packed_product *of = work->of;
     const i64 threads = work->rt->threads, rows = of->rows, longer = of->depth <= SHORT_SUM ? LONGER : 1;
-    i64 most = 4 * threads, down = 1, across = parts(work->panels, format.wide ? format.wide : parts(work->panels, SHARES));
+    i64 most = 4 * threads, down = 1,
+        across = parts(work->panels, format.wide ? format.wide : parts(work->panels, SHARES));
     if (format.is_square) most = at_least(2 * threads, at_most(most, rows * of->outputs / SQUARE));
     const i64 worth = threads < 2 || all <= format.alone ? 1 : at_most((i64)(2 * all / format.alone), most);
     const i64 wanted = at_least(worth, (i64)(all / MOST_OF_TASK));
@@ -224,7 +222,8 @@ static i32 multiply_packed(const ag_runtime *rt, const ag_packed_product *of)
     if (format.finish) format.finish(&work);
     rt->release(work.special);
     i64 said[4];
-    if (!failed && after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
+    if (!failed && after->nest && !together)
+        rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
     return failed;
 }
 

@@ -87,8 +87,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1)
-        return 0;
+    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 

@@ -134,7 +134,8 @@ static void gather_columns(i64 k, i64 count, i64 width, const T *b, const i64 *r
 
 /* The same where tables say how far from b the numbers lie: rows[p] + columns[j].  Columns that are neighbours in memory
    are read as vectors. */
-static __attribute__((unused)) void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows, const i64 *columns, REAL *restrict to)
+static __attribute__((unused)) void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
+                                                   const i64 *columns, REAL *restrict to)
 {
 #if COMPLEX
     for (i64 p = 0; p < k; p++, to += 2 * width)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from pathlib import Path
+from os import listdir
+from os.path import dirname
 
 from .format import Format
 
@@ -15,7 +16,7 @@ from .format import Format
 @cache
 def formats() -> tuple[type[Format], ...]:
     """Return the classes of all formats, those whose rules are tried first in front."""
-    names = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
+    names = sorted(name[:-3] for name in listdir(dirname(__file__)) if name.endswith(".py") and name[0] != "_")
     modules = [import_module(f".{name}", __name__) for name in names]
     found = [kind for module in modules for kind in vars(module).values() if _is_format(kind, module.__name__)]
     return tuple(sorted(found, key=lambda kind: kind.order))

@@ -60,7 +60,7 @@ class Bfloats(Format):
         wide = x if x.dtype == "float32" else from_bfloat16(x)
         return T.dot(wide, from_bfloat16(T.take(w, constant(at))))
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the bits of a matrix in panels, zeros after the last row and column, and the least exponent."""
         filled = np.zeros((2 * self.words, self.width), "uint16")
         filled[: self.rows, : self.columns] = w

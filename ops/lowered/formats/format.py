@@ -47,8 +47,7 @@ class Format:
     """The base of formats, whose subclasses are records.
 
     A subclass has fields `rows` and `columns` or its own `matrix`, the class attributes below, and `storage`, `packed`
-    and `dense`.  `dense(*packed(w))` is `w`, and `packed` of a format whose weights are no floats of a matrix may take
-    more.
+    and `dense`.  `dense(*packed(w))` is `w`.
     """
 
     name: ClassVar[str]
@@ -96,8 +95,8 @@ class Format:
     def require_fitting(self, stored: Sequence[Variable]) -> None:
         """Raise ValueError for arrays that do not fit each other, such as places that C would read beyond the end."""
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return the arrays of a matrix."""
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the arrays of a matrix; `more`: what belongs to it, such as scales."""
         raise NotImplementedError(f"{type(self).__name__}.packed")
 
     def dense(self, *stored: np.ndarray) -> np.ndarray:

@@ -94,20 +94,21 @@ class Nibbles(Format):
         return T.dot(x, DimShuffle((1, 0))(weights))
 
     # --- the order of the C
-    def packed(self, w: np.ndarray, scale: np.ndarray, zero: np.ndarray | None = None) -> tuple[np.ndarray, ...]:
-        """Return the arrays of weights, outputs by depth, and of scales and zero points, outputs by blocks.
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the arrays of weights, outputs by depth, of scales, and of zero points unless all are 0 or left out.
 
-        Zero points that are all 0 are left out.
+        Scales and zero points: outputs by blocks.
         """
-        zeros = () if zero is None or not zero.any() else (self.along(zero),)
-        return self.laid(w), self.along(scale), *zeros
+        scale, *zero = more
+        return self.laid(w), self.along(scale), *(self.along(points) for points in zero if points.any())
 
     def dense(self, *stored: np.ndarray) -> np.ndarray:
         """Return the floats that the weights stand for, depth by outputs."""
         w, scale, *zero = stored
         numbers = self.unpacked(w).astype("float32")
         steps, *starts = (np.repeat(self.in_order(a), self.block, axis=1)[:, : self.depth] for a in (scale, *zero))
-        return ((numbers - starts[0] if starts else numbers) * steps).T.astype("float32")
+        found: np.ndarray = ((numbers - starts[0] if starts else numbers) * steps).T.astype("float32")
+        return found
 
     def laid(self, w: np.ndarray) -> np.ndarray:
         """Return weights, outputs by depth, from -8 to 7, as bytes; zeros fill the last block and the last vector."""

@@ -32,7 +32,7 @@ class Panels(Format):
         """All panels, with zeros behind the last column."""
         return (Stored("panels", length=self.rows * -(-self.columns // self.lanes) * self.lanes),)
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         return (pack_panels(w, self.lanes),)
 
     def dense(self, *stored: np.ndarray) -> np.ndarray:

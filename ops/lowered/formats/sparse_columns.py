@@ -57,7 +57,8 @@ class SparseColumns(Format):
         share = limits.column_shares[any(n != 1 for n in x.shape[:-1])]
         if np.count_nonzero(w) > share * w.size:
             return None
-        own = cls(*w.shape, lanes)
+        rows, columns = w.shape
+        own = cls(rows, columns, lanes)
         vectors, starts, places = own.packed(w)
         return (own, (vectors, starts, places)) if len(places) <= share * own.blocks * own.columns else None
 
@@ -75,7 +76,7 @@ class SparseColumns(Format):
         filled[: self.rows] = w
         return filled.reshape(self.blocks, self.lanes, self.columns).swapaxes(1, 2)
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the nonzero blocks of a matrix, their starts and places."""
         blocks, each = self.blocked(w), DEPTH // self.lanes
         stored = (blocks != 0).any(2)

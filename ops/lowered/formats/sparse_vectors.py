@@ -48,7 +48,8 @@ class SparseVectors(Format):
             return None
         if np.count_nonzero(w) > limits.sparse_share * w.size:
             return None
-        own = cls(*w.shape, lanes)
+        rows, columns = w.shape
+        own = cls(rows, columns, lanes)
         vectors, starts, places = own.packed(w)
         fits = len(places) <= limits.sparse_share * own.rows * own.panels
         return (own, (vectors, starts, places)) if fits else None
@@ -61,7 +62,7 @@ class SparseVectors(Format):
         require_vectors(self.name, w, places, self.lanes)
         require_indices(self.name, starts, places, self.rows)
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the nonzero vectors of a matrix, starts and places; zeros after the last column."""
         filled = np.zeros((self.rows, self.panels * self.lanes), w.dtype)
         filled[:, : self.columns] = w

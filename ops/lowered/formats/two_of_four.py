@@ -57,14 +57,15 @@ class TwoOfFour(Format):
         lanes, least = target.vector // ITEMS[x.dtype], target.limits.products.two_of_four
         if not target.picks_in_registers or w.shape[0] < least[0] or w.size < least[1] or w.shape[1] < lanes:
             return None
-        own = cls(*w.shape, lanes)
+        rows, columns = w.shape
+        own = cls(rows, columns, lanes)
         return (own, own.packed(w)) if has_two_of_four(w) else None
 
     def storage(self) -> tuple[Stored, ...]:
         size = self.blocks * self.panels * self.lanes
         return Stored("w", length=STORED * size), Stored("places", "int32", size)
 
-    def packed(self, w: np.ndarray) -> tuple[np.ndarray, ...]:
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return two of each four numbers of a matrix, and their places."""
         filled = np.zeros((self.blocks * BLOCK, self.panels * self.lanes), w.dtype)
         filled[: self.rows, : self.columns] = w

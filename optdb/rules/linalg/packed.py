@@ -36,8 +36,12 @@ def packed(kind: type[Format], node: Node) -> Variable | None:
     return PackedProduct(form)(x, *map(constant, stored))
 
 
-PACKED: list[Rule] = [
-    node_rule(kind.rule, (Dot, MatMul), partial(packed, kind), constants=True, contract=relaxes(*kind.relaxes),
-              formula=kind.formula)
-    for kind in formats() if kind.rule
-]  # fmt: skip
+def packing() -> list[Rule]:
+    """Return the rule of each format that takes constant matrices."""
+    return [
+        node_rule(
+            kind.rule, (Dot, MatMul), partial(packed, kind), constants=True, contract=relaxes(*kind.relaxes),
+            formula=kind.formula,
+        )
+        for kind in formats() if kind.rule
+    ]  # fmt: skip

@@ -45,10 +45,10 @@ static void multiply_panel(const packed_tile *at)
     const target to = {1, at->part ? 1 : 0, at->to, at->step, at->rows, width, 0};
     for (i64 r = 0; at->part && r < at->rows; r++)
         for (i64 v = 0; v < width; v += LANES) __builtin_prefetch(at->to + r * at->step + v, 1);
-    (width == LANES         ? multiply_one
-     : at->rows > ROWS / 2  ? multiply_two
-     : at->rows == 1        ? multiply_row
-                            : multiply_half)(k, &left, panel, width, &to);
+    (width == LANES        ? multiply_one
+     : at->rows > ROWS / 2 ? multiply_two
+     : at->rows == 1       ? multiply_row
+                           : multiply_half)(k, &left, panel, width, &to);
 }
 
 static i64 rows_of_panel(i64 left) { return at_most(left, ROWS); }

@@ -186,8 +186,7 @@ INLINE void sum_bf_words(const int rows, const int vectors, const i32 plain, con
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++)
-            sums[r][v] = *(const unaligned_floats *)(at->sums + r * at->step + v * LANES);
+        for (int v = 0; v < vectors; v++) sums[r][v] = *(const unaligned_floats *)(at->sums + r * at->step + v * LANES);
 #pragma GCC unroll 1
     for (i64 w = 0; w < at->words; w++, a += 2, b += at->width) {
         vector right[TILE_VECTORS];

@@ -92,8 +92,7 @@ INLINE void sum_nibbles(const int rows, const int vectors, const i32 has_zero, c
 #pragma GCC unroll 4
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
-        for (int v = 0; v < vectors; v++)
-            *(unaligned_floats *)(at->to + r * at->to_step + v * LANES) = sums[r][v];
+        for (int v = 0; v < vectors; v++) *(unaligned_floats *)(at->to + r * at->to_step + v * LANES) = sums[r][v];
 }
 
 typedef void nibble_function(const nibble_tile *);
@@ -120,7 +119,8 @@ static void multiply_nibbles(const packed_tile *at)
 {
     const ag_packed_product *of = at->work->of;
     const i64 blocks = blocks_of(of), depth = blocks * of->block, first = at->panel * NIBBLE_TILE;
-    const i64 width = at_most(NIBBLE_TILE, parts(of->outputs, LANES) - first), most = at->rows > 1 ? OF_ROWS : SINGLE_ROW;
+    const i64 width = at_most(NIBBLE_TILE, parts(of->outputs, LANES) - first),
+              most = at->rows > 1 ? OF_ROWS : SINGLE_ROW;
     const float *const filled = at->work->own;
     nibble_tile tile = {
         .x = filled ? filled + at->row * depth : row_of(of, at->row),
@@ -161,5 +161,5 @@ static i32 fill_rows(packed_work *work)
 
 static void release_rows(packed_work *work) { work->rt->release(work->own); }
 
-PACKED_FORMAT(.width = NIBBLE_TILE * LANES, .most_rows = NIBBLE_ROWS, .wide = 1, .alone = 1 << 20, .rows = rows_of_nibbles,
-              .prepare = fill_rows, .finish = release_rows, .tile = multiply_nibbles)
+PACKED_FORMAT(.width = NIBBLE_TILE * LANES, .most_rows = NIBBLE_ROWS, .wide = 1, .alone = 1 << 20,
+              .rows = rows_of_nibbles, .prepare = fill_rows, .finish = release_rows, .tile = multiply_nibbles)

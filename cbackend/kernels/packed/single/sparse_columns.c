@@ -16,7 +16,10 @@ enum { COLUMN_ROWS = 8 }; /* rows whose sums are in registers, two vectors each 
 #else
 enum { COLUMN_ROWS = 2 };
 #endif
-enum { COLUMN_DEPTH = 1024, COLUMN_STEP = COLUMN_DEPTH + LANES }; /* ops/lowered/formats/sparse_columns.py: the former */
+enum {
+    COLUMN_DEPTH = 1024,
+    COLUMN_STEP = COLUMN_DEPTH + LANES
+}; /* ops/lowered/formats/sparse_columns.py: the former */
 #define LOADED (COLUMN_ROWS * COLUMN_STEP)
 #include "../packed.c"
 
@@ -106,7 +109,8 @@ static void sum_columns(const packed_tile *at)
             continue;
         }
         const i64 begin = start[c];
-        kernel(&(const column_tile){x, w + begin * LANES, all + begin, start[c + 1] - begin, first_block, sums + c * LANES});
+        kernel(&(const column_tile){x, w + begin * LANES, all + begin, start[c + 1] - begin, first_block,
+                                    sums + c * LANES});
     }
     for (i64 r = 0; r < rows; r++) {
         unaligned_floats *const to = (unaligned_floats *)(at->to + r * at->step);
@@ -138,7 +142,8 @@ static void load_chunk(const packed_tile *at, float *loaded)
     const ag_packed_product *of = at->work->of;
     const i64 first = at->part * COLUMN_DEPTH, depth = at_most(COLUMN_DEPTH, of->depth - first);
     for (i64 r = 0; r < at->rows; r++) {
-        __builtin_memcpy(loaded + r * COLUMN_STEP, row_of(of, at->row + r) + first, (unsigned long)depth * sizeof *loaded);
+        __builtin_memcpy(loaded + r * COLUMN_STEP, row_of(of, at->row + r) + first,
+                         (unsigned long)depth * sizeof *loaded);
         for (i64 k = depth; k < parts(depth, LANES) * LANES; k++) loaded[r * COLUMN_STEP + k] = 0;
     }
 }
