@@ -16,11 +16,12 @@ from .format import Format
 @cache
 def formats() -> tuple[type[Format], ...]:
     """Return the classes of all formats, those whose rules are tried first in front."""
-    names = sorted(name[:-3] for name in listdir(dirname(__file__)) if name.endswith(".py") and name[0] != "_")
-    modules = [import_module(f".{name}", __name__) for name in names]
-    found = [kind for module in modules for kind in vars(module).values() if _is_format(kind, module.__name__)]
-    return tuple(sorted(found, key=lambda kind: kind.order))
+    for name in sorted(listdir(dirname(__file__))):
+        if name.endswith(".py") and name[0] != "_":
+            import_module(f".{name[:-3]}", __name__)
+    ours = [kind for kind in Format.__subclasses__() if kind.__module__.startswith(__name__)]
+    return tuple(sorted(ours, key=_preference))
 
 
-def _is_format(kind: object, module: str) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Format) and kind.__module__ == module and kind is not Format
+def _preference(kind: type[Format]) -> tuple[int, str]:
+    return kind.order, kind.name

@@ -6,8 +6,6 @@ order is that of cbackend/kernels/packed/single/bfloats.c.  optdb/rules/quantize
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ....graph import Variable
@@ -31,12 +29,12 @@ class Bfloats(Format):
     columns: int
     lanes: int
     panel: int
-    name: ClassVar[str] = "packed_bfloat_dot"
-    kernel: ClassVar[str] = "bfloats"
-    dtypes: ClassVar[tuple[str, ...]] = DTYPES
-    result: ClassVar[str] = "float32"
-    strided: ClassVar[bool] = True
-    relaxes: ClassVar[tuple[str, ...]] = ("rounding", "signed zero", "overflow", "underflow")
+    name = "packed_bfloat_dot"
+    kernel = "bfloats"
+    dtypes = DTYPES
+    result = "float32"
+    strided = True
+    relaxes = ("rounding", "signed zero", "overflow", "underflow")
 
     @property
     def words(self) -> int:

@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ....graph import Constant, TensorType, Variable
-from ....record import record
 from ...core.checks import describe
 from ...core.namespace import T
 from ...core.tensor import constant
@@ -26,17 +25,16 @@ REAL, SINGLE = ("float32", "float64"), ("float32",)
 """Dtypes of rows that formats take."""
 
 
-@record
 class Stored:
     """An array of packed weights, a vector.
 
     `dtype`: empty for that of the rows; `length`: None if the format does not tell it; `optional`: it may be missing.
     """
 
-    name: str
-    dtype: str = ""
-    length: int | None = None
-    optional: bool = False
+    __slots__ = ("dtype", "length", "name", "optional")
+
+    def __init__(self, name: str, dtype: str = "", length: int | None = None, optional: bool = False) -> None:
+        self.name, self.dtype, self.length, self.optional = name, dtype, length, optional
 
 
 Packed = tuple["Format", tuple[np.ndarray, ...]]

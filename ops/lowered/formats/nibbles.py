@@ -10,7 +10,6 @@ makes the product.  Frantar et al., "GPTQ" (2023), have such weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,10 +36,10 @@ class Nibbles(Format):
     depth: int
     block: int
     lanes: int
-    name: ClassVar[str] = "nibble_product"
-    kernel: ClassVar[str] = "nibbles"
-    dtypes: ClassVar[tuple[str, ...]] = SINGLE
-    relaxes: ClassVar[tuple[str, ...]] = ("rounding", "signed zero")
+    name = "nibble_product"
+    kernel = "nibbles"
+    dtypes = SINGLE
+    relaxes = ("rounding", "signed zero")
 
     @property
     def matrix(self) -> tuple[int, int]:

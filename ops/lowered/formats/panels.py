@@ -6,8 +6,6 @@ optdb/rules/linalg/panels.py makes the product, perhaps with an epilogue.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ....record import record
@@ -22,11 +20,11 @@ class Panels(Format):
     rows: int
     columns: int
     lanes: int
-    name: ClassVar[str] = "packed_dot"
-    kernel: ClassVar[str] = "dense_panels"
-    dtypes: ClassVar[tuple[str, ...]] = REAL
-    strided: ClassVar[bool] = True
-    fallible: ClassVar[bool] = False
+    name = "packed_dot"
+    kernel = "dense_panels"
+    dtypes = REAL
+    strided = True
+    fallible = False
 
     def storage(self) -> tuple[Stored, ...]:
         """All panels, with zeros behind the last column."""

@@ -9,7 +9,6 @@ multiplied by the zeros that are not stored as well, so the result is NaN where 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,14 +29,14 @@ class SparseColumns(Format):
     rows: int
     columns: int
     lanes: int
-    name: ClassVar[str] = "sparse_columns"
-    kernel: ClassVar[str] = "sparse_columns"
-    dtypes: ClassVar[tuple[str, ...]] = SINGLE
-    multiplies_stored: ClassVar[bool] = True
-    relaxes: ClassVar[tuple[str, ...]] = ("rounding", "signed zero")
-    rule: ClassVar[str] = "local_sparse_columns"
-    formula: ClassVar[str] = "dot(x, w) -> sparse_columns(x, blocks of w, starts, places)  for constant w of many zeros"
-    order: ClassVar[int] = 2
+    name = "sparse_columns"
+    kernel = "sparse_columns"
+    dtypes = SINGLE
+    multiplies_stored = True
+    relaxes = ("rounding", "signed zero")
+    rule = "local_sparse_columns"
+    formula = "dot(x, w) -> sparse_columns(x, blocks of w, starts, places)  for constant w of many zeros"
+    order = 2
 
     @property
     def parts(self) -> int:

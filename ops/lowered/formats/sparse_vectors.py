@@ -9,7 +9,6 @@ as well, so the result is NaN where that of the dense product is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -27,14 +26,14 @@ class SparseVectors(Format):
     rows: int
     columns: int
     lanes: int
-    name: ClassVar[str] = "sparse_dot"
-    kernel: ClassVar[str] = "sparse_vectors"
-    dtypes: ClassVar[tuple[str, ...]] = REAL
-    multiplies_stored: ClassVar[bool] = True
-    relaxes: ClassVar[tuple[str, ...]] = ("rounding", "signed zero")
-    rule: ClassVar[str] = "local_sparse_dot"
-    formula: ClassVar[str] = "dot(x, w) -> sparse_dot(x, vectors of w, starts, places)  for constant w of many zeros"
-    order: ClassVar[int] = 1
+    name = "sparse_dot"
+    kernel = "sparse_vectors"
+    dtypes = REAL
+    multiplies_stored = True
+    relaxes = ("rounding", "signed zero")
+    rule = "local_sparse_dot"
+    formula = "dot(x, w) -> sparse_dot(x, vectors of w, starts, places)  for constant w of many zeros"
+    order = 1
 
     @property
     def panels(self) -> int:

@@ -9,8 +9,6 @@ Sparse Deep Neural Networks" (2021), have such weights.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ....graph import TensorType
@@ -33,14 +31,14 @@ class TwoOfFour(Format):
     rows: int
     columns: int
     lanes: int
-    name: ClassVar[str] = "two_of_four"
-    kernel: ClassVar[str] = "two_of_four"
-    dtypes: ClassVar[tuple[str, ...]] = SINGLE
-    multiplies_stored: ClassVar[bool] = True
-    relaxes: ClassVar[tuple[str, ...]] = ("rounding", "signed zero")
-    rule: ClassVar[str] = "local_two_of_four"
-    formula: ClassVar[str] = "dot(x, w) -> two_of_four(x, w, places)  for constant w with two zeros in each four"
-    order: ClassVar[int] = 3
+    name = "two_of_four"
+    kernel = "two_of_four"
+    dtypes = SINGLE
+    multiplies_stored = True
+    relaxes = ("rounding", "signed zero")
+    rule = "local_two_of_four"
+    formula = "dot(x, w) -> two_of_four(x, w, places)  for constant w with two zeros in each four"
+    order = 3
 
     @property
     def panels(self) -> int:
