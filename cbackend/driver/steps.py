@@ -14,7 +14,7 @@ from ..ir.operands import Extent, Extra, Pointer, Stride
 from ..program import accounts
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
-from ..program.planners import flops
+from ..program.planned import flops
 from ..program.program import (
     INTEGER,
     After,

@@ -223,7 +223,7 @@ def families() -> tuple[str, ...]:
 
 
 def modules(word: str) -> Iterator[ModuleType]:
-    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_packed.py."""
+    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
     for family in families():
         for name in sorted(listdir(FOLDER / family)):
             if name.startswith(word) and name.endswith(".py"):

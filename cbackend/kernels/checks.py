@@ -10,7 +10,8 @@ from pathlib import Path
 from . import FOLDER, KernelSpec, modules
 
 BACKEND = FOLDER.parent
-PREPARED = BACKEND / "program" / "prepared.py"
+PROGRAM = BACKEND / "program"
+PREPARED = PROGRAM / "prepared.py"
 """The planner of calls that lack their result and epilogue, which it adds."""
 
 
@@ -19,7 +20,7 @@ def unused_fields() -> list[str]:
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
-        planners = _functions([*folder.glob("plan*.py")] or [*BACKEND.glob("program/plan*.py")])
+        planners = _functions([*folder.glob("plan*.py")] or [PROGRAM / "planner.py", *PROGRAM.glob("planners/*.py")])
         named = {id(value): name for name, value in vars(module).items()}
         for spec in module.SPECS:
             given = _given(planners, named.get(id(spec)))

@@ -51,7 +51,7 @@ TOTALS, PLANNED = 5, 4
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
-"""Returns the operations of a node, from its site and its steps; planners.py has that of each class."""
+"""Returns the operations of a node, from its site and its steps; planned.py has that of each class."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3

@@ -1,6 +1,6 @@
 """From a graph to a Program: the planner of each op, and the traversal that applies them.
 
-The order of nodes is legal for in-place work.  Each planner module says which ops it plans (planners.py); an op without
+The order of nodes is legal for in-place work.  Each planner module says which ops it plans (planned.py); an op without
 a planner is a call back to Python.
 
 Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
@@ -26,10 +26,10 @@ from ..ir.verify import verify
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
-from .plan_host import plan_host
-from .plan_kernels import KERNEL_OPS
+from .planned import Plan, plan_of
 from .planner import Planner
-from .planners import Plan, plan_of
+from .planners.host import plan_host
+from .planners.kernels import KERNEL_OPS
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 

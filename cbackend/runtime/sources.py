@@ -11,13 +11,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from ...record import record
-from ..abi.amalgamation import self_contained
-from ..build.compiler_process import CompileError
+from ..build.units import Unit
 from ..kernels import formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """The folder of prebuilt libraries in an installed package; see prebuilt.py."""
+
 
 @record
 class _Element:
@@ -53,30 +53,10 @@ def libraries() -> Mapping[str, tuple[str, ...]]:
     return {dtype: (member,) for dtype, member in MEMBERS.items()} | own
 
 
-@record
-class Unit:
-    """C file that compiles alone, and the macros in front of it; they choose among its includes as well."""
-
-    path: Path
-    macros: Mapping[str, str]
-
-    def text(self) -> str:
-        """Return the unit as one self-contained text.
-
-        Raises:
-            CompileError: a file of ours cannot be read.
-        """
-        try:
-            text = self_contained(self.path, macros=self.macros)
-        except OSError as error:
-            raise CompileError(f"the C of the runtime cannot be read: {error}") from None
-        return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
-
-
-_CORE = Unit(_HERE / "core.c", {})
+CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
 _BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
-_NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
+NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
 def _products(dtype: str, fallback: bool = False, blas_first: bool = False, convolutions: bool = True) -> Unit:
@@ -90,7 +70,7 @@ def _format(library: str) -> Unit:
     return Unit(formats()[name][0], _element(dtype))
 
 
-def _solvers(dtype: str) -> Unit:
+def solver_unit(dtype: str) -> Unit:
     return Unit(_HERE / "solvers.c", _element(dtype))
 
 
@@ -104,7 +84,7 @@ def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
-        _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
+        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(solver_unit, _TYPES),
         *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
@@ -120,26 +100,32 @@ def core_source(alone: bool = False) -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return (_ALONE if alone else _CORE).text()
+    return (_ALONE if alone else CORE).text()
 
 
 def product_source(
     library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> str:
-    """Return the C text of a library of products: of a dtype, or of a format of packed weights.
+    """Return the C text of `product_unit`."""
+    return product_unit(library, fallback=fallback, blas_first=blas_first, convolutions=convolutions).text()
+
+
+def product_unit(
+    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+) -> Unit:
+    """Return the unit of a library of products: of a dtype, or of a format of packed weights.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
     if library in packed_libraries():
-        return _format(library).text()
-    unit = _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first, convolutions)
-    return unit.text()
+        return _format(library)
+    return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first, convolutions)
 
 
 def solver_source(dtype: str) -> str:
     """Return the C text of the factorizations of one dtype."""
-    return _solvers(dtype).text()
+    return solver_unit(dtype).text()
 
 
 @lru_cache(maxsize=1)
@@ -149,4 +135,4 @@ def native_source() -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return _NATIVE.text()
+    return NATIVE.text()

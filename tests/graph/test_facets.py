@@ -12,7 +12,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.ctext.scalars import form_of
 from arignote.cbackend.ir.loops import Local, ScalarOp
-from arignote.cbackend.program.planners import planned, planners
+from arignote.cbackend.program.planned import planned, planners
 from arignote.engines.estimates import numpy_cost, work_of
 from arignote.graph import DTYPES, Kind, Lacks, NoGradient, Op
 from arignote.graph.facets import FACETS, classes_of, facet_of, missing, reason

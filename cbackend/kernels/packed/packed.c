@@ -49,7 +49,7 @@ typedef struct packed_tile {
     i64 step;
 } packed_tile;
 
-/* What a format supplies.  Functions may be NULL, but for `rows` and `tile`. */
+/* The kernel of a format.  Functions may be NULL, but for `rows` and `tile`. */
 typedef struct packed_format {
     i64 width;                                         /* outputs of a panel */
     i64 most_rows;                                     /* of a tile */

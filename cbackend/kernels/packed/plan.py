@@ -10,9 +10,9 @@ from ....ops.lowered.formats.bfloats import Bfloats
 from ....ops.lowered.formats.format import Format
 from ....ops.lowered.packed_product import PackedProduct
 from ....targets.costs import ITEMS
-from ...program.batches import SUMMED
 from ...program.outcome import Outcome
 from ...program.planner import Planner
+from ...program.planners.batches import SUMMED
 from ...program.prepared import Followed, Prepared, run_into
 from ...program.program import Array, Quantity
 from .spec import of_format

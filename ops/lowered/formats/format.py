@@ -63,7 +63,7 @@ class Format:
     multiplies_stored: ClassVar[bool] = False
     """Whether a row is multiplied by the numbers of the first array alone, and not by the whole matrix."""
     relaxes: ClassVar[tuple[str, ...]] = ("rounding",)
-    """What the product does not keep of a dense one: promises of a contract of rules."""
+    """Promises of a contract of rules that the product does not keep."""
     rule: ClassVar[str] = ""
     """The name of the rule that packs constant matrices; empty if rules of other forms make the product."""
     formula: ClassVar[str] = ""
