@@ -36,6 +36,11 @@ class PackedProduct(Lowered):
         """The name of the format's products."""
         return self.format.name
 
+    @property
+    def class_name(self) -> str:
+        """The name of the format's products as a class: TwoOfFour."""
+        return self.name.title().replace("_", "")
+
     def parameters(self) -> dict[str, Any]:
         """Return the fields of the format."""
         return self.format.parameters()

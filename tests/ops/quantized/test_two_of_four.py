@@ -128,6 +128,7 @@ def test_gradients_pass_through_the_stored_numbers():
     rng = np.random.default_rng(2)
     w, x = matrix(rng, 19, 10), T.fmatrix("x")
     made = dot_of(TwoOfFour(19, 10, 4), x, w)
+    assert (made.owner.op.name, made.owner.op.class_name) == ("two_of_four", "TwoOfFour")  # as profiles show them
     g = ag.function([x], ag.grad(T.sum(made * made), x), mode="NUMPY")
     value = rng.standard_normal((3, 19)).astype("float32")
     np.testing.assert_allclose(g(value), 2 * (value @ w) @ w.T, rtol=1e-4, atol=1e-4)
