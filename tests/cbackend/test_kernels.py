@@ -24,9 +24,9 @@ from arignote.cbackend.program.text.printing import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
 from arignote.graph import FunctionGraph
 from arignote.ops.lowered.attention import Attention
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.ops.lowered.fused_product import FusedProduct
-from arignote.ops.lowered.packed_product import PackedProduct
 from arignote.targets.current import current
 
 

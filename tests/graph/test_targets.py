@@ -42,7 +42,7 @@ BOUNDS = {
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
-    "optdb/rules/linalg/panels.py": {"LITTLE"},
+    "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
     "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/shapes/fills.py": {"MOST_STEPS"},

@@ -6,9 +6,8 @@ from typing import Any
 
 from ....graph import Apply
 from ....ops.lowered.bfloat_dot import BfloatDot
+from ....ops.lowered.formats import Format, PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
-from ....ops.lowered.formats.format import Format
-from ....ops.lowered.packed_product import PackedProduct
 from ....targets.costs import ITEMS
 from ...program.outcome import Outcome
 from ...program.planner import Planner

@@ -15,7 +15,7 @@ from ...core.tensor import constant
 from ...elementwise.records import from_bfloat16
 from ...elementwise.special import from_bfloat16 as widened
 from ..bfloat_dot import DTYPES, as_bfloat16
-from .format import Format, Stored
+from . import Format, Stored
 
 ALL_ZERO = 255
 """Least exponent of a matrix of zeros."""

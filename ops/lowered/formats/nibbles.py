@@ -19,7 +19,7 @@ from ...core.namespace import T
 from ...core.tensor import constant
 from ...elementwise.records import cast
 from ...shapes.shape import DimShuffle
-from .format import SINGLE, Format, Stored
+from . import SINGLE, Format, Stored
 
 TILE = 8
 """Vectors of outputs per panel."""

@@ -1,7 +1,7 @@
 """Dense weights in panels: `packed_dot{rows, columns, lanes}(x, panels)`.
 
 A matrix product reads its right operand in panels two vectors wide, and else copies it into panels in every call.
-optdb/rules/linalg/panels.py makes the product, perhaps with an epilogue.
+optdb/rules/linalg/packed.py makes the product, perhaps with an epilogue.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from ....record import record
 from ...networks.weights import pack_panels, unpack_panels
-from .format import REAL, Format, Stored
+from . import REAL, Format, Stored
 
 
 @record

@@ -16,7 +16,7 @@ from ....graph import TensorType, Variable
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from .format import SINGLE, Format, Packed, Stored, require_indices, require_vectors
+from . import SINGLE, Format, Packed, Stored, require_indices, require_vectors
 
 DEPTH = 1024
 """Rows of a part: COLUMN_DEPTH of sparse_columns.c."""

@@ -16,7 +16,7 @@ from ....graph import TensorType, Variable
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from .format import REAL, Format, Packed, Stored, require_indices, require_vectors
+from . import REAL, Format, Packed, Stored, require_indices, require_vectors
 
 
 @record

@@ -15,7 +15,7 @@ from ....graph import TensorType
 from ....record import record
 from ....targets.costs import ITEMS
 from ....targets.current import current
-from .format import SINGLE, Format, Packed, Stored
+from . import SINGLE, Format, Packed, Stored
 
 GROUP, KEPT, BLOCK = 4, 2, 16
 """Numbers per group, stored numbers per group, and numbers per block, whose places fill one word."""

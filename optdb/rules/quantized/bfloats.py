@@ -20,8 +20,8 @@ from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.bfloat_dot import BfloatDot
+from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.bfloats import Bfloats
-from ....ops.lowered.packed_product import PackedProduct
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target

@@ -16,8 +16,8 @@ from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.byte_sums import BYTES
+from ....ops.lowered.formats import PackedProduct
 from ....ops.lowered.formats.nibbles import LEAST, MOST, OCTET, Nibbles
-from ....ops.lowered.packed_product import PackedProduct
 from ....ops.networks.quantized import Dequantize
 from ....ops.shapes.shape import DimShuffle, Reshape
 from ....record import record

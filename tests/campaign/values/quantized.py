@@ -25,7 +25,7 @@ from arignote.cbackend.runtime.sources import product_source
 from arignote.ops.lowered.blocked import in_blocks
 from arignote.ops.lowered.byte_sums import BYTES, RESULTS, ByteConvolution
 from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
-from arignote.ops.lowered.formats.format import Format
+from arignote.ops.lowered.formats import Format
 from arignote.ops.lowered.formats.nibbles import Nibbles
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features

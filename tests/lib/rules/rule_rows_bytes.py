@@ -9,8 +9,8 @@ from arignote import ops as T
 from arignote.ops.lowered.blocked import FromBlocks, ToBlocks
 from arignote.ops.lowered.byte_sums import ByteConvolution, ByteProduct
 from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.nibbles import Nibbles
-from arignote.ops.lowered.packed_product import PackedProduct
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.ops.networks.convolution import Convolution
 from arignote.ops.networks.pooling import MaxPool

@@ -14,18 +14,18 @@ from arignote.ops.lowered.blocked_gradient import BlockedKernelGradient
 from arignote.ops.lowered.blocked_pool import BlockedPool
 from arignote.ops.lowered.channel_sums import ChannelSums
 from arignote.ops.lowered.convolution_pair import ConvolutionPair
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.bfloats import Bfloats
 from arignote.ops.lowered.formats.panels import Panels
 from arignote.ops.lowered.formats.sparse_columns import SparseColumns
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.ops.lowered.formats.two_of_four import TwoOfFour
-from arignote.ops.lowered.packed_product import PackedProduct
 from arignote.ops.networks.convolution import Convolution, KernelGradient
 from arignote.ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
 from arignote.ops.networks.weights import pack, pack_tiles, shuffled
 from arignote.ops.shapes.creation import Alloc
 from arignote.ops.shapes.lengths import lengths_of
-from arignote.optdb.rules.linalg.panels import lanes_of
+from arignote.optdb.rules.linalg.packed import lanes_of
 from arignote.targets.current import using
 
 SIZE = WIDE.vector // 8

@@ -11,8 +11,8 @@ from arignote import ops as T
 from arignote.ops.elementwise.records import from_bfloat16
 from arignote.ops.elementwise.special import to_bfloat16
 from arignote.ops.lowered.bfloat_dot import BfloatDot, as_bfloat16
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.bfloats import Bfloats, least_exponent
-from arignote.ops.lowered.packed_product import PackedProduct
 from arignote.optdb.rules.quantized.bfloats import multiplies_bfloats
 from arignote.targets.current import current
 from arignote.targets.named import by_name

@@ -8,8 +8,8 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.nibbles import Nibbles
-from arignote.ops.lowered.packed_product import PackedProduct
 
 CASES = [
     # outputs, depth, block, rows, dtype, whether there are zero points

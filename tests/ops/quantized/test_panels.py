@@ -9,7 +9,7 @@ import arignote as ag
 from arignote import ops as T
 from arignote.ops.lowered.formats.panels import Panels
 from arignote.ops.networks.weights import DEPTH, pack_panels, unpack_panels
-from arignote.optdb.rules.linalg.panels import lanes_of
+from arignote.optdb.rules.linalg.packed import lanes_of
 from arignote.targets.current import using
 from arignote.targets.named import by_name
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
+from arignote.ops.lowered.formats import PackedProduct
 from arignote.ops.lowered.formats.sparse_columns import DEPTH, SparseColumns
-from arignote.ops.lowered.packed_product import PackedProduct
 from arignote.targets.current import current
 from arignote.targets.named import by_name
 

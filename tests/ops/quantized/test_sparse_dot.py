@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.formats.sparse_vectors import REAL, SparseVectors
-from arignote.ops.lowered.packed_product import PackedProduct
+from arignote.ops.lowered.formats import REAL, PackedProduct
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.targets.current import current
 
 
