@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
-from ..cbackend.program.plan import plan_of
+from ..cbackend.program.planned import plan_of
 from ..cbackend.program.planners.host import no_c
 from ..graph import Apply, FunctionGraph
 from ..notices import notice

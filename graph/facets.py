@@ -12,7 +12,7 @@ A class has methods for most facets, `picture` is a value, and `lacks` states wh
         lacks = Lacks(batching="its lengths would differ from one example to the next", ...)
 
 A base answers for its subclasses; `Op` itself answers nothing.  The planner and the count of operations for profiles
-belong to the C engine, whose functions `ops` cannot name: `register` adds them.
+belong to the C engine, which has a table of them for our classes; `register` adds them to classes from outside.
 """
 
 from __future__ import annotations
@@ -119,13 +119,17 @@ def _method_of(rule: Any) -> Any:
 
 def _answer(kind: type[Faceted], name: str) -> tuple[Any, str] | None:
     """Return (value, reason) from the nearest class of the hierarchy that says something about a facet."""
-    attribute = FACETS[name].attribute
-    for parent in kind.__mro__:
-        own = parent.__dict__
-        if attribute in own and Faceted not in parent.__bases__:
-            return getattr(kind, attribute), ""
-        if "lacks" in own and name in own["lacks"].reasons:
-            return None, own["lacks"].reasons[name]
+    found = (own_answer(parent, name, kind) for parent in kind.__mro__)
+    return next((answer for answer in found if answer is not None), None)
+
+
+def own_answer(parent: type, name: str, kind: type | None = None) -> tuple[Any, str] | None:
+    """Return (value, reason) if a class itself says something about a facet; the value is bound to `kind`."""
+    own, attribute = parent.__dict__, FACETS[name].attribute
+    if attribute in own and Faceted not in parent.__bases__:
+        return getattr(kind or parent, attribute), ""
+    if "lacks" in own and name in own["lacks"].reasons:
+        return None, own["lacks"].reasons[name]
     return None
 
 

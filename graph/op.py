@@ -134,6 +134,11 @@ class Op(facets.Faceted):
         """The fields that distinguish this op from others of its name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.repr} if is_dataclass(self) else {}
 
+    @property
+    def class_name(self) -> str:
+        """The name under which profiles add up nodes: that of the class."""
+        return type(self).__name__
+
     @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
         """Return the ops of this class by their printed names: an op, or what makes one of its fields.

@@ -90,6 +90,11 @@ class Target:
         """The blocks of outputs of a convolution or product that are computed together, in registers."""
         return self.registers // self.limits.convolutions.panel_registers
 
+    @property
+    def picks_in_registers(self) -> bool:
+        """Whether any element of a vector can be selected per lane; else some sparse products lose to dense ones."""
+        return self.vector >= 32 and "avx2" in self.features
+
     def lacks(self, other: Target) -> tuple[str, ...]:
         """The extensions of `other` that this target does not have."""
         return tuple(f for f in other.features if f not in self.features)

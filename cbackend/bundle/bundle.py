@@ -35,7 +35,7 @@ from ..ir.kernel import Status
 from ..program.calls import spec_of
 from ..program.outcome import Outcome
 from ..program.program import Call, Program
-from ..runtime.sources import BYTES, MEMBERS, core_source, product_source, solver_source
+from ..runtime.sources import BYTES, MEMBERS, core_source, libraries, product_source, solver_source
 from .makefile import makefile
 
 _HERE = Path(__file__).parent
@@ -87,10 +87,11 @@ class Bundle:
         found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
         found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
         found["ag_runtime.c"] = self._runtime()
-        for dtype in self.interface.products:
-            renamed = f"#define ag_blas_install ag_install_products_{MEMBERS[dtype]}\n"
-            text = product_source(dtype, convolutions=_convolves(self.program))
-            found[f"ag_products_{MEMBERS[dtype]}.c"] = renamed + text
+        for name in self.interface.products:
+            place = "_".join(libraries()[name])
+            renamed = f"#define ag_blas_install ag_install_products_{place}\n"
+            text = product_source(name, convolutions=_convolves(self.program))
+            found[f"ag_products_{place}.c"] = renamed + text
         for dtype in self.interface.solvers:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
@@ -145,8 +146,7 @@ class Bundle:
             f'\n#include "{name}.h"\n',
             declarations(),
             "ag_runtime *ag_runtime_table(uint64_t main_thread, i32 threads);",
-            *_declared("products", interface.products, "ag_blas *entries, void *const *found, i32 wide, i64 quiet"),
-            *_declared("solvers", interface.solvers, "ag_solvers *entries, void *const *found, i32 wide"),
+            *_declared(interface),
             _installing(interface),
             *self._tables(),
             self._filled("bundle.c"),
@@ -211,16 +211,22 @@ def _entry(name: str, type_: TensorType) -> dict[str, Any]:
     return {"name": name, "dtype": type_.dtype, "shape": [-1 if n is None else n for n in type_.shape]}
 
 
-def _declared(what: str, dtypes: Sequence[str], arguments: str) -> Iterator[str]:
-    """Yield the declarations of the functions that install the products or solvers of each dtype."""
-    for dtype in dtypes:
-        table = arguments.replace("ag_blas", "ag_byte_table") if dtype == BYTES else arguments
-        yield f"void ag_install_{what}_{MEMBERS[dtype]}({table});"
+def _declared(interface: Interface) -> Iterator[str]:
+    """Yield the declarations of the functions that install products and solvers."""
+    for name in interface.products:
+        place = libraries()[name]
+        table = "ag_byte_table *entries" if name == BYTES else "ag_blas *entries"
+        if len(place) > 1:
+            table = "i32 (**slot)(const ag_runtime *rt, const ag_packed_product *of)"
+        yield f"void ag_install_products_{'_'.join(place)}({table}, void *const *found, i32 wide, i64 quiet);"
+    for dtype in interface.solvers:
+        yield f"void ag_install_solvers_{MEMBERS[dtype]}(ag_solvers *entries, void *const *found, i32 wide);"
 
 
 def _installing(interface: Interface) -> str:
     """Return the C function that puts our own loops into the runtime's table, in place of a BLAS."""
-    calls = [f"    ag_install_products_{MEMBERS[d]}(&rt->{MEMBERS[d]}, none, 0, 0);" for d in interface.products]
+    places = [libraries()[name] for name in interface.products]
+    calls = [f"    ag_install_products_{'_'.join(place)}(&rt->{'.'.join(place)}, none, 0, 0);" for place in places]
     calls += [f"    ag_install_solvers_{MEMBERS[d]}(&rt->solve_{MEMBERS[d]}, none, 0);" for d in interface.solvers]
     body = ["    static void *const none[4];", *calls] if calls else ["    (void)rt;"]
     return "\n".join(["static void install_products(ag_runtime *rt)", "{", *body, "}", ""])

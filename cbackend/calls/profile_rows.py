@@ -48,7 +48,7 @@ def rows(program: Program) -> list[StepProfile]:
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
     found = [
         StepProfile(
-            text, _listed(names), tuple(map(str, site.node.origin)), op=type(unmarked(site.node.op)).__name__,
+            text, _listed(names), tuple(map(str, site.node.origin)), op=unmarked(site.node.op).class_name,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
             strided=() if number in inner | indifferent else _strided(site), **_of_region(site),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..kernels import LAUNCH, SOLVERS, STOPS, KernelSpec, specs
+from ..kernels import LAUNCH, PACKED, SOLVERS, STOPS, KernelSpec, specs
 from ..program.calls import given
 from ..program.outcome import Outcome
 from ..program.program import After, Argument, Call, Inner, Vector
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
 """The table of each dtype in the runtime."""
+_PREFIXES = {SOLVERS: "solve_", PACKED: "packed_"}
 
 
 def kernel_call(text: StepText, step: Call) -> Iterator[str]:
@@ -47,7 +48,7 @@ _LAUNCHED = f"f->outcome < 0 ? {_NEGATIVE} : {int(Outcome.KERNEL)} + f->outcome"
 
 def _of_slot(text: StepText, step: Call, spec: KernelSpec) -> str:
     struct = f"&(const {spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
-    return f"rt->{'solve_' * (spec.table == SOLVERS)}{MEMBERS[step.dtype]}.{spec.name}(rt, {struct})"
+    return f"rt->{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}.{spec.name}(rt, {struct})"
 
 
 def _of_function(text: StepText, step: Call, spec: KernelSpec) -> str:

@@ -11,8 +11,10 @@ from ...graph.types import numpy_dtype
 from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
+from ..program import accounts
 from ..program.launches import is_launched, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
+from ..program.planned import flops
 from ..program.program import (
     INTEGER,
     After,
@@ -46,19 +48,19 @@ from ..program.program import (
     Stages,
     Step,
     Vector,
+    arrays_of,
 )
 from . import arena
 from .body_calls import choice_lines, loop_lines
 from .kernel_calls import kernel_call
 from .spelling import FAILS_IF, FORMS, FUNCTIONS
-from .step_accounts import StepAccounts
 from .undo import noted
 
 DETAIL = 64
 """The length of ag_call.detail."""
 
 
-class StepText(StepAccounts):
+class StepText:
     """Prints steps.  Locals are declared where they get their value, or else (`in_frame`) are fields of the frame."""
 
     def __init__(self, program: Program, in_frame: bool, base: int = 0, has_places: bool = False) -> None:
@@ -353,6 +355,42 @@ class StepText(StepAccounts):
 
     def release(self, step: Release) -> Iterator[str]:
         yield arena.released(self, step.slot)
+
+    # --- accounts of profiled functions: bytes, floating-point operations, memory held and saved
+    def bytes_moved(self, steps: Sequence[Step]) -> str:
+        """The C expression of the bytes that these steps read and write, each array once."""
+        arrays = dict.fromkeys(a for s in steps if isinstance(s, (Call, Host, Pack)) for a in arrays_of(s))
+        return " + ".join(map(self.bytes_of, arrays)) or "0"
+
+    def flops(self, site: int, steps: Sequence[Step]) -> str:
+        """The C expression of the floating-point operations of a node."""
+        terms = flops(self.program, site, steps)
+        texts = (
+            " * ".join([str(each), *(self.q(n) for n in lengths if n != 1)]) + f" / {over}" * (over > 1)
+            for each, lengths, over in terms
+        )
+        return " + ".join(texts) or "0"
+
+    def held(self, step: Step) -> Iterator[str]:
+        """The line that counts memory which a step takes or gives back."""
+        found = accounts.held(self.program, step)
+        if found is not None:
+            slot, array = found
+            held = "0" if array is None else self.bytes_of(array)
+            if isinstance(step, Pack):  # which takes memory only if it had to copy
+                held = f"{self.memory(step.buffer)} ? {held} : 0"
+            yield f"{self.helper('ag_hold')}(call, {accounts.memory_at(self.program)}, {slot}, {held});"
+            if isinstance(step, (Allocate, Pack)):
+                yield f"call->profile[{accounts.sizes_at(self.program) + self.buffers[step.buffer]}] = {held};"
+
+    def spared(self, site: int, steps: Sequence[Step]) -> Iterator[str]:
+        """Yield the lines that count memory saved by a node that overwrites an operand."""
+        for array, lasting in accounts.spared(self.program, site, steps):
+            at = accounts.memory_at(self.program)
+            yield f"{self.helper('ag_spared')}(call, {at}, {self.bytes_of(array)}, {int(lasting)});"
+
+    def bytes_of(self, array: Array) -> str:
+        return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
 
 
 def _bits(number: Number) -> int:

@@ -70,8 +70,9 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS = "products", "bytes", "solvers"
-"""Tables of the runtime: of one float dtype each, of bytes and weights of few bits, the LAPACK of one dtype."""
+PRODUCTS, BYTES, SOLVERS, PACKED = "products", "bytes", "solvers", "packed"
+"""Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
+one dtype with weights in packed formats, each in a library of its own."""
 
 
 @record
@@ -222,7 +223,7 @@ def families() -> tuple[str, ...]:
 
 
 def modules(word: str) -> Iterator[ModuleType]:
-    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_packed.py."""
+    """Yield the modules of the families whose names begin with a word, such as plan.py and plan_blocks.py."""
     for family in families():
         for name in sorted(listdir(FOLDER / family)):
             if name.startswith(word) and name.endswith(".py"):
@@ -239,3 +240,36 @@ def family_of(name: str) -> str:
 def specs() -> Mapping[str, KernelSpec]:
     """Return all specs by name."""
     return {spec.name: spec for module in modules("spec") for spec in module.SPECS}
+
+
+# --- the formats of packed weights
+
+FORMATS = FOLDER / "packed"
+"""The folder of their C files: real/ has those of float32 and float64, single/ those of float32 alone."""
+
+
+@cache
+def formats() -> Mapping[str, tuple[Path, tuple[str, ...]]]:
+    """Return the C file of each format of packed weights, and the dtypes that it is compiled for."""
+    dtypes = {"real": ("float32", "float64"), "single": ("float32",)}
+    return {
+        name.removesuffix(".c"): (FORMATS / folder / name, kinds)
+        for folder, kinds in dtypes.items()
+        for name in sorted(listdir(FORMATS / folder))
+        if name.endswith(".c")
+    }
+
+
+@cache
+def packed_libraries() -> Mapping[str, tuple[str, str]]:
+    """Return format and dtype of each library of products with packed weights, by its name."""
+    return {_library(name, dtype): (name, dtype) for name, (_, dtypes) in formats().items() for dtype in dtypes}
+
+
+def library_of(spec: KernelSpec, dtype: str) -> str:
+    """Return the name by which a program asks for the library that has the kernel: a dtype, or that of a format."""
+    return _library(spec.name, dtype) if spec.table == PACKED else dtype
+
+
+def _library(name: str, dtype: str) -> str:
+    return f"{name}_{dtype}"

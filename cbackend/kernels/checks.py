@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from . import FOLDER, KernelSpec, modules
@@ -12,7 +12,7 @@ from . import FOLDER, KernelSpec, modules
 BACKEND = FOLDER.parent
 PROGRAM = BACKEND / "program"
 PREPARED = PROGRAM / "prepared.py"
-"""The planner that adds the result and the epilogue to the calls of all families."""
+"""The planner of calls that lack their result and epilogue, which it adds."""
 
 
 def unused_fields() -> list[str]:
@@ -20,10 +20,11 @@ def unused_fields() -> list[str]:
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
-        planners = [*folder.glob("plan*.py")] or [PROGRAM / "planner.py", *PROGRAM.glob("planners/*.py")]
-        given = {name for path in (*planners, PREPARED) for name in _keywords(path)}
+        planners = _functions([*folder.glob("plan*.py")] or [PROGRAM / "planner.py", *PROGRAM.glob("planners/*.py")])
+        named = {id(value): name for name, value in vars(module).items()}
         for spec in module.SPECS:
-            code = folder.glob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
+            given = _given(planners, named.get(id(spec)))
+            code = folder.rglob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))
             text = "\n".join(path.read_text() for path in sorted(code) if path.suffix in (".c", ".h", ".py"))
             found += [f"{folder.name}/spec.py: {line}" for line in _of_spec(spec, given, text)]
     return found
@@ -45,13 +46,60 @@ def _of_spec(spec: KernelSpec, given: set[str], code: str) -> Iterator[str]:
             yield f"{spec.name}: {spec.function} takes {', '.join(found) or 'nothing'}; expected {', '.join(expected)}"
 
 
-def _keywords(path: Path) -> Iterator[str]:
-    """Yield the names of keyword arguments, and those of literal keys, in a file."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.keyword) and node.arg is not None:
-            yield node.arg
-        elif isinstance(node, ast.Dict):
-            yield from (key.value for key in node.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
+def _functions(paths: list[Path]) -> dict[str, ast.FunctionDef]:
+    """Return the functions and methods of planner files by name."""
+    nodes = [node for path in sorted(paths) for node in ast.walk(ast.parse(path.read_text()))]
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def _given(planners: Mapping[str, ast.FunctionDef], spec: str | None) -> set[str]:
+    """Return the fields that the calls of a spec set: `p.run(SPEC, ...)`, and `Prepared(SPEC, ...)` with those it adds.
+
+    `spec`: its name in the module; None for one that has none, which any call of the family may mean.
+    """
+    found: set[str] = set()
+    for node in planners.values():
+        for call in ast.walk(node):
+            if not isinstance(call, ast.Call) or not call.args or _called(call) not in ("run", "Prepared"):
+                continue
+            first = call.args[0]
+            is_named = isinstance(first, ast.Name) and first.id.isupper()
+            if spec is not None and spec not in _names(first if is_named else node):
+                continue
+            found.update(keyword.arg for keyword in call.keywords if keyword.arg is not None)
+            if _called(call) == "Prepared" or any(keyword.arg is None for keyword in call.keywords):
+                found.update(key for helper in _reached(planners, node) for key in _keywords(helper))
+            if _called(call) == "Prepared":
+                found.update(_keywords(ast.parse(PREPARED.read_text())))
+    return found
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _reached(planners: Mapping[str, ast.FunctionDef], start: ast.FunctionDef) -> Iterator[ast.FunctionDef]:
+    """Yield a function, and those of the same planners that it calls, directly or through others."""
+    names, seen = [start.name], {start.name}
+    while names:
+        node = planners[names.pop()]
+        yield node
+        more = (_names(node) & planners.keys()) - seen
+        names += more
+        seen |= more
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+
+
+def _keywords(node: ast.AST) -> Iterator[str]:
+    """Yield the names of keyword arguments, and those of literal keys, in a file or function."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.keyword) and inner.arg is not None:
+            yield inner.arg
+        elif isinstance(inner, ast.Dict):
+            yield from (key.value for key in inner.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))
 
 
 if __name__ == "__main__":

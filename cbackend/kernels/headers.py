@@ -18,6 +18,7 @@ from . import (
     FOLDER,
     INNER,
     NUMBER,
+    PACKED,
     PRODUCTS,
     QUANTITIES,
     SOLVERS,
@@ -33,7 +34,7 @@ NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n
 WIDTH = 118
 
 
-TABLES = {PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers"}
+TABLES = {PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table"}
 """The struct of each table of the runtime."""
 
 
@@ -51,7 +52,8 @@ def headers() -> Mapping[Path, str]:
         found[FOLDER / family / f"{family}.h"] = "\n".join(texts)
     includes = _including(*(f"{family}/{family}.h" for family in families))
     found[FOLDER / "tables.h"] = "\n".join([includes, *(_table(*pair) for pair in TABLES.items())])
-    found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, TABLES)])
+    filled = (table for table in TABLES if table != PACKED)  # each format fills its own
+    found[FOLDER / "slots.h"] = "\n".join([NOTE, *map(_slots, filled)])
     return found
 
 

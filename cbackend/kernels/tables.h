@@ -3,6 +3,7 @@
 #include "attention/attention.h"
 #include "convolutions/convolutions.h"
 #include "linear_algebra/linear_algebra.h"
+#include "packed/packed.h"
 #include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
@@ -24,11 +25,6 @@ typedef struct ag_blas {
 } ag_blas;
 
 typedef struct ag_byte_table {
-    i32 (*nibble_product)(const struct ag_runtime *rt, const ag_nibble_product *of);
-    i32 (*sparse_product)(const struct ag_runtime *rt, const ag_sparse_product *of);
-    i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_sparse_product *of);
-    i32 (*two_of_four)(const struct ag_runtime *rt, const ag_two_of_four *of);
-    i32 (*bfloat_product)(const struct ag_runtime *rt, const ag_bfloat_product *of);
     void (*byte_sums)(const struct ag_runtime *rt, const ag_byte_sums *of);
     i32 (*byte_product)(const struct ag_runtime *rt, const ag_byte_product *of);
     void (*look_up)(const struct ag_runtime *rt, const ag_look_up *of);
@@ -42,3 +38,12 @@ typedef struct ag_solvers {
     i32 (*cholesky)(const struct ag_runtime *rt, const ag_cholesky *of);
     i32 (*slogdet)(const struct ag_runtime *rt, const ag_slogdet *of);
 } ag_solvers;
+
+typedef struct ag_packed_table {
+    i32 (*dense_panels)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*sparse_vectors)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*bfloats)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*nibbles)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_packed_product *of);
+    i32 (*two_of_four)(const struct ag_runtime *rt, const ag_packed_product *of);
+} ag_packed_table;

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph import Apply, Op
-from ...graph.facets import facet_of
 from ...ops.elementwise.costs import additions
 from ...ops.elementwise.records import ELEMENTWISE, Elementwise, Pointwise, add, exp, mul, sub, true_div
 from ...ops.lowered.fused import GraphOp, InPlace, unmarked
@@ -52,7 +51,7 @@ TOTALS, PLANNED = 5, 4
 Term = tuple[int, tuple[Quantity, ...], int]
 """A number times lengths, divided by another number."""
 Count = Callable[[Program, Site, Sequence[Step]], list[Term]]
-"""Returns the operations of a node, from its site and its steps; the facet `work` of its class."""
+"""Returns the operations of a node, from its site and its steps; planned.py has that of each class."""
 ROWS: dict[type[Op], tuple[Elementwise, ...]] = {Softmax: (exp, true_div), LogSoftmax: (exp, sub), LogSumExp: (exp,)}
 """Operations on each element of a row, besides the maximum, its subtraction and the sum."""
 ROW_ADDITIONS = 3
@@ -89,14 +88,6 @@ def whole_call(program: Program) -> int:
 
 
 # --- floating-point operations
-
-
-def flops(program: Program, site: int, steps: Sequence[Step]) -> list[Term]:
-    """Return the floating-point operations of a node as terms to be added up; no terms for a node without any."""
-    if site >= len(program.sites):
-        return []
-    work: Count | None = facet_of(type(unmarked(program.sites[site].node.op)), "work")
-    return work(program, program.sites[site], steps) if work is not None else []
 
 
 def of_kernels(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:

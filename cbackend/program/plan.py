@@ -1,7 +1,7 @@
 """From a graph to a Program: the planner of each op, and the traversal that applies them.
 
-The order of nodes is legal for in-place work.  Each planner module says which ops it plans (`load_planners`); an op
-without a planner is a call back to Python.
+The order of nodes is legal for in-place work.  Each planner module says which ops it plans (planned.py); an op without
+a planner is a call back to Python.
 
 Outputs are computed in the memory of the caller's arrays where they can be; one that is an input, a constant, a view or
 another output as well is copied there, so that what a caller gets shares memory with nothing.
@@ -10,15 +10,10 @@ another output as well is copied there, so that what a caller gets shares memory
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib import import_module
-from os import listdir
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
-from ...graph.facets import facet_of, register
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
 from ...ops.lowered.fused import unmarked
@@ -27,21 +22,16 @@ from ...ops.shapes.indexing import Subtensor
 from ...ops.shapes.lengths import Shape, ShapeI
 from ...ops.shapes.shape import DimShuffle, Reshape
 from ...ops.shapes.specify import CheckLengths, SpecifyShape
-from ...record.package_files import package_files
 from ..ir.verify import verify
-from ..kernels import modules
-from . import planners
-from .accounts import of_calls
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
+from .planned import Plan, plan_of
 from .planner import Planner
 from .planners.host import plan_host
 from .planners.kernels import KERNEL_OPS
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
-
-Plan = Callable[[Planner, Apply], None]
 
 
 @gc_paused
@@ -119,35 +109,6 @@ def plan_body(p: Planner, graph: FunctionGraph) -> int:
 
 def plan_node(p: Planner, node: Apply) -> None:
     (plan_of(node) or plan_host)(p, node)
-
-
-def plan_of(node: Apply) -> Plan | None:
-    """Return the planner of a node; None if Python runs it as a host step."""
-    kind = type(unmarked(node.op))
-    takes = load_planners().get(kind)
-    found: Plan | None = facet_of(kind, "planner") if takes is None or takes(node) else None
-    return found
-
-
-@cache
-def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
-    """Register the planners of all ops and their counts of operations; return which nodes of an op some take.
-
-    A planner module lives in `planners/`, or is `plan*.py` in the folder of a kernel.  Its tables are by classes of
-    ops: PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell it.  Host steps
-    say in their classes why they have none.
-    """
-    conditions: dict[type[Op], Callable[[Apply], bool]] = {}
-    with package_files():
-        names = sorted(listdir(Path(planners.__file__).parent))
-        own = [import_module(f".planners.{n.removesuffix('.py')}", __package__) for n in names if n.endswith(".py")]
-        loaded = [*own, *modules("plan")]  # all or none are registered
-    for module in loaded:
-        work = getattr(module, "WORK", {})
-        for kind, planner in getattr(module, "PLANNERS", {}).items():
-            register(kind, planner=planner, work=work.get(kind, of_calls))
-        conditions |= getattr(module, "CONDITIONS", {})
-    return conditions
 
 
 def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:

@@ -12,7 +12,7 @@ from ...graph.dims import broadcast
 from ...graph.types import numpy_dtype
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Pointer, Stride
-from ..kernels import SOLVERS, KernelSpec
+from ..kernels import SOLVERS, KernelSpec, library_of
 from ..kernels.memory.spec import COPY
 from .calls import effects
 from .choices import Choices
@@ -71,7 +71,7 @@ class Planner:
         self.locals: dict[str, tuple[str, int]] = {}
         self.kernels: dict[str, Kernel] = {}
         self.products: dict[str, None] = {}
-        """Dtypes for which the program needs the runtime's matrix products."""
+        """The runtime's libraries of products that the program needs: dtypes, and formats of packed weights."""
         self.solvers: dict[str, None] = {}
         """Dtypes for which the program needs the runtime's LAPACK."""
         self.bodies: dict[FunctionGraph, Program] = {}
@@ -320,7 +320,7 @@ class Planner:
         """
         arguments = spec.arguments({k: Vector(v) if isinstance(v, tuple) else v for k, v in given.items()})
         if spec.table:
-            (self.solvers if spec.table == SOLVERS else self.products)[dtype] = None
+            (self.solvers if spec.table == SOLVERS else self.products)[library_of(spec, dtype)] = None
         may_fail = bool(spec.fails) if fallible is None else fallible
         writes, reads = effects(spec.name, arguments, self.kernels)
         self.steps.append(Call(self.site, spec.name, arguments, writes, reads, may_fail, False, dtype))

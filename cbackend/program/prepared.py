@@ -23,16 +23,20 @@ from .program import After, Array, Inner, Lengths, Vector
 
 @record
 class Prepared:
-    """A call of a kernel with a result `y` of these lengths; `fields` has all arguments but y and after."""
+    """A call of a kernel with a result `y` of these lengths; `fields` has all arguments but y and after.
+
+    `fallible`: whether it may fail here; None: if it may fail at all.
+    """
 
     spec: KernelSpec
     dtype: str
     lengths: Lengths
     fields: Mapping[str, Any]
+    fallible: bool | None = None
 
     def run(self, p: Planner, result: Array, after: After | None = None) -> None:
         """Plan the call."""
-        p.run(self.spec, self.dtype, **self.fields, y=result, after=after)
+        p.run(self.spec, self.dtype, **self.fields, y=result, after=after, fallible=self.fallible)
 
     def inside(self, result: Array) -> Inner:
         """Return the call as an argument of another one."""

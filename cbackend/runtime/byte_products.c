@@ -1,4 +1,4 @@
-/* Unit: products and tables of bytes, of few bits, of sparse weights and of bfloat16. */
+/* Unit: products and tables of bytes. */
 #include "prebuilt.h"
 #include "../abi/runtime.h"
 #include "../kernels/quantized/bytes.c"
@@ -7,11 +7,6 @@
 #include "../kernels/quantized/products.c"
 #include "../kernels/quantized/tables.c"
 #include "../kernels/quantized/words.c"
-#include "../kernels/products/nibbles.c"
-#include "../kernels/products/sparse_products.c"
-#include "../kernels/products/sparse_columns.c"
-#include "../kernels/products/two_of_four.c"
-#include "../kernels/products/bfloats.c"
 #include "../kernels/slots.h"
 
 /* Fill the entries.  No BLAS has products of bytes. */

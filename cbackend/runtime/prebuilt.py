@@ -27,7 +27,7 @@ from ..cache.entry import Kind
 from ..cache.folder import BAD, ENTRIES, WORK, CacheFolder
 from ..cache.scratch import scratch_folder
 from ..cache.store import Cache
-from .sources import MEMBERS, core_source, native_source, product_source, solver_source
+from .sources import core_source, libraries, native_source, product_source, solver_source
 
 _REAL = ("float32", "float64")
 
@@ -37,7 +37,7 @@ def part_sources() -> list[str]:
 
     The products count on a BLAS in the process, which NumPy brings.
     """
-    products = [product_source(dtype, fallback=True) for dtype in MEMBERS]
+    products = [product_source(name, fallback=True) for name in libraries()]
     return [core_source(), native_source(), *products, *(solver_source(dtype) for dtype in _REAL)]
 
 

@@ -25,7 +25,7 @@ from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .clock import Clock
 from .lapack import find_lapack
-from .sources import CORE, MEMBERS, product_unit, solver_unit
+from .sources import CORE, MEMBERS, libraries, product_unit, solver_unit
 
 _NO_ADDRESSES = (0, 0, 0, 0)
 _lock = fork_safe_lock()
@@ -64,27 +64,28 @@ class Runtime:
         else:
             self.table = ffi.new("ag_runtime *", core.table[0])
 
-    def require_blas(self, dtypes: Iterable[str]) -> None:
-        """Make `table.f32` ... usable for these dtypes: float32, float64, complex64, complex128; int8 is any bytes.
+    def require_blas(self, names: Iterable[str]) -> None:
+        """Make `table.f32` ... usable for these libraries: float32, float64, complex64, complex128; int8 is any bytes;
+        formats of packed weights, such as dense_panels_float32.
 
         Raises:
             CompileError: the toolchain fails on them.
         """
-        for dtype in dtypes:
-            if dtype not in self._products:
-                library = build_unit(_needed_products(dtype), *self.source)
-                self.install(dtype, library, find_blas())
+        for name in names:
+            if name not in self._products:
+                library = build_unit(_needed_products(name), *self.source)
+                self.install(name, library, find_blas())
 
-    def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
-        """Make products of `dtype` go through `library` to `blas`; None: to our own loops."""
+    def install(self, name: str, library: Library, blas: Blas | None) -> None:
+        """Make products of a library go through `library` to `blas`; None: to our own loops."""
         with _lock:
-            entries = ffi.addressof(self.table, MEMBERS[dtype])
-            addresses = blas.addresses.get(dtype, _NO_ADDRESSES) if blas else _NO_ADDRESSES
+            entries = ffi.addressof(self.table, *libraries()[name])
+            addresses = blas.addresses.get(name, _NO_ADDRESSES) if blas else _NO_ADDRESSES
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
             library.lib.ag_blas_install(ffi.cast("ag_blas *", entries), found, wide, quiet)
             self._use_blas_threads(blas)
-            self._products[dtype] = library
+            self._products[name] = library
 
     def _use_blas_threads(self, blas: Blas | None) -> None:
         """Make calls with few threads limit those of the BLAS."""
@@ -228,6 +229,6 @@ def build_unit(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library:
     return found or build(unit.text(), toolchain, cache)
 
 
-def _needed_products(dtype: str) -> Unit:
+def _needed_products(name: str) -> Unit:
     blas = find_blas()
-    return product_unit(dtype, fallback=blas is not None and all(blas.addresses.get(dtype, ())))
+    return product_unit(name, fallback=blas is not None and all(blas.addresses.get(name, ())))

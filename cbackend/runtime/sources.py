@@ -1,15 +1,18 @@
 """The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
 
-Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c.
+Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c,
+and each format of packed weights in kernels/packed.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ...record import record
 from ..build.units import Unit
+from ..kernels import formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -40,6 +43,16 @@ MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
 
+@cache
+def libraries() -> Mapping[str, tuple[str, ...]]:
+    """Return the place in the runtime's table, a member or one of its slots, that each library of products fills.
+
+    The names of the libraries are dtypes, and those of the formats of packed weights with a dtype.
+    """
+    own = {library: (f"packed_{MEMBERS[dtype]}", name) for library, (name, dtype) in packed_libraries().items()}
+    return {dtype: (member,) for dtype, member in MEMBERS.items()} | own
+
+
 CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
 _BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
@@ -50,6 +63,11 @@ def _products(dtype: str, fallback: bool = False, blas_first: bool = False, conv
     ways = {"FALLBACK": str(int(fallback)), "BLAS_FIRST": str(int(blas_first))}
     real = not _TYPES[dtype].is_complex
     return Unit(_HERE / "products.c", _element(dtype) | ways | ({"CONVOLUTIONS": "1"} if real and convolutions else {}))
+
+
+def _format(library: str) -> Unit:
+    name, dtype = packed_libraries()[library]
+    return Unit(formats()[name][0], _element(dtype))
 
 
 def solver_unit(dtype: str) -> Unit:
@@ -67,6 +85,7 @@ def units() -> list[Unit]:
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
         CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(solver_unit, _TYPES),
+        *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
     ]  # fmt: skip
@@ -85,21 +104,23 @@ def core_source(alone: bool = False) -> str:
 
 
 def product_source(
-    dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> str:
     """Return the C text of `product_unit`."""
-    return product_unit(dtype, fallback=fallback, blas_first=blas_first, convolutions=convolutions).text()
+    return product_unit(library, fallback=fallback, blas_first=blas_first, convolutions=convolutions).text()
 
 
 def product_unit(
-    dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> Unit:
-    """Return the unit of the matrix products of one dtype, a key of MEMBERS.
+    """Return the unit of a library of products: of a dtype, or of a format of packed weights.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
-    return _BYTE_PRODUCTS if dtype == BYTES else _products(dtype, fallback, blas_first, convolutions)
+    if library in packed_libraries():
+        return _format(library)
+    return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first, convolutions)
 
 
 def solver_source(dtype: str) -> str:

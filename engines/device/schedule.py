@@ -17,7 +17,8 @@ import numpy as np
 
 from ...cbackend.ctext.device import needs_float64
 from ...cbackend.program.buffers import last_uses
-from ...cbackend.program.plan import plan_by, plan_of
+from ...cbackend.program.plan import plan_by
+from ...cbackend.program.planned import plan_of
 from ...cbackend.program.planner import Planner
 from ...cbackend.program.planners.host import plan_host
 from ...cbackend.program.planners.loops import quantities

@@ -47,7 +47,7 @@ OF_BLOCKS = (0, 1, 4, 2, 3)
 SWAP_GROUPS = (0, 2, 1, 3, 4)
 """Order of axes that transposes groups and channels within a group: the shuffle of ShuffleNet."""
 MOST_LISTED = 2048
-"""The most channels of a convolution by groups: the number of that name in grouped.c."""
+"""The most channels of a convolution by groups: grouped.c has a table of them on the stack."""
 POSITIONS = (2, 3)
 """The axes of rows and columns, in both layouts."""
 

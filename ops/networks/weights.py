@@ -9,7 +9,7 @@ products with G w G' (Lavin and Gray, "Fast Algorithms for Convolutional Neural 
 
 Matrices lie in panels of two vectors of columns, which products read row by row:
 
-    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        kernels/products/blocks.c
+    pack_panels(w, lanes)     blocks of rows, panels, rows, columns                        packed/real/dense_panels.c
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def unpack_listed(w: np.ndarray, shape: Numbers, groups: int, size: int, panel: 
 # --- panels
 
 DEPTH = 448
-"""The most rows of a block of panels: the number of that name in kernels/products/blocks.c."""
+"""The most rows of a block of panels: the number of that name in kernels/products/panels.c."""
 
 
 def _panels(rows: int, columns: int, lanes: int) -> Iterator[tuple[slice, slice, int]]:

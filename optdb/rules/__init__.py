@@ -63,7 +63,7 @@ from .fusion.elementwise import FlattenOptimizer, FusionOptimizer
 from .fusion.epilogues import EpilogueOptimizer
 from .fusion.growing import GrowingJoins
 from .fusion.pipelines import PipelineOptimizer
-from .linalg import blas, dots, factoring, panels, solving, sparse, views
+from .linalg import blas, dots, factoring, packed, solving, views
 from .linalg.gemm import GemmOptimizer
 from .memory import inplace
 from .memory.destroy import AddDestroyHandler
@@ -198,7 +198,7 @@ def register_products(db: SequenceDB) -> None:
     later = filled(TopoDB(), (views.OF_PRODUCTS, dimshuffles.COMPOSED, shapes.RESHAPES[:1]))
     db.register("axes_after_products", later, "fast_run", "fusion", position=48.9)
     db.register("convolution_pairs", filled(TopoDB(), (pairs.PAIRS,)), "fast_run", "fusion", position=49.2)
-    db.register("weights_in_panels", filled(TopoDB(), (panels.PANELS,)), "fast_run", "layout", position=49.3)
+    db.register("weights_in_panels", filled(TopoDB(), (packed.PANELS,)), "fast_run", "layout", position=49.3)
 
 
 def register_in_place(db: SequenceDB, *tags: str) -> None:
@@ -220,7 +220,7 @@ def register_integers(db: SequenceDB) -> None:
     db.register("byte_tables", tables, "fast_run", "quantized", position=0.7)
     weights = filled(TopoDB(), ([constants.FOLD_WEIGHTS, constants.FOLDING],), "fast_compile")
     db.register("fold_weights", weights, "fast_run", "fast_compile", position=1.3)
-    db.register("sparse_products", filled(TopoDB(), (sparse.SPARSE,)), "fast_run", "sparse", position=1.35)
+    db.register("sparse_products", filled(TopoDB(), (packed.packing(),)), "fast_run", "sparse", position=1.35)
     stored = filled(TopoDB(), (bfloats.STORED,))
     db.register("stored_bfloat16_products", stored, "fast_run", "bfloat16", position=1.36)
     rounded = TopoDB()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,10 @@ from arignote.cbackend.program.text.printing import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
 from arignote.graph import FunctionGraph
 from arignote.ops.lowered.attention import Attention
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
+from arignote.ops.lowered.fused_product import FusedProduct
+from arignote.targets.current import current
 
 
 def test_every_field_is_set_by_a_planner_and_read_by_c():
@@ -48,6 +53,23 @@ def test_a_field_without_planner_or_c_is_named(tmp_path):
     ]  # fmt: skip
     (unread,) = checks._of_spec(FILL, {"n", "y"}, "x->n, x.y")
     assert unread == "fill: no C file of the folder defines fill_all"
+
+
+def test_results_and_epilogues_are_set_by_calls_that_have_them():
+    """`Prepared` adds both, but to its own calls alone; a call by `p.run` sets what it names."""
+    planners = {node.name: node for node in ast.parse(PLANNERS).body}
+    assert checks._given(planners, "PLAIN") == {"n"}
+    assert checks._given(planners, "SPREAD") == {"n", "m", "x"}
+    assert {"k", "y", "after"} <= checks._given(planners, "FOLLOWED")
+    assert checks._given(planners, "UNUSED") == set()
+
+
+PLANNERS = """
+def plan_plain(p): p.run(PLAIN, "float32", n=1)
+def plan_spread(p): p.run(SPREAD, "float32", n=1, **_shared(p))
+def plan_followed(p): return Prepared(FOLLOWED, "float32", (), {"k": 1})
+def _shared(p): return {"m": 1, "x": p}
+"""
 
 
 def test_structs_are_written_from_the_fields():
@@ -157,3 +179,26 @@ def test_kinds_have_the_same_names_in_c():
         path = headers.FOLDER / kind.__module__.split(".")[-2]
         text = (path / f"{path.name}.h").read_text()
         assert f"enum {{ {', '.join(f'AG_{k.name} = {k.value}' for k in kind)} }};" in text
+
+
+def test_programs_with_formats_of_weights_read_back():
+    """A program asks for the library of each format, and an epilogue follows a product of any of them."""
+    weights = np.random.default_rng(0).normal(size=(300, 90)).astype("float32")
+    weights[np.arange(300) % 4 > 0] = 0
+    form = SparseVectors(300, 90, current().vector // 4)
+    x = T.matrix("x", "float32")
+    product = PackedProduct(form)
+    leaf = T.matrix("p", "float32")
+    fused = FusedProduct(product, FunctionGraph([leaf], [T.tanh(leaf)]))
+    graph = FunctionGraph([x], [fused(x, *map(T.constant, form.packed(weights)))])
+    program = plan(graph, strict=True)
+    assert program.products == ("sparse_vectors_float32",)
+    assert [call.function for call in program.steps if isinstance(call, Call)] == ["sparse_vectors"]
+    text = program_text(program)
+    assert "after=then" in text
+    assert parse_program(text, graph, program.kernels) == program
+    f, g = (ag.function([x], [graph.outputs[0], T.tanh(product(x, *graph.constants))], threads=n) for n in (1, 2))
+    value = np.random.default_rng(1).normal(size=(19, 300)).astype("float32")
+    for found in (f(value), g(value)):
+        np.testing.assert_array_equal(*found)
+        np.testing.assert_allclose(found[0], np.tanh(value @ weights), rtol=1e-4, atol=1e-4)

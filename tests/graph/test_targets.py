@@ -42,7 +42,7 @@ BOUNDS = {
     "optdb/mismatch.py": {"MOST_OPERANDS"},
     "optdb/rules/linalg/views.py": {"DEEPEST"},
     "optdb/rules/networks/attention.py": {"LITTLE"},
-    "optdb/rules/linalg/panels.py": {"LITTLE"},
+    "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
     "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
     "optdb/rules/shapes/fills.py": {"MOST_STEPS"},
@@ -87,11 +87,11 @@ BOUNDS = {
     "ops/shapes/windows.py": {"MOST"},
     # Axes; and the order of weights, which the C knows.
     "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},
-    "ops/lowered/bfloats.py": {"ALL_ZERO"},
+    "ops/lowered/formats/bfloats.py": {"ALL_ZERO"},
     "optdb/rules/blocks/layout.py": {"IMAGE_CHANNELS"},
-    "ops/lowered/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
-    "ops/lowered/sparse_columns.py": {"DEPTH"},
-    "ops/lowered/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
+    "ops/lowered/formats/nibbles.py": {"LEAST", "MOST", "OCTET", "TILE"},
+    "ops/lowered/formats/sparse_columns.py": {"DEPTH"},
+    "ops/lowered/formats/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/networks/weights.py": {"DEPTH", "EVEN"},
     "cbackend/program/planners/batches.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
@@ -105,7 +105,6 @@ BOUNDS = {
     "ops/lowered/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.
     "cbackend/kernels/convolutions/plan.py": {"MOST_LOOPS"},
-    "cbackend/kernels/convolutions/plan_blocks.py": {"PLAIN_DEPTH"},
     "cbackend/kernels/quantized/plan.py": {"FIXED"},
     "cbackend/driver/driver.py": {"CALLS_BETWEEN_LOOKS"},
     "cbackend/driver/steps.py": {"DETAIL"},

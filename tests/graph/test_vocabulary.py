@@ -13,6 +13,12 @@ import arignote.ops as T
 from arignote.graph import FunctionGraph, Op, ParseError, parse
 from arignote.ops.core.vocabulary import vocabulary
 from arignote.ops.elementwise.records import ELEMENTWISE, user_ops
+from arignote.ops.lowered.formats.bfloats import Bfloats
+from arignote.ops.lowered.formats.nibbles import Nibbles
+from arignote.ops.lowered.formats.panels import Panels
+from arignote.ops.lowered.formats.sparse_columns import SparseColumns
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
+from arignote.ops.lowered.formats.two_of_four import TwoOfFour
 from arignote.ops.lowered.region import Region
 
 X, Y, V, K = T.matrix("x"), T.matrix("y"), T.vector("v"), T.lscalar("k")
@@ -86,13 +92,13 @@ ZOO = [
     ),
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
     pair(False, True)(X[None, None], V, V, V, V),
-    T.PackedDot(3, 5, 4)(X, V),
+    T.PackedProduct(Panels(3, 5, 4))(X, V),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
-    T.SparseDot(3, 5, 4)(X, V, *2 * [T.cast(V, "int32")]),
-    T.SparseColumns(3, 5, 4)(F[None], F, *2 * [T.cast(V, "int32")]),
-    T.TwoOfFour(3, 5, 4)(F[None], F, T.cast(V, "int32")),
+    T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
+    T.PackedProduct(SparseColumns(3, 5, 4))(F[None], F, *2 * [T.cast(V, "int32")]),
+    T.PackedProduct(TwoOfFour(3, 5, 4))(F[None], F, T.cast(V, "int32")),
     T.BfloatDot()(F[None], T.cast(Y, "uint16")),
-    T.PackedBfloatDot(3, 5, 4, 2)(F[None], T.cast(V, "uint16")),
+    T.PackedProduct(Bfloats(3, 5, 4, 2))(F[None], T.cast(V, "uint16")),
     T.ByteProduct()(T.quantize(X, 0.5), T.quantize(Y, 0.5)),
     T.ByteConvolution((1, 2), (2, 1), ((0, 1), (2, 0)), 4, out="uint8", zero=7, more_scale=0.5)(
         Q[None, None], T.quantize(X, 0.5, 0, "int8")[None, None], NARROW, NARROW, F, F, Q[None, None]
@@ -101,7 +107,7 @@ ZOO = [
     T.LookUp()(T.quantize(X, 0.5), T.cast(V, "int8")),
     T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
-    T.NibbleProduct(3, 5, 8, 4)(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
+    T.PackedProduct(Nibbles(3, 5, 8, 4))(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
     *loops(),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),

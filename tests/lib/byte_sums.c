@@ -1,5 +1,5 @@
 /* A main behind the C of products of bytes: random convolutions and products beside plain loops, and a digest of all
-   results, which is the same for every processor.  Weights of 4 bits have results only for the digest. */
+   results, which is the same for every processor. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,47 +161,14 @@ static int products_differ(const ag_runtime *rt, const ag_byte_table *table)
     return differs != 0;
 }
 
-/* Products of weights of 4 bits, the same for every width of vectors. */
-static void multiply_some_nibbles(const ag_runtime *rt, const ag_byte_table *table)
-{
-    enum { BLOCK = 16 };
-    const i64 rows = 1 + below(6), all = 16 * (1 + below(20)), blocks = 1 + below(3), depth = blocks * BLOCK;
-    float *const x = malloc((unsigned long)(rows * depth) * 4), *const y = malloc((unsigned long)(rows * all) * 4);
-    float *const scale = malloc((unsigned long)(all * blocks) * 4 + 64);
-    unsigned char *const w = malloc((unsigned long)(all * depth / 2) + 64);
-    byte *const zero = malloc((unsigned long)(all * blocks) + 64);
-    for (i64 k = 0; k < rows * depth; k++) x[k] = (float)(below(2000) - 1000) * 0.001f;
-    for (i64 o = 0; o < all; o++)
-        for (i64 b = 0; b < blocks; b++) { /* each output by its number, wherever its lane lies */
-            const i64 tile = o / (NIBBLE_TILE * LANES), width = at_most(NIBBLE_TILE, all / LANES - tile * NIBBLE_TILE);
-            const i64 vector_of = o / LANES % NIBBLE_TILE, lane = o % LANES;
-            const i64 at = tile * NIBBLE_TILE * LANES * blocks + (b * width + vector_of) * LANES + lane;
-            scale[at] = (float)(1 + below(100)) * 0.01f, zero[at] = (byte)(below(16) - 8);
-            for (i64 q = 0; q < BLOCK / 8; q++) {
-                const i64 word_at = tile * NIBBLE_TILE * LANES * depth / 8
-                                  + ((b * BLOCK / 8 + q) * width + vector_of) * LANES + lane;
-                const unsigned word_of = (unsigned)below(1ll << 32);
-                memcpy(w + 4 * word_at, &word_of, 4);
-            }
-        }
-    table->nibble_product(rt, &(const ag_nibble_product){
-        .rows = rows, .outputs = all, .depth = depth, .block = BLOCK, .blocks = blocks, .x = x, .w = w, .scale = scale,
-        .zero = below(2) ? zero : 0, .y = y
-    });
-    digest_of(y, rows * all * 4);
-    free(x), free(y), free(scale), free(w), free(zero);
-}
-
 int main(int count, char **argument)
 {
     const ag_runtime rt = {.threads = 1, .alloc = take, .release = give, .listen = listen_to_nobody, .stopped = never};
     ag_byte_table table;
     ag_blas_install(&table, 0, 0, 0);
     int differ = 0;
-    for (int k = 0; k < (count > 1 ? atoi(argument[1]) : 100); k++) {
+    for (int k = 0; k < (count > 1 ? atoi(argument[1]) : 100); k++)
         differ += convolutions_differ(&rt, &table) + products_differ(&rt, &table);
-        multiply_some_nibbles(&rt, &table);
-    }
     printf("%d differ, digest %llx\n", differ, digest);
     return differ != 0;
 }

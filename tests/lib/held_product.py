@@ -16,7 +16,7 @@ from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.runtime import runtime
 from arignote.cbackend.runtime.blas import find_blas
 from arignote.cbackend.runtime.lapack import find_lapack
-from arignote.cbackend.runtime.sources import MEMBERS
+from arignote.cbackend.runtime.sources import MEMBERS, libraries
 from arignote.optdb import Database
 
 PRODUCT = "arignote"
@@ -225,7 +225,7 @@ class Called(NamedTuple):
         """The fields of the table that were set and are otherwise now; no library is loaded before it is needed."""
         if not self.table or self.table == later.table:
             return ""
-        unset = {MEMBERS[dtype] for dtype in MEMBERS if dtype not in self.products}
+        unset = {libraries()[name][0] for name in libraries() if name not in self.products}
         unset |= {f"solve_{MEMBERS[dtype]}" for dtype in MEMBERS if dtype not in self.solvers}
         unset |= set() if self.products or self.solvers else {"blas_threads"}
         names = [name for name, _ in ffi.typeof("ag_runtime").fields if name not in unset]

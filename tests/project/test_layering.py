@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "cbackend.abi": {"record", "cbackend.kernels"},
     "cbackend.cache": {"record", "targets"},
     "cbackend.build": {"record", "targets", "cbackend.abi", "cbackend.cache"},
-    "cbackend.runtime": {"record", "targets", "cbackend.abi", "cbackend.cache", "cbackend.build"},
+    "cbackend.runtime": {"record", "targets", "cbackend.kernels", "cbackend.abi", "cbackend.cache", "cbackend.build"},
     "cbackend.ir": BELOW,
     "cbackend.ctext": BELOW | {"cbackend.abi", "cbackend.ir"},
     "cbackend.lowering": BELOW | {"cbackend.ir"},

@@ -139,7 +139,7 @@ static void add_to(const attention *work, product x)
     }
 }
 
-/* Pack all of b in panels, in the layout of rules/linalg/panels.py. */
+/* Pack all of b in panels, in the layout of rules/linalg/packed.py. */
 static void pack_all(i64 k, i64 n, const REAL *b, i64 b0, i64 b1, REAL *panels)
 {
     const product x = {.m = 1, .n = n, .k = k, .b = b, .b0 = b0, .b1 = b1, .of = &lying};

@@ -4,6 +4,8 @@
 
 enum { AG_DENSE = 0, AG_DEPTHWISE = 1, AG_LISTED = 2 };
 
+enum { AG_PLAIN_DEPTH = 8 };
+
 /* y[batch, m, columns] = a[batch, m, rows] @ windows of b: the rows of what b is seen as are the places along some
    axes, its columns those along others. */
 typedef struct ag_window_product {

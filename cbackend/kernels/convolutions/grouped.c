@@ -13,8 +13,6 @@
 #include "../pools/neighbours.c"
 
 #if !COMPLEX
-enum { MOST_LISTED = 2048 }; /* channels; ops/lowered/blocked.py lists no more */
-
 /* The same as a tile of vectors, number by number. */
 static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, i64 apart,
                               const REAL *bias, REAL *y, i64 block)
@@ -65,11 +63,12 @@ static void convolve_bundle(const direct *work, i64 image, i64 bundle, i64 numbe
                  at_most(part.end * work->columns, work->total));
 }
 
-/* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks. */
+/* Run a convolution of listed groups: fill the table, and bundle as many groups as fill whole blocks.  The table is small:
+   ops/lowered/blocked.py limits the channels that are listed. */
 static void convolve_listed(const ag_runtime *rt, const ag_convolution *of)
 {
-    i64 offsets[MOST_LISTED], bundle = 1;
     const i64 all = of->groups * of->channels, every = all / of->shuffle;
+    i64 offsets[at_least(1, all)], bundle = 1;
     for (i64 m = 0; m < all; m++) {
         const i64 c = m % of->shuffle * every + m / of->shuffle;
         offsets[m] = c / of->block * of->x_strides[1] + c % of->block;

@@ -16,7 +16,7 @@ enum { TILE_DEPTH = 8 };
 #else
 enum { TILE_DEPTH = 4 };
 #endif
-enum { PANEL_VECTORS = 3, STRIP_POSITIONS = 256, PLAIN_DEPTH = 8 }; /* PLAIN_DEPTH: channels of a task that are apart */
+enum { PANEL_VECTORS = 3, STRIP_POSITIONS = 256 };
 
 typedef struct gradient {
     const ag_kernel_gradient *of;
@@ -296,7 +296,7 @@ static i32 is_finite_outside(const ag_kernel_gradient *of)
 static void find_kernel_gradient(const ag_runtime *rt, const ag_kernel_gradient *of)
 {
     gradient work = {.of = of, .positions = of->kernel[0] * of->kernel[1]};
-    work.depth = of->block > 1 ? of->block : PLAIN_DEPTH, work.depths = parts(of->channels, work.depth);
+    work.depth = of->block > 1 ? of->block : AG_PLAIN_DEPTH, work.depths = parts(of->channels, work.depth);
     work.panels = even_panels(of->blocks, PANEL_VECTORS);
     work.height = at_least(1, at_most(of->counts[0], STRIP_POSITIONS / at_least(1, of->counts[1])));
     work.strips = parts(of->counts[0], work.height);

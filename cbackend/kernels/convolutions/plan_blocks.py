@@ -14,10 +14,7 @@ from ...program.planners.block_layout import counts_in_blocks, with_dense_lanes
 from ...program.planners.views import slice_of
 from ...program.prepared import Prepared, clipped, run_into
 from ...program.program import Array, Lengths
-from .spec import CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT, TILED_CONVOLUTION, Kind
-
-PLAIN_DEPTH = 8
-"""Channels per task where x is not in blocks: the number of that name in kernel_gradient.c."""
+from .spec import CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT, TILED_CONVOLUTION, Kind, Size
 
 
 def plan_convolution(p: Planner, node: Apply) -> None:
@@ -127,7 +124,7 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
     p.guard("equal", x.lengths[1], -(-channels // block), failure=Outcome.LENGTHS, axis=1)
     for axis, (have, want) in enumerate(zip(g.lengths, (x.lengths[0], blocks, *counts, size), strict=True)):
         p.guard("equal", have, want, failure=Outcome.LENGTHS, axis=axis)
-    portions = op.portions(block if block > 1 else PLAIN_DEPTH, size)
+    portions = op.portions(block if block > 1 else int(Size.PLAIN_DEPTH), size)
     room = p.fresh(x.dtype, (portions, channels, *kernel, blocks * size))
     result = p.result(node.out, op.weights)
     p.run(

@@ -36,7 +36,16 @@ class Kind(IntEnum):
     LISTED = 2
 
 
-ENUMS = (Kind,)
+class Size(IntEnum):
+    """Sizes that the planner and the C share.
+
+    PLAIN_DEPTH: channels of a task of the gradient of kernels, if x is not in blocks.
+    """
+
+    PLAIN_DEPTH = 8
+
+
+ENUMS = (Kind, Size)
 _UNIT = "defined(CONVOLUTIONS) && !COMPLEX"
 
 

@@ -1,21 +1,21 @@
-/* Definitions shared by all files of the matrix products, of one dtype (element.h) or, with BYTES, of bytes. */
+/* Definitions shared by all files of the matrix products, of one dtype (element.h).  EXACT: their rounding is fixed. */
 #pragma once
 #include "../../runtime/prebuilt.h"
 #include "../../abi/runtime.h"
 #include "../../runtime/element.h"
 
-#if !defined(BYTES)
-#define BYTES 0
+#if !defined(EXACT)
+#define EXACT 0
 #endif
 #define EXPORT __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))
 
 /* Sums of products may use fused multiply-adds: a matrix product promises no order of rounding, and takes twice as long
    without.  With FALLBACK only the micro-kernel is optimized, since the first start of a program with a product waits for
-   this unit.  Scaling of byte sums rounds as NumPy does. */
-#if BYTES && defined(__clang__)
+   this unit.  With EXACT they round as they are written, as NumPy does. */
+#if EXACT && defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
-#elif BYTES
+#elif EXACT
 #pragma GCC optimize("O2", "tree-vectorize", "vect-cost-model=dynamic", "fp-contract=off")
 #elif defined(__clang__)
 #pragma STDC FP_CONTRACT ON

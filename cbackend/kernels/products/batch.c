@@ -70,10 +70,7 @@ static i32 is_narrow(const product *x)
 static void multiply_matrices(const ag_runtime *rt, const product *x)
 {
     if (x->k <= 0) scale_rows(x->m, x->n, x->beta, x->c, x->c0);
-    else if (x->of->in_panels) {
-        multiply(rt, x);
-        return;
-    } else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
+    else if (x->of->b_rows || (x->m != 1 && x->n != 1) || !by_vector(rt, x)) {
         if (by_few_vectors(rt, x)) {
             follow(x, 0, 0, x->m, x->n);
             return;
@@ -90,8 +87,7 @@ static void multiply_matrices(const ag_runtime *rt, const product *x)
 static little_product *little_of(const batched_product *of)
 {
     const T alpha = *(const T *)of->alpha, beta = *(const T *)of->beta;
-    if (!OWN_LOOPS || of->b_rows || of->in_panels || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1)
-        return 0;
+    if (!OWN_LOOPS || of->b_rows || alpha != 1 || beta != 0 || of->b_strides[of->rank + 1] != 1) return 0;
     return little_kernel(of->m, of->n, of->k);
 }
 
@@ -164,7 +160,6 @@ static void multiply_all(const ag_runtime *rt, const batched_product *of)
 static void multiply_batch(const ag_runtime *rt, const ag_product *of)
 {
     const ag_after *after = &of->after;
-    const i64 none[2] = {0}; /* panels have no strides, and no batch */
     i64 said[4];
     i32 together = after->nest && after->lengths[of->rank] == of->m && after->lengths[of->rank + 1] == of->n;
     for (i32 l = 0; together && l < of->rank; l++) together = after->lengths[l] == of->batch[l];
@@ -177,12 +172,11 @@ static void multiply_batch(const ag_runtime *rt, const ag_product *of)
                                               .a = of->a,
                                               .a_strides = of->a_strides,
                                               .b = of->b,
-                                              .b_strides = of->in_panels ? none : of->b_strides,
+                                              .b_strides = of->b_strides,
                                               .beta = of->beta,
                                               .c = of->y,
                                               .after = together ? after->nest : 0,
                                               .data = after->data,
-                                              .strides = after->strides,
-                                              .in_panels = of->in_panels});
+                                              .strides = after->strides});
     if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
 }

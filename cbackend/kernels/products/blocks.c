@@ -10,14 +10,14 @@
                    after the last rows of b:  the epilogue, on these rows of c, which are still in the cache
 
    A small b, or a b for few rows, is read in place, as is an a for few columns.  Constant weights are packed at compile
-   time: rules/linalg/panels.py.
+   time and have a driver of their own: kernels/packed.
 
    Every number of c is summed in one order, in equal blocks of at most DEPTH, and tasks begin at whole tiles: the
    division of the work does not change a bit. */
 #pragma once
 #include "panels.c"
 
-enum { DEPTH = 448, WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
+enum { WIDTH = 2048 / sizeof(REAL), SIDE = 2048, FAIR = 512 };
 enum { LINE_BYTES = 64, ROWS_AHEAD = 4 }; /* of memory; rows of b that are prefetched before they are packed */
 enum { ROUND = 4 * DEPTH };               /* work between checks for Ctrl-C: some 10 ms per task */
 enum {
@@ -285,8 +285,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
     const double all = (double)x->m * (double)x->n * (double)x->k;
     const i32 is_near = (double)x->n * (double)x->k <= (double)NEAR / sizeof(T);
     const i32 little = x->m <= (is_near ? FEW : FEWER) || (x->n >= LANES && x->n * at_most(x->k, DEPTH) <= LITTLE);
-    const i32 in_panels = x->of->in_panels,
-              lies_well = in_panels || (!COMPLEX && !x->of->b_rows && x->b1 == 1 && little);
+    const i32 lies_well = !COMPLEX && !x->of->b_rows && x->b1 == 1 && little;
     if (all < ALONE && x->n <= WIDTH && x->k <= DEPTH) { /* too small to share, or to decide about it */
         REAL *panels = lies_well ? 0 : rt->alloc((i64)sizeof(T) * round_up(x->n, COLUMNS) * x->k);
         block whole = {x, 0, x->n, 0, x->k, 0};
@@ -294,7 +293,7 @@ static i32 multiply(const ag_runtime *rt, const product *x)
         if (panels) rt->release(panels);
         return 0;
     }
-    const i64 depth = lies_well && !is_near && !in_panels ? STREAMED : parts(x->k, parts(x->k, DEPTH));
+    const i64 depth = lies_well && !is_near ? STREAMED : parts(x->k, parts(x->k, DEPTH));
     if (all > LONG) rt->listen();
     for (i64 p = 0; p < x->k; p += ROUND / depth * depth) {
         sharing work = {rt, x, p, at_most(p + ROUND / depth * depth, x->k), depth, 0, 0, 0, !lies_well};

@@ -2,6 +2,8 @@
 #pragma once
 #include "tile.c"
 
+enum { DEPTH = 448 }; /* the most rows of a block of panels */
+
 #if !COMPLEX && defined(__AVX512F__) && defined(__GNUC__) && (defined(__clang__) || __GNUC__ >= 12)
 #define TRANSPOSES 1
 typedef REAL eight __attribute__((vector_size(8 * sizeof(REAL)), aligned(sizeof(REAL))));
@@ -69,7 +71,7 @@ static void pack_rows(i64 m, i64 k, const T *a, i64 a0, i64 a1, REAL *restrict t
 
 /* n columns of b, k rows long, to an aligned place, each row filled up with zeros to `width` numbers (complex: the
    real parts, then the imaginary parts). */
-static void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, REAL *restrict to)
+static __attribute__((unused)) void pack_columns(i64 k, i64 n, i64 width, const T *b, i64 b0, i64 b1, REAL *restrict to)
 {
     for (i64 p = 0; p < k; p++, b += b0, to += (1 + COMPLEX) * width) {
         if (!COMPLEX && b1 == 1 && n == width) {
@@ -132,7 +134,8 @@ static void gather_columns(i64 k, i64 count, i64 width, const T *b, const i64 *r
 
 /* The same where tables say how far from b the numbers lie: rows[p] + columns[j].  Columns that are neighbours in memory
    are read as vectors. */
-static void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows, const i64 *columns, REAL *restrict to)
+static __attribute__((unused)) void pack_by_tables(i64 k, i64 n, i64 width, const T *b, const i64 *rows,
+                                                   const i64 *columns, REAL *restrict to)
 {
 #if COMPLEX
     for (i64 p = 0; p < k; p++, to += 2 * width)

@@ -14,7 +14,6 @@ from ....ops.elementwise.records import Cast, logical_and, logical_or, mul
 from ....ops.elementwise.records import add as plus
 from ....ops.linalg.blas import BLAS_DTYPES, Dot, Dot22, Dot22Scalar, Gemm, Gemv, Ger, MatMul
 from ....ops.lowered.fused import Fused
-from ....ops.lowered.packed_dot import PackedDot
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
 from ...program.accounts import Term, of_calls
@@ -46,26 +45,9 @@ def _product(
     m, k, n = a.lengths[-2], a.lengths[-1], b.lengths[-1]
     fields = {
         "batch": batch, "m": m, "n": n, "k": k, "alpha": alpha, "a": a, "a_strides": strides[0], "b": b,
-        "b_strides": strides[1], "in_panels": 0, "beta": beta,
+        "b_strides": strides[1], "beta": beta,
     }  # fmt: skip
     return Prepared(PRODUCT, dtype, (*batch, m, n), fields)
-
-
-def of_panels(p: Planner, node: Apply) -> Prepared:
-    """Return the call of `PackedDot`."""
-    x, panels = p.inputs_of(node)
-    op = node.op
-    assert isinstance(op, PackedDot)
-    p.guard("equal", x.lengths[1], op.rows, failure=Outcome.LENGTHS, axis=SUMMED)
-    fields = {
-        "batch": (), "m": x.lengths[0], "n": op.columns, "k": op.rows, "alpha": Number(x.dtype, 1), "a": x,
-        "a_strides": x.strides, "b": panels, "in_panels": 1, "beta": Number(x.dtype, 0),
-    }  # fmt: skip
-    return Prepared(PRODUCT, x.dtype, (x.lengths[0], op.columns), fields)
-
-
-def plan_packed_dot(p: Planner, node: Apply) -> None:
-    run_into(p, of_panels(p, node), node.out)
 
 
 def plan_dot(p: Planner, node: Apply) -> None:
@@ -188,15 +170,11 @@ PLANNERS = {
     MatMul: plan_matmul,
     Dot22: plan_dot,
     Dot22Scalar: plan_dot22_scalar,
-    PackedDot: plan_packed_dot,
     Gemm: plan_gemm,
     Gemv: plan_gemv,
     Ger: plan_ger,
 }
-_BY_STRIDES, _BY_PANELS = Followed(multiplication, any_lengths=False), Followed(of_panels, any_lengths=False)
-FOLLOWED = {
-    Dot: _BY_STRIDES, Dot22: _BY_STRIDES, Dot22Scalar: _BY_STRIDES, MatMul: _BY_STRIDES, PackedDot: _BY_PANELS,
-}  # fmt: skip
+FOLLOWED = dict.fromkeys((Dot, Dot22, Dot22Scalar, MatMul), Followed(multiplication, any_lengths=False))
 
 
 def _work(program: Program, site: Site, steps: Sequence[Step]) -> list[Term]:

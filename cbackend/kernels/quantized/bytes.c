@@ -13,50 +13,21 @@
 
    Sums are exact, so tiles, tasks and threads do not change them.  What becomes of a sum is of->kind: see finish_of. */
 #pragma once
-#define BYTES 1
-#include "../products/arithmetic.c"
+#include "lanes.c"
 
 enum { AG_SUMS, AG_FLOATS, AG_BYTES, AG_FIXED }; /* kinds of results of ag_byte_sums */
 enum { AG_UNSIGNED, AG_SIGNED, AG_REAL };        /* kinds of what is added to them */
 
-typedef signed char byte;
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, TILE_VECTORS = 4, TILE_COLUMNS = 6, FEW_COLUMNS = 6 };
-#elif defined(__AVX__)
-enum { VECTOR_BYTES = 32, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
+enum { TILE_COLUMNS = 6, FEW_COLUMNS = 6 };
 #else
-enum { VECTOR_BYTES = 16, TILE_VECTORS = 2, TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
+enum { TILE_COLUMNS = 6, FEW_COLUMNS = 4 };
 #endif
-enum { LANES = VECTOR_BYTES / 4, SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of `around` */
-enum { MOST_WIDTH = 5 };                                          /* of kernels that slide */
-enum { MOST_COLUMNS = 8 };                                        /* of any tile */
-enum { AHEAD = 16 };                                              /* rows of weights that are asked for */
-enum { TASK = 1 << 22 };                                          /* multiplications that are worth a task */
-
-typedef i32 vector __attribute__((vector_size(VECTOR_BYTES)));
-typedef i32 unaligned __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
-typedef float floats __attribute__((vector_size(VECTOR_BYTES)));
-typedef float unaligned_floats __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
-typedef byte bytes __attribute__((vector_size(LANES)));
-typedef byte unaligned_bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
-typedef unsigned char unsigned_bytes __attribute__((vector_size(LANES), aligned(1), may_alias));
-typedef i32 word __attribute__((aligned(1), may_alias));
-
-/* LANES bytes as numbers of 32 bits; compilers convert such vectors number by number. */
-#if defined(__AVX2__)
-#define WIDENED(name, instruction, kind) \
-    INLINE vector name(const byte *from) \
-    { \
-        vector wide; \
-        __asm__(instruction " %1, %0" : "=v"(wide) : "m"(*(const kind *)from)); \
-        return wide; \
-    }
-#else
-#define WIDENED(name, instruction, kind) \
-    INLINE vector name(const byte *from) { return __builtin_convertvector(*(const kind *)from, vector); }
-#endif
-WIDENED(without_sign, "vpmovzxbd", unsigned_bytes)
-WIDENED(with_sign, "vpmovsxbd", unaligned_bytes)
+enum { SEGMENT = 96, MOST_BLOCK = 64 }; /* columns of a row of 1 x 1; bytes of `around` */
+enum { MOST_WIDTH = 5 };                /* of kernels that slide */
+enum { MOST_COLUMNS = 8 };              /* of any tile */
+enum { AHEAD = 16 };                    /* rows of weights that are asked for */
+enum { TASK = 1 << 22 };                /* multiplications that are worth a task */
 
 /* The products of a word of x, in all lanes, and the words of a vector of weights are added to sums. */
 #if defined(__AVX512VNNI__)
@@ -139,13 +110,6 @@ INLINE vector add_product(vector sum, vector x, vector w)
     return sum + x * w;
 #endif
 }
-
-/* Keeps weights in registers: gcc else reads them anew for each position. */
-#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
-#define KEEP(vector) __asm__("" : "+v"(vector))
-#else
-#define KEEP(vector) (void)0
-#endif
 
 /* Sizes and tiling of a call, computed once. */
 typedef struct byte_work {

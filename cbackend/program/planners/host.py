@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ....graph import Apply, Op
-from ....graph.facets import facet_of, how_to_add, reason
+from ....graph.facets import how_to_add, reason
 from ....graph.text import op_text
 from ....ops.elementwise.records import ElementwiseRecord
+from ..planned import planned
 from ..planner import Planner
 from ..program import INTEGER, POINTER, Host
 
@@ -29,5 +30,5 @@ def how_to_give_c(op: Op) -> str:
     """Return the end of a sentence: how to give an op C; empty for an op that lacks it for a reason."""
     if isinstance(op, ElementwiseRecord):
         return f"; pass c= to ag.elementwise_op({op.name!r}, ...)"
-    known = facet_of(type(op), "planner") or reason(type(op), "planner")
+    known = planned(type(op)) or reason(type(op), "planner")
     return "" if known else f"; {how_to_add(type(op), 'planner')}"

@@ -1,7 +1,4 @@
-"""The text form of a program, read back: `parse_program(program_text(p), p.graph, p.kernels) == p`.
-
-The grammar is in printing.py.
-"""
+"""The text form of a program (see printing.py), read back: `parse_program(program_text(p), graph, kernels) == p`."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from ....ops.control.cond import Cond
 from ....ops.control.scan_ops import Scan
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import INNER, REAL, KernelSpec, specs
+from ...kernels import INNER, REAL, KernelSpec, packed_libraries, specs
 from ..calls import effects_of
 from ..outcome import Outcome
 from ..program import (
@@ -203,7 +200,7 @@ class _Parser:
         self.dense = True
 
     def _products(self) -> None:
-        self.products = self.separated(self.dtype)
+        self.products = self.separated(self.library)
 
     def _solvers(self) -> None:
         self.solvers = self.separated(self.dtype)
@@ -391,6 +388,14 @@ class _Parser:
             self.r.back()
             self.r.fail("a dtype")
         return name
+
+    def library(self) -> str:
+        """The name of a library of products: a dtype, or that of a format of packed weights."""
+        name = self.r.name()
+        if name in packed_libraries():
+            return name
+        self.r.back()
+        return self.dtype()
 
     def kernel(self) -> str:
         """The name of a kernel."""

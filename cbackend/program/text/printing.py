@@ -6,7 +6,7 @@
                 | "vector" dtype NAME "[" INT "]"            an array on the stack
                 | "buffer" BUFFER "slot" INT                 the slot in which a buffer lives
                 | "output" INT "over" "input" INT            an output that is written over an input
-                | "dense" "inputs" | "products" dtype, ... | "solvers" dtype, ... | "kernels" KERNEL, ...
+                | "dense" "inputs" | "products" LIBRARY, ... | "solvers" dtype, ... | "kernels" KERNEL, ...
                 | "body" INT "{" line ... "}"                the program of an inner graph
                 | "#" INT ...                                the node to which the steps below belong
                 | step

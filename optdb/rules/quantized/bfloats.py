@@ -19,7 +19,9 @@ from ....ops.elementwise.records import from_bfloat16
 from ....ops.elementwise.special import from_bfloat16 as widened
 from ....ops.elementwise.special import to_bfloat16
 from ....ops.linalg.blas import Dot, MatMul
-from ....ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from ....ops.lowered.bfloat_dot import BfloatDot
+from ....ops.lowered.formats import PackedProduct
+from ....ops.lowered.formats.bfloats import Bfloats
 from ....targets.costs import ITEMS
 from ....targets.current import current
 from ....targets.target import Target
@@ -53,9 +55,9 @@ def product(a: Variable, b: Variable) -> Variable | None:
         return None if is_few else BfloatDot()(a, b)  # type: ignore[no-any-return]
     depth, outputs = b.data.shape
     lanes = target.vector // ITEMS["float32"]
-    op = PackedBfloatDot(depth, outputs, lanes, target.panel)
+    form = Bfloats(depth, outputs, lanes, target.panel)
     bits = b.data if b.dtype == "uint16" else to_bfloat16(b.data)
-    return op(a, constant(op.packed(bits)))  # type: ignore[no-any-return]
+    return PackedProduct(form)(a, *map(constant, form.packed(bits)))
 
 
 def stored_product(node: Node) -> Variable | None:
@@ -84,6 +86,6 @@ STORED: list[Rule] = [
 ]  # fmt: skip
 ROUNDED: list[Rule] = [
     node_rule("local_bfloat16_dot", (Dot, MatMul), rounded_product,
-              contract=narrows(8) | relaxes("rounding", "signed zero", "overflow", "underflow"),
+              contract=narrows(8) | relaxes(*Bfloats.relaxes),
               formula="dot(x, y) -> bfloat_dot(x, y)  for float32, rounded to bfloat16"),
 ]  # fmt: skip

@@ -16,7 +16,8 @@ from ....graph import Constant, Variable
 from ....ops.core.tensor import constant
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.byte_sums import BYTES
-from ....ops.lowered.nibbles import LEAST, MOST, OCTET, NibbleProduct
+from ....ops.lowered.formats import PackedProduct
+from ....ops.lowered.formats.nibbles import LEAST, MOST, OCTET, Nibbles
 from ....ops.networks.quantized import Dequantize
 from ....ops.shapes.shape import DimShuffle, Reshape
 from ....record import record
@@ -74,9 +75,8 @@ def _in_blocks(w: np.ndarray, scale: np.ndarray, zero: np.ndarray) -> _Weights |
 def packed(x: Variable, found: _Weights) -> Variable:
     """Return the product of rows and weights, which are packed as the C reads them."""
     outputs, depth = found.w.shape
-    op = NibbleProduct(outputs, depth, found.block, current().vector // ITEMS["float32"])
-    zeros = [op.along(found.zero)] if found.zero.any() else []
-    return op(x, *map(constant, (op.packed(found.w), op.along(found.scale), *zeros)))  # type: ignore[no-any-return]
+    form = Nibbles(outputs, depth, found.block, current().vector // ITEMS["float32"])
+    return PackedProduct(form)(x, *map(constant, form.packed(found.w, found.scale, found.zero)))
 
 
 def nibble_product(node: Node) -> Variable | None:
@@ -93,6 +93,6 @@ def nibble_product(node: Node) -> Variable | None:
 
 NIBBLES: list[Rule] = [
     node_rule("local_nibble_product", (Dot, MatMul), nibble_product, having=(Dequantize, Reshape, DimShuffle),
-              contract=relaxes("rounding", "signed zero"),
+              contract=relaxes(*Nibbles.relaxes),
               formula="dot(x, dequantize(w, s, z)) -> nibble_product(x, packed w, s, z)  for constants of 4 bits"),
 ]  # fmt: skip

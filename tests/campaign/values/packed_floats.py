@@ -1,6 +1,6 @@
-"""Products of bfloat16, of two of each four weights, and of blocks: kernels of kernels/products.
+"""Products of bfloat16, of two of each four weights, and of blocks: formats of kernels/packed.
 
-The unit is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
+Each is compiled for each set of extensions that this processor has.  Products of bfloat16 are held against their
 definition, bit for bit: the order of vdpbf16ps, with gradual underflow.  Where no instruction multiplies and adds with
 one rounding, numbers are so large that no product is below 2^-126.  Sparse weights meet whole numbers, so all sums are
 exact, beside infinities and NaNs.
@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from arignote.cbackend.abi._abi import ffi
 from arignote.ops.elementwise.special import to_bfloat16
-from arignote.ops.lowered.bfloats import PackedBfloatDot, as_bfloat16
-from arignote.ops.lowered.sparse_columns import SparseColumns
-from arignote.ops.lowered.two_of_four import TwoOfFour
+from arignote.ops.lowered.bfloat_dot import as_bfloat16
+from arignote.ops.lowered.formats.bfloats import Bfloats
+from arignote.ops.lowered.formats.sparse_columns import SparseColumns
+from arignote.ops.lowered.formats.two_of_four import TwoOfFour
 
 from ..scorecard import Row, Trials
-from .quantized import Form, forms, pointer
+from .quantized import Form, call, forms, packed_product, pointer
 
 MANY, FEW = 200_000, 120
 """Trials of a kernel, in all forms together."""
@@ -74,14 +74,14 @@ def bfloats(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     left, right = (to_bfloat16(x) if given else x for x, given in zip((a, b), bits, strict=True))
     left, right = (np.asfortranarray(x) if rng.random() < 0.3 else x for x in (left, right))
     if in_panels:
-        right = PackedBfloatDot(k, n, form.lanes, form.panel).packed(to_bfloat16(b))
-    steps = [np.array([s // x.itemsize for s in x.strides] * (2 // x.ndim)) for x in (left, right)]
-    y = np.full((m, n), np.nan, "float32")
-    outcome = form.table.bfloat_product(form.rt, ffi.new("ag_bfloat_product *", {
-        "rows": m, "outputs": n, "depth": k, "a_bits": bits[0], "b_bits": bits[1], "in_panels": in_panels,
-        "a": pointer("void *", left), "a_strides": pointer("i64 *", steps[0]), "b": pointer("void *", right),
-        "b_strides": pointer("i64 *", steps[1]), "y": pointer("float *", y),
-    }))  # fmt: skip
+        weights = Bfloats(k, n, form.lanes, form.panel)
+        y, outcome = packed_product(form, weights, left, weights.packed(to_bfloat16(b)))
+    else:
+        y = np.full((m, n), np.nan, "float32")
+        outcome = call(form, Bfloats.kernel, {
+            "rows": m, "outputs": n, "depth": k, "each": k * n, "x_item": left.itemsize, "w_item": right.itemsize,
+            "x": pointer("void *", left), "w": pointer("void *", right), "y": pointer("void *", y),
+        }, left, right)  # fmt: skip
     return outcome == 0 and np.array_equal(y, by_definition(a, b)), f"bfloats {m}, {k}, {n}, {low}, {bits}, {in_panels}"
 
 
@@ -91,12 +91,8 @@ def two_of_four(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     w, x = two_of(rng, depth, outputs), rng.integers(-99, 100, (rows, depth)).astype("float32")
     if x.size and rng.random() < 0.3:
         x[int(rng.integers(rows)), int(rng.integers(depth))] = rng.choice([np.inf, -np.inf, np.nan])
-    stored, places = TwoOfFour(depth, outputs, form.lanes).packed(w)
-    y = np.full((rows, outputs), np.nan, "float32")
-    outcome = form.table.two_of_four(form.rt, ffi.new("ag_two_of_four *", {
-        "rows": rows, "outputs": outputs, "depth": depth, "x": pointer("float *", x), "w": pointer("float *", stored),
-        "places": pointer("i32 *", places), "y": pointer("float *", y),
-    }))  # fmt: skip
+    weights = TwoOfFour(depth, outputs, form.lanes)
+    y, outcome = packed_product(form, weights, x, weights.packed(w))
     with np.errstate(all="ignore"):
         exact = np.matmul(x.astype("float64"), w).astype("float32")
     return outcome == 0 and np.array_equal(y, exact, equal_nan=True), f"two of four {rows}, {depth}, {outputs}"
@@ -111,27 +107,26 @@ def columns(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     x = rng.integers(-99, 100, (rows, depth)).astype("float32")
     if x.size and rng.random() < 0.3:
         x[int(rng.integers(rows)), int(rng.integers(depth))] = rng.choice([np.inf, -np.inf, np.nan])
-    blocks, starts, places = SparseColumns(depth, outputs, form.lanes).packed(w)
-    y = np.full((rows, outputs), np.nan, "float32")
-    outcome = form.table.sparse_columns(form.rt, ffi.new("ag_sparse_product *", {
-        "rows": rows, "outputs": outputs, "depth": depth, "item": 4, "x": pointer("void *", x),
-        "w": pointer("void *", blocks), "starts": pointer("i32 *", starts), "places": pointer("i32 *", places),
-        "y": pointer("void *", y),
-    }))  # fmt: skip
+    weights = SparseColumns(depth, outputs, form.lanes)
+    y, outcome = packed_product(form, weights, x, weights.packed(w))
     with np.errstate(all="ignore"):
         exact = np.matmul(x.astype("float64"), w).astype("float32")
     return outcome == 0 and np.array_equal(y, exact, equal_nan=True), f"blocks along the sum {rows}, {depth}, {outputs}"
 
 
-KERNELS = {"products of bfloat16": bfloats, "two of each four weights": two_of_four, "blocks along the sum": columns}
+KERNELS = {
+    "products of bfloat16": (bfloats, Bfloats), "two of each four weights": (two_of_four, TwoOfFour),
+    "blocks along the sum": (columns, SparseColumns),
+}  # fmt: skip
 
 
 def run(full: bool) -> list[Row]:
     """Both kernels in every form; at the size of a test in the best and the plainest."""
     rows, names = [], list(forms())
     with tempfile.TemporaryDirectory() as folder:
-        made = [Form(Path(folder), name) for name in (names if full else dict.fromkeys((names[0], names[-1])))]
-        for kind, kernel in KERNELS.items():
+        for kind, (kernel, weights) in KERNELS.items():
+            some = names if full else dict.fromkeys((names[0], names[-1]))
+            made = [Form(Path(folder), name, weights.kernel) for name in some]
             trials = Trials("G41", f"{kind}: {len(made)} sets of extensions")
             for number, form in enumerate(made):
                 rng = np.random.default_rng(number + 1000 * full)

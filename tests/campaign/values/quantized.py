@@ -1,4 +1,4 @@
-"""Products of numbers in few bits: every kernel of kernels/quantized and nibbles.c beside NumPy.
+"""Products of numbers in few bits: every kernel of kernels/quantized and the format nibbles.c beside NumPy.
 
 The unit is compiled for each set of extensions that this processor has, and its entries are called as compiled programs
 call them.  A trial is a call with lengths, layout, signs, zero points, numbers, cut-offs and residuals of its own, the
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from arignote.cbackend.runtime.sources import product_source
 from arignote.ops.lowered.blocked import in_blocks
 from arignote.ops.lowered.byte_sums import BYTES, RESULTS, ByteConvolution
 from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
-from arignote.ops.lowered.nibbles import NibbleProduct
+from arignote.ops.lowered.formats import Format
+from arignote.ops.lowered.formats.nibbles import Nibbles
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.targets.processor import features
 
@@ -48,23 +49,24 @@ MANY, FEW = 500_000, 1_200
 
 
 class Form:
-    """The entries of the unit, compiled with some flags."""
+    """The entries of the unit, or of a format of packed weights, compiled with some flags."""
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, kernel: str = "") -> None:
         flags, _, self.lanes, self.panel = FORMS[name]
         self.fuses = "x86-64-v" in flags  # products are added with one rounding
-        source, target = folder / f"{name}.c", folder / f"{name}.so"
-        source.write_text(product_source(UNIT))
+        source, target = folder / f"{name}{kernel}.c", folder / f"{name}{kernel}.so"
+        source.write_text(product_source(f"{kernel}_float32" if kernel else UNIT))
         subprocess.run(
             ["gcc", "-std=c11", "-shared", "-fPIC", "-O2", "-fwrapv", "-fno-strict-aliasing", *flags.split(), "-o",
              str(target), str(source)], check=True,
         )  # fmt: skip
         self.library, libc = ctypes.CDLL(str(target)), ctypes.CDLL(None)
-        self.rt, self.table = ffi.new("ag_runtime *"), ffi.new("ag_byte_table *")
+        self.rt, self.table = ffi.new("ag_runtime *"), ffi.new("ag_packed_table *" if kernel else "ag_byte_table *")
+        entries = ffi.addressof(self.table, kernel) if kernel else self.table
         self.rt.threads = 1
         self.rt.alloc, self.rt.release = (ffi.cast("void *", address(f)) for f in (libc.malloc, libc.free))
         install = self.library.ag_blas_install
-        install(ctypes.c_void_p(int(ffi.cast("uintptr_t", self.table))), None, 0, ctypes.c_int64(0))
+        install(ctypes.c_void_p(int(ffi.cast("uintptr_t", entries))), None, 0, ctypes.c_int64(0))
 
 
 def address(function: Any) -> int:
@@ -219,22 +221,37 @@ def called(form: Form, op: ByteConvolution, operands: Any, block: int, shape: tu
 # --- weights of 4 bits
 
 
+def packed_product(form: Form, weights: Format, x: np.ndarray, stored: Sequence[np.ndarray]) -> tuple[np.ndarray, int]:
+    """Return the product of rows and packed weights by the C of the format, and its outcome."""
+    depth, outputs = weights.matrix
+    y = np.full((len(x), outputs), np.nan, "float32")
+    fields = {
+        "rows": len(x), "outputs": outputs, "depth": depth, "each": depth * outputs, "block": weights.block_length,
+        "x_item": x.itemsize, "x": pointer("void *", x), "w_item": stored[0].itemsize, "y": pointer("void *", y),
+        **{name: pointer("void *", array) for name, array in zip(("w", "second", "third"), stored, strict=False)},
+    }  # fmt: skip
+    return y, call(form, weights.kernel, fields, x)
+
+
+def call(form: Form, kernel: str, fields: dict[str, Any], x: np.ndarray, w: np.ndarray | None = None) -> int:
+    """Call the C of a format with the strides of x, and of a matrix w that it packs."""
+    strides = {"x_strides": x} | ({} if w is None else {"w_strides": w})
+    steps = {name: np.array([s // a.itemsize for s in a.strides]) for name, a in strides.items()}
+    given = fields | {name: pointer("i64 *", a) for name, a in steps.items()}
+    outcome: int = getattr(form.table, kernel)(form.rt, ffi.new("ag_packed_product *", given))
+    return outcome
+
+
 def nibbles(form: Form, rng: np.random.Generator) -> tuple[bool, str]:
     """Rows by weights of 4 bits, with or without zero points."""
     outputs, depth, rows = (int(rng.integers(1, most)) for most in (10 * form.lanes, 80, 10))
     block = 8 * int(rng.integers(1, 6))
-    op = NibbleProduct(outputs, depth, block, form.lanes)
+    op = Nibbles(outputs, depth, block, form.lanes)
     w = rng.integers(-8, 7, (outputs, depth), endpoint=True)
     scale = np.float32(2) ** rng.integers(-4, 4, (outputs, op.blocks)).astype("float32")
     zero = rng.integers(-128, 127, scale.shape, "int8", endpoint=True) if rng.random() < 0.5 else None
     x = rng.integers(-16, 16, (rows, depth)).astype("float32")
-    laid = [op.packed(w), op.along(scale), *(() if zero is None else (op.along(zero),))]
-    y = np.empty((rows, outputs), "float32")
-    outcome = form.table.nibble_product(form.rt, ffi.new("ag_nibble_product *", {
-        "rows": rows, "outputs": outputs, "depth": depth, "block": block, "blocks": op.blocks,
-        "x": pointer("float *", x), "w": pointer("void *", laid[0]), "scale": pointer("float *", laid[1]),
-        "zero": ffi.NULL if zero is None else pointer("void *", laid[2]), "y": pointer("float *", y),
-    }))  # fmt: skip
+    y, outcome = packed_product(form, op, x, op.packed(w, scale, *(() if zero is None else (zero,))))
     beside = scale, 0 * scale if zero is None else zero
     steps, points = (np.repeat(v, block, axis=1)[:, :depth].astype("float64") for v in beside)
     exact = x.astype("float64") @ ((w - points) * steps).T
@@ -297,8 +314,10 @@ def run(full: bool) -> list[Row]:
     """Every kernel in every form; at the size of a test in the best and the plainest."""
     rows, names = [], list(forms())
     with tempfile.TemporaryDirectory() as folder:
-        made = [Form(Path(folder), name) for name in (names if full else {names[0], names[-1]})]
+        some = names if full else dict.fromkeys((names[0], names[-1]))
+        units = {unit: [Form(Path(folder), name, unit) for name in some] for unit in ("", Nibbles.kernel)}
         for kind, kernel in KERNELS.items():
+            made = units[Nibbles.kernel if kernel is nibbles else ""]
             trials = Trials("G40", f"few bits, {kind}: {len(made)} sets of extensions")
             for number, form in enumerate(made):
                 rng = np.random.default_rng(number + 1000 * full)

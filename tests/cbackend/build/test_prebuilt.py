@@ -203,7 +203,8 @@ def test_the_doctor_says_what_is_in_use(installed, copied, tmp_path, monkeypatch
     assert "parts as they were built when this was installed" in report()
     assert "built on demand, because ARIGNOTE_PREBUILT says so" in report(prebuilt=False)
     monkeypatch.setattr(doctor, "PREBUILT", tmp_path / "none")
-    assert "9 of 9 parts are built on demand" in report()
+    count = len(part_sources())
+    assert f"{count} of {count} parts are built on demand" in report()
     for path in copied.glob("*.so"):
         path.write_bytes(b"")
     monkeypatch.setattr(doctor, "PREBUILT", copied)

@@ -9,7 +9,8 @@ from arignote import ops as T
 from arignote.ops.lowered.blocked import FromBlocks, ToBlocks
 from arignote.ops.lowered.byte_sums import ByteConvolution, ByteProduct
 from arignote.ops.lowered.byte_tables import ByteSoftmax, LookUp
-from arignote.ops.lowered.nibbles import NibbleProduct
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.nibbles import Nibbles
 from arignote.ops.lowered.quantized_blocks import QuantizeInBlocks
 from arignote.ops.networks.convolution import Convolution
 from arignote.ops.networks.pooling import MaxPool
@@ -102,11 +103,10 @@ def four_bits():
 
 
 def packed_bits(v):
-    op = NibbleProduct(OUTPUTS, 16, 8, SIZE)
+    form = Nibbles(OUTPUTS, 16, 8, SIZE)
     scales = np.array([[1, 2], [3, 4], [5, 6]], "float32")
     zeros = (points.astype("int16") - 8).astype("int8")
-    arrays = op.packed(few.astype("int16") - 8), op.along(scales), op.along(zeros)
-    return op(v, *map(T.constant, arrays))
+    return PackedProduct(form)(v, *map(T.constant, form.packed(few.astype("int16") - 8, scales, zeros)))
 
 
 def less(v, zero):

@@ -8,22 +8,24 @@ from arignote.ops.elementwise.records import from_bfloat16
 from arignote.ops.elementwise.special import to_bfloat16
 from arignote.ops.linalg.blas import Dot22
 from arignote.ops.lowered.attention import Attention
-from arignote.ops.lowered.bfloats import BfloatDot, PackedBfloatDot
+from arignote.ops.lowered.bfloat_dot import BfloatDot
 from arignote.ops.lowered.blocked import BlockedConvolution, FromBlocks, ToBlocks
 from arignote.ops.lowered.blocked_gradient import BlockedKernelGradient
 from arignote.ops.lowered.blocked_pool import BlockedPool
 from arignote.ops.lowered.channel_sums import ChannelSums
 from arignote.ops.lowered.convolution_pair import ConvolutionPair
-from arignote.ops.lowered.packed_dot import PackedDot
-from arignote.ops.lowered.sparse_columns import SparseColumns
-from arignote.ops.lowered.sparse_dot import SparseDot
-from arignote.ops.lowered.two_of_four import TwoOfFour
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.bfloats import Bfloats
+from arignote.ops.lowered.formats.panels import Panels
+from arignote.ops.lowered.formats.sparse_columns import SparseColumns
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
+from arignote.ops.lowered.formats.two_of_four import TwoOfFour
 from arignote.ops.networks.convolution import Convolution, KernelGradient
 from arignote.ops.networks.pooling import MaxPool, MaxPoolGradient, SumPool
-from arignote.ops.networks.weights import pack, pack_panels, pack_tiles, shuffled
+from arignote.ops.networks.weights import pack, pack_tiles, shuffled
 from arignote.ops.shapes.creation import Alloc
 from arignote.ops.shapes.lengths import lengths_of
-from arignote.optdb.rules.linalg.panels import lanes_of
+from arignote.optdb.rules.linalg.packed import lanes_of
 from arignote.targets.current import using
 
 SIZE = WIDE.vector // 8
@@ -55,11 +57,11 @@ rows = T.matrix("rows", shape=(None, 500))
 heads, choice = T.tensor("heads", "float64", (2, None, 4)), T.matrix("choice") > 0
 transposed = T.transpose(heads, (0, 2, 1))
 few = T.constant(np.arange(500.0 * 20).reshape(500, 20) * (np.arange(500) % 4 == 0)[:, None])
-SPARSE = SparseDot(500, 20, WIDE.vector // 8)
+SPARSE = SparseVectors(500, 20, WIDE.vector // 8)
 two = T.constant((np.arange(500.0 * 80).reshape(500, 80) * (np.arange(500) % 4 < 2)[:, None]).astype("float32"))
 full, turning = T.constant(np.arange(500.0 * 20).reshape(500, 20).astype("float32")), T.fmatrix("turning")
 stored = T.matrix("stored", "uint16")
-BITS = PackedBfloatDot(500, 20, WIDE.vector // 4, PANEL)
+BITS = Bfloats(500, 20, WIDE.vector // 4, PANEL)
 columns = np.arange(1000 * 24.0).reshape(1000, 24) * (np.arange(1000)[:, None] // 16 % 4 == np.arange(24) % 4)
 columns = T.constant(columns.astype("float32"))
 COLUMNS, longer = SparseColumns(1000, 24, WIDE.vector // 4), T.tensor("longer", "float32", (None, 1000))
@@ -67,6 +69,11 @@ TWO, singles = TwoOfFour(500, 80, WIDE.vector // 4), T.tensor("singles", "float3
 weights = T.constant(np.arange(500.0 * 20).reshape(500, 20))
 with using(WIDE):
     LANES = lanes_of("float64")
+
+
+def packed_product(form, v, w):
+    """Rows times a matrix in a format."""
+    return PackedProduct(form)(v, *map(T.constant, form.packed(w)))
 
 
 def blocked(padding=NONE, stride=(1, 1), **fields):
@@ -224,13 +231,13 @@ ROWS = [
     (
         "local_weights_in_panels",
         Dot22()(rows, weights),
-        PackedDot(500, 20, LANES)(rows, T.constant(pack_panels(weights.data, LANES))),
+        packed_product(Panels(500, 20, LANES), rows, weights.data),
     ),
-    ("local_sparse_dot", T.dot(rows, few), SPARSE(rows, *map(T.constant, SPARSE.packed(few.data)))),
-    ("local_sparse_columns", T.dot(longer, columns), COLUMNS(longer, *map(T.constant, COLUMNS.packed(columns.data)))),
-    ("local_two_of_four", T.dot(singles, two), TWO(singles, *map(T.constant, TWO.packed(two.data)))),
+    ("local_sparse_dot", T.dot(rows, few), packed_product(SPARSE, rows, few.data)),
+    ("local_sparse_columns", T.dot(longer, columns), packed_product(COLUMNS, longer, columns.data)),
+    ("local_two_of_four", T.dot(singles, two), packed_product(TWO, singles, two.data)),
     ("local_bfloat16_dot", T.dot(singles, turning), BfloatDot()(singles, turning)),
-    ("local_bfloat16_dot", T.dot(singles, full), BITS(singles, T.constant(BITS.packed(to_bfloat16(full.data))))),
+    ("local_bfloat16_dot", T.dot(singles, full), packed_product(BITS, singles, to_bfloat16(full.data))),
     (
         "local_stored_bfloat16_dot",
         T.dot(from_bfloat16(stored), from_bfloat16(T.transpose(stored))),

@@ -10,7 +10,9 @@ import arignote as ag
 from arignote import ops as T
 from arignote.ops.elementwise.records import from_bfloat16
 from arignote.ops.elementwise.special import to_bfloat16
-from arignote.ops.lowered.bfloats import BfloatDot, PackedBfloatDot, as_bfloat16, least_exponent
+from arignote.ops.lowered.bfloat_dot import BfloatDot, as_bfloat16
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.bfloats import Bfloats, least_exponent
 from arignote.optdb.rules.quantized.bfloats import multiplies_bfloats
 from arignote.targets.current import current
 from arignote.targets.named import by_name
@@ -21,8 +23,8 @@ WITH_INSTRUCTION = pytest.mark.skipif(not multiplies_bfloats(current()), reason=
 
 
 def packed(b):
-    op = PackedBfloatDot(*b.shape, LANES, PANEL)
-    return op, T.constant(op.packed(to_bfloat16(b)))
+    form = Bfloats(*b.shape, LANES, PANEL)
+    return PackedProduct(form), *map(T.constant, form.packed(to_bfloat16(b)))
 
 
 @settings(max_examples=30)
@@ -90,8 +92,9 @@ def test_processors_without_the_instruction_have_the_same_bits(target, low, high
         pytest.skip("this processor lacks its instructions")
     a, b = numbers(rng, (13, 45), low, high), numbers(rng, (45, 70), low, high)
     x, y = T.fmatrix("x"), T.fmatrix("y")
-    op = PackedBfloatDot(45, 70, found.vector // 4, found.registers // 8)
-    f = ag.function([x, y], [BfloatDot()(x, y), op(x, T.constant(op.packed(to_bfloat16(b))))], target=found)
+    form = Bfloats(45, 70, found.vector // 4, found.registers // 8)
+    panels = T.constant(*form.packed(to_bfloat16(b)))
+    f = ag.function([x, y], [BfloatDot()(x, y), PackedProduct(form)(x, panels)], target=found)
     for value in f(a, b):
         np.testing.assert_array_equal(value, by_definition(a, b))
 
@@ -118,9 +121,9 @@ def test_operands_of_any_strides_and_axes():
 @given(st.integers(0, 40), st.integers(0, 70), st.sampled_from([(4, 2), (16, 4), (1, 1)]))
 def test_panels_come_back(rows, columns, form):
     bits = to_bfloat16(numbers(np.random.default_rng(rows), (rows, columns), -9, 9))
-    op = PackedBfloatDot(rows, columns, *form)
-    found = op.packed(bits)
-    assert len(found) == op.size and found[-1] == least_exponent(bits)
+    op = Bfloats(rows, columns, *form)
+    (found,), (stored,) = op.packed(bits), op.storage()
+    assert len(found) == stored.length and found[-1] == least_exponent(bits)
     np.testing.assert_array_equal(op.dense(found), bits)
 
 
@@ -204,9 +207,9 @@ def test_the_derivative_of_rounding_is_one():
         lambda: BfloatDot()(T.dmatrix("x"), T.fmatrix("y")),
         lambda: BfloatDot()(T.fmatrix("x"), T.fvector("y")),
         lambda: BfloatDot()(T.tensor("x", "float32", (2, 3)), T.tensor("y", "float32", (4, 5))),
-        lambda: PackedBfloatDot(3, 5, 4, 2)(T.fmatrix("x"), T.fvector("w")),
-        lambda: PackedBfloatDot(3, 5, 4, 2)(T.fmatrix("x"), T.tensor("w", "uint16", (7,))),
-        lambda: PackedBfloatDot(3, 5, 4, 2)(T.tensor("x", "float32", (2, 4)), T.vector("w", "uint16")),
+        lambda: PackedProduct(Bfloats(3, 5, 4, 2))(T.fmatrix("x"), T.fvector("w")),
+        lambda: PackedProduct(Bfloats(3, 5, 4, 2))(T.fmatrix("x"), T.tensor("w", "uint16", (7,))),
+        lambda: PackedProduct(Bfloats(3, 5, 4, 2))(T.tensor("x", "float32", (2, 4)), T.vector("w", "uint16")),
     ],
 )
 def test_operands_that_do_not_fit(make):

@@ -17,20 +17,29 @@ FLAGS = ("-std=gnu11", "-O1", "-ffp-contract=off", "-fwrapv", "-w")
 TRIALS = "40"
 
 
-def built(folder, command, *flags):
-    """The program of tests/lib/byte_sums.c behind the C of the products."""
-    source, program = folder / "sums.c", folder / f"sums{'-'.join(flags)}"
-    sums = Path(machines.__file__).parents[1] / "byte_sums.c"
-    source.write_text(product_source("int8") + "\n" + sums.read_text())
+UNITS = {"byte_sums": "int8", "nibble_products": "nibbles_float32"}
+"""Programs of tests/lib, and the library of products whose C they stand behind."""
+
+
+def built(folder, program_name, command, *flags):
+    """A program behind the C of its products."""
+    source, program = folder / f"{program_name}.c", folder / f"{program_name}{'-'.join(flags)}"
+    trials = Path(machines.__file__).parents[1] / f"{program_name}.c"
+    source.write_text(product_source(UNITS[program_name]) + "\n" + trials.read_text())
     subprocess.run([command, *FLAGS, *flags, str(source), "-o", str(program), "-lm"], check=True, timeout=500)
     return program
 
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
-    """The digest of this machine's results."""
-    program = built(tmp_path_factory.mktemp("here"), shutil.which("gcc") or "cc", "-march=native")
-    return subprocess.run([program, TRIALS], capture_output=True, text=True, check=True).stdout
+    """The digests of this machine's results."""
+    folder, gcc = tmp_path_factory.mktemp("here"), shutil.which("gcc") or "cc"
+    programs = {name: built(folder, name, gcc, "-march=native") for name in UNITS}
+    return {name: run(program) for name, program in programs.items()}
+
+
+def run(program, *emulator):
+    return subprocess.run([*emulator, program, TRIALS], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
@@ -41,11 +50,12 @@ def expected(tmp_path_factory):
     [("armv8.2-a+dotprod", "cortex-a76", "sdot"), ("armv8.6-a", "max", "usdot"), ("armv8-a", "cortex-a53", None)],
 )
 def test_every_extension_has_the_same_bits(architecture, processor, instruction, expected, tmp_path):
-    program = built(tmp_path, compiler(TARGET), f"-march={architecture}", "-static")
-    text = subprocess.run(["aarch64-linux-gnu-objdump", "-d", program], capture_output=True, text=True, check=True)
-    found = {name for name in ("sdot", "usdot") if f"\t{name}\t" in text.stdout}
-    assert found == ({instruction} if instruction else set())
-    command = [EMULATORS[TARGET], "-cpu", processor, str(program), TRIALS]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout == expected
-    assert expected.startswith("0 differ")
+    emulator = [EMULATORS[TARGET], "-cpu", processor]
+    for name, wanted in expected.items():
+        program = built(tmp_path, name, compiler(TARGET), f"-march={architecture}", "-static")
+        assert run(program, *emulator) == wanted and wanted.startswith("0 differ")
+        if name == "byte_sums":
+            listing = ["aarch64-linux-gnu-objdump", "-d", program]
+            text = subprocess.run(listing, capture_output=True, text=True, check=True).stdout
+            found = {name for name in ("sdot", "usdot") if f"\t{name}\t" in text}
+            assert found == ({instruction} if instruction else set())

@@ -8,7 +8,8 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.nibbles import NibbleProduct
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.nibbles import Nibbles
 
 CASES = [
     # outputs, depth, block, rows, dtype, whether there are zero points
@@ -41,7 +42,7 @@ def test_products_stay_packed_and_near(case):
     x, w = T.fmatrix("x"), T.dequantize(q, scale, zero, axis=1, block=block or depth)
     f = ag.function([x], T.dot(x, w.T))
     (node,) = f.graph.order
-    assert isinstance(node.op, NibbleProduct)
+    assert isinstance(node.op.format, Nibbles)
     assert node.inputs[1].data.nbytes <= (outputs + 16) * (depth + (block or 8)) / 2
     value, exact = rng.normal(size=(rows, depth)).astype("float32"), w.eval()
     found = f(value)
@@ -98,7 +99,7 @@ def test_bad_input():
     with pytest.raises(TypeError, match=r"dtype must be one of .*, int4, uint4, got float32"):
         T.quantize(x, 1.0, 0, "float32")
     with pytest.raises(ValueError, match="block must be a multiple of 8, got 12"):
-        NibbleProduct(16, 12, 12, 16)(x, T.bvector("w").astype("uint8"), T.fvector("s"))
+        PackedProduct(Nibbles(16, 12, 12, 16))(x, T.bvector("w").astype("uint8"), T.fvector("s"))
 
 
 def onnx_weights(zeros, block):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.packed_dot import PackedDot
+from arignote.ops.lowered.formats.panels import Panels
 from arignote.ops.networks.weights import DEPTH, pack_panels, unpack_panels
-from arignote.optdb.rules.linalg.panels import lanes_of
+from arignote.optdb.rules.linalg.packed import lanes_of
 from arignote.targets.current import using
 from arignote.targets.named import by_name
 
@@ -25,7 +25,8 @@ def products_of(f):
 def test_panels_hold_every_number_once(rows, columns, lanes):
     w = np.arange(1.0, rows * columns + 1).reshape(rows, columns)
     panels = pack_panels(w, lanes)
-    assert panels.size == PackedDot(rows, columns, lanes).size
+    (stored,) = Panels(rows, columns, lanes).storage()
+    assert panels.size == stored.length
     assert np.array_equal(unpack_panels(panels, rows, columns, lanes), w)
 
 
@@ -37,7 +38,7 @@ def test_products_have_the_bits_of_products_that_pack_in_each_call(dtype, shape)
     outputs = [T.dot(x, w), T.maximum(T.dot(x, -w) + bias, 0)]
     f, two = ag.function([x], outputs), ag.function([x], outputs, threads=2)
     if lanes_of(dtype):
-        assert all(isinstance(op, PackedDot) for op in products_of(f))
+        assert all(isinstance(getattr(op, "format", None), Panels) for op in products_of(f))
     plain = ag.function([x], outputs, mode="fast_run -layout")
     for rows in (0, 1, 5, 33, 200):
         value = RNG.normal(size=(rows, shape[0])).astype(dtype)

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.sparse_columns import DEPTH, SparseColumns
-from arignote.optdb.rules.linalg.sparse import picks_in_registers
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.sparse_columns import DEPTH, SparseColumns
 from arignote.targets.current import current
 from arignote.targets.named import by_name
 
 LANES = current().vector // 4
-FASTER = pytest.mark.skipif(not picks_in_registers(current()), reason="the rule needs AVX2")
+FASTER = pytest.mark.skipif(not current().picks_in_registers, reason="the rule needs AVX2")
 
 
 def matrix(rng, rows, columns, kept, height=16):
@@ -23,7 +23,7 @@ def matrix(rng, rows, columns, kept, height=16):
 
 
 def dot_of(op, x, w):
-    return op(x, *map(T.constant, op.packed(w)))
+    return PackedProduct(op)(x, *map(T.constant, op.packed(w)))
 
 
 @settings(max_examples=20)
@@ -118,6 +118,6 @@ def test_gradients_pass_through_the_stored_blocks():
 def test_numbers_that_c_would_read_beyond_the_end(starts, places, word):
     numbers = [T.constant(np.array(a, "int32")) for a in (starts, places)]
     with pytest.raises(ValueError, match=word):
-        SparseColumns(5, 1, 4)(T.fmatrix(), T.constant(np.ones(4, "float32")), *numbers)
+        PackedProduct(SparseColumns(5, 1, 4))(T.fmatrix(), T.constant(np.ones(4, "float32")), *numbers)
     with pytest.raises(TypeError, match="sparse_columns"):
-        SparseColumns(5, 1, 4)(T.fmatrix(), T.dvector(), *numbers)
+        PackedProduct(SparseColumns(5, 1, 4))(T.fmatrix(), T.dvector(), *numbers)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.sparse_dot import DTYPES, SparseDot
+from arignote.ops.lowered.formats import REAL, PackedProduct
+from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.targets.current import current
 
 
@@ -18,14 +19,14 @@ def matrix(rng, rows, columns, kept, dtype, width=16):
 
 
 def dot_of(op, x, w):
-    return op(x, *map(T.constant, op.packed(w)))
+    return PackedProduct(op)(x, *map(T.constant, op.packed(w)))
 
 
 @settings(max_examples=12)
-@given(st.integers(0, 40), st.integers(0, 70), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from(DTYPES))
+@given(st.integers(0, 40), st.integers(0, 70), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from(REAL))
 def test_packed_matrices_come_back(rows, columns, kept, dtype):
     w = matrix(np.random.default_rng(rows), rows, columns, kept, dtype, 4)
-    op = SparseDot(rows, columns, 4)
+    op = SparseVectors(rows, columns, 4)
     vectors, starts, places = op.packed(w)
     assert starts[-1] == len(places) == len(vectors) // 4
     np.testing.assert_array_equal(op.dense(vectors, starts, places), w)
@@ -42,14 +43,14 @@ def test_c_agrees_with_the_dense_product(dtype):
         if rows > 30:
             value[3, 5], value[7, 2], value[12, 30] = np.inf, np.nan, -np.inf
             w[5, 0] = 2
-        f = ag.function([x], dot_of(SparseDot(rows, columns, lanes), x, w))
+        f = ag.function([x], dot_of(SparseVectors(rows, columns, lanes), x, w))
         with np.errstate(all="ignore"):
             exact, found = value @ w, f(value)
         np.testing.assert_array_equal(np.isnan(found), np.isnan(exact))
         np.testing.assert_allclose(found, exact, rtol=1e-4, atol=rows * np.finfo(dtype).eps * 20)
         for n in range(0, 13, 3):
             np.testing.assert_array_equal(f(value[:n]), found[:n])
-        g = ag.function([x], dot_of(SparseDot(rows, columns, lanes), x, w), threads=2)
+        g = ag.function([x], dot_of(SparseVectors(rows, columns, lanes), x, w), threads=2)
         np.testing.assert_array_equal(g(value), found)
 
 
@@ -67,13 +68,13 @@ def test_the_rule_takes_pruned_weights_alone():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
     numbers = [T.constant(np.array(a, "int32")) for a in ([0, 1], [2])]
     with pytest.raises(ValueError, match="places"):
-        SparseDot(2, 4, 4)(T.fmatrix(), T.constant(np.ones(4, "float32")), *numbers)
+        PackedProduct(SparseVectors(2, 4, 4))(T.fmatrix(), T.constant(np.ones(4, "float32")), *numbers)
 
 
 def test_gradients_pass_through_the_stored_vectors():
     rng = np.random.default_rng(2)
     w, x = matrix(rng, 9, 10, 0.5, "float64", 4), T.dmatrix("x")
-    made = dot_of(SparseDot(9, 10, 4), x, w)
+    made = dot_of(SparseVectors(9, 10, 4), x, w)
     g = ag.function([x], ag.grad(T.sum(made * made), x), mode="NUMPY")
     value = rng.standard_normal((3, 9))
     np.testing.assert_allclose(g(value), 2 * (value @ w) @ w.T)

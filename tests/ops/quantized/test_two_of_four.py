@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.lowered.two_of_four import TwoOfFour, has_two_of_four
-from arignote.optdb.rules.linalg.sparse import picks_in_registers
+from arignote.ops.lowered.formats import PackedProduct
+from arignote.ops.lowered.formats.two_of_four import TwoOfFour, has_two_of_four
 from arignote.targets.current import current
 from arignote.targets.named import by_name as named
 
 LANES = current().vector // 4
-FASTER = pytest.mark.skipif(not picks_in_registers(current()), reason="two of four are not faster on this processor")
+FASTER = pytest.mark.skipif(not current().picks_in_registers, reason="two of four are not faster on this processor")
 
 
 def matrix(rng, rows, columns, kept=2):
@@ -27,7 +27,7 @@ def matrix(rng, rows, columns, kept=2):
 
 
 def dot_of(op, x, w):
-    return op(x, *map(T.constant, op.packed(w)))
+    return PackedProduct(op)(x, *map(T.constant, op.packed(w)))
 
 
 @settings(max_examples=20)
@@ -128,6 +128,7 @@ def test_gradients_pass_through_the_stored_numbers():
     rng = np.random.default_rng(2)
     w, x = matrix(rng, 19, 10), T.fmatrix("x")
     made = dot_of(TwoOfFour(19, 10, 4), x, w)
+    assert (made.owner.op.name, made.owner.op.class_name) == ("two_of_four", "TwoOfFour")  # as profiles show them
     g = ag.function([x], ag.grad(T.sum(made * made), x), mode="NUMPY")
     value = rng.standard_normal((3, 19)).astype("float32")
     np.testing.assert_allclose(g(value), 2 * (value @ w) @ w.T, rtol=1e-4, atol=1e-4)
@@ -141,4 +142,4 @@ def test_operands_that_do_not_fit(shapes, dtypes):
     kinds = {"f": "float32", "i": "int32"}
     inputs = [T.tensor("i", kinds[d], s) for s, d in zip(shapes, dtypes, strict=True)]
     with pytest.raises((TypeError, ValueError), match="two_of_four"):
-        TwoOfFour(19, 20, 16)(*inputs)
+        PackedProduct(TwoOfFour(19, 20, 16))(*inputs)

@@ -1,4 +1,4 @@
-/* Products of float rows and 2:4 sparse weights: at most two of each four along the sum are not zero.
+/* 2:4 sparse weights: at most two of each four numbers along the sum are not zero.
 
    Each lane is an output; a panel has LANES outputs.  A block is sixteen numbers of x.  Each lane selects eight
    of them, two of each four, by four bits each, with permutations of vectors in registers.
@@ -6,11 +6,9 @@
        w          for each panel, for each block: eight vectors, lanes
        places     for each panel, for each block: lanes, words whose lowest bits are those of the first weight
 
-   Two accumulators alternate over the weights.  One task computes a whole output, so threads and other rows do not matter.  A
-   row with an infinity or a NaN gets the products by zeros that are not stored as well. */
-#pragma once
-#include "nibbles.c"
-#include "sparse_products.c"
+   Two accumulators alternate over the weights. */
+#include "../../quantized/lanes.c"
+#include "../packed.c"
 
 enum { BLOCK = 16, STORED = 8, TWO_AHEAD = 2048 }; /* STORED: of a block; TWO_AHEAD: prefetch distance in bytes */
 #if defined(__AVX512F__)
@@ -20,18 +18,13 @@ enum { TWO_ROWS = 4 };
 #endif
 enum { TWO_NEAR = 1 << 18 }; /* bytes of x that stay in the cache for all panels */
 
-typedef struct two_work {
-    const ag_two_of_four *of;
-    i64 share;     /* panels of a task */
-    char *special; /* for each row, whether it has an infinity or a NaN */
-} two_work;
-
 /* A panel, and some rows of x, `step` apart; `last`: the last block of each row, if it is incomplete. */
 typedef struct two_tile {
     const float *x, *w, *last;
     const i32 *places;
     i64 step, depth;
-    float *to; /* rows, lanes */
+    float *to; /* rows, to_step apart; panels, lanes */
+    i64 to_step;
 } two_tile;
 
 /* Return number j of the eight that each lane selects from a block; only the low four bits of its place count. */
@@ -120,7 +113,7 @@ INLINE void sum_blocks(const int rows, const int panels, const two_tile *at)
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 2
         for (int p = 0; p < panels; p++)
-            *(unaligned_floats *)(at->to + (r * panels + p) * LANES) = sums[r][p][0] + sums[r][p][1];
+            *(unaligned_floats *)(at->to + r * at->to_step + p * LANES) = sums[r][p][0] + sums[r][p][1];
 }
 
 typedef void two_function(const two_tile *);
@@ -146,82 +139,54 @@ static two_function *const two_kernels[2][TWO_ROWS] = {{two_1_1, two_2_1, two_3_
                                                        {two_1_2, two_2_2, two_3_2, two_4_2}};
 #endif
 
-/* Add the products of infinities and NaNs with the zeros that a panel does not store. */
-static void add_lost(const two_tile *at, const float *x, float *to)
+static void multiply_blocks(const packed_tile *at)
 {
-    for (i64 k = 0; k < at->depth; k++) {
-        const float product = x[k] * 0;
-        if (product == 0) continue;
-        const int shift = (int)(k % BLOCK / 4 * 8), place = (int)(k % BLOCK);
-        for (i64 l = 0; l < LANES; l++) {
-            const i32 two = at->places[k / BLOCK * LANES + l] >> shift;
-            if ((two & 15) != place && (two >> 4 & 15) != place) to[l] += product;
-        }
-    }
-}
-
-/* Some rows, from number `row` on, of one or two panels from number p on. */
-static void multiply_panels(const two_work *work, i64 p, i64 panels, i64 row, i64 rows)
-{
-    const ag_two_of_four *of = work->of;
+    const ag_packed_product *of = at->work->of;
     const i64 blocks = parts(of->depth, BLOCK), rest = of->depth % BLOCK;
-    float sums[2 * TWO_ROWS * LANES], last[TWO_ROWS * BLOCK] = {0};
-    two_tile at = {
-        .x = of->x + row * of->depth,
-        .w = of->w + p * blocks * STORED * LANES,
+    float last[TWO_ROWS * BLOCK] = {0};
+    const two_tile tile = {
+        .x = row_of(of, at->row),
+        .w = (const float *)of->w + at->panel * blocks * STORED * LANES,
         .last = rest ? last : 0,
-        .places = of->places + p * blocks * LANES,
+        .places = (const i32 *)of->second + at->panel * blocks * LANES,
         .step = of->depth,
         .depth = of->depth,
-        .to = sums,
+        .to = at->to,
+        .to_step = at->step,
     };
-    for (i64 r = 0; r < rows && rest; r++)
-        __builtin_memcpy(last + r * BLOCK, at.x + (r + 1) * of->depth - rest, (unsigned long)rest * sizeof *last);
-    two_kernels[panels - 1][rows - 1](&at);
-    for (i64 k = 0; k < panels; k++, at.places += blocks * LANES) {
-        const i64 output = (p + k) * LANES, count = at_most(LANES, of->outputs - output);
-        for (i64 r = 0; r < rows; r++) {
-            float *const to = sums + (r * panels + k) * LANES;
-            if (work->special[row + r]) add_lost(&at, at.x + r * of->depth, to);
-            __builtin_memcpy(of->y + (row + r) * of->outputs + output, to, (unsigned long)count * sizeof *to);
-        }
-    }
+    for (i64 r = 0; r < at->rows && rest; r++)
+        __builtin_memcpy(last + r * BLOCK, tile.x + (r + 1) * of->depth - rest, (unsigned long)rest * sizeof *last);
+    two_kernels[at->panels - 1][at->rows - 1](&tile);
 }
 
-/* Compute a share of the panels: a panel stays in the cache for a few rows, and these rows for all panels. */
-static void two_task(void *context, i64 index)
+static void add_lost(const packed_tile *at, i64 row, float *to)
 {
-    const two_work *work = context;
-    const ag_two_of_four *of = work->of;
-    const i64 first = index * work->share, end = at_most(first + work->share, parts(of->outputs, LANES));
-    const i64 near = at_least(1, TWO_NEAR / 4 / TWO_ROWS / at_least(1, of->depth)) * TWO_ROWS;
-    for (i64 start = 0; start < of->rows; start += near) {
-        const i64 stop = at_most(start + near, of->rows), few = stop - start <= 4;
-        for (i64 p = first, panels; p < end; p += panels) {
-            panels = few && p + 1 < end ? 2 : 1;
-            for (i64 row = start, rows; row < stop; row += rows) {
-                rows = parts(stop - row, parts(stop - row, TWO_ROWS));
-                multiply_panels(work, p, panels, row, rows);
+    const ag_packed_product *of = at->work->of;
+    const i64 blocks = parts(of->depth, BLOCK);
+    const float *x = row_of(of, row);
+    for (i64 p = 0; p < at->panels; p++) {
+        const i32 *places = (const i32 *)of->second + (at->panel + p) * blocks * LANES;
+        for (i64 k = 0; k < of->depth; k++) {
+            const float product = x[k] * 0;
+            if (product == 0) continue;
+            const int shift = (int)(k % BLOCK / 4 * 8), place = (int)(k % BLOCK);
+            for (i64 l = 0; l < LANES; l++) {
+                const i32 two = places[k / BLOCK * LANES + l] >> shift;
+                if ((two & 15) != place && (two >> 4 & 15) != place) to[p * LANES + l] += product;
             }
         }
     }
 }
 
-/* y[rows, outputs] = x[rows, depth] @ w.  Return 0, or MEMORY (2). */
-static i32 multiply_two(const ag_runtime *rt, const ag_two_of_four *of)
+/* Nearly equal tiles. */
+static i64 rows_of_two_of_four(i64 left) { return parts(left, parts(left, TWO_ROWS)); }
+
+/* A panel stays in the cache for a few rows, and these rows for all panels. */
+static i32 prepare_strips(packed_work *work)
 {
-    if (of->rows <= 0 || of->outputs <= 0) return 0;
-    const i64 panels = parts(of->outputs, LANES);
-    two_work work = {of, parts(panels, SHARES), rt->alloc(of->rows + 64)};
-    if (!work.special) return 2;
-    for (i64 r = 0; r < of->rows; r++) work.special[r] = (char)any_special_float(of->depth, of->x + r * of->depth);
-    const i64 tasks = parts(panels, work.share);
-    const double all = (double)of->rows * (double)of->outputs * (double)of->depth / 2;
-    const i32 is_long = all > 1e8;
-    if (is_long) rt->listen();
-    if (rt->threads > 1 && tasks > 1 && all > TASK / 8) rt->parallel(rt, tasks, two_task, &work);
-    else
-        for (i64 k = 0; k < tasks && !(is_long && rt->stopped()); k++) two_task(&work, k);
-    rt->release(work.special);
+    work->strip = at_least(1, TWO_NEAR / 4 / TWO_ROWS / at_least(1, work->of->depth)) * TWO_ROWS;
     return 0;
 }
+
+PACKED_FORMAT(.width = LANES, .most_rows = TWO_ROWS, .alone = 1 << 19, .few = 4, .rows = rows_of_two_of_four,
+              .prepare = prepare_strips, .tile = multiply_blocks, .add_lost = add_lost)

@@ -1,46 +1,53 @@
-"""Products with weights of 4 bits, two per byte of memory: `nibble_product(x, w, scale[, zero])`.
+"""Weights of 4 bits, two per byte of memory: `nibble_product{outputs, depth, block, lanes}(x, w, scale[, zero])`.
 
     y[..., n] = sum over blocks b of scale[n, b] * (sum over k in b of x[..., k] * (w[n, k] - zero[n, b]))
 
 Sums are float32, in the order of k, and each block of weights is scaled once.  The order of the numbers in w, scale and
-zero is that of kernels/products/nibbles.c, where they are described.  Frantar et al., "GPTQ" (2023), have such weights.
+zero is that of cbackend/kernels/packed/single/nibbles.c, where they are described.  optdb/rules/quantized/nibbles.py
+makes the product.  Frantar et al., "GPTQ" (2023), have such weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph import Apply, Dim, Kind, TensorType, Variable
-from ...record import record
-from ..core.backward import pull_back_to
-from ..core.checks import describe
-from ..core.namespace import T
-from ..core.tensor import Lowered, constant
-from ..elementwise import costs
-from ..elementwise.records import cast
-from ..shapes.shape import DimShuffle
+from ....graph import Variable
+from ....record import record
+from ...core.namespace import T
+from ...core.tensor import constant
+from ...elementwise.records import cast
+from ...shapes.shape import DimShuffle
+from . import SINGLE, Format, Stored
 
 TILE = 8
-"""Vectors of outputs per tile."""
+"""Vectors of outputs per panel."""
 OCTET = 8
 """Weights per word."""
 LEAST, MOST = -8, 7
 
 
-@record(repr=False)
-class NibbleProduct(Lowered):
-    """`nibble_product(x, w, scale[, zero])`: rows of float32 times a 4-bit matrix, packed for vectors of `lanes`."""
+@record
+class Nibbles(Format):
+    """A matrix of 4-bit numbers, `outputs` by `depth`, with a scale for each `block`, for vectors of `lanes`."""
 
     outputs: int
     depth: int
     block: int
     lanes: int
     name = "nibble_product"
-    picture: ClassVar[Kind] = Kind.PRODUCT
-    operations: ClassVar[Callable[..., Any]] = costs.product
+    kernel = "nibbles"
+    dtypes = SINGLE
+    relaxes = ("rounding", "signed zero")
+
+    @property
+    def matrix(self) -> tuple[int, int]:
+        return self.depth, self.outputs
+
+    @property
+    def block_length(self) -> int:
+        return self.block
 
     @property
     def blocks(self) -> int:
@@ -50,40 +57,31 @@ class NibbleProduct(Lowered):
     def lanes_in_all(self) -> int:
         return -(-self.outputs // self.lanes) * self.lanes
 
-    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        if len(inputs) not in (3, 4):
-            raise TypeError(f"{self.name} takes 3 inputs, or 4 with zero points, got {len(inputs)}")
-        dtypes, wanted = [v.dtype for v in inputs], ["float32", "uint8", "float32", "int8"][: len(inputs)]
-        if dtypes != wanted or inputs[0].ndim < 1 or any(v.ndim != 1 for v in inputs[1:]):
-            raise TypeError(f"{self.name} takes rows and vectors of weights, got {', '.join(map(describe, inputs))}")
+    def storage(self) -> tuple[Stored, ...]:
+        scales = self.lanes_in_all * self.blocks
+        return (
+            Stored("w", "uint8", scales * self.block // 2), Stored("scale", "float32", scales),
+            Stored("zero", "int8", scales, optional=True),
+        )  # fmt: skip
+
+    def require_fitting(self, stored: Sequence[Variable]) -> None:
         if self.block % OCTET or self.block <= 0:
             raise ValueError(f"{self.name}: block must be a multiple of {OCTET}, got {self.block}")
-        scales = self.lanes_in_all * self.blocks
-        for v, length in zip(inputs[1:], (scales * self.block // 2, scales, scales), strict=False):
-            if v.type.shape[0] not in (None, length):
-                raise ValueError(f"{self.name}: {describe(v)} must have {length} elements")
-        if inputs[0].type.shape[-1] not in (None, self.depth):
-            raise ValueError(f"{self.name}: {describe(inputs[0])} must have rows of {self.depth} numbers")
-        return (TensorType("float32", (*inputs[0].type.shape[:-1], self.outputs)),)
 
-    def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return ((*inputs[0][:-1], self.outputs),)
-
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        x, w, scale, *zero = values
+    def product(self, x: np.ndarray, *stored: np.ndarray) -> np.ndarray:
+        w, scale, *zero = stored
         numbers = self.unpacked(w).astype("float32")
         steps, zeros = self.in_order(scale), self.in_order(zero[0]).astype("float32") if zero else None
         y = np.zeros((*x.shape[:-1], self.outputs), "float32")
-        with np.errstate(all="ignore"):
-            for b in range(self.blocks):
-                along = slice(b * self.block, min((b + 1) * self.block, self.depth))
-                part = numbers[:, along] if zeros is None else numbers[:, along] - zeros[:, b, None]
-                y = y + (x[..., along] @ part.T) * steps[:, b]
-        return (y,)
+        for b in range(self.blocks):
+            along = slice(b * self.block, min((b + 1) * self.block, self.depth))
+            part = numbers[:, along] if zeros is None else numbers[:, along] - zeros[:, b, None]
+            y = y + (x[..., along] @ part.T) * steps[:, b]
+        return y
 
-    def expand(self, inputs: Sequence[Variable]) -> Variable:
+    def expand(self, x: Variable, *stored: Variable) -> Variable:
         """Return the same by a product with float32 weights."""
-        x, w, scale, *zero = inputs
+        w, scale, *zero = stored
         shape = (self.outputs, self.depth)
         nibbles = self.unpacked_from(np.arange(self.lanes_in_all * self.blocks * self.block))
         pair = T.take(w, constant(nibbles >> 1))
@@ -94,11 +92,24 @@ class NibbleProduct(Lowered):
         weights = T.mul(T.sub(number, start), T.take(scale, wide))
         return T.dot(x, DimShuffle((1, 0))(weights))
 
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        return pull_back_to(node.inputs, [self.expand(node.inputs)], cotangents)
+    # --- the order of the C
+    def packed(self, w: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the arrays of weights, outputs by depth, of scales, and of zero points unless all are 0 or left out.
 
-    # --- the order of kernels/products/nibbles.c
-    def packed(self, w: np.ndarray) -> np.ndarray:
+        Scales and zero points: outputs by blocks.
+        """
+        scale, *zero = more
+        return self.laid(w), self.along(scale), *(self.along(points) for points in zero if points.any())
+
+    def dense(self, *stored: np.ndarray) -> np.ndarray:
+        """Return the floats that the weights stand for, depth by outputs."""
+        w, scale, *zero = stored
+        numbers = self.unpacked(w).astype("float32")
+        steps, *starts = (np.repeat(self.in_order(a), self.block, axis=1)[:, : self.depth] for a in (scale, *zero))
+        found: np.ndarray = ((numbers - starts[0] if starts else numbers) * steps).T.astype("float32")
+        return found
+
+    def laid(self, w: np.ndarray) -> np.ndarray:
         """Return weights, outputs by depth, from -8 to 7, as bytes; zeros fill the last block and the last vector."""
         filled = np.zeros((self.lanes_in_all, self.blocks * self.block), "uint8")
         filled[: self.outputs, : self.depth] = w.astype("int16") - LEAST
@@ -112,7 +123,7 @@ class NibbleProduct(Lowered):
         return self._tiles(filled[:, :, None])
 
     def unpacked(self, w: np.ndarray) -> np.ndarray:
-        """Return the weights of `packed`."""
+        """Return the weights of `laid`."""
         nibbles = np.stack([w & 15, w >> 4], axis=1).reshape(-1).astype("int8") + LEAST
         return self.unpacked_from(nibbles)
 
