@@ -12,6 +12,7 @@ ops are no public names, though `T.Softmax` finds one.
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
     lowered        ops that only rules make
+    standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
 
 `T.linalg`, `T.fft`, `T.nn` and `T.random` are namespaces of their own.  Begin with core/tensor.py.
 """
@@ -97,6 +98,10 @@ from .shapes.shape import swapaxes as swapaxes
 from .shapes.shape import tensor_to_dim as tensor_to_dim
 from .shapes.shape import transpose as transpose
 from .shapes.specify import *
+from .standard.conversion import *
+from .standard.dtypes import *
+from .standard.info import __array_api_version__ as __array_api_version__
+from .standard.info import __array_namespace_info__ as __array_namespace_info__
 
 _with_numpys_keywords(globals(), "")
 
