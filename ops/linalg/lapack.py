@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.linalg import _umath_linalg
 
 _LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 _SPELLINGS = (
@@ -31,9 +32,7 @@ def _library() -> tuple[Any, str, bool]:
 
     Raises NotImplementedError where NumPy was built without LAPACK.
     """
-    from numpy.linalg import _umath_linalg  # the library that it was linked to is searched as well
-
-    library = ctypes.CDLL(_umath_linalg.__file__)
+    library = ctypes.CDLL(_umath_linalg.__file__)  # the library that it was linked to is searched as well
     for spelling, wide in _SPELLINGS:
         if hasattr(library, spelling.format("dgees")):
             return library, spelling, wide
