@@ -1,4 +1,4 @@
-"""Functions of parts of arrays, applied to all parts at once: NumPy's `apply_along_axis`, `apply_over_axes`, `vectorize`.
+"""Functions of parts of arrays, applied to all parts at once: `apply_along_axis`, `apply_over_axes`, `vectorize`.
 
 The function builds one expression, of one part; `ag.vmap`'s walk makes it one of all parts.
 """
@@ -61,7 +61,9 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: TensorLike, axes: Any) -
         if found.ndim == x.ndim - 1:
             found = T.expand_dims(found, place)
         if found.ndim != x.ndim:
-            raise ValueError(f"apply_over_axes: function is not returning an array of the correct shape: {describe(found)}")
+            raise ValueError(
+                f"apply_over_axes: function is not returning an array of the correct shape: {describe(found)}"
+            )
         x = found
     return x
 
@@ -92,7 +94,7 @@ class vectorize:  # noqa: N801  (NumPy's name)
         if not callable(pyfunc):
             raise TypeError(f"vectorize: expected a function, got {shown(pyfunc)}")
         if signature is not None and not _SIGNATURE.fullmatch(signature):
-            raise ValueError(f"vectorize: not a valid gufunc signature: {signature}; expected one like '(m,n),(n)->(m)'")
+            raise ValueError(f"vectorize: not a valid gufunc signature: {signature}; expected such as '(m,n),(n)->(m)'")
         self.pyfunc, self.otypes, self.signature = pyfunc, otypes, signature
         self.excluded = frozenset(excluded or ())
         self.__doc__ = pyfunc.__doc__ if doc is None else doc

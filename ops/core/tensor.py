@@ -28,7 +28,6 @@ from .traced import applied, class_of, first_length, is_of_call, lengths, line, 
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
-
 STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the array API standard; each holds the one before it."""
 
@@ -438,7 +437,7 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
         return value  # type: ignore[return-value]  # all variables of this vocabulary are TensorVariables
     if type(value) is Length:
         return as_tensor(value.variable, dtype)
-    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:
         return constant(value, dtype, name)
@@ -447,9 +446,9 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
         raise TypeError(f"{asker}: {error}" if asker else str(error)) from None
 
 
-def _holds_variables(value: Sequence[Any]) -> bool:
+def holds_variables(value: Sequence[Any]) -> bool:
     return any(
-        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and _holds_variables(v))
+        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and holds_variables(v))
         for v in value
     )
 

@@ -64,7 +64,7 @@ ldexp: Binary = plain_op(
 )
 frexp_mantissa: Unary = unary_op(
     "frexp_mantissa", lambda x: np.frexp(x)[0], promotion.by_ufunc(np.cbrt),
-    meaning="The number from 0.5 to 1, with the sign of x, that times a power of 2 is x; 0, NaN and infinities as they are.",
+    meaning="The number from 0.5 to 1, with the sign of x, that times a power of 2 is x; else x.",
     cost=8,
     derivative=(lambda g, y, x: T.ldexp(g, T.neg(T.frexp_exponent(x))),),
     c={"f": helper("frexp_mantissa")},

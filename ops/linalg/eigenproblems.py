@@ -50,7 +50,7 @@ def part_of_spectrum(w: Any, v: Any, by_index: Any, by_value: Any) -> tuple[Any,
         first, last = (int(n) for n in by_index)
         n = w.type.shape[-1]
         if not 0 <= first <= last or (n is not None and last >= n):
-            raise ValueError(f"eigh: requested eigenvalue indices are not valid: 0 <= first <= last < n, got {by_index!r}")
+            raise ValueError(f"eigh: requested eigenvalue indices are not valid: not 0 <= i <= j < n: {by_index!r}")
         return w[..., first : last + 1], None if v is None else v[..., first : last + 1]
     low, high = by_value
     if not isinstance(low, Variable) and not isinstance(high, Variable) and not low < high:

@@ -60,7 +60,8 @@ class Equation(MatrixOp, HostOp):
         return (inputs[0].type.with_shape((*batch, lengths[self.result[0]], lengths[self.result[1]])),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        found = {side: n for x, own in zip(inputs, self.sides, strict=True) for side, n in zip(own, x[-2:], strict=True)}
+        pairs = zip(inputs, self.sides, strict=True)
+        found = {side: n for x, own in pairs for side, n in zip(own, x[-2:], strict=True)}
         return ((*inputs[0][:-2], found[self.result[0]], found[self.result[1]]),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -180,7 +181,8 @@ class DiscreteRiccati(Riccati):
     def residual(self, x: Variable, *operands: Variable) -> Variable:
         a, _, q, _, _ = operands
         cross, inner = _step(x, *operands)
-        return T.add(product(adjoint(a), x, a), T.neg(x), T.neg(product(cross, T.linalg.solve(inner, adjoint(cross)))), q)
+        outer = product(cross, T.linalg.solve(inner, adjoint(cross)))
+        return T.add(product(adjoint(a), x, a), T.neg(x), T.neg(outer), q)
 
     def multiplier(self, x: Variable, g: Variable, *operands: Variable) -> Variable:
         a, b = operands[:2]

@@ -34,6 +34,7 @@ from .matrix_ops import adjoint, as_matrices, real_dtype
 from .matrix_ops import transposed as transposed_matrix
 from .products import matmul, tensordot, vecdot
 from .products import outer as outer_of_elements
+from .results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 from .scipys import finite
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 
@@ -54,7 +55,7 @@ def cholesky(
 ) -> TensorVariable:  # fmt: skip
     """The lower triangular l of a = l @ l^H, or its adjoint with `upper`; a is Hermitian and positive definite.
 
-    Only that triangle of `a` is read.  `lower`: SciPy's name of the opposite of `upper`, without SciPy's default.  A run
+    Only that triangle of `a` is read.  `lower`: SciPy's name of the opposite of `upper`, without its default.  A run
     raises LinAlgError for a matrix that is not positive definite, ValueError for NaN with `check_finite`.
     """
     if lower is not None and lower == upper:
@@ -80,8 +81,8 @@ def solve(
     """x with a @ x = b, in the joint dtype: b is a vector, or a batch of matrices whose columns are right sides.
 
     `assume`, or SciPy's `assume_a`: "general", "positive_definite" (half the work), "sym" and "her" (one triangle is
-    read, the upper one unless `lower`), "lower_triangular", "upper_triangular", "diagonal", "tridiagonal", "banded", and
-    SciPy's abbreviations.  "positive_definite" given by `assume` reads the lower triangle, as `lower` makes it.
+    read, the upper one unless `lower`), "lower_triangular", "upper_triangular", "diagonal", "tridiagonal", "banded",
+    and SciPy's abbreviations.  "positive_definite" given by `assume` reads the lower triangle, as `lower` makes it.
     `transposed`: a.T @ x = b, for real matrices only.  A run raises LinAlgError for a singular matrix.
     """
     if assume is not None and assume_a is not None:
@@ -169,10 +170,9 @@ def det(a: TensorLike) -> TensorVariable:
     return Det()(as_matrices(a, "det"))
 
 
-def slogdet(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+def slogdet(a: TensorLike) -> SlogdetResult:
     """The signs of the determinants of square matrices and the logarithms of their moduli: 0 and -inf if singular."""
-    sign, logarithm = SlogDet()(as_matrices(a, "slogdet"))
-    return sign, logarithm
+    return SlogdetResult(*outputs_of(SlogDet(), as_matrices(a, "slogdet")))
 
 
 def eigh(
@@ -183,8 +183,8 @@ def eigh(
     """(w, v): the ascending eigenvalues of Hermitian matrices and eigenvectors as columns; reads the triangle `UPLO`.
 
     SciPy's options: `lower` in the place of `UPLO`; `b`, positive definite, for a @ v = b @ v @ diag(w) (`type` 1),
-    a @ b @ v = v @ diag(w) (2) or b @ a @ v = v @ diag(w) (3); `eigvals_only`; the pairs of `subset_by_index`, first and
-    last included, or of values above the first and up to the second of `subset_by_value`.
+    a @ b @ v = v @ diag(w) (2) or b @ a @ v = v @ diag(w) (3); `eigvals_only`; the pairs of `subset_by_index`, first
+    and last included, or of values above the first and up to the second of `subset_by_value`.
     """
     if lower is not None and UPLO is not None:
         raise TypeError("eigh: lower and UPLO say the same thing; give one of them")
@@ -196,7 +196,7 @@ def eigh(
     w, v = (found, None) if eigvals_only else found
     if subset_by_index is not None or subset_by_value is not None:
         w, v = part_of_spectrum(w, v, subset_by_index, subset_by_value)
-    return w if eigvals_only else (w, v)
+    return w if eigvals_only else EighResult(w, v)
 
 
 def eigvalsh(a: TensorLike, UPLO: Any = None, **options: Any) -> TensorVariable:
@@ -207,14 +207,13 @@ def eigvalsh(a: TensorLike, UPLO: Any = None, **options: Any) -> TensorVariable:
     return eigh(a, UPLO, eigvals_only=True, **options)  # type: ignore[no-any-return]
 
 
-def eig(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+def eig(a: TensorLike) -> EigResult:
     """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w).
 
     Both are complex; NumPy makes them real where all imaginary parts are 0.  Derivatives go by way of w, which must
     be distinct.
     """
-    w, v = outputs_of(Eig(), as_matrices(a, "eig"))
-    return w, v
+    return EigResult(*outputs_of(Eig(), as_matrices(a, "eig")))
 
 
 def eigvals(a: TensorLike) -> TensorVariable:
@@ -260,13 +259,13 @@ def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
 
 def svd(
     a: TensorLike, full_matrices: bool = True, compute_uv: bool = True
-) -> TensorVariable | tuple[TensorVariable, TensorVariable, TensorVariable]:
+) -> TensorVariable | SVDResult:
     """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
 
     `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
     """
     a = as_matrices(a, "svd")
-    return SVD(full_matrices)(a) if compute_uv else SingularValues()(a)
+    return SVDResult(*outputs_of(SVD(full_matrices), a)) if compute_uv else SingularValues()(a)
 
 
 def svdvals(a: TensorLike) -> TensorVariable:
@@ -280,8 +279,8 @@ def qr(
 ) -> Any:  # fmt: skip
     """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
 
-    `mode` is "reduced" (or SciPy's "economic"), "complete" (or "full": q is square) or "r".  `pivoting`: a third result,
-    the order of columns for which the moduli on the diagonal of r do not increase: a[:, p] = q @ r; mode "r" gives (r,
+    `mode` is "reduced" (or SciPy's "economic"), "complete" (or "full": q is square) or "r".  `pivoting`: a third
+    result, the order of columns for which the moduli on the diagonal of r do not increase: a[:, p] = q @ r; mode "r" gives (r,
     p).
     """
     if mode == "raw":
@@ -289,7 +288,7 @@ def qr(
     a = finite(a, "qr", check_finite)
     op = QR({"economic": "reduced", "full": "complete"}.get(mode, mode))
     if not pivoting:
-        return op(a)
+        return op(a) if mode == "r" else QRResult(*outputs_of(op, a))
     order = ColumnOrder()(a)
     batch = order if a.ndim == 2 else expand_dims(order, -2)
     permuted = T.take(a, order, axis=-1) if a.ndim == 2 else T.take_along_axis(a, batch, -1)

@@ -92,7 +92,7 @@ def _fortran(x: np.ndarray) -> np.ndarray:
 
 
 def lu_of(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return l and u in one m by n matrix, the unit diagonal of l left out, and the row that each row was swapped with."""
+    """Return l and u in one m by n matrix, without the unit diagonal of l, and the row that each was swapped with."""
     m, n = a.shape
     factor, least = _fortran(a), min(m, n)
     if not least:

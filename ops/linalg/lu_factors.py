@@ -59,7 +59,8 @@ class LU(MatrixOp, HostOp):
         if g is None:
             return [None]
         k = T.lengths_of(pivots)[-1]
-        square, below, right = (..., slice(k), slice(k)), (..., slice(k, None), slice(k)), (..., slice(k), slice(k, None))
+        inside, beyond = slice(k), slice(k, None)
+        square, below, right = (..., inside, inside), (..., beyond, inside), (..., inside, beyond)
         lower, upper = factors[square], factors[square]  # type: ignore[index]
         by_l, by_u = SolveTriangular(False, unit=True), SolveTriangular(False)
         g_below = adjoint(by_u(upper, adjoint(g[below])))  # type: ignore[index]  # g u^-H
@@ -96,7 +97,7 @@ class PivotOrder(MatrixOp, HostOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         pivots, a = values
         m = a.shape[-2]
-        if pivots.size and not (0 <= pivots.min() and pivots.max() < m):
+        if pivots.size and not (pivots.min() >= 0 and pivots.max() < m):
             raise ValueError(f"lu_solve: pivots must be from 0 to {m - 1}, got {pivots.min()} to {pivots.max()}")
         order = np.broadcast_to(np.arange(m), a.shape[:-1]).copy()
         for k in range(pivots.shape[-1]):

@@ -126,8 +126,8 @@ def root_of(a: np.ndarray) -> tuple[np.ndarray]:
 def logarithm_of(a: np.ndarray) -> tuple[np.ndarray]:
     """The principal logarithm of a matrix, complex: square roots until it is near 1, then quadrature.
 
-    Source: Higham, Functions of Matrices (2008), algorithm 11.9, and for the quadrature equation 11.18.  The diagonal is
-    that of logarithms, and the elements beside it have a closed form (the same book, equation 11.28).
+    Source: Higham, Functions of Matrices (2008), algorithm 11.9, and for the quadrature equation 11.18.  The diagonal
+    is that of logarithms, and the elements beside it have a closed form (the same book, equation 11.28).
     """
     if not np.isfinite(a).all():
         return (np.full(a.shape, np.nan, np.result_type(a.dtype, np.complex64)),)

@@ -8,5 +8,7 @@ from .matrix_functions import *  # noqa: F403
 from .schur_factors import *  # noqa: F403
 from .structured import *  # noqa: F403
 
-_MODULES = (equations, functions, lu_factors, matrix_functions, schur_factors, structured)
-__all__ = sorted(name for module in _MODULES for name in module.__all__)
+__all__ = [  # noqa: PLE0604  (lists of names)
+    *functions.__all__, *equations.__all__, *lu_factors.__all__, *matrix_functions.__all__, *schur_factors.__all__,
+    *structured.__all__,
+]  # fmt: skip

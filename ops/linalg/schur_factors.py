@@ -79,7 +79,8 @@ class QZ(MatrixOp, HostOp):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.square(inputs, 2)
         b = self.square(inputs[1:])
-        if len(a.shape) != len(b.shape) or any(None not in n and n[0] != n[1] for n in zip(a.shape, b.shape, strict=True)):
+        pairs = zip(a.shape, b.shape, strict=False)
+        if len(a.shape) != len(b.shape) or any(None not in pair and pair[0] != pair[1] for pair in pairs):
             raise ValueError(f"qz: expected two matrices of one shape, got {' and '.join(map(describe, inputs))}")
         return a, a, a, a
 
@@ -213,23 +214,26 @@ def null_space(
     Singular values up to `rcond` (by default as many units in the last place as A has rows or columns) times the
     largest count as 0.  Without a derivative: A determines the space, and no basis of it.
     """
-    a, rank, _, vh = _ranked("null_space", A, rcond, check_finite)
+    rank, _, vh = _ranked("null_space", A, rcond, check_finite)
     return adjoint(vh[rank:, :])
 
 
 def orth(A: TensorLike, rcond: float | None = None) -> TensorVariable:
-    """An orthonormal basis of the span of the columns; how many there are the run decides.  `rcond`: see `null_space`."""
-    a, rank, u, _ = _ranked("orth", A, rcond, False)
+    """An orthonormal basis of the span of the columns; how many there are the run decides.
+
+    `rcond`: see `null_space`.
+    """
+    rank, u, _ = _ranked("orth", A, rcond, False)
     return u[:, :rank]
 
 
-def _ranked(what: str, x: TensorLike, rcond: float | None, check: Any) -> tuple[Any, Any, Any, Any]:
+def _ranked(what: str, x: TensorLike, rcond: float | None, check: Any) -> tuple[Any, Any, Any]:
     a = finite(x, what, check)
     if a.ndim != 2:
-        raise ValueError(f"{what}: the number of vectors would differ from place to place of {describe(a)}; use ag.scan")
+        raise ValueError(f"{what}: the number of vectors would differ from place to place of {describe(a)}")
     u, s, vh = outputs_of(SVD(what == "null_space"), a)
     m, n = T.lengths_of(a)
     if rcond is None:
         rcond = T.mul(T.cast(T.maximum(m, n), s.dtype), T.constant(float(np.finfo(s.dtype).eps), s.dtype))
     bound = T.mul(T.max(s, initial=0), T.cast(rcond, s.dtype))
-    return a, T.sum(T.gt(s, bound), dtype="int64"), u, vh
+    return T.sum(T.gt(s, bound), dtype="int64"), u, vh

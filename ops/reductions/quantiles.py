@@ -75,10 +75,10 @@ def quantile(
     """The numbers below which the shares `q` of the elements along `axis` lie; NaN if there is one.
 
     `q`: a number from 0 to 1 or an array of them, whose axes come first in the result.  `method`, where that is between
-    two elements: "linear", "lower", "higher", "nearest" or "midpoint"; or, as Hyndman and Fan define them, "inverted_cdf",
-    "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased" or
-    "normal_unbiased".  Raises ValueError for other q, at run time where these are known only then, and IndexError where
-    there are no elements.
+    two elements: "linear", "lower", "higher", "nearest" or "midpoint"; or, as Hyndman and Fan define them,
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+    "median_unbiased" or "normal_unbiased".  Raises ValueError for other q, at run time where these are known only then,
+    and IndexError where there are no elements.
     """
     return _quantile("quantile", as_tensor(x), q, axis, method, keepdims, 1)
 

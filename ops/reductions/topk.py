@@ -51,7 +51,7 @@ class TopK(HostOp):
         n = x.shape[-1]
         if not 0 <= k <= n:
             raise ValueError(f"topk: k must be from 0 to {n}, the length of the axis, got {k}")
-        if self.largest:  # from the end of the ascending order of the reversed axis, which keeps equal elements in order
+        if self.largest:  # of the reversed axis, from the end: equal elements stay in order
             order = n - 1 - np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
         else:
             order = np.argsort(x, axis=-1, kind="stable")[..., :k]
@@ -73,7 +73,7 @@ def topk(
 ) -> tuple[TensorVariable, TensorVariable]:
     """(values, positions) of the `k` greatest elements along `axis` in descending order; the least, without `largest`.
 
-    NaN counts as greater than any number, and of equal elements the first stands first.  `k` is an integer or an integer
+    NaN counts as greater than any number, and of equal elements the first stands first.  `k` is an integer or integer
     scalar; ValueError for one that is not from 0 to the length of the axis, at run time where only the run knows.
     """
     x = as_tensor(x)

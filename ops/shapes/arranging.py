@@ -19,7 +19,8 @@ from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, t
 
 __all__ = [
     "append", "argwhere", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "column_stack", "compress",
-    "concat", "diag_indices", "diag_indices_from", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_", "mask_indices", "matrix_transpose",
+    "concat", "diag_indices", "diag_indices_from", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_",
+    "mask_indices", "matrix_transpose",
     "meshgrid", "permute_dims", "ravel_multi_index", "rollaxis", "rot90", "tril_indices", "tril_indices_from",
     "trim_zeros", "triu_indices", "triu_indices_from",
     "unravel_index", "unstack", "vsplit",

@@ -90,7 +90,7 @@ def putmask(a: TensorLike, mask: TensorLike, values: TensorLike) -> TensorVariab
     flat, chosen = flatten(x), flatten(T.cast(chosen, "bool"))
     known = flat.type.shape[0], chosen.type.shape[0]
     if None not in known and known[0] != known[1]:
-        raise ValueError(f"putmask: mask and data must be the same size, got {describe(as_tensor(mask))}, {describe(x)}")
+        raise ValueError(f"putmask: mask and data must be the same size, got {describe(chosen)} and {describe(flat)}")
     return reshape(T.switch(chosen, _repeated(values, lengths_of(flat)[0], x.dtype), flat), lengths_of(x))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...graph import Variable
 from ..core.checks import shown
 from ..core.namespace import T
-from ..core.tensor import TensorVariable, as_tensor
+from ..core.tensor import TensorVariable, as_tensor, holds_variables
 from ..core.typing import DTypeLike, TensorLike
 from ..shapes.conditions import checked
 
@@ -29,7 +29,8 @@ def asarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None, *,
     kept = isinstance(a, Variable) and (dtype is None or np.dtype(dtype) == a.dtype)
     if copy is False and not kept:
         raise ValueError("asarray: a constant or a cast is a copy, but copy=False; use copy=None")
-    x = as_tensor(a) if isinstance(a, Variable) or dtype is None else T.constant(a, dtype)
+    symbolic = dtype is None or isinstance(a, Variable) or (isinstance(a, (list, tuple)) and holds_variables(a))
+    x = as_tensor(a) if symbolic else T.constant(a, dtype)
     x = x if dtype is None or x.dtype == np.dtype(dtype) else T.cast(x, dtype)
     return x.copy() if copy and kept else x
 

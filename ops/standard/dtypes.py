@@ -18,13 +18,69 @@ from ..core.tensor import TensorVariable
 from ..core.typing import DTypeLike, TensorLike
 
 __all__ = [
-    "bool", "bool_", "broadcast_shapes", "byte", "can_cast", "cdouble", "common_type", "complex128", "complex64",
-    "complexfloating", "csingle", "double", "dtype", "e", "euler_gamma", "finfo", "float16", "float32", "float64",
-    "floating", "half", "iinfo", "inexact", "inf", "int16", "int32", "int64", "int8", "int_", "intc", "integer", "intp",
-    "iscomplexobj", "isdtype", "isfortran", "isrealobj", "isscalar", "issubdtype", "iterable", "long", "longlong",
-    "min_scalar_type", "nan", "newaxis", "number", "pi", "promote_types", "result_type", "short", "signedinteger",
-    "single", "ubyte", "uint", "uint16", "uint32", "uint64", "uint8", "uintc", "uintp", "ulong", "ulonglong",
-    "unsignedinteger", "ushort",
+    "bool",
+    "bool_",
+    "broadcast_shapes",
+    "byte",
+    "can_cast",
+    "cdouble",
+    "common_type",
+    "complex64",
+    "complex128",
+    "complexfloating",
+    "csingle",
+    "double",
+    "dtype",
+    "e",
+    "euler_gamma",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "floating",
+    "half",
+    "iinfo",
+    "inexact",
+    "inf",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int_",
+    "intc",
+    "integer",
+    "intp",
+    "iscomplexobj",
+    "isdtype",
+    "isfortran",
+    "isrealobj",
+    "isscalar",
+    "issubdtype",
+    "iterable",
+    "long",
+    "longlong",
+    "min_scalar_type",
+    "nan",
+    "newaxis",
+    "number",
+    "pi",
+    "promote_types",
+    "result_type",
+    "short",
+    "signedinteger",
+    "single",
+    "ubyte",
+    "uint",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uintc",
+    "uintp",
+    "ulong",
+    "ulonglong",
+    "unsignedinteger",
+    "ushort",
 ]  # fmt: skip
 
 int8: Final = np.dtype("int8")
@@ -104,9 +160,24 @@ def issubdtype(arg1: Any, arg2: Any) -> Any:
     return np.issubdtype(arg1, arg2)
 
 
-def finfo(type: Any) -> np.finfo:
-    """The limits of a floating-point dtype, or of that of a tensor.  Raises ValueError for another dtype."""
-    return np.finfo(_read(type))
+class finfo:  # noqa: N801  (NumPy's name)
+    """The limits of a floating-point dtype, or of that of a tensor, as Python floats; those of the parts if complex.
+
+    Attributes: `bits dtype eps epsneg max min smallest_normal smallest_subnormal tiny resolution precision nmant`.
+    Raises ValueError for another dtype.
+    """
+
+    def __init__(self, type: Any) -> None:
+        found = np.finfo(_read(type))
+        self.dtype, self.bits = np.dtype(found.dtype), int(found.bits)
+        self.eps, self.epsneg = float(found.eps), float(found.epsneg)
+        self.max, self.min = float(found.max), float(found.min)
+        self.smallest_normal = self.tiny = float(found.smallest_normal)
+        self.smallest_subnormal, self.resolution = float(found.smallest_subnormal), float(found.resolution)
+        self.precision, self.nmant = int(found.precision), int(found.nmant)
+
+    def __repr__(self) -> str:
+        return f"finfo(eps={self.eps}, max={self.max}, smallest_normal={self.smallest_normal}, dtype={self.dtype})"
 
 
 def iinfo(type: Any) -> np.iinfo:
@@ -179,4 +250,4 @@ def _read(x: Any) -> Any:
 
 
 bool_: Final = np.dtype("bool")
-bool = bool_  # noqa: A001  (last, so that the functions above have Python's)
+bool = bool_

@@ -40,8 +40,9 @@ def main() -> int:
 
 def summary(outcomes: dict[str, str]) -> int:
     """Print how many tests passed and which surprise; return 1 if one does."""
-    failed = {name.removeprefix("array_api_tests/") for name, outcome in outcomes.items() if outcome in ("failed", "error")}
-    passed = {name.removeprefix("array_api_tests/") for name, outcome in outcomes.items() if outcome == "passed"}
+    named = [(name.removeprefix("array_api_tests/"), outcome) for name, outcome in outcomes.items()]
+    failed = {name for name, outcome in named if outcome in ("failed", "error")}
+    passed = {name for name, outcome in named if outcome == "passed"}
     new, repaired = sorted(failed - FAILURES.keys()), sorted(passed & FAILURES.keys())
     share = len(passed) / max(len(passed) + len(failed), 1)
     print(f"{len(passed)} passed, {len(failed)} failed: {share:.2%}")

@@ -35,7 +35,7 @@ class Array:
     size = property(lambda self: self.value.size)
     device = property(lambda self: "cpu")
     T = property(lambda self: computed(lambda x: x.T, self))
-    mT = property(lambda self: computed(lambda x: x.mT, self))
+    mT = property(lambda self: computed(lambda x: x.mT, self))  # noqa: N815  (the standard's name)
 
     def __bool__(self): return bool(self.value)
     def __int__(self): return int(self.value)
@@ -46,7 +46,8 @@ class Array:
     def __iter__(self): return (self[k] for k in range(len(self)))
     def __hash__(self): return id(self)
     def __repr__(self): return f"Array({self.value!r})"
-    def __dlpack__(self, **options): return self.value.__dlpack__(**options)
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return self.value.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
     def __dlpack_device__(self): return self.value.__dlpack_device__()
     def __getitem__(self, key, /): return computed(operator.getitem, self, key)
     def __setitem__(self, key, value, /):
@@ -62,11 +63,13 @@ class Array:
 
 
 def _operator(name):
+    function = getattr(operator, name)
+
     def binary(self, other, /):
-        return computed(lambda a, b: getattr(operator, name)(a, b), self, other)
+        return computed(function, self, other)
 
     def reflected(self, other, /):
-        return computed(lambda a, b: getattr(operator, name)(b, a), self, other)
+        return computed(function, other, self)
 
     def in_place(self, other, /):
         self.value = binary(self, other).value
@@ -80,12 +83,20 @@ def _operator(name):
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift",
               "rshift"):  # fmt: skip
     _operator(_name)
+def _comparison(function):
+    return lambda a, b, /: computed(function, a, b)
+
+
+def _sign(function):
+    return lambda a, /: computed(function, a)
+
+
 for _name in ("lt", "le", "gt", "ge"):
-    setattr(Array, f"__{_name}__", lambda a, b, /, _f=getattr(operator, _name): computed(_f, a, b))
+    setattr(Array, f"__{_name}__", _comparison(getattr(operator, _name)))
 Array.__eq__ = lambda a, b, /: computed(T.eq, a, b)
 Array.__ne__ = lambda a, b, /: computed(T.ne, a, b)
 for _name in ("neg", "pos", "abs", "invert"):
-    setattr(Array, f"__{_name}__", lambda a, /, _f=getattr(operator, _name): computed(_f, a))
+    setattr(Array, f"__{_name}__", _sign(getattr(operator, _name)))
 
 
 def computed(function, *arguments, **options):
@@ -137,6 +148,17 @@ def _lifted(function):
     return call
 
 
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """`T.asarray`; an array that may not be copied stays the same object."""
+    found = computed(T.asarray, obj, dtype=dtype, device=device, copy=copy)
+    return obj if copy is False else found
+
+
+def reshape(x, /, shape, *, copy=None):
+    """`T.reshape`, whose lengths may stand side by side as well, as in `x.reshape(2, 3)`."""
+    return computed(T.reshape, x, shape=shape, copy=copy)
+
+
 def from_dlpack(x, /, *, device=None, copy=None):
     return computed(T.from_dlpack, x.value if isinstance(x, Array) else x, device=device)
 
@@ -157,7 +179,7 @@ linalg, fft = _Extension(T.linalg), _Extension(T.fft)
 
 def __getattr__(name):
     found = getattr(T, name)
-    own = isinstance(found, types.FunctionType) or isinstance(found, T.TensorOp)
+    own = isinstance(found, (types.FunctionType, T.TensorOp))
     return _lifted(found) if own else found
 
 
