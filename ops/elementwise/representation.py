@@ -14,25 +14,12 @@ from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from ..core.typing import TensorLike
 from .c_forms import helper
-from .pointwise import plain_op, ufunc_op, unary_op
+from .pointwise import ufunc_op, unary_op
 
 if TYPE_CHECKING:
     from ..core.signatures import Binary, Unary
 
-__all__ = ["bitwise_count", "frexp", "frexp_exponent", "frexp_mantissa", "ldexp", "nextafter", "spacing"]
-
-
-def _wide_floats(ufunc: np.ufunc) -> promotion.Rule:
-    """NumPy's rule, but for float16, whose neighbours C does not compute."""
-    own = promotion.by_ufunc(ufunc)
-
-    def rule(dtypes: tuple[promotion.Operand, ...]) -> promotion.Loop:
-        operands, result = own(dtypes)
-        if result == "float16":
-            raise TypeError("float16 has no neighbours here; use T.cast(x, 'float32')")
-        return operands, result
-
-    return rule
+__all__ = ["bitwise_count", "frexp", "ldexp", "nextafter", "spacing"]
 
 
 def _exponent(dtypes: tuple[promotion.Operand, ...]) -> promotion.Loop:
@@ -41,22 +28,23 @@ def _exponent(dtypes: tuple[promotion.Operand, ...]) -> promotion.Loop:
 
 
 
-nextafter: Binary = plain_op(
-    "nextafter", np.nextafter, _wide_floats(np.nextafter), arity=2,
+nextafter: Binary = ufunc_op(
+    "nextafter", np.nextafter,
     meaning="The next number after x1 towards x2 in its dtype; x2 where they are equal, NaN beside NaN.",
     cost=8,
     derivative=(lambda g, y, a, b: g, None),
-    c={"f": helper("nextafter", 2)},
+    c={"fe": helper("nextafter", 2)},
 )
-spacing: Unary = plain_op(
-    "spacing", np.spacing, _wide_floats(np.spacing),
-    meaning="The distance from x to the next number away from 0 in its dtype, with the sign of x; NaN for infinities.",
+spacing: Unary = ufunc_op(
+    "spacing", np.spacing,
+    meaning="The distance from x to the next number away from 0 in its dtype, with the sign of x; NaN for infinities.\n\n"
+        "Of float16 the distance to the next greater number, as NumPy has it.",
     cost=10,
     derivative=(None,),
-    c={"f": helper("spacing")},
+    c={"fe": helper("spacing")},
 )
-ldexp: Binary = plain_op(
-    "ldexp", np.ldexp, promotion.by_ufunc(np.ldexp), arity=2,
+ldexp: Binary = ufunc_op(
+    "ldexp", np.ldexp,
     meaning="x1 * 2 ** x2 for an integer x2, rounded once.",
     cost=6,
     derivative=(lambda g, y, a, b: T.ldexp(g, b), None),
@@ -66,7 +54,7 @@ frexp_mantissa: Unary = unary_op(
     "frexp_mantissa", lambda x: np.frexp(x)[0], promotion.by_ufunc(np.cbrt),
     meaning="The number from 0.5 to 1, with the sign of x, that times a power of 2 is x; else x.",
     cost=8,
-    derivative=(lambda g, y, x: T.ldexp(g, T.neg(T.frexp_exponent(x))),),
+    derivative=(lambda g, y, x: T.ldexp(g, T.neg(frexp_exponent(x))),),
     c={"f": helper("frexp_mantissa")},
 )
 frexp_exponent: Unary = unary_op(
