@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .expected import FAILURES
+from ..campaign.values.parity import FAILURES
 
 ROOT = Path(__file__).resolve().parents[2]
 

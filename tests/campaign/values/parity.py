@@ -66,7 +66,7 @@ REFUSED: dict[str, dict[str, str]] = {
     "unpackbits": {"bitorder is": "an abbreviation of `bitorder`"},
     "linalg.pinv": {"hermitian must be": "`hermitian`"},
     "linalg.svd": {"hermitian must be": "`hermitian`"},
-    "linalg.qr": {"the mode must be": "the deprecated modes full and economic"},
+    "linalg.qr": {"the mode": "the mode raw"},
     "linalg.cond": {"Singular matrix": "a singular matrix for norms other than 2"},
     "linalg.norm": {"no elements": "no elements"},
     "linalg.matrix_norm": {"no elements": "no elements"},
@@ -108,6 +108,7 @@ COMPUTED_OTHERWISE: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "percentile": ("integers whose difference leaves 64 bits", lambda c: _large(c, "a")),
     "quantile": ("integers whose difference leaves 64 bits", lambda c: _large(c, "a")),
     "linalg.matrix_power": ("NaN or infinities: products are taken in another order", lambda c: True),
+    "linalg.qr": ("the modes full and economic, which are SciPy's here", lambda c: True),
     "linalg.pinv": ("integers without elements: floats", lambda c: True),
     "linalg.lstsq": ("NaN or infinities: LAPACK defines nothing for them", lambda c: _beyond(c, "a", "b")),
     "linalg.multi_dot": ("NaN or infinities: products are taken in another order", lambda c: True),
@@ -129,6 +130,32 @@ check together with a value that nothing reads; see
 [the tour](tutorials/tour.md#errors-that-optimized-code-may-drop).
 
 """
+_TEXT = "text, dates and objects: no tensor holds them"
+_FILES = "files: read them by NumPy and pass the arrays"
+_SHOWN = "printing: values exist when a function has run"
+_STATE = "the state of NumPy: errors, buffers, its build"
+_CLASSES = "classes and iterators of arrays with values"
+_MEMORY = "memory: no program sees that of a tensor"
+_WIDE = "long doubles: C and GPUs have no such vectors"
+LEFT_OUT: dict[str, str] = {
+    _TEXT: """bytes_ char character datetime64 datetime_as_string datetime_data busday_count busday_offset busdaycalendar
+        is_busday isnat flexible generic mintypecode object_ str_ strings timedelta64 typename void typecodes sctypeDict
+        ScalarType""",
+    _FILES: """fromfile fromregex fromstring frombuffer genfromtxt load loadtxt memmap save savetxt savez
+        savez_compressed""",
+    _SHOWN: """array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific
+        get_printoptions printoptions set_printoptions""",
+    _STATE: """errstate getbufsize geterr geterrcall get_include info little_endian setbufsize seterr seterrcall
+        show_config show_runtime test""",
+    _CLASSES: """asmatrix bmat broadcast flatiter frompyfunc ma ndarray ndenumerate ndindex nditer nested_iters poly1d
+        polynomial rec recarray record ufunc""",
+    _MEMORY: "may_share_memory shares_memory",
+    _WIDE: "clongdouble complex256 float128 longdouble float96 complex192",
+    "modules of NumPy itself": "core ctypeslib dtypes emath exceptions f2py lib testing typing",
+    "values of Python: True and False": "False_ True_",
+    "special functions: those are in `T.special`": "i0",
+}
+"""Names of NumPy's main namespace that `T` has not, by the reason."""
 COMPUTED_HERE = {
     "ptp": "an axis given as an array",
     "linalg.pinv": "`rtol=None` for integers",
@@ -141,6 +168,30 @@ DRAWS = [
     "Bounds of `integers` must be integers; NumPy rounds floats. Draws of floats are float32 or float64.",
 ]  # fmt: skip
 
+_PERMITTED = "NumPy's and Python's value, which the standard allows in a note beside this case"
+_CASES = (
+    "(isfinite(x1_i) and x1_i < 0 and x2_i is +infinity) -> -0",
+    "(isfinite(x1_i) and x1_i > 0 and x2_i is -infinity) -> -0",
+    "(x1_i is +infinity and isfinite(x2_i) and x2_i < 0) -> -infinity",
+    "(x1_i is +infinity and isfinite(x2_i) and x2_i > 0) -> +infinity",
+    "(x1_i is -infinity and isfinite(x2_i) and x2_i < 0) -> +infinity",
+    "(x1_i is -infinity and isfinite(x2_i) and x2_i > 0) -> -infinity",
+)
+"""Quotients rounded down in which an operand is infinite: the standard names a limit, Python pairs // with %."""
+_FUNCTIONS = {"floor_divide": "test_binary", "__floordiv__": "test_binary", "__ifloordiv__": "test_iop"}
+
+FAILURES: dict[str, str] = {
+    f"test_special_cases.py::{test}[{name}{case}]": _PERMITTED for name, test in _FUNCTIONS.items() for case in _CASES
+}
+"""Tests of the public suite that fail, with the reason."""
+STANDARD = [
+    "## The array API standard", "",
+    "`x.__array_namespace__()` is `arignote.ops`, which conforms to version 2025.12 with `linalg` and `fft`.",
+    "`python -m tests.array_api PATH` runs the [public suite](https://github.com/data-apis/array-api-tests) in a checkout",
+    "PATH. Its tests ask for values, so a wrapper builds, compiles and runs a function for each call.",
+    "These tests fail, all others pass:",
+]  # fmt: skip
+
 
 def page() -> str:
     """The text of docs/numpy_parity.md."""
@@ -150,6 +201,11 @@ def page() -> str:
     lines += [f"| {_named(name)} | {reason} |" for name, (reason, _) in COMPUTED_OTHERWISE.items()]
     lines += ["", "## Calls that NumPy refuses and Arignote computes", "", "| function | call |", "|---|---|"]
     lines += [f"| {_named(name)} | {call} |" for name, call in COMPUTED_HERE.items()]
+    lines += ["", "## Names of NumPy's main namespace that `T` lacks", "", "All others are there.", ""]
+    lines += ["| names | reason |", "|---|---|"]
+    lines += [f"| {', '.join(f'`{name}`' for name in sorted(names.split()))} | {why} |" for why, names in LEFT_OUT.items()]
+    lines += ["", *STANDARD, "", "| test | reason |", "|---|---|"]
+    lines += [f"| `{test}` | {reason} |" for test, reason in FAILURES.items()]
     return HEAD + "\n".join([*lines, "", *DRAWS]) + "\n"
 
 
