@@ -37,7 +37,7 @@ nextafter: Binary = ufunc_op(
 )
 spacing: Unary = ufunc_op(
     "spacing", np.spacing,
-    meaning="The distance from x to the next number away from 0 in its dtype, with the sign of x; NaN for infinities.\n\n"
+    meaning="The distance from x to the next number away from 0, with the sign of x; NaN for infinities.\n\n"
         "Of float16 the distance to the next greater number, as NumPy has it.",
     cost=10,
     derivative=(None,),

@@ -280,8 +280,8 @@ def qr(
     """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
 
     `mode` is "reduced" (or SciPy's "economic"), "complete" (or "full": q is square) or "r".  `pivoting`: a third
-    result, the order of columns for which the moduli on the diagonal of r do not increase: a[:, p] = q @ r; mode "r" gives (r,
-    p).
+    result, the order of columns for which the moduli on the diagonal of r do not increase: a[:, p] = q @ r; mode "r"
+    gives (r, p).
     """
     if mode == "raw":
         raise ValueError('qr: the mode "raw" is not there, since reflectors have no derivative; use "reduced"')

@@ -1,7 +1,7 @@
 """Names that other libraries have and this one lacks: what to write in their place.
 
-Each advice is an expression of `T`, `ag`, the tensors x, y (matrices), v (a vector), i (integers) and s (a scalar), which
-a test calls.  Loaded when a name is missing.
+Each advice is an expression of `T`, `ag`, the tensors x, y (matrices), v (a vector), i (integers) and s (a scalar),
+which a test calls.  Loaded when a name is missing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ INSTEAD: Mapping[str, str] = {
     "is_tensor": "isinstance(x, T.TensorVariable)",
     # TensorFlow
     "reduce_sum": "T.sum(x)", "reduce_mean": "T.mean(x)", "reduce_max": "T.max(x)", "reduce_min": "T.min(x)",
-    "reduce_prod": "T.prod(x)", "reduce_any": "T.any(x)", "reduce_all": "T.all(x)", "reduce_logsumexp": "T.logsumexp(x)",
+    "reduce_prod": "T.prod(x)", "reduce_any": "T.any(x)", "reduce_all": "T.all(x)",
+    "reduce_logsumexp": "T.logsumexp(x)",
     "matrix_inverse": "T.linalg.inv(x)", "boolean_mask": "x[x > 0]", "Variable": "ag.shared(1.0)",
     "placeholder": "T.matrix('x')", "range": "T.arange(3)", "convert_to_tensor": "T.as_tensor([1.0])",
     "tensor_scatter_nd_update": "T.set_subtensor(x[i], 0.0)", "squared_difference": "T.square(x - y)",

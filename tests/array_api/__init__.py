@@ -2,6 +2,6 @@
 
     python -m tests.array_api PATH [--mode NUMPY] [--examples 100] [pytest's arguments]
 
-PATH is a checkout of https://github.com/data-apis/array-api-tests with its submodule.  `campaign/values/parity.py` lists
-the tests that fail and why; the command fails if others do, or if one of these passes.
+PATH is a checkout of https://github.com/data-apis/array-api-tests with its submodule.  `campaign/values/parity.py`
+lists the tests that fail and why; the command fails if others do, or if one of these passes.
 """

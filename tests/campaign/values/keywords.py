@@ -104,8 +104,8 @@ VALUES: dict[str, Sequence[Any]] = {
     "overwrite_input": (True,), "optimize": (True, False, "greedy"), "assume_unique": (True,), "sorted": (True,),
     "bins": (5, np.int64(4), [0.0, 1.0, 2.0]), "range": ((-1.0, 2.0),), "step": (2,), "stop": (9,), "N": (3,),
     "method": (
-        "lower", "higher", "nearest", "midpoint", "linear", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
-        "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+        "lower", "higher", "nearest", "midpoint", "linear", "inverted_cdf", "averaged_inverted_cdf",
+        "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
     ),
     "kind": ("stable", None), "hermitian": (False,),
 }  # fmt: skip

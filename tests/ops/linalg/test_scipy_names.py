@@ -254,7 +254,7 @@ def test_mistakes_that_a_run_finds():
     zero = np.zeros((2, 2))
     for build in (lambda: L.lu_solve(L.lu_factor(x), T.ones(2)), lambda: L.solve(x, T.ones(2), assume_a="diagonal"),
                   lambda: L.solve_banded((0, 1), x, T.ones(2))):  # fmt: skip
-        with pytest.raises(np.linalg.LinAlgError, match="(S|s)ingular"):
+        with pytest.raises(np.linalg.LinAlgError, match=r"(S|s)ingular"):
             ag.function([x], build(), mode="NUMPY")(zero)
     with pytest.raises(np.linalg.LinAlgError, match="Failed to find a finite solution"):
         ag.function([x], L.solve_continuous_are(x, x, x, T.eye(2)), mode="NUMPY")(zero)

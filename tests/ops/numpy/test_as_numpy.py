@@ -107,7 +107,8 @@ INTEGERS = {"dequantize": "int8", "requantize": "int32", "packbits": "int8", "un
 OTHER_ARGUMENTS = {
     "take": ([0, 1],), "repeat": (2,), "append": (X3,), "split": (1,), "roll": (1,), "quantile": (0.5,),
     "percentile": (50,), "nanquantile": (0.5,), "nanpercentile": (50,), "partition": (1,), "argpartition": (1,),
-    "insert": (1, 2.0), "topk": (1,), "put_along_axis": (np.zeros((2, 3, 4), int), 1.0), "delete": (1,), "array_split": (2,),
+    "insert": (1, 2.0), "topk": (1,), "put_along_axis": (np.zeros((2, 3, 4), int), 1.0),
+    "delete": (1,), "array_split": (2,),
     "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
     "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
     "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),
