@@ -71,7 +71,9 @@ OPTIONS = _table({
              "ravel_multi_index reshape sort unravel_index zeros zeros_like",
     "device": "arange array asanyarray asarray astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like "
               "linspace ones ones_like zeros zeros_like",
-    "like": "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye full identity ones tri zeros",
+    "like": "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye full identity ones require tri "
+            "zeros",
+    "ndmax": "array",
     "subok": "array broadcast_arrays broadcast_to copy empty_like full_like ones_like zeros_like",
     "copy": "astype meshgrid nan_to_num reshape",
     "overwrite_input": "median nanmedian nanpercentile nanquantile percentile quantile",
@@ -89,6 +91,7 @@ OPTIONS = _table({
     "hermitian": "linalg.pinv linalg.svd",
 })  # fmt: skip
 ACCEPTED: dict[str, tuple[Any, ...]] = {
+    "ndmax": (0,),
     "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
     "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table", "introselect"),
     "full": (False,), "cov": (False,), "mode": (None, "raise"), "return_indices": (False,),
@@ -99,7 +102,9 @@ _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
 """The options of NumPy's elementwise functions."""
-UFUNCS = frozenset(["fabs", "modf", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)])
+UFUNCS = frozenset(
+    ["fabs", "frexp", "modf", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)]
+)
 """Functions of ours that are elementwise functions of NumPy."""
 
 

@@ -68,9 +68,9 @@ def _gammaln(x: float) -> float:
 
 def expm1(x: np.ndarray) -> np.ndarray:
     """exp(x) - 1; of complex numbers that are not finite or have no imaginary part as C99 defines exp (annex G)."""
-    found = np.expm1(x)
+    found: np.ndarray = np.expm1(x)
     if x.dtype.kind != "c":
-        return found  # type: ignore[no-any-return]
+        return found
     found = np.where(np.isfinite(x), found, np.exp(x) - 1)
     is_real = x.imag == 0
     found.real[is_real] = np.expm1(x.real[is_real]) + 0.0  # no negative zero

@@ -176,7 +176,7 @@ def slogdet(a: TensorLike) -> SlogdetResult:
 
 
 def eigh(
-    a: TensorLike, UPLO: Any = None, *, b: TensorLike | None = None, lower: bool | None = None,
+    a: TensorLike, UPLO: Any = "L", *, b: TensorLike | None = None, lower: bool | None = None,
     eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, type: int = 1,
     check_finite: bool = False, subset_by_index: Any = None, subset_by_value: Any = None, driver: str | None = None,
 ) -> Any:  # fmt: skip
@@ -186,20 +186,18 @@ def eigh(
     a @ b @ v = v @ diag(w) (2) or b @ a @ v = v @ diag(w) (3); `eigvals_only`; the pairs of `subset_by_index`, first
     and last included, or of values above the first and up to the second of `subset_by_value`.
     """
-    if lower is not None and UPLO is not None:
-        raise TypeError("eigh: lower and UPLO say the same thing; give one of them")
+    if isinstance(UPLO, (Variable, np.ndarray)):  # SciPy's second argument
+        UPLO, b = "L", UPLO
     UPLO = UPLO if lower is None else "L" if lower else "U"
-    if UPLO is not None and not isinstance(UPLO, str):  # SciPy's second argument
-        UPLO, b = None, UPLO
-    matrix = _read_lower(finite(a, "eigh", check_finite), UPLO or "L", "eigh")
-    found = eigenpairs(matrix, b, type, (UPLO or "L") == "L", eigvals_only)
+    matrix = _read_lower(finite(a, "eigh", check_finite), UPLO, "eigh")
+    found = eigenpairs(matrix, b, type, UPLO == "L", eigvals_only)
     w, v = (found, None) if eigvals_only else found
     if subset_by_index is not None or subset_by_value is not None:
         w, v = part_of_spectrum(w, v, subset_by_index, subset_by_value)
     return w if eigvals_only else EighResult(w, v)
 
 
-def eigvalsh(a: TensorLike, UPLO: Any = None, **options: Any) -> TensorVariable:
+def eigvalsh(a: TensorLike, UPLO: Any = "L", **options: Any) -> TensorVariable:
     """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U".
 
     `options`: SciPy's, those of `eigh`.

@@ -41,12 +41,13 @@ def copyto(dst: TensorLike, src: TensorLike, casting: str = "same_kind", where: 
     return T.switch(broadcast_to(mask, lengths_of(x)), value, x)
 
 
-def put(a: TensorLike, ind: TensorLike, v: TensorLike, mode: str = "raise") -> TensorVariable:
+def put(a: TensorLike, ind: TensorLike, v: TensorLike, mode: str | None = "raise") -> TensorVariable:
     """`a` with `v`, repeated or cut to as many elements, at the positions `ind` of the flattened a.
 
     `mode`, for positions out of range: "raise" (IndexError at run time), "wrap" or "clip"; of equal positions the last
     counts.
     """
+    mode = mode or "raise"
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f'put: clipmode must be one of "clip", "raise" or "wrap", got {shown(mode)}')
     x, places = as_tensor(a), as_tensor(ind)

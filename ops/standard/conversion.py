@@ -26,6 +26,7 @@ def asarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None, *,
     `copy`: True for another variable; False where none may be made, which raises ValueError if `a` needs a cast or is
     no variable.
     """
+    _require_order("asarray", order)
     kept = isinstance(a, Variable) and (dtype is None or np.dtype(dtype) == a.dtype)
     if copy is False and not kept:
         raise ValueError("asarray: a constant or a cast is a copy, but copy=False; use copy=None")
@@ -35,17 +36,23 @@ def asarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None, *,
     return x.copy() if copy and kept else x
 
 
+def _require_order(what: str, order: Any) -> None:
+    if order not in (None, "C", "F", "A", "K"):
+        kind = ValueError if isinstance(order, str) else TypeError
+        raise kind(f'{what}: order must be one of "C", "F", "A" or "K", got {shown(order)}')
+
+
 def array(
     object: TensorLike, dtype: DTypeLike = None, *, copy: Any = True, order: str | None = "K", ndmin: int = 0
 ) -> TensorVariable:
     """A tensor of `dtype` with `object`'s values; axes of length 1 go in front up to rank `ndmin`."""
-    x = asarray(object, dtype, copy=None if copy in (True, None) else copy)
+    x = asarray(object, dtype, order, copy=None if copy in (True, None) else copy)
     return T.expand_dims(x, tuple(range(ndmin - x.ndim))) if x.ndim < ndmin else x
 
 
-def asanyarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None) -> TensorVariable:
+def asanyarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None, *, copy: Any = None) -> TensorVariable:
     """`asarray`: tensors have no subclasses."""
-    return asarray(a, dtype)
+    return asarray(a, dtype, order, copy=copy)
 
 
 def ascontiguousarray(a: TensorLike, dtype: DTypeLike = None) -> TensorVariable:

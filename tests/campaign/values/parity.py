@@ -23,6 +23,10 @@ REFUSED: dict[str, dict[str, str]] = {
         "a scalar has no axes": "an axis of a scalar",
     },
     "arange": {"real scalars of one dtype (bool": "dtype bool"},
+    "array": {"copy=False": "`copy=False` for an array, which becomes a constant", "ndmax must be": "`ndmax`"},
+    "asarray": {"copy=False": "`copy=False` for an array, which becomes a constant"},
+    "asanyarray": {"copy=False": "`copy=False` for an array, which becomes a constant"},
+    "from_dlpack": {"copy=False": "`copy=False`, since a constant is a copy"},
     "bincount": {"weights must": "weights of any shape beside no elements"},
     "choose": {"mode is": "a number for `mode`"},
     "corrcoef": {"join along": "no observations beside others"},
@@ -54,6 +58,8 @@ REFUSED: dict[str, dict[str, str]] = {
     "piecewise": {"a condition: expected length": "an empty condition beside elements"},
     "polyadd": {"the coefficients": "coefficients that are no vector"},
     "polysub": {"the coefficients": "coefficients that are no vector"},
+    "polymul": {"the coefficients": "coefficients that are no vector"},
+    "polydiv": {"the coefficients": "coefficients that are no vector", "Singular": "a divisor that begins with 0"},
     "polyder": {"the coefficients": "coefficients that are no vector"},
     "polyint": {"the coefficients": "coefficients that are no vector"},
     "polyval": {"the coefficients": "coefficients that are no vector"},
@@ -100,6 +106,7 @@ def _single(call: Any, name: str) -> bool:
 COMPUTED_OTHERWISE: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "convolve": ("NaN or infinities: zeros beyond the ends are multiplied by them", lambda c: _beyond(c, "a", "v")),
     "correlate": ("NaN or infinities: zeros beyond the ends are multiplied by them", lambda c: _beyond(c, "a", "v")),
+    "polymul": ("NaN or infinities: zeros beyond the ends are multiplied by them", lambda c: _beyond(c, "a1", "a2")),
     "cov": ("one row, known at run time only: a matrix, for NumPy a scalar", lambda c: _single(c, "m")),
     "corrcoef": ("one row, known at run time only: a matrix, for NumPy a scalar", lambda c: _single(c, "x")),
     "interp": ("`xp` that descends: NumPy's values depend on its search", _descends),
@@ -158,6 +165,8 @@ LEFT_OUT: dict[str, str] = {
 """Names of NumPy's main namespace that `T` has not, by the reason."""
 COMPUTED_HERE = {
     "ptp": "an axis given as an array",
+    "array": "`ndmax=None`",
+    "poly": "one root as a scalar",
     "linalg.pinv": "`rtol=None` for integers",
     "linalg.tensorinv": "no elements",
 }
