@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ..campaign.values.parity import FAILURES
+from ..campaign.values.parity import standard_summary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,21 +35,7 @@ def main() -> int:
         ]  # fmt: skip
         subprocess.run(command, cwd=options.path, env=environment, check=False)
         outcomes = {t["nodeid"]: t["outcome"] for t in json.loads(report.read_text())["tests"]}
-    return summary(outcomes)
-
-
-def summary(outcomes: dict[str, str]) -> int:
-    """Print how many tests passed and which surprise; return 1 if one does."""
-    named = [(name.removeprefix("array_api_tests/"), outcome) for name, outcome in outcomes.items()]
-    failed = {name for name, outcome in named if outcome in ("failed", "error")}
-    passed = {name for name, outcome in named if outcome == "passed"}
-    new, repaired = sorted(failed - FAILURES.keys()), sorted(passed & FAILURES.keys())
-    share = len(passed) / max(len(passed) + len(failed), 1)
-    print(f"{len(passed)} passed, {len(failed)} failed: {share:.2%}")
-    for title, names in (("not listed as failures", new), ("listed as failures, but passed", repaired)):
-        if names:
-            print(f"{title}:", *names, sep="\n    ")
-    return int(bool(new or repaired))
+    return standard_summary(outcomes)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def _operator(name):
         return self
 
     plain = name.strip("_")
-    for form, function in ((f"__{plain}__", binary), (f"__r{plain}__", reflected), (f"__i{plain}__", in_place)):
-        setattr(Array, form, function)
+    for prefix, method in (("", binary), ("r", reflected), ("i", in_place)):
+        setattr(Array, f"__{prefix}{plain}__", method)
 
 
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift",

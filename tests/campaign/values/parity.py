@@ -202,6 +202,20 @@ STANDARD = [
 ]  # fmt: skip
 
 
+def standard_summary(outcomes: dict[str, str]) -> int:
+    """Print how many tests passed and which surprise; return 1 if one does."""
+    named = [(name.removeprefix("array_api_tests/"), outcome) for name, outcome in outcomes.items()]
+    failed = {name for name, outcome in named if outcome in ("failed", "error")}
+    passed = {name for name, outcome in named if outcome == "passed"}
+    new, repaired = sorted(failed - FAILURES.keys()), sorted(passed & FAILURES.keys())
+    share = len(passed) / max(len(passed) + len(failed), 1)
+    print(f"{len(passed)} passed, {len(failed)} failed: {share:.2%}")
+    for title, names in (("not listed as failures", new), ("listed as failures, but passed", repaired)):
+        if names:
+            print(f"{title}:", *names, sep="\n    ")
+    return int(bool(new or repaired))
+
+
 def page() -> str:
     """The text of docs/numpy_parity.md."""
     lines = ["## Calls that NumPy computes and Arignote refuses", "", "| function | refused |", "|---|---|"]
