@@ -192,6 +192,11 @@ _FUNCTIONS = {"floor_divide": "test_binary", "__floordiv__": "test_binary", "__i
 FAILURES: dict[str, str] = {
     f"test_special_cases.py::{test}[{name}{case}]": _PERMITTED for name, test in _FUNCTIONS.items() for case in _CASES
 }
+_TANH = (
+    "test_special_cases.py::test_unary"
+    "[tanh(real(x_i) is +infinity and isfinite(imag(x_i)) and imag(x_i) > 0) -> 1 + 0j]"
+)
+FAILURES[_TANH] = "NumPy's and C99's sign of the imaginary zero, that of sin(2 y); most draws pass"
 """Tests of the public suite that fail, with the reason."""
 STANDARD = [
     "## The array API standard", "",
@@ -207,7 +212,7 @@ def standard_summary(outcomes: dict[str, str]) -> int:
     named = [(name.removeprefix("array_api_tests/"), outcome) for name, outcome in outcomes.items()]
     failed = {name for name, outcome in named if outcome in ("failed", "error")}
     passed = {name for name, outcome in named if outcome == "passed"}
-    new, repaired = sorted(failed - FAILURES.keys()), sorted(passed & FAILURES.keys())
+    new, repaired = sorted(failed - FAILURES.keys()), sorted((passed & FAILURES.keys()) - {_TANH})
     share = len(passed) / max(len(passed) + len(failed), 1)
     print(f"{len(passed)} passed, {len(failed)} failed: {share:.2%}")
     for title, names in (("not listed as failures", new), ("listed as failures, but passed", repaired)):
