@@ -102,7 +102,7 @@ class Riccati(Equation):
     """The base of the Riccati equations; derivatives hold the residual at 0."""
 
     def residual(self, x: Variable, *operands: Variable) -> Variable:
-        """What is 0 for the solution."""
+        """The expression that is 0 for the solution."""
         raise NotImplementedError
 
     def multiplier(self, x: Variable, g: Variable, *operands: Variable) -> Variable:

@@ -166,8 +166,8 @@ def lu_solve(
     if trans == 0:
         permuted = _rows(b, order)
         return restore(SolveTriangular(False)(factors, SolveTriangular(True, unit=True)(factors, permuted)))
-    turned = adjoint(factors) if trans == 2 else T.swapaxes(factors, -1, -2)
-    x = SolveTriangular(False, unit=True)(turned, SolveTriangular(True)(turned, b))
+    opposite = adjoint(factors) if trans == 2 else T.swapaxes(factors, -1, -2)
+    x = SolveTriangular(False, unit=True)(opposite, SolveTriangular(True)(opposite, b))
     return restore(_rows(x, T.argsort(order, axis=-1)))
 
 

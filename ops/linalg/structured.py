@@ -70,8 +70,8 @@ class SolveBanded(MatrixOp, HostOp):
         if g is None:
             return [None, None]
         diagonals = range(self.upper, -self.lower - 1, -1)  # j - i of each row of ab
-        turned = T.stack([_shifted(T.conj(ab[..., self.upper - d, :]), d) for d in reversed(diagonals)], -2)  # type: ignore[index]
-        back = SolveBanded(self.upper, self.lower)(turned, g)
+        opposite = T.stack([_shifted(T.conj(ab[..., self.upper - d, :]), d) for d in reversed(diagonals)], -2)  # type: ignore[index]
+        back = SolveBanded(self.upper, self.lower)(opposite, g)
         conjugate: Any = T.conj(x)
         rows = [T.neg(T.sum(T.mul(_shifted(back, -d, -2), conjugate), axis=-1)) for d in diagonals]
         return [T.stack(rows, -2), back]

@@ -1,4 +1,4 @@
-"""What the array API standard asks a namespace about itself (its chapter "Inspection")."""
+"""Answers to what the array API standard asks a namespace about itself (its chapter "Inspection")."""
 
 from __future__ import annotations
 
