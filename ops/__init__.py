@@ -12,6 +12,7 @@ ops are no public names, though `T.Softmax` finds one.
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
     lowered        ops that only rules make
+    standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
 
 `T.linalg`, `T.fft`, `T.nn` and `T.random` are namespaces of their own.  Begin with core/tensor.py.
 """
@@ -24,6 +25,7 @@ from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
+from .control.applying import *
 from .core.interpret import evaluate as evaluate
 from .core.interpret import interpret as interpret
 from .core.keywords import with_numpys_keywords as _with_numpys_keywords
@@ -48,6 +50,7 @@ from .elementwise.logic import *
 from .elementwise.parts import *
 from .elementwise.records import ELEMENTWISE as ELEMENTWISE
 from .elementwise.records import cast as cast
+from .elementwise.representation import *
 from .linalg.assumptions import *
 from .linalg.einsum import *
 from .linalg.products import *
@@ -74,6 +77,7 @@ from .reductions.sets import *
 from .reductions.signal_windows import *
 from .reductions.sorting import *
 from .reductions.statistics import *
+from .reductions.topk import *
 from .reductions.unbroadcasting import *
 from .shapes.arranging import *
 from .shapes.creation import *
@@ -97,6 +101,12 @@ from .shapes.shape import swapaxes as swapaxes
 from .shapes.shape import tensor_to_dim as tensor_to_dim
 from .shapes.shape import transpose as transpose
 from .shapes.specify import *
+from .shapes.written import *
+from .standard.comparison import *
+from .standard.conversion import *
+from .standard.dtypes import *
+from .standard.info import __array_api_version__ as __array_api_version__
+from .standard.info import __array_namespace_info__ as __array_namespace_info__
 
 _with_numpys_keywords(globals(), "")
 

@@ -21,4 +21,7 @@ def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> 
     result, _ = optdb.query(query)(graph_of(expression, "rewrite"), GraphEditor(watch))
     if isinstance(expression, FunctionGraph):
         return result
-    return type(expression)(result.outputs) if isinstance(expression, (list, tuple)) else result.outputs[0]
+    if not isinstance(expression, (list, tuple)):
+        return result.outputs[0]
+    kind = type(expression)
+    return kind(*result.outputs) if hasattr(kind, "_fields") else kind(result.outputs)  # a named tuple, as of eigh

@@ -22,6 +22,8 @@ from .group import Group, Place, is_literal, operands_at
 Key = tuple[Variable, Place]
 FAILED = ir.Local("int32", "failed")
 """The local of a fallible kernel that records whether an element was refused."""
+_ON_HALVES = frozenset(("nextafter", "spacing", "switch"))
+"""Operations on float16 as it is stored, which are not computed in float32."""
 
 
 class Operands:
@@ -178,7 +180,7 @@ class Nest:
 
     def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
         """Return a scalar operation on values; float16 is computed in float32 and rounded."""
-        if name != "switch" and any(a.dtype == "float16" for a in args):
+        if name not in _ON_HALVES and any(a.dtype == "float16" for a in args):
             wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
             return self.cast(wide, dtype)
         return self.let(ir.ScalarOp(name, dtype, args))

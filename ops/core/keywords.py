@@ -9,6 +9,7 @@ A function's own parameters come first; what they lack stands in the tables belo
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -68,10 +69,12 @@ OPTIONS = _table({
     """,
     "order": "argpartition argsort copy empty empty_like eye full full_like ones ones_like partition ravel "
              "ravel_multi_index reshape sort unravel_index zeros zeros_like",
-    "device": "arange astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like linspace ones ones_like "
-              "zeros zeros_like",
-    "like": "arange empty eye full identity ones tri zeros",
-    "subok": "broadcast_arrays broadcast_to copy empty_like full_like ones_like zeros_like",
+    "device": "arange array asanyarray asarray astype empty empty_like eye fft.fftfreq fft.rfftfreq full full_like "
+              "linspace ones ones_like zeros zeros_like",
+    "like": "arange array asanyarray asarray ascontiguousarray asfortranarray empty eye full identity ones require tri "
+            "zeros",
+    "ndmax": "array",
+    "subok": "array broadcast_arrays broadcast_to copy empty_like full_like ones_like zeros_like",
     "copy": "astype meshgrid nan_to_num reshape",
     "overwrite_input": "median nanmedian nanpercentile nanquantile percentile quantile",
     "assume_unique": "isin",
@@ -88,6 +91,7 @@ OPTIONS = _table({
     "hermitian": "linalg.pinv linalg.svd",
 })  # fmt: skip
 ACCEPTED: dict[str, tuple[Any, ...]] = {
+    "ndmax": (0,),
     "order": (None, "C", "K", "A"), "device": (None, "cpu"), "subok": (True, False), "copy": (None, True, False),
     "overwrite_input": (True, False), "assume_unique": (True, False), "kind": (None, "sort", "table", "introselect"),
     "full": (False,), "cov": (False,), "mode": (None, "raise"), "return_indices": (False,),
@@ -98,7 +102,9 @@ _INSTEAD = {"out": "a graph has no memory to write to; assign the result"}
 UFUNC = {"out": (None,), "where": (True,), "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
          "order": ACCEPTED["order"], "dtype": (None,), "subok": (True, False)}  # fmt: skip
 """The options of NumPy's elementwise functions."""
-UFUNCS = frozenset(["fabs", "modf", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)])
+UFUNCS = frozenset(
+    ["fabs", "frexp", "modf", "positive", *(name for name in FIRST if FIRST[name] == ["x1"] and "." not in name)]
+)
 """Functions of ours that are elementwise functions of NumPy."""
 
 
@@ -126,6 +132,12 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
             arguments, keywords = placed(name, arguments, names, own, keywords)
         return function(*arguments, **keywords)
 
+    if "device" in options or "copy" in options:  # the array API standard names both
+        own_signature = inspect.signature(function)
+        further = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in options]
+        _call.__signature__ = own_signature.replace(  # type: ignore[attr-defined]
+            parameters=[*own_signature.parameters.values(), *further]
+        )
     space = name.rpartition(".")[0]
     _call.__module__ = f"{__package__.removesuffix('.core')}.{space}".rstrip(".")  # where pickle finds it by its name
     return _call

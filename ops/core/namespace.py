@@ -53,14 +53,22 @@ def _is_public(value: object) -> bool:
     return not (isinstance(value, type) and issubclass(value, Op) and value.__name__ != "TensorOp")
 
 
-def missing(name: str, inner: Mapping[str, ModuleType]) -> type[Op]:
-    """The class of an op by its name.  Raises AttributeError, which says whether an inner namespace has the name."""
+def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type[Op]:
+    """The class of an op by its name.
+
+    Raises AttributeError, which says whether an inner namespace has the name, or what to write in its place: "instead"
+    has names of other libraries, those of the inner namespace `space` apart.
+    """
     found = op_class(name)
     if found is not None:
         return found
     owner = next((space for space, module in inner.items() if name in module.__all__), None)
     instead = f"; it is T.{owner}.{name}" if owner else ""
-    message = f"module {PACKAGE!r} has no attribute {name!r}{instead}"
+    if not owner and not name.startswith("_"):
+        table = import_module(".standard.instead", PACKAGE)
+        advice = (table.LINALG if space == "linalg" else table.INSTEAD).get(name)
+        instead = f"; use {advice}" if advice else ""
+    message = f"module {f'{PACKAGE}.{space}'.rstrip('.')!r} has no attribute {name!r}{instead}"
     raise AttributeError(message, name=name, obj=None)  # without a guess by Python
 
 

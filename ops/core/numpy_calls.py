@@ -50,9 +50,11 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     name = f"{function.__module__}.{function.__name__}"
     writes = function is np.nan_to_num and not (*args[1:2], options.get("copy", True))[0]
     if writes or function.__name__ in _WRITERS:
+        returned = f"T.{function.__name__}(x, ...), which returns the result"
         raise TypeError(
-            f"{name} writes into an array, and the symbolic {x!r} never changes; use T.set_subtensor(x[index], value), "
-            f"np.where(condition, value, x), or a copy{line()}"
+            f"{name} writes into an array, and the symbolic {x!r} never changes; use "
+            + ("np.where(np.isnan(x), value, x)" if writes else returned)
+            + f", T.set_subtensor(x[index], value), or a copy{line()}"
         )
     if is_of_call() and function in _OF_SHAPES:
         return _OF_SHAPES[function](*args, **options)

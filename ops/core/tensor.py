@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
@@ -26,6 +27,9 @@ from .promotion import typed_scalar
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
+
+STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""Versions of the array API standard; each holds the one before it."""
 
 
 class TensorVariable(Operators, Variable):
@@ -67,6 +71,10 @@ class TensorVariable(Operators, Variable):
         trace = current()
         return math.prod(lengths(self, trace)) if trace is not None and trace.of_call else T.size(self)
 
+    @property
+    def device(self) -> str:
+        """The device of its values as the array API standard asks for it; engines copy to others by themselves."""
+        return "cpu"
     @property
     def T(self) -> TensorVariable: return T.transpose(self)
     @property
@@ -155,6 +163,17 @@ class TensorVariable(Operators, Variable):
     def nonzero_values(self) -> TensorVariable:
         """The elements that are not zero, in C order: `x[x.nonzero()]`."""
         return self[T.nonzero(self)]
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> TensorVariable:
+        """Itself, for the only device.  Raises ValueError for another device or a stream."""
+        if device != "cpu" or stream is not None:
+            raise ValueError(f'to_device: expected "cpu" and no stream, got {shown(device)} and {shown(stream)}')
+        return self
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The namespace of the array API standard: `arignote.ops`.  Raises ValueError for a version it has not."""
+        if api_version not in (None, *STANDARD_VERSIONS):
+            raise ValueError(f"api_version: expected one of {', '.join(STANDARD_VERSIONS)}, got {shown(api_version)}")
+        return sys.modules[__package__.removesuffix(".core")]
 
     # --- elementwise functions as methods, as Theano's variables have them
     def arccos(self) -> TensorVariable: return T.arccos(self)
@@ -418,7 +437,7 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
         return value  # type: ignore[return-value]  # all variables of this vocabulary are TensorVariables
     if type(value) is Length:
         return as_tensor(value.variable, dtype)
-    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and _holds_variables(value):
+    if isinstance(value, (list, tuple)) and not hasattr(value, "__array__") and holds_variables(value):
         return T.stack([as_tensor(v, dtype) for v in value])
     try:
         return constant(value, dtype, name)
@@ -427,9 +446,9 @@ def as_tensor(value: TensorLike, dtype: DTypeLike = None, name: str | None = Non
         raise TypeError(f"{asker}: {error}" if asker else str(error)) from None
 
 
-def _holds_variables(value: Sequence[Any]) -> bool:
+def holds_variables(value: Sequence[Any]) -> bool:
     return any(
-        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and _holds_variables(v))
+        isinstance(v, Variable) or type(v) is Length or (isinstance(v, (list, tuple)) and holds_variables(v))
         for v in value
     )
 

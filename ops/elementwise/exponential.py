@@ -50,8 +50,8 @@ exp2: Unary = ufunc_op(
     derivative=(lambda g, y, x: g * y * LN2,),
     c={"f": helper("exp2"), "c": Form("cexp{f}(ag_scale_{T}({0}, 0x1.62e42fefa39efp-1{f}))")},
 )
-expm1: Unary = ufunc_op(
-    "expm1", np.expm1, meaning="exp(x) - 1, accurate near 0.",
+expm1: Unary = plain_op(
+    "expm1", special.expm1, promotion.by_ufunc(np.expm1), meaning="exp(x) - 1, accurate near 0.",
     cost=20,
     derivative=(lambda g, y, x: g * T.exp(x),),  # y + 1 would cancel for large negative x
     c={"fc": helper("expm1")},

@@ -38,7 +38,7 @@ class _Clip(Elementwise):
     """`clip`, whose bounds may be None or left out, as in NumPy."""
 
     def __call__(  # type: ignore[override]
-        self, x: Any = None, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None, **keywords: Any
+        self, x: Any = None, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None, **keywords: Any
     ) -> TensorVariable:
         if keywords:
             (x,) = operands_by_name("clip", ("a",), () if x is None else (x,), keywords)
@@ -78,7 +78,7 @@ switch: Switch = plain_op(
 clip: _Clip = _Clip(
     "clip", np.clip, promotion.joint,
     meaning="clip(x, low, high): minimum(maximum(x, low), high); a bound may be None.",
-    arity=3, cost=2, usage="clip(x, a_min=None, a_max=None)",
+    arity=3, cost=2, usage="clip(x, min=None, max=None)",
     derivative=(  # at a bound everything goes to x
         lambda g, y, x, low, high: T.switch(T.eq(x, y), g, 0),
         lambda g, y, x, low, high: T.switch(T.logical_and(T.lt(x, low), T.lt(low, high)), g, 0),

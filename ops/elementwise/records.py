@@ -5,6 +5,7 @@ elementwise_exponential.py  exponentials, logarithms, the error and gamma functi
 elementwise_angles.py       trigonometric and hyperbolic functions
 elementwise_logic.py        comparisons, logic, bits
 elementwise_parts.py        choices, parts of numbers, copies
+elementwise_representation.py  neighbours, exponents, bits
 
 A new op is one record in one of these files, which names it in its `__all__`.  The namespace `T` and all other tables
 take it from there.
@@ -20,6 +21,7 @@ from . import arithmetic as elementwise_arithmetic
 from . import exponential as elementwise_exponential
 from . import logic as elementwise_logic
 from . import parts as elementwise_parts
+from . import representation as elementwise_representation
 from .angles import *
 from .arithmetic import *
 from .casting import Cast, cast
@@ -34,8 +36,12 @@ from .pointwise import (
     broadcast_shapes,
     operands,
 )
+from .representation import *
 
-_TABLES = (elementwise_arithmetic, elementwise_exponential, elementwise_angles, elementwise_logic, elementwise_parts)
+_TABLES = (
+    elementwise_arithmetic, elementwise_exponential, elementwise_angles, elementwise_logic, elementwise_parts,
+    elementwise_representation,
+)  # fmt: skip
 
 ELEMENTWISE: dict[str, Elementwise] = {
     op.name: op for table in _TABLES for op in vars(table).values() if isinstance(op, Elementwise)

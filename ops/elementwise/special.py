@@ -66,6 +66,18 @@ def _gammaln(x: float) -> float:
         return math.inf
 
 
+def expm1(x: np.ndarray) -> np.ndarray:
+    """exp(x) - 1; of complex numbers that are not finite or have no imaginary part as C99 defines exp (annex G)."""
+    found: np.ndarray = np.expm1(x)
+    if x.dtype.kind != "c":
+        return found
+    found = np.where(np.isfinite(x), found, np.exp(x) - 1)
+    is_real = x.imag == 0
+    found.real[is_real] = np.expm1(x.real[is_real]) + 0.0  # no negative zero
+    found.imag[is_real] = x.imag[is_real]
+    return found
+
+
 @_computed_in("float64")
 def erf(x: np.ndarray) -> np.ndarray:
     """The error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x."""

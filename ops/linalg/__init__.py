@@ -1,6 +1,6 @@
-"""Products of matrices and linear algebra; as `T.linalg` the functions of NumPy's `numpy.linalg`.
+"""Products of matrices and linear algebra; as `T.linalg` the functions of `numpy.linalg` and `scipy.linalg`.
 
-Begin with blas.py, the ops of products; functions.py holds what users call.
+Begin with blas.py, the ops of products; names.py lists what users call, NumPy's and SciPy's.
 """
 
 from typing import TYPE_CHECKING
@@ -8,6 +8,6 @@ from typing import TYPE_CHECKING
 from ...record import lazy
 
 if TYPE_CHECKING:
-    from .functions import *  # noqa: F403
+    from .names import *  # noqa: F403
 else:  # not at once: ops import parts of this folder while they are loaded
-    __getattr__, __dir__ = lazy.all_of(__name__, ".functions")
+    __getattr__, __dir__ = lazy.all_of(__name__, ".names")

@@ -20,14 +20,14 @@ from ...record import record
 from ..core.checks import describe
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype, with_dtype
-from ..core.tensor import TensorVariable
+from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.diagonals import diagonal
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, broadcast_to, reshape, squeeze
 from ..shapes.specify import SpecifyShape, with_length
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "einsum_path"]
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _UNKNOWN = 32
@@ -167,6 +167,19 @@ def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tup
     how = "optimal" if len(letters) <= _OPTIMAL else "greedy"
     path = np.einsum_path(f"{','.join(letters)}->{right}", *stand_ins, optimize=how)[0]
     return [tuple(group) for group in path[1:]]
+
+
+def einsum_path(subscripts: str, *operands: TensorLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
+    """NumPy's `einsum_path` for operands of these shapes: the order of contractions, and a text that says its costs.
+
+    `einsum` looks for an order by itself.  Raises ValueError for a length that is not known when the graph is built.
+    """
+    values = [as_tensor(v) for v in operands]
+    for v in values:
+        if None in v.type.shape:
+            raise ValueError(f"einsum_path: costs need known lengths, got {describe(v)}; give the variable a shape")
+    stand_ins = [np.broadcast_to(np.empty((), v.dtype), v.type.shape) for v in values]
+    return np.einsum_path(subscripts, *stand_ins, optimize=optimize)
 
 
 # --- one operand

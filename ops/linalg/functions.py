@@ -24,12 +24,18 @@ from ..reductions.quantiles import as_lines
 from ..reductions.sampled import cross
 from ..reductions.statistics import root_of_powers
 from ..shapes.arranging import matrix_transpose
+from ..shapes.conditions import checked
 from ..shapes.shape import expand_dims, squeeze
 from .determinants import Det, SlogDet
-from .factorizations import QR, SVD, Cholesky, Eig, Eigh, Eigvals, Eigvalsh, SingularValues
-from .matrix_ops import adjoint, as_matrices, real_dtype, transposed
+from .eigenproblems import eigenpairs, part_of_spectrum
+from .factorizations import QR, SVD, Cholesky, Eig, Eigvals, SingularValues
+from .lu_factors import ColumnOrder
+from .matrix_ops import adjoint, as_matrices, real_dtype
+from .matrix_ops import transposed as transposed_matrix
 from .products import matmul, tensordot, vecdot
 from .products import outer as outer_of_elements
+from .results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
+from .scipys import finite
 from .solving import Inverse, PseudoInverse, Solve, SolveTriangular
 
 __all__ = [
@@ -43,40 +49,92 @@ LinAlgError = np.linalg.LinAlgError
 _NOT_GIVEN = object()
 
 
-def cholesky(a: TensorLike, *, upper: bool = False) -> TensorVariable:
+def cholesky(
+    a: TensorLike, lower: bool | None = None, overwrite_a: bool = False, check_finite: bool = False, *,
+    upper: bool = False,
+) -> TensorVariable:  # fmt: skip
     """The lower triangular l of a = l @ l^H, or its adjoint with `upper`; a is Hermitian and positive definite.
 
-    Only that triangle of `a` is read.  A run raises LinAlgError for a matrix that is not positive definite.
+    Only that triangle of `a` is read.  `lower`: SciPy's name of the opposite of `upper`, without its default.  A run
+    raises LinAlgError for a matrix that is not positive definite, ValueError for NaN with `check_finite`.
     """
-    a = as_matrices(a, "cholesky")
+    if lower is not None and lower == upper:
+        upper = not lower
+    a = finite(a, "cholesky", check_finite)
     return adjoint(Cholesky()(adjoint(a))) if upper else Cholesky()(a)
 
 
-def solve(a: TensorLike, b: TensorLike, assume: str = "general") -> TensorVariable:
+_ASSUMED = {
+    "gen": "general", "general": "general", "sym": "sym", "symmetric": "sym", "her": "her", "hermitian": "her",
+    "pos": "positive_definite", "positive definite": "positive_definite", "positive_definite": "positive_definite",
+    "lower triangular": "lower_triangular", "lower_triangular": "lower_triangular",
+    "upper triangular": "upper_triangular", "upper_triangular": "upper_triangular", "diagonal": "diagonal",
+    "tridiagonal": "tridiagonal", "banded": "general",
+}  # fmt: skip
+"""SciPy's words for a matrix, and ours."""
+
+
+def solve(
+    a: TensorLike, b: TensorLike, assume: str | None = None, *, lower: bool = False, overwrite_a: bool = False,
+    overwrite_b: bool = False, check_finite: bool = False, assume_a: str | None = None, transposed: bool = False,
+) -> TensorVariable:  # fmt: skip
     """x with a @ x = b, in the joint dtype: b is a vector, or a batch of matrices whose columns are right sides.
 
-    `assume`: "general", "positive_definite" (half the work; the upper triangle of a is not read), "lower_triangular" or
-    "upper_triangular".  A run raises LinAlgError for a singular matrix.
+    `assume`, or SciPy's `assume_a`: "general", "positive_definite" (half the work), "sym" and "her" (one triangle is
+    read, the upper one unless `lower`), "lower_triangular", "upper_triangular", "diagonal", "tridiagonal", "banded",
+    and SciPy's abbreviations.  "positive_definite" given by `assume` reads the lower triangle, as `lower` makes it.
+    `transposed`: a.T @ x = b, for real matrices only.  A run raises LinAlgError for a singular matrix.
     """
-    if assume in ("lower_triangular", "upper_triangular"):
-        return solve_triangular(a, b, lower=assume == "lower_triangular")
-    return _solved(Solve(assume), a, b)
+    if assume is not None and assume_a is not None:
+        raise TypeError("solve: assume and assume_a say the same thing; give one of them")
+    kind = _ASSUMED.get(assume or assume_a or "general")
+    if kind is None:
+        expected = ", ".join(sorted(_ASSUMED))
+        raise ValueError(f"solve: {shown(assume or assume_a)} is not a recognized matrix structure; use {expected}")
+    a, b = finite(a, "solve", check_finite), finite(b, "solve", check_finite, vectors=True)
+    if transposed:
+        if a.type.kind == "c":
+            raise NotImplementedError("scipy.linalg.solve can currently not solve a^T x = b for complex matrices; "
+                                      "T.linalg.solve(a.T, b) can")  # fmt: skip
+        a, lower = transposed_matrix(a), not lower
+        kind = {"lower_triangular": "upper_triangular", "upper_triangular": "lower_triangular"}.get(kind, kind)
+    if kind in ("lower_triangular", "upper_triangular"):
+        return solve_triangular(a, b, lower=kind == "lower_triangular")
+    if kind == "positive_definite":
+        return _solved(Solve(kind), a if lower or assume is not None else adjoint(a), b)
+    if kind in ("sym", "her"):
+        half, turn = (T.tril if lower else T.triu), adjoint if kind == "her" else transposed_matrix
+        a = T.add(half(a), turn(half(a, -1 if lower else 1)))
+    elif kind == "diagonal":
+        middle = T.diagonal(a, 0, -2, -1)
+        middle = checked(middle, T.all(T.ne(middle, 0)), "A singular matrix detected.", error=LinAlgError)
+        return T.true_div(b, middle if b.ndim == 1 else expand_dims(middle, -1))
+    elif kind == "tridiagonal":
+        bands = [T.diagonal(a, k, -2, -1) for k in (1, 0, -1)]
+        ends = [(0, 0)] * (bands[0].ndim - 1)
+        rows = [T.pad(bands[0], [*ends, (1, 0)]), bands[1], T.pad(bands[2], [*ends, (0, 1)])]
+        return T.linalg.solve_banded((1, 1), T.stack(rows, -2), b, check_finite=False)
+    return _solved(Solve("general"), a, b)
 
 
 def solve_triangular(
-    a: TensorLike, b: TensorLike, *, lower: bool = False, trans: int = 0, unit_diagonal: bool = False
-) -> TensorVariable:
+    a: TensorLike, b: TensorLike, trans: int | str = 0, lower: bool = False, unit_diagonal: bool = False,
+    overwrite_b: bool = False, check_finite: bool = False,
+) -> TensorVariable:  # fmt: skip
     """x with a @ x = b for the upper (or `lower`) triangle of a; the other is not read.
 
-    `trans`: 0 for a, 1 for its transpose, 2 for its adjoint; `unit_diagonal`: the diagonal counts as ones and is not
-    read.  The shapes are those of `solve`.  A run raises LinAlgError for a zero on the diagonal.
+    `trans`: 0 or "N" for a, 1 or "T" for its transpose, 2 or "C" for its adjoint; `unit_diagonal`: the diagonal counts
+    as ones and is not read.  The shapes are those of `solve`.  A run raises LinAlgError for a zero on the diagonal.
     """
+    if isinstance(trans, str) and trans in "NTC" and len(trans) == 1:
+        trans = "NTC".index(trans)
     if trans not in (0, 1, 2):
-        raise ValueError(f"solve_triangular: trans must be 0, 1 or 2, got {trans!r}")
+        raise ValueError(f'solve_triangular: trans must be 0, 1 or 2, or "N", "T" or "C", got {trans!r}')
+    a, b = finite(a, "solve_triangular", check_finite), finite(b, "solve_triangular", check_finite, vectors=True)
     if trans:
-        a = (transposed if trans == 1 else adjoint)(as_matrices(a, "solve_triangular"))
+        a = (transposed_matrix if trans == 1 else adjoint)(a)
         lower = not lower
-    return _solved(SolveTriangular(lower, unit_diagonal), a, b)
+    return _solved(SolveTriangular(bool(lower), bool(unit_diagonal)), a, b)
 
 
 def _solved(op: Solve | SolveTriangular, a: Any, b: Any) -> TensorVariable:
@@ -112,31 +170,48 @@ def det(a: TensorLike) -> TensorVariable:
     return Det()(as_matrices(a, "det"))
 
 
-def slogdet(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+def slogdet(a: TensorLike) -> SlogdetResult:
     """The signs of the determinants of square matrices and the logarithms of their moduli: 0 and -inf if singular."""
-    sign, logarithm = SlogDet()(as_matrices(a, "slogdet"))
-    return sign, logarithm
+    return SlogdetResult(*outputs_of(SlogDet(), as_matrices(a, "slogdet")))
 
 
-def eigh(a: TensorLike, UPLO: str = "L") -> tuple[TensorVariable, TensorVariable]:
-    """The ascending eigenvalues of Hermitian matrices, and eigenvectors as columns; reads the triangle `UPLO`."""
-    values, vectors = Eigh()(_read_lower(a, UPLO, "eigh"))
-    return values, vectors
+def eigh(
+    a: TensorLike, UPLO: Any = "L", *, b: TensorLike | None = None, lower: bool | None = None,
+    eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, type: int = 1,
+    check_finite: bool = False, subset_by_index: Any = None, subset_by_value: Any = None, driver: str | None = None,
+) -> Any:  # fmt: skip
+    """(w, v): the ascending eigenvalues of Hermitian matrices and eigenvectors as columns; reads the triangle `UPLO`.
+
+    SciPy's options: `lower` in the place of `UPLO`; `b`, positive definite, for a @ v = b @ v @ diag(w) (`type` 1),
+    a @ b @ v = v @ diag(w) (2) or b @ a @ v = v @ diag(w) (3); `eigvals_only`; the pairs of `subset_by_index`, first
+    and last included, or of values above the first and up to the second of `subset_by_value`.
+    """
+    if isinstance(UPLO, (Variable, np.ndarray)):  # SciPy's second argument
+        UPLO, b = "L", UPLO
+    UPLO = UPLO if lower is None else "L" if lower else "U"
+    matrix = _read_lower(finite(a, "eigh", check_finite), UPLO, "eigh")
+    found = eigenpairs(matrix, b, type, UPLO == "L", eigvals_only)
+    w, v = (found, None) if eigvals_only else found
+    if subset_by_index is not None or subset_by_value is not None:
+        w, v = part_of_spectrum(w, v, subset_by_index, subset_by_value)
+    return w if eigvals_only else EighResult(w, v)
 
 
-def eigvalsh(a: TensorLike, UPLO: str = "L") -> TensorVariable:
-    """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U"."""
-    return Eigvalsh()(_read_lower(a, UPLO, "eigvalsh"))
+def eigvalsh(a: TensorLike, UPLO: Any = "L", **options: Any) -> TensorVariable:
+    """The ascending eigenvalues of Hermitian matrices; reads the triangle `UPLO`, "L" or "U".
+
+    `options`: SciPy's, those of `eigh`.
+    """
+    return eigh(a, UPLO, eigvals_only=True, **options)  # type: ignore[no-any-return]
 
 
-def eig(a: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+def eig(a: TensorLike) -> EigResult:
     """(w, v): eigenvalues and eigenvectors, as columns, of square matrices: a @ v = v @ diag(w).
 
     Both are complex; NumPy makes them real where all imaginary parts are 0.  Derivatives go by way of w, which must
     be distinct.
     """
-    w, v = outputs_of(Eig(), as_matrices(a, "eig"))
-    return w, v
+    return EigResult(*outputs_of(Eig(), as_matrices(a, "eig")))
 
 
 def eigvals(a: TensorLike) -> TensorVariable:
@@ -182,13 +257,13 @@ def _read_lower(a: Any, uplo: str, what: str) -> TensorVariable:
 
 def svd(
     a: TensorLike, full_matrices: bool = True, compute_uv: bool = True
-) -> TensorVariable | tuple[TensorVariable, TensorVariable, TensorVariable]:
+) -> TensorVariable | SVDResult:
     """u, s, vh with a = u @ diag(s) @ vh and s descending; s alone without `compute_uv`.
 
     `full_matrices` makes u and vh square; without it they have as many columns and rows as there are values.
     """
     a = as_matrices(a, "svd")
-    return SVD(full_matrices)(a) if compute_uv else SingularValues()(a)
+    return SVDResult(*outputs_of(SVD(full_matrices), a)) if compute_uv else SingularValues()(a)
 
 
 def svdvals(a: TensorLike) -> TensorVariable:
@@ -196,12 +271,27 @@ def svdvals(a: TensorLike) -> TensorVariable:
     return SingularValues()(as_matrices(a, "svd"))
 
 
-def qr(a: TensorLike, mode: str = "reduced") -> TensorVariable | tuple[TensorVariable, TensorVariable]:
+def qr(
+    a: TensorLike, mode: str = "reduced", *, pivoting: bool = False, overwrite_a: bool = False, lwork: Any = None,
+    check_finite: bool = False,
+) -> Any:  # fmt: skip
     """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
 
-    `mode` is "reduced", "complete" (q is square) or "r".
+    `mode` is "reduced" (or SciPy's "economic"), "complete" (or "full": q is square) or "r".  `pivoting`: a third
+    result, the order of columns for which the moduli on the diagonal of r do not increase: a[:, p] = q @ r; mode "r"
+    gives (r, p).
     """
-    return QR(mode)(as_matrices(a, "qr"))
+    if mode == "raw":
+        raise ValueError('qr: the mode "raw" is not there, since reflectors have no derivative; use "reduced"')
+    a = finite(a, "qr", check_finite)
+    op = QR({"economic": "reduced", "full": "complete"}.get(mode, mode))
+    if not pivoting:
+        return op(a) if mode == "r" else QRResult(*outputs_of(op, a))
+    order = ColumnOrder()(a)
+    batch = order if a.ndim == 2 else expand_dims(order, -2)
+    permuted = T.take(a, order, axis=-1) if a.ndim == 2 else T.take_along_axis(a, batch, -1)
+    found = outputs_of(op, permuted)
+    return (*found, order)
 
 
 def matrix_power(a: TensorLike, n: int) -> TensorVariable:

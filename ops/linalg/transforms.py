@@ -15,7 +15,7 @@ from ..core.checks import describe, normalize_axes, normalize_axis
 from ..core.keywords import with_numpys_keywords
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
-from ..core.typing import Axis, LengthLike, ShapeLike, TensorLike
+from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
 from ..shapes.lengths import as_length, as_lengths, lengths_of
 from .fourier import SCALED_BACK, Fourier
 
@@ -131,18 +131,20 @@ def irfftn(a: TensorLike, s: ShapeLike | None = None, axes: Axis = None, norm: s
 # --- frequencies
 
 
-def fftfreq(n: LengthLike, d: TensorLike = 1.0) -> TensorVariable:
-    """The frequencies of the elements of `fft`, in cycles a unit of the distance `d` between samples."""
+def fftfreq(n: LengthLike, d: TensorLike = 1.0, *, dtype: DTypeLike = None) -> TensorVariable:
+    """The frequencies of the elements of `fft`, in cycles a unit of the distance `d` between samples, as `dtype`."""
     count = as_length(n, "fftfreq", least=1)
     half = (count - 1) // 2 + 1
     places = T.arange(count)
-    return T.switch(T.lt(places, half), places, places - count) * _step(count, d)
+    found = T.switch(T.lt(places, half), places, places - count) * _step(count, d)
+    return found if dtype is None else T.cast(found, dtype)
 
 
-def rfftfreq(n: LengthLike, d: TensorLike = 1.0) -> TensorVariable:
+def rfftfreq(n: LengthLike, d: TensorLike = 1.0, *, dtype: DTypeLike = None) -> TensorVariable:
     """The frequencies of the elements of `rfft`; see `fftfreq`."""
     count = as_length(n, "rfftfreq", least=1)
-    return T.arange(count // 2 + 1) * _step(count, d)
+    found = T.arange(count // 2 + 1) * _step(count, d)
+    return found if dtype is None else T.cast(found, dtype)  # type: ignore[no-any-return]
 
 
 def _step(count: Any, d: TensorLike) -> TensorVariable:

@@ -13,7 +13,7 @@ from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.lengths import lengths_of
 
-__all__ = ["polyadd", "polyder", "polyfit", "polyint", "polysub"]
+__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "roots"]
 
 
 def polyadd(a1: TensorLike, a2: TensorLike) -> TensorVariable:
@@ -32,6 +32,84 @@ def _of_one_length(what: str, *polynomials: TensorLike) -> list[TensorVariable]:
     counts: list[Any] = [lengths_of(p)[0] for p in vectors]
     most = T.maximum(*counts)
     return [T.concatenate([T.zeros((most - n,), p.dtype), p]) for n, p in zip(counts, vectors, strict=True)]
+
+
+def polymul(a1: TensorLike, a2: TensorLike) -> TensorVariable:
+    """The coefficients of the product of two polynomials, without the zeros in front of either."""
+    a, b = (_without_zeros_in_front(_coefficients("polymul", p)) for p in (a1, a2))
+    return T.convolve(a, b)
+
+
+def _without_zeros_in_front(p: Any) -> TensorVariable:
+    """The coefficients from the first that is not 0; one 0 where there is none."""
+    some = T.ne(p, 0)
+    count = lengths_of(p)[0]
+    first = T.switch(T.any(some), T.argmax(T.append(some, True)), T.maximum(count - 1, 0))
+    return p[first:]  # type: ignore[no-any-return]
+
+
+def polydiv(u: TensorLike, v: TensorLike) -> tuple[TensorVariable, TensorVariable]:
+    """(quotient, remainder) of two polynomials, in floats; the remainder without zeros in front, up to 1e-8.
+
+    The quotient solves the triangular system of equal diagonals v, of which a run raises LinAlgError for v[0] = 0.
+    """
+    given = in_joint_dtype([_coefficients("polydiv", u), _coefficients("polydiv", v)])
+    u, v = (T.cast(x, "float64") if x.type.kind in "biu" else x for x in given)
+    m, n = (lengths_of(x)[0] for x in (u, v))
+    gap: Any = m - n + 1
+    count = T.maximum(gap, 1)
+    column = T.concatenate([v, T.zeros((T.maximum(count - n, 0),), v.dtype)])[:count]
+    front = T.concatenate([u, T.zeros((T.maximum(count - m, 0),), u.dtype)])[:count]
+    found = T.linalg.solve_triangular(T.linalg.toeplitz(column, T.zeros_like(column)), front, lower=True)
+    quotient = T.switch(T.ge(gap, 1), found, T.zeros_like(found))
+    rest = T.sub(u, T.convolve(quotient, v)[T.maximum(n - m, 0) :])
+    behind = T.ge(T.arange(m), T.maximum(gap, 0))
+    rest = T.switch(behind, rest, T.zeros_like(rest))
+    large = T.gt(T.abs(rest), 1e-8)
+    first = T.switch(T.any(large), T.argmax(T.append(large, True)), T.maximum(m - 1, 0))
+    return quotient, rest[first:]
+
+
+def poly(seq_of_zeros: TensorLike) -> TensorVariable:
+    """The coefficients of the polynomial with these roots, or of the characteristic polynomial of a square matrix.
+
+    The number of roots must be known.  Complex for complex roots and for matrices; NumPy drops imaginary parts where
+    roots come in conjugate pairs, and `T.real` does.  Raises ValueError for anything else.
+    """
+    x = as_tensor(seq_of_zeros)
+    if x.ndim == 2:
+        x = T.linalg.eigvals(x)
+    if x.ndim > 1:
+        raise ValueError(f"poly: input must be 1d or non-empty square 2d array, got {describe(x)}")
+    x = T.atleast_1d(x)
+    count = x.type.shape[0]
+    if count is None:
+        raise ValueError(f"poly: the number of roots must be known, got {describe(x)}; use T.specify_shape(x, (n,))")
+    x = T.cast(x, "float64") if x.type.kind in "biu" else x
+    found = T.ones((1,), x.dtype)
+    for k in range(count):
+        found = T.convolve(found, T.stack([T.ones((), x.dtype), T.neg(x[k])]))
+    return found
+
+
+def roots(p: TensorLike) -> TensorVariable:
+    """The roots of the polynomial, as many as its degree, complex: the eigenvalues of its companion matrix.
+
+    Zeros in front do not count, and those at the end are roots 0, which stand last.  Source: Horn and Johnson, Matrix
+    Analysis (1985), section 3.3.
+    """
+    p = _coefficients("roots", p)
+    p = T.cast(p, "float64") if p.type.kind in "biu" else p
+    inside = T.nonzero(p)[0]
+    some = T.gt(lengths_of(inside)[0], 0)
+    zeros = T.switch(some, lengths_of(p)[0] - 1 - T.max(inside, initial=0), 0)
+    kept = p[T.min(inside, initial=np.iinfo("int64").max) : T.max(inside, initial=-1) + 1]
+    kept = T.append(kept, T.ones((T.switch(some, 0, 1),), p.dtype))  # a constant, which has no root
+    size = lengths_of(kept)[0] - 1
+    first = T.cast(T.eq(T.arange(size), 0), p.dtype)
+    companion = T.eye(size, k=-1, dtype=p.dtype) - T.outer(first, kept[1:] / kept[0])
+    values = T.linalg.eigvals(companion)
+    return T.concatenate([values, T.zeros((zeros,), values.dtype)])
 
 
 def polyder(p: TensorLike, m: int = 1) -> TensorVariable:

@@ -60,7 +60,13 @@ def _elements_at(lines: Any, places: Any) -> TensorVariable:
     return T.reshape(found, (*T.lengths_of(places), *T.lengths_of(found)[1:]))
 
 
-_METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
+_DISCRETE = ("inverted_cdf", "closest_observation")
+_CORRECTED = {
+    "interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3.0, 1 / 3.0), "normal_unbiased": (3 / 8.0, 3 / 8.0),
+}  # fmt: skip
+"""The corrections alpha and beta of Hyndman and Fan, Sample Quantiles in Statistical Packages (1996)."""
+_METHODS = ("linear", "lower", "higher", "nearest", "midpoint", *_DISCRETE, "averaged_inverted_cdf", *_CORRECTED)
 
 
 def quantile(
@@ -69,8 +75,10 @@ def quantile(
     """The numbers below which the shares `q` of the elements along `axis` lie; NaN if there is one.
 
     `q`: a number from 0 to 1 or an array of them, whose axes come first in the result.  `method`, where that is between
-    two elements: "linear", "lower", "higher", "nearest" or "midpoint".  Raises ValueError for other q, at run time
-    where these are known only then, and IndexError where there are no elements.
+    two elements: "linear", "lower", "higher", "nearest" or "midpoint"; or, as Hyndman and Fan define them,
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull",
+    "median_unbiased" or "normal_unbiased".  Raises ValueError for other q, at run time where these are known only then,
+    and IndexError where there are no elements.
     """
     return _quantile("quantile", as_tensor(x), q, axis, method, keepdims, 1)
 
@@ -86,7 +94,7 @@ def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool,
     share, dtype = _checked(what, x, q, method, keepdims, whole)
     lines, restored = as_lines(what, x, axis, keepdims)
     last = T.sub(T.lengths_of(lines)[-1], 1)
-    place = cast(cast(share, "float64") / whole * last, "float64")
+    place = _place(cast(share, "float64") / whole, last, method)
     count = share.ndim
 
     def at(places: Any) -> Any:
@@ -95,7 +103,7 @@ def _quantile(what: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool,
     def beside(between: Any, elements: Any) -> Any:
         return T.reshape(between, (*T.lengths_of(share), *(1,) * (elements.ndim - count)))
 
-    found = _between(place, at, beside, method, x.type.kind, dtype)
+    found = _between(place, last, at, beside, method, x.type.kind, dtype)
     if found.type.kind == "f":
         found = T.switch(T.any(T.isnan(lines), axis=-1), with_dtype(as_tensor(math.nan), found.dtype), found)
     return restored(found)
@@ -112,8 +120,9 @@ def quantile_without_nan(
     ordered: Any = T.sort(lines, axis=-1)
     last = T.sum(T.logical_not(T.isnan(lines)), axis=-1) - 1
     shares = T.reshape(cast(share, "float64"), (-1,)) / whole
-    place = T.maximum(shares * T.expand_dims(last, -1), 0)  # an element for each share, along the last axis
-    found = _between(place, lambda p: T.take_along_axis(ordered, p, -1), lambda b, _: b, method, "f", dtype)
+    last = T.maximum(T.expand_dims(last, -1), 0)
+    place = _place(shares, last, method)  # an element for each share, along the last axis
+    found = _between(place, last, lambda p: T.take_along_axis(ordered, p, -1), lambda b, _: b, method, "f", dtype)
     found = T.moveaxis(found, -1, 0)
     return restored(T.reshape(found, (*T.lengths_of(share), *T.lengths_of(found)[1:])))
 
@@ -131,18 +140,40 @@ def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int)
     return share, x.dtype if weak and x.type.kind == "f" else result_type([x.dtype, share.dtype, "float64"])
 
 
+def _place(share: Any, last: Any, method: str) -> Any:
+    """The place of a share of the elements among the sorted ones, of which `last` is the last; often a fraction."""
+    if method in ("linear", "lower", "higher", "nearest", "midpoint"):
+        return cast(share * last, "float64")
+    n = cast(last + 1, "float64")
+    if method in _CORRECTED:
+        alpha, beta = _CORRECTED[method]
+        return n * share + (alpha + share * (1 - alpha - beta)) - 1
+    return n * share - (1.5 if method == "closest_observation" else 1)
+
+
 def _between(
-    place: Any, at: Callable[[Any], Any], beside: Callable[[Any, Any], Any], method: str, kind: str, dtype: str
-) -> Any:
+    place: Any, last: Any, at: Callable[[Any], Any], beside: Callable[[Any, Any], Any], method: str, kind: str,
+    dtype: str,
+) -> Any:  # fmt: skip
     """The quantile at `place` among the sorted elements: between two of them where that is a fraction.
 
-    `at`: the elements at some places.  `beside`: numbers laid out as the elements are.
+    `last`: the last place.  `at`: the elements at some places.  `beside`: numbers laid out as the elements are.
     """
     below, above = cast(T.floor(place), "int64"), cast(T.ceil(place), "int64")
     if method in ("lower", "higher", "nearest"):
         return at({"lower": below, "higher": above, "nearest": cast(T.rint(place), "int64")}[method])
+    fraction = place - T.floor(place)
+    if method in _DISCRETE:
+        stays = T.eq(fraction, 0)
+        if method == "closest_observation":
+            stays = T.logical_and(stays, T.eq(T.mod(below, 2), 1))
+        return at(T.clip(T.switch(stays, below, below + 1), 0, last))
+    if method == "averaged_inverted_cdf":
+        fraction = T.switch(T.gt(fraction, 0), 1.0, 0.5)
+    if method == "averaged_inverted_cdf" or method in _CORRECTED:
+        below, above = T.clip(below, 0, last), T.clip(below + 1, 0, last)
     low, high = (v if kind == "f" else cast(v, dtype) for v in (at(below), at(above)))
-    between = beside(place - T.floor(place), low)
+    between = beside(fraction, low)
     if method == "midpoint":
         between = T.switch(T.gt(between, 0), 0.5, between)
     t, rise = cast(between, dtype), cast(high - low, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
@@ -13,6 +13,29 @@ from .sorting import unique
 __all__ = [
     "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip
+
+
+class UniqueCountsResult(NamedTuple):
+    """Distinct elements, and how often each occurs."""
+
+    values: TensorVariable
+    counts: TensorVariable
+
+
+class UniqueInverseResult(NamedTuple):
+    """Distinct elements, and which of them each element is."""
+
+    values: TensorVariable
+    inverse_indices: TensorVariable
+
+
+class UniqueAllResult(NamedTuple):
+    """Distinct elements, where each stands first, which of them each element is, and how often each occurs."""
+
+    values: TensorVariable
+    indices: TensorVariable
+    inverse_indices: TensorVariable
+    counts: TensorVariable
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
@@ -46,19 +69,19 @@ def unique_values(x: TensorLike, /) -> TensorVariable:
     return _distinct(x, equal_nan=False)
 
 
-def unique_counts(x: TensorLike, /) -> tuple[TensorVariable, ...]:
+def unique_counts(x: TensorLike, /) -> UniqueCountsResult:
     """(values, counts): the distinct elements of `x` and how often each occurs; see `unique_values`."""
-    return _parts(unique(x, return_counts=True, equal_nan=False))
+    return UniqueCountsResult(*_parts(unique(x, return_counts=True, equal_nan=False)))
 
 
-def unique_inverse(x: TensorLike, /) -> tuple[TensorVariable, ...]:
+def unique_inverse(x: TensorLike, /) -> UniqueInverseResult:
     """(values, inverse): the distinct elements of `x` and, in the shape of x, which of them each element is."""
-    return _parts(unique(x, return_inverse=True, equal_nan=False))
+    return UniqueInverseResult(*_parts(unique(x, return_inverse=True, equal_nan=False)))
 
 
-def unique_all(x: TensorLike, /) -> tuple[TensorVariable, ...]:
+def unique_all(x: TensorLike, /) -> UniqueAllResult:
     """(values, indices, inverse, counts): see `unique_counts`, `unique_inverse`; `indices` of first occurrences."""
-    return _parts(unique(x, True, True, True, equal_nan=False))
+    return UniqueAllResult(*_parts(unique(x, True, True, True, equal_nan=False)))
 
 
 def _of_both(ar1: TensorLike, ar2: TensorLike, distinct: bool) -> TensorVariable:

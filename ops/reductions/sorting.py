@@ -307,22 +307,30 @@ class UniqueParts(HostOp):
 
 
 def sort(
-    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
-) -> TensorVariable:
+    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None,
+    descending: bool = False,
+) -> TensorVariable:  # fmt: skip
     """The elements in ascending order along `axis` (of the flattened x for None), NaNs last.
 
     `stable`, or the kind "stable" or "mergesort": equal elements keep their order, which shows only for zeros.
+    `descending`: in the opposite order, NaNs first.
     """
     x, place = _sorted_axis("sort", x, axis)
-    return Sort(place, _is_stable("sort", kind, stable))(x)
+    order = Sort(place, _is_stable("sort", kind, stable))
+    return T.flip(order(T.flip(x, place)), place) if descending else order(x)
 
 
 def argsort(
-    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None
-) -> TensorVariable:
+    x: TensorLike, axis: int | None = -1, kind: str | None = None, *, stable: bool | None = None,
+    descending: bool = False,
+) -> TensorVariable:  # fmt: skip
     """The positions (int64) of the elements in ascending order along `axis`; see `sort`."""
     x, place = _sorted_axis("argsort", x, axis)
-    return ArgSort(place, _is_stable("argsort", kind, stable))(x)
+    order = ArgSort(place, _is_stable("argsort", kind, stable))
+    if not descending:
+        return order(x)
+    last: Any = T.lengths_of(x)[place] - 1
+    return last - T.flip(order(T.flip(x, place)), place)  # type: ignore[no-any-return]
 
 
 def _sorted_axis(what: str, x: Any, axis: int | None) -> tuple[TensorVariable, int]:

@@ -11,17 +11,19 @@ from ..core.checks import describe, normalize_axes, normalize_axis, require_rank
 from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
-from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
-from .conditions import between
+from ..core.typing import Axis, DTypeLike, LengthLike, ShapeLike, TensorLike
+from .conditions import between, checked
 from .joining import concatenate, flip, split
 from .lengths import as_lengths
 from .shape import DimShuffle, expand_dims, flatten, ravel, reshape, swapaxes, transpose
 
 __all__ = [
     "append", "argwhere", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "column_stack", "compress",
-    "concat", "diag_indices", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_", "matrix_transpose",
+    "concat", "diag_indices", "diag_indices_from", "dstack", "extract", "fliplr", "flipud", "hsplit", "indices", "ix_",
+    "mask_indices", "matrix_transpose",
     "meshgrid", "permute_dims", "ravel_multi_index", "rollaxis", "rot90", "tril_indices", "tril_indices_from",
-    "triu_indices", "triu_indices_from", "unravel_index", "unstack", "vsplit",
+    "trim_zeros", "triu_indices", "triu_indices_from",
+    "unravel_index", "unstack", "vsplit",
 ]  # fmt: skip
 
 # --- ranks
@@ -149,6 +151,49 @@ def meshgrid(*vectors: TensorLike, indexing: str = "xy", sparse: bool = False) -
         place = 1 - k if indexing == "xy" and k < 2 <= rank else k
         found.append(DimShuffle(tuple(0 if axis == place else "x" for axis in range(rank)))(flatten(as_tensor(x))))
     return tuple(found) if sparse else broadcast_arrays(*found)
+
+
+def diag_indices_from(arr: TensorLike) -> tuple[TensorVariable, ...]:
+    """The positions of the main diagonal of an array of two axes or more, all of one length.
+
+    Raises ValueError for other arrays, for lengths known only then when a function runs.
+    """
+    x = as_tensor(arr)
+    if x.ndim < 2:
+        raise ValueError(f"diag_indices_from: input array must be at least 2-d, got {describe(x)}")
+    lengths = T.lengths_of(x)
+    same = T.all(T.stack([T.eq(n, lengths[0]) for n in lengths[1:]]))
+    found = checked(T.arange(lengths[0]), same, "diag_indices_from: All dimensions of input must be of equal length")
+    return (found,) * x.ndim
+
+
+def mask_indices(n: LengthLike, mask_func: Callable[..., Any], k: LengthLike = 0) -> tuple[TensorVariable, ...]:
+    """The positions where `mask_func(ones((n, n)), k)`, as `T.triu`, is not 0."""
+    return T.nonzero(mask_func(T.ones((n, n), "int64"), k))
+
+
+def trim_zeros(filt: TensorLike, trim: str = "fb", axis: Axis = None) -> TensorVariable:
+    """`filt` without the slices of zeros at its front and back along `axis`, all axes for None.
+
+    `trim`: "f" for the front, "b" for the back, "fb" for both.  The run decides the lengths.
+    """
+    sides = trim.lower() if isinstance(trim, str) else trim
+    if sides not in ("f", "b", "fb", "bf"):
+        raise ValueError(f"trim_zeros: unexpected character(s) in trim: {trim!r}; expected 'f', 'b' or 'fb'")
+    x = as_tensor(filt)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axes(axis, x.ndim, "trim_zeros")
+    some = T.ne(x, 0)
+    found: Any = x
+    for place in axes:
+        kept = T.any(some, axis=tuple(k for k in range(x.ndim) if k != place))
+        n = T.lengths_of(x)[place]
+        last = T.sub(n, T.argmax(T.append(T.flip(kept, 0), True)))
+        first = T.minimum(T.argmax(T.append(kept, True)), n)
+        empty = T.logical_not(T.any(kept))
+        start = T.switch(empty, n, first) if "f" in sides else 0
+        stop = T.switch(empty, 0, last) if "b" in sides else n
+        found = found[(slice(None),) * place + (slice(start, T.maximum(start, stop)),)]
+    return as_tensor(found)
 
 
 def tril_indices(n: LengthLike, k: LengthLike = 0, m: LengthLike | None = None) -> tuple[TensorVariable, ...]:

@@ -24,7 +24,9 @@ from ..core.typing import TensorLike
 from .specify import FirstOperand
 
 _ERRORS: dict[str, type[Exception]] = {
-    kind.__name__: kind for kind in (ValueError, IndexError, OverflowError, ZeroDivisionError, AssertionError)
+    kind.__name__: kind for kind in (
+        ValueError, IndexError, OverflowError, ZeroDivisionError, AssertionError, np.linalg.LinAlgError,
+    )
 }
 _SMALL = 64
 """Most nodes above a condition that are evaluated when a graph is built."""

@@ -228,8 +228,14 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: DTypeLike = None)
     return Arange()(*(with_dtype(b, dtype_name(dtype)) for b in bounds))
 
 
+_FAR = 2**62
+"""A diagonal beyond those of any matrix."""
+
+
 def eye(n: LengthLike, m: LengthLike | None = None, k: LengthLike = 0, dtype: DTypeLike = "float64") -> TensorVariable:
     """An n by m matrix (n by n without m) of zeros with ones on diagonal `k`, above the main one if positive."""
+    if isinstance(k, int):  # beyond 64 bits there is no diagonal either
+        k = max(-_FAR, min(k, _FAR))
     lengths = as_length(n, "eye"), as_length(n if m is None else m, "eye"), as_length(k, "eye")
     return Eye(dtype_name(dtype))(*lengths)
 

@@ -20,6 +20,7 @@ from .creation import arange
 from .indexing import IncSubtensor, Subtensor, joint_position
 from .joining import stack
 from .lengths import as_length, lengths_of
+from .scalar_masks import WholeIf, written
 from .shape import DimShuffle, flatten
 from .specify import MaskedShape
 
@@ -37,12 +38,21 @@ def getitem(x: Variable, key: Any) -> TensorVariable:
     too many indices, for constants out of range and for a mask that has not the lengths of these axes (if that is not
     known before, when the function runs), TypeError for what is no index.
     """
-    x, items = _expanded(x, key if isinstance(key, tuple) else (key,))
+    key = key if isinstance(key, tuple) else (key,)
+    flags = [k for k in key if _is_flag(k)]
+    if len(flags) == 1 and all(k is flags[0] or k is Ellipsis for k in key):
+        return WholeIf()(x, flags[0])
+    x, items = _expanded(x, key)
     if any(isinstance(i, Variable) and i.ndim for i in items):
         return _advanced(x, items)
     spec, scalars = _spec_of([i for i in items if i is not None])
     part = Subtensor(spec)(x, *scalars)
     return _with_new_axes(part, items) if None in items else part
+
+
+def _is_flag(item: Any) -> bool:
+    """Whether an item is a mask without axes."""
+    return isinstance(item, (bool, np.bool_)) or (getattr(item, "dtype", None) == "bool" and item.ndim == 0)
 
 
 def _advanced(x: Variable, items: Sequence[Any]) -> TensorVariable:
@@ -190,6 +200,9 @@ def inc_subtensor(part: Variable, value: TensorLike) -> TensorVariable:
 
 def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
     node = part.owner if isinstance(part, Variable) else None
+    if node is not None and isinstance(node.op, WholeIf):
+        x, flag = node.inputs
+        return as_tensor(written(x, flag, _as_source(what, value, x), put))
     order: tuple[int | str, ...] | None = None
     if node is not None and isinstance(node.op, DimShuffle):
         order, node = node.op.order, node.inputs[0].owner

@@ -201,6 +201,10 @@ static inline C ag_log1p_C(C x)
 static inline C ag_expm1_C(C x)
 {
     const F xr = __real__ x, xi = __imag__ x;
+    if (xi == 0)
+        return ag_make_C(ag_expm1_F(xr) + 0, xi);
+    if (xi - xi != 0 && xr - xr != 0 && xr == xr)
+        return xr < 0 ? ag_make_C(-1, copysign_F(0, xi)) : ag_make_C(xr, xi - xi);
     const F half = ag_sin_F(xi / 2);
     return ag_make_C(ag_expm1_F(xr) * ag_cos_F(xi) - 2 * half * half, ag_exp_F(xr) * ag_sin_F(xi));
 }

@@ -8,6 +8,7 @@ refuse.
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import itertools
 import random
@@ -56,6 +57,12 @@ OF = {
     "linalg.matrix_power": {"a": S, "n": 3}, "linalg.lstsq": {"a": M.T, "b": V}, "linalg.solve": {"a": S, "b": S},
     "linalg.diagonal": {"x": M}, "isin": {"element": M, "test_elements": V}, "split": {"indices_or_sections": 3},
     "hsplit": {"indices_or_sections": 2}, "vsplit": {"indices_or_sections": 3}, "select": {}, "dstack": {"tup": [M, M]},
+    "array": {"object": M}, "array_equal": {"a1": M, "a2": M}, "array_equiv": {"a1": M, "a2": M},
+    "poly": {"seq_of_zeros": V}, "trim_zeros": {"filt": V}, "fill_diagonal": {"a": S, "val": V},
+    "put": {"a": M, "ind": [0, 2], "v": V},
+    "place": {"arr": M, "mask": M > 1, "vals": V}, "putmask": {"a": M, "mask": M > 1, "values": V},
+    "copyto": {"dst": M, "src": V}, "put_along_axis": {"arr": M, "indices": np.array([[0], [2], [1]]), "values": 2.0},
+    "polydiv": {"u": V, "v": V[:2]}, "polymul": {"a1": V, "a2": V[:2]},
     "ldexp": {"x2": COUNTS}, "size": {}, "outer": {"a": V, "b": V}, "linalg.cond": {"x": S}, "linalg.pinv": {"a": M},
     "expand_dims": {"axis": 1}, "where": {"x": M, "y": V}, "percentile": {"q": [10, 50]}, "identity": {"n": 3},
     "trace": {"a": M}, "tile": {"A": M}, "geomspace": {}, "logspace": {"stop": 3.0},
@@ -103,16 +110,26 @@ VALUES: dict[str, Sequence[Any]] = {
     "min": (0.0,), "max": (1.0,), "a_max": (1.0,), "device": ("cpu",), "subok": (True, False),
     "overwrite_input": (True,), "optimize": (True, False, "greedy"), "assume_unique": (True,), "sorted": (True,),
     "bins": (5, np.int64(4), [0.0, 1.0, 2.0]), "range": ((-1.0, 2.0),), "step": (2,), "stop": (9,), "N": (3,),
-    "method": ("lower", "higher", "nearest", "midpoint", "linear"), "kind": ("stable", None), "hermitian": (False,),
+    "method": (
+        "lower", "higher", "nearest", "midpoint", "linear", "inverted_cdf", "averaged_inverted_cdf",
+        "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased",
+    ),
+    "kind": ("stable", None), "hermitian": (False,),
 }  # fmt: skip
 """Values of an option, by its name, beside its default and None."""
 
-OTHER_MEANINGS = {"matrix", "random", "test", "dtype", "shape", "partition", "argpartition", "eig", "eigvals"}
-"""Names of NumPy for something else; `x.shape` is a vector, not a tuple.  Partitions are sorted and eigenvalues complex
-here.
+OTHER_MEANINGS = {
+    "matrix", "random", "test", "dtype", "shape", "partition", "argpartition", "eig", "eigvals", "roots", "can_cast",
+    "common_type", "isdtype", "min_scalar_type", "result_type", "promote_types", "issubdtype",
+}  # fmt: skip
+"""Names of NumPy for something else; `x.shape` is a vector, not a tuple.  Partitions are sorted and eigenvalues and
+roots complex here; dtypes are no arrays to compare.
 """
+WRITERS = {"copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"}
+"""Functions of NumPy that write into their first argument; ours return the array."""
 REFUSED: dict[str, set[str]] = {
     "*": {"out", "order", "casting", "like", "device"},
+    "array": {"copy", "ndmax"}, "asarray": {"copy"}, "asanyarray": {"copy"}, "from_dlpack": {"copy"},
     "astype": {"dtype"}, "interp": {"period"}, "unique": {"axis", "equal_nan"}, "linspace": {"axis", "retstep"},
     "geomspace": {"axis"}, "logspace": {"axis", "base"}, "gradient": {"edge_order"}, "argmax": {"axis"},
     "argmin": {"axis"}, "nanargmax": {"axis"}, "nanargmin": {"axis"}, "indices": {"dtype"},
@@ -143,7 +160,19 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], Callable[..., Any]]]:
         for name in sorted(set(ours.__all__) & set(dir(numpys)) - OTHER_MEANINGS):
             f, g = getattr(ours, name), getattr(numpys, name)
             if callable(f) and callable(g) and not isinstance(g, type):
-                yield prefix + name, f, g
+                yield prefix + name, f, written(g) if name in WRITERS else g
+
+
+def written(numpys: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of NumPy, returning its first argument after the write."""
+
+    @functools.wraps(numpys)
+    def function(*positional: Any, **given: Any) -> Any:
+        target = positional[0] if positional else next(iter(given.values()))
+        numpys(*positional, **given)
+        return target
+
+    return function
 
 
 def calls(name: str, numpys: Callable[..., Any], full: bool) -> Iterator[Arguments]:

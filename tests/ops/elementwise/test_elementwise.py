@@ -25,7 +25,9 @@ NUMPY_NAMES = {
     "switch": "where", "identity": "copy", "stop_gradient": "copy",
 }  # fmt: skip
 SPECIAL = {"erf", "erfc", "gamma", "gammaln", "digamma", "sigmoid", "softplus", "log1mexp"}
-WITHOUT_NUMPY = {*SPECIAL, "fill", "from_bfloat16", "polygamma", "threefry", "xlogy"}
+WITHOUT_NUMPY = {
+    *SPECIAL, "fill", "frexp_exponent", "frexp_mantissa", "from_bfloat16", "polygamma", "threefry", "xlogy",
+}  # fmt: skip
 UNARY = [n for n, op in ELEMENTWISE.items() if op.arity == 1 and n not in WITHOUT_NUMPY]
 BINARY = [n for n, op in ELEMENTWISE.items() if op.arity in (2, None) and n not in WITHOUT_NUMPY]
 

@@ -100,14 +100,15 @@ FORMS = {
 X3, M = np.arange(24.0).reshape(2, 3, 4), np.arange(6.0).reshape(2, 3)
 WITH_AXIS = sorted(
     f"{prefix}{name}" for prefix, space in (("", T), ("nn.", T.nn), ("linalg.", T.linalg)) for name in space.__all__
-    if name not in ("join", "batch_norm") and inspect.isfunction(f := getattr(space, name))
+    if name not in ("join", "batch_norm", "apply_along_axis") and inspect.isfunction(f := getattr(space, name))
     and "axis" in inspect.signature(f).parameters
 )  # fmt: skip
 INTEGERS = {"dequantize": "int8", "requantize": "int32", "packbits": "int8", "unpackbits": "uint8"}
 OTHER_ARGUMENTS = {
     "take": ([0, 1],), "repeat": (2,), "append": (X3,), "split": (1,), "roll": (1,), "quantile": (0.5,),
     "percentile": (50,), "nanquantile": (0.5,), "nanpercentile": (50,), "partition": (1,), "argpartition": (1,),
-    "insert": (1, 2.0), "delete": (1,), "array_split": (2,),
+    "insert": (1, 2.0), "topk": (1,), "put_along_axis": (np.zeros((2, 3, 4), int), 1.0),
+    "delete": (1,), "array_split": (2,),
     "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
     "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
     "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),

@@ -1,0 +1,82 @@
+"""Names that other libraries have and this one lacks: what to write in their place.
+
+Each advice is an expression of `T`, `ag`, the tensors x, y (matrices), v (a vector), i (integers) and s (a scalar),
+which a test calls.  Loaded when a name is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+INSTEAD: Mapping[str, str] = {
+    # PyTorch
+    "cat": "T.concatenate([x, y])", "unsqueeze": "T.expand_dims(x, 0)", "permute": "T.transpose(x, (1, 0))",
+    "view": "T.reshape(x, (-1,))", "view_as": "T.reshape(x, T.shape(y))", "expand": "T.broadcast_to(v, x.shape)",
+    "chunk": "T.array_split(x, 2)", "narrow": "x[:, 0:2]", "index_select": "T.take(x, i, axis=0)",
+    "gather": "T.take_along_axis(x, i[:, None], 1)", "scatter": "T.put_along_axis(x, i[:, None], 0.0, 1)",
+    "masked_select": "x[x > 0]", "masked_fill": "T.where(x > 0, 0.0, x)", "mm": "T.matmul(x, y)",
+    "bmm": "T.matmul(x, y)", "mv": "T.matmul(x, v)", "addmm": "y + T.matmul(x, x)", "clamp": "T.clip(x, 0, 1)",
+    "lerp": "x + s * (y - x)", "rsqrt": "1 / T.sqrt(x)", "logdet": "T.linalg.slogdet(x)[1]",
+    "numel": "T.size(x)", "randn": "T.random.RandomStream(0).normal(size=(2,))",
+    "rand": "T.random.RandomStream(0).uniform(size=(2,))", "from_numpy": "T.as_tensor([1.0, 2.0])",
+    "float": "T.cast(x, 'float32')", "no_grad": "T.stop_gradient(x)", "detach": "T.stop_gradient(x)",
+    "kthvalue": "T.sort(x, axis=1)[:, 1]", "cdist": "T.sqrt(T.sum((x[:, None] - y[None]) ** 2, -1))",
+    "std_mean": "(T.std(x), T.mean(x))", "var_mean": "(T.var(x), T.mean(x))",
+    "is_tensor": "isinstance(x, T.TensorVariable)",
+    # TensorFlow
+    "reduce_sum": "T.sum(x)", "reduce_mean": "T.mean(x)", "reduce_max": "T.max(x)", "reduce_min": "T.min(x)",
+    "reduce_prod": "T.prod(x)", "reduce_any": "T.any(x)", "reduce_all": "T.all(x)",
+    "reduce_logsumexp": "T.logsumexp(x)",
+    "matrix_inverse": "T.linalg.inv(x)", "boolean_mask": "x[x > 0]", "Variable": "ag.shared(1.0)",
+    "placeholder": "T.matrix('x')", "range": "T.arange(3)", "convert_to_tensor": "T.as_tensor([1.0])",
+    "tensor_scatter_nd_update": "T.set_subtensor(x[i], 0.0)", "squared_difference": "T.square(x - y)",
+    "function": "ag.function([x], x + 1)", "GradientTape": "ag.grad(T.sum(x), x)", "reverse": "T.flip(x, 0)",
+    # JAX
+    "fori_loop": "ag.scan(lambda a: a + 1, outputs_info=s, n_steps=3)[-1]", "lax": "T.add(x, y)",
+    "vmap": "ag.vmap(lambda r: T.sum(r))(x)", "grad": "ag.grad(T.sum(x), x)", "jit": "ag.jit(lambda a: a + 1)",
+    "jacfwd": "ag.jacobian(T.sum(x, axis=0), x)", "jacrev": "ag.jacobian(T.sum(x, axis=0), x)",
+    # Theano, PyTensor
+    "ifelse": "ag.cond(s > 0, lambda: x, lambda: y)", "batched_dot": "T.matmul(x, y)",
+    "alloc_diag": "T.diag(v)", "extract_diag": "T.diag(x)", "matrix_dot": "T.linalg.multi_dot([x, y])",
+    "advanced_subtensor": "x[i]", "nonzero_values": "x[T.nonzero(x)]", "iround": "T.cast(T.round(x), 'int64')",
+    "scan": "ag.scan(lambda a: a + 1, sequences=v)[0]",
+    # NumPy
+    "array2string": "str(x)", "array_repr": "repr(x)", "array_str": "str(x)", "asmatrix": "T.atleast_2d(v)",
+    "bmat": "T.block([[x, y]])", "broadcast": "T.broadcast_arrays(x, v)", "frompyfunc": "T.vectorize(lambda a: a + 1)",
+    "may_share_memory": "x is y", "shares_memory": "x is y", "ndarray": "T.TensorVariable",
+    "poly1d": "T.polyval([1.0, 2.0], x)", "longdouble": "T.float64",
+    "float128": "T.float64", "complex256": "T.complex128", "clongdouble": "T.complex128",
+    "errstate": "T.isfinite(x)", "fromstring": "T.as_tensor([1.0, 2.0])", "frombuffer": "T.as_tensor([1.0, 2.0])",
+    "nditer": "ag.scan(lambda a: a + 1, sequences=v)[0]", "ndenumerate": "T.indices((2, 3))",
+    "ndindex": "T.indices((2, 3))", "in1d": "T.isin(v, [1.0])", "trapz": "T.trapezoid(v)", "product": "T.prod(x)",
+    "cumproduct": "T.cumprod(x)", "sometrue": "T.any(x)", "alltrue": "T.all(x)", "msort": "T.sort(x, axis=0)",
+    "asscalar": "T.squeeze(x[:1, :1])", "find_common_type": "T.result_type(x, y)", "round_": "T.round(x)",
+}  # fmt: skip
+"""For `T`."""
+
+LINALG: Mapping[str, str] = {
+    "cosm": "T.real(T.linalg.expm(1j * x))", "sinm": "T.imag(T.linalg.expm(1j * x))",
+    "coshm": "(T.linalg.expm(x) + T.linalg.expm(-x)) / 2", "sinhm": "(T.linalg.expm(x) - T.linalg.expm(-x)) / 2",
+    "tanm": "T.linalg.solve(T.real(T.linalg.expm(1j * x)), T.imag(T.linalg.expm(1j * x)))",
+    "tanhm": "T.linalg.solve(T.linalg.expm(x) + T.linalg.expm(-x), T.linalg.expm(x) - T.linalg.expm(-x))",
+    "signm": "T.linalg.solve(T.linalg.sqrtm(x @ x), x)",
+    "fractional_matrix_power": "T.linalg.expm(0.5 * T.linalg.logm(x))",
+    "funm": "(lambda w, q: (q * T.exp(w)) @ q.T)(*T.linalg.eigh(x))",
+    "expm_cond": "T.linalg.expm_frechet(x, y)", "pinvh": "T.linalg.pinv(x)", "ldl": "T.linalg.lu(x)",
+    "hessenberg": "T.linalg.schur(x)", "rq": "T.linalg.qr(x.T)", "solveh_banded": "T.linalg.solve_banded((1, 1), x, v)",
+    "cholesky_banded": "T.linalg.cholesky(x)", "cho_solve_banded": "T.linalg.cho_solve((x, True), v)",
+    "solve_toeplitz": "T.linalg.solve(T.linalg.toeplitz(v), v)",
+    "solve_circulant": "T.real(T.fft.ifft(T.fft.fft(v) / T.fft.fft(v)))",
+    "matmul_toeplitz": "T.linalg.toeplitz(v) @ v", "ordqz": "T.linalg.qz(x, y)", "subspace_angles":
+    "T.arccos(T.clip(T.linalg.svdvals(T.linalg.orth(x).T @ T.linalg.orth(y)), -1, 1))",
+    "orthogonal_procrustes": "T.linalg.polar(x.T @ y)[0]",
+    "khatri_rao": "(x[:, None] * y[None]).reshape((-1, x.shape[1]))",
+    "eigh_tridiagonal": "T.linalg.eigh(T.diag(v) + T.diag(v[1:], 1) + T.diag(v[1:], -1))",
+    "eig_banded": "T.linalg.eigh(x)", "eigvals_banded": "T.linalg.eigvalsh(x)",
+    "dft": "T.fft.fft(T.eye(3))", "companion": "T.roots(v)", "hilbert": "1 / (T.arange(3)[:, None] + T.arange(3) + 1)",
+    "diagsvd": "T.diag(v)", "cholesky_inverse": "T.linalg.inv(x)", "matrix_exp": "T.linalg.expm(x)",
+    "lu_unpack": "T.linalg.lu(x)", "ldl_factor": "T.linalg.lu_factor(x)", "vander": "T.vander(v)",
+    "inv_ex": "T.linalg.inv(x)", "logdet": "T.linalg.slogdet(x)[1]", "kron": "T.kron(x, y)", "tri": "T.tri(3)",
+    "tril": "T.tril(x)", "triu": "T.triu(x)", "dot": "T.dot(x, y)",
+}  # fmt: skip
+"""For `T.linalg`."""

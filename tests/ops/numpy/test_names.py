@@ -1,0 +1,126 @@
+"""Every name of NumPy's main namespace is in `T` or left out with a reason; the standard's names; advice for others."""
+
+import inspect
+
+import numpy as np
+import pytest
+from array_api import eager
+from campaign.values.parity import FAILURES, LEFT_OUT, standard_summary
+
+import arignote as ag
+from arignote import ops as T
+from arignote.ops.standard.instead import INSTEAD, LINALG
+
+WITHOUT = {name for names in LEFT_OUT.values() for name in names.split()}
+
+
+def test_every_name_of_numpys_main_namespace_is_there_or_left_out_with_a_reason():
+    names = {n for n in dir(np) if not n.startswith("_")}
+    assert not names - WITHOUT - set(dir(T))
+    assert not WITHOUT & set(dir(T)) - {"matrix"}
+    assert len(names - WITHOUT) > 350
+
+
+@pytest.mark.parametrize(("space", "table"), [(T, INSTEAD), (T.linalg, LINALG)], ids=["T", "T.linalg"])
+def test_the_advice_for_a_name_that_is_missing_works(space, table):
+    x, y = (T.matrix(n, shape=(3, 3)) for n in "xy")
+    known = {"T": T, "ag": ag, "x": x, "y": y, "v": T.vector("v", shape=(3,)), "i": T.lvector("i", shape=(3,)),
+             "s": T.scalar("s")}  # fmt: skip
+    for name, advice in table.items():
+        with pytest.raises(AttributeError) as error:
+            getattr(space, name)
+        assert f"use {advice}" in str(error.value) or "it is T." in str(error.value), name
+        assert eval(advice, dict(known)) is not None, name
+    with pytest.raises(AttributeError, match=r"no attribute 'eigh'; it is T\.linalg\.eigh"):
+        T.eigh  # noqa: B018
+
+
+def test_a_variable_names_the_standards_namespace():
+    x = T.matrix("x", dtype="float32")
+    xp = x.__array_namespace__()
+    assert xp is T
+    assert x.__array_namespace__(api_version="2024.12") is T
+    with pytest.raises(ValueError, match=r"api_version: expected one of 2021.12, .*, got '2030.12'"):
+        x.__array_namespace__(api_version="2030.12")
+    assert x.device == "cpu"
+    assert x.to_device("cpu") is x
+    with pytest.raises(ValueError, match="to_device: expected \"cpu\""):
+        x.to_device("gpu")
+    info = xp.__array_namespace_info__()
+    assert info.default_device() in info.devices()
+    assert info.default_dtypes()["real floating"] == xp.float64
+    assert set(info.dtypes(kind="complex floating")) == {"complex64", "complex128"}
+    assert "float16" not in info.dtypes()
+    with pytest.raises(ValueError, match="the only device"):
+        info.dtypes(device="gpu")
+    assert x.dtype == xp.float32
+    assert xp.result_type(x, xp.int8, 2.0) == xp.float32
+    assert xp.result_type(x, T.lvector()) == xp.float64
+    assert isinstance(xp.finfo(x).eps, float)
+    assert xp.iinfo(xp.int8).max == 127
+    assert xp.isdtype(x.dtype, ("integral", "real floating"))
+    assert not xp.isdtype(xp.int8, "unsigned integer")
+    assert xp.can_cast(x, "float64")
+    assert not xp.can_cast("float64", xp.float32)
+    with pytest.raises(TypeError, match="can_cast: expected a dtype or a tensor, got 3"):
+        xp.can_cast(3, "int8")
+    assert list(inspect.signature(xp.zeros).parameters)[-2:] == ["device", "like"]
+    assert len(FAILURES) == 19
+
+
+def test_dtypes_and_questions_about_them_are_numpys():
+    x, z = T.vector("x", dtype="int16"), T.vector("z", dtype="complex64")
+    assert T.promote_types("int8", "uint8") == np.promote_types("int8", "uint8")
+    assert T.common_type(x, z) == np.common_type(np.zeros(1, "int16"), np.zeros(1, "complex64"))
+    assert (T.iscomplexobj(z), T.iscomplexobj(x), T.iscomplexobj(1j), T.isrealobj(z), T.isrealobj([1])) == (
+        True, False, True, False, True,
+    )  # fmt: skip
+    assert T.min_scalar_type(300) == np.min_scalar_type(300)
+    assert T.min_scalar_type(x) == "int16"
+    assert T.issubdtype("int8", T.integer)
+    assert (T.isscalar(3), T.isscalar(x), T.isfortran(x)) == (True, False, False)
+    assert T.iterable(T.vector(shape=(3,)))
+    assert not T.iterable(T.vector())
+    assert T.broadcast_shapes((3, 1), (4,), 4) == (3, 4)
+    with pytest.raises(TypeError, match="broadcast_arrays"):
+        T.broadcast_shapes((T.lscalar(), 1), (4,))
+    with pytest.raises(ValueError, match="mismatch"):
+        T.broadcast_shapes((3,), (4,))
+
+
+def test_arrays_of_other_kinds_become_tensors():
+    x = T.vector("x")
+    assert T.asarray(x) is x
+    assert T.asarray(x, copy=True) is not x
+    assert T.asarray(x, "float32").dtype == "float32"
+    assert T.array([1, 2], ndmin=3).type.shape == (1, 1, 2)
+    assert T.asarray([[x[0], 1.0]], dtype="float32").eval({x: [3.0]}).tolist() == [[3.0, 1.0]]
+    np.testing.assert_array_equal(T.from_dlpack(np.arange(3.0)).eval(), np.arange(3.0))
+    np.testing.assert_array_equal(T.fromiter(iter([1, 2, 3]), "int8").eval(), np.int8([1, 2, 3]))
+    for build in (lambda: T.asarray([1.0], copy=False), lambda: T.from_dlpack(np.zeros(1), copy=False),
+                  lambda: T.asarray(x, "int8", copy=False), lambda: T.asarray_chkfinite([np.nan])):  # fmt: skip
+        with pytest.raises(ValueError, match=r"copy=False|infs or NaNs"):
+            build()
+    with pytest.raises(TypeError, match=r"T\.real"):
+        T.real_if_close(T.cvector())
+    with pytest.raises(TypeError, match="given by slices"):
+        T.mgrid[1]
+    for got, want in (
+        (T.mgrid[0:3, 0:1:5j], np.mgrid[0:3, 0:1:5j]), (T.mgrid[2:5], np.mgrid[2:5]), (T.ogrid[0:3, 0:2][1],
+        np.ogrid[0:3, 0:2][1]), (T.r_[[1.0, 2.0], 0, 1:4], np.r_[[1.0, 2.0], 0, 1:4]),
+        (T.c_[np.arange(3), np.ones(3)], np.c_[np.arange(3), np.ones(3)]),
+        (T.fromfunction(lambda i, j: i - j, (2, 3), dtype=int), np.fromfunction(lambda i, j: i - j, (2, 3), dtype=int)),
+    ):  # fmt: skip
+        np.testing.assert_array_equal(got.eval(), want)
+
+
+def test_the_wrapper_of_the_public_suite_computes_by_our_functions(capsys):
+    x = eager.asarray(np.arange(6.0)).__array_namespace__().reshape(eager.asarray(np.arange(6.0)), (2, 3))
+    x[0, 1] = 7.0
+    assert float(eager.sum(x[x > 2.0])) == 7 + 2 * 0 + 3 + 4 + 5
+    assert eager.linalg.eigh(eager.matmul(x, x.mT)).eigenvalues.shape == (2,)
+    x += 1
+    assert (bool(eager.all(x == x + 0)), x.dtype, len(x)) == (True, eager.float64, 2)
+    assert standard_summary({"array_api_tests/test_a.py::b": "passed"}) == 0
+    assert standard_summary({"array_api_tests/test_a.py::b": "failed", next(iter(FAILURES)): "passed"}) == 1
+    assert "listed as failures, but passed" in capsys.readouterr().out
