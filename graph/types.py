@@ -77,7 +77,7 @@ def numpy_dtype(name: str) -> np.dtype:
 
 
 class DTypeName(str):
-    """The name of a dtype, which equals all that NumPy's dtype equals: `np.float64`, `float`, "f8", `np.dtype("f8")`."""
+    """The name of a dtype, which equals all that NumPy's dtype equals: `np.float64`, `float`, "f8"."""
 
     __slots__ = ()
 

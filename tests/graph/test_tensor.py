@@ -376,7 +376,8 @@ def test_long_chains_need_no_stack():
 def test_the_dtype_of_a_variable_equals_what_numpys_equals(name):
     """Python and NumPy compare by `==` in either order, by `in`, and by a key of a dictionary."""
     numpys = np.dtype(name)
-    variables = (T.vector("x", name), T.constant(np.ones(2, name)), ag.shared(np.ones(2, name)), T.cast(T.vector(), name))
+    ones = np.ones(2, name)
+    variables = (T.vector("x", name), T.constant(ones), ag.shared(ones), T.cast(T.vector(), name))
     others = (None, 1, "f", "f8", "?", "no such", "", float, int, bool, complex, object, *DTYPES)
     asked = (*others, *map(np.dtype, DTYPES), *(np.dtype(d).type for d in DTYPES))
     for x in variables:
