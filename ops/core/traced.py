@@ -184,7 +184,7 @@ class _IsType(type):
 
 
 class type_of(type, metaclass=_IsType):  # noqa: N801
-    """`type(x)` in a traced function: the type of NumPy's value in the place of x.  With more arguments it is `type`."""
+    """`type(x)` in a traced function: the type of NumPy's value in its place.  With more arguments it is `type`."""
 
     def __new__(cls, x: Any, *rest: Any, **options: Any) -> Any:
         if rest:

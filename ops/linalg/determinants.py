@@ -2,7 +2,7 @@
 
 The derivative of det is det(a) * inv(a)^H (Jacobi's formula; Giles, 2008, section 2.2.4).  These are the cofactors,
 which a singular matrix has as well; `Cofactors` computes them from singular vectors and products of singular values.
-That of slogdet is inv(a)^H, which is infinite for a singular matrix: LinAlgError, but for a branch that `where` does not take.
+That of slogdet is inv(a)^H, which is infinite for a singular matrix: LinAlgError, unless the result is not taken.
 """
 
 from __future__ import annotations
