@@ -38,6 +38,7 @@ def reduced_alone(kernel: Kernel) -> tuple[tuple[int, ...], int] | None:
     cutting = kernel.cutting
     if cutting is None or not cutting.reduced:
         return None
-    inside = any(loop > min(cutting.reduced) for loop in cutting.free)
+    folded = (o for o, fold in zip(kernel.outputs, cutting.folds, strict=True) if fold)
+    inside = any(loop > min(cutting.reduced) for o in folded for loop in o.loops)
     limit = ROWS_OF_PART if inside else ELEMENTS_OF_PART
     return tuple(l for l in range(kernel.rank) if l not in cutting.free), limit

@@ -86,16 +86,26 @@ static i32 is_broadcast(const grid *g, i32 loop)
     return 0;
 }
 
-/* Return the steps of the reduced loop in each part, by the lengths of reduced loops alone: bits depend on them. */
+/* Return the steps of the reduced loop in each part that an output asks for, by the lengths that it reduces alone. */
+static i64 steps_for(const grid *g, i32 k)
+{
+    i64 others = 1, inside = 0;
+    for (i32 l = 0; l < g->nest->rank; l++) {
+        i32 is_kept = has(g->nest->moves[k], l);
+        inside |= is_kept && l > g->reduced;
+        if (!is_kept && l != g->reduced && others < ELEMENTS_OF_PART) others *= g->lengths[l] ? g->lengths[l] : 1;
+    }
+    return ceiling(inside ? ROWS_OF_PART : ELEMENTS_OF_PART, others);
+}
+
+/* Return the steps of the reduced loop in each part: the most that an output asks for; bits depend on them. */
 static i64 steps_of_part(const grid *g)
 {
-    i64 others = 1, inside = 0, fewest = ceiling(g->lengths[g->reduced], MOST_PARTS);
-    for (i32 l = 0; l < g->nest->rank; l++) {
-        i32 is_free = has(g->nest->free, l);
-        inside |= is_free && l > g->reduced;
-        if (!is_free && l != g->reduced && others < ELEMENTS_OF_PART) others *= g->lengths[l] ? g->lengths[l] : 1;
+    i64 fewest = ceiling(g->lengths[g->reduced], MOST_PARTS), steps = 1;
+    for (i32 k = 0; k < g->nest->outputs; k++) {
+        i64 own = has(g->nest->moves[k], g->reduced) ? steps : steps_for(g, k);
+        if (own > steps) steps = own;
     }
-    i64 steps = ceiling(inside ? ROWS_OF_PART : ELEMENTS_OF_PART, others);
     return steps < fewest ? fewest : steps;
 }
 
