@@ -359,7 +359,8 @@ def test_sums_in_loops_over_floats_of_one_size_have_whole_vectors_of_accumulator
         with using(replace(current(), limits=own)):
             graph = default_db().query("fast_run")(FunctionGraph([m, d], sums_behind_work(m, d)))[0]
             text = c_text(plan(graph))
-        loops = re.findall(r"#pragma omp simd(.*)\n *for \(i64 lane = 0; lane < (\d+); lane\+\+\) {\n *const i64 i\d = at", text)
+        head = r"#pragma omp simd(.*)\n *for \(i64 lane = 0; lane < (\d+); lane\+\+\) {\n *const i64 i\d = at"
+        loops = re.findall(head, text)
         assert len(loops) > 3 and set(loops) == {(" simdlen(16)", "16"), (" simdlen(8)", "8")}
         assert not re.search(r"reduction\([+*]", text)
 
