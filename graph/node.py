@@ -19,7 +19,7 @@ from ..record.quoting import one_line
 from .dims import carry_dims, lengths_may_differ
 from .pickling import reduce_apply, reduce_variable
 from .provenance import Origin, here, next_number
-from .types import TensorType
+from .types import NAMED, TensorType
 
 if TYPE_CHECKING:
     from .dims import Dim
@@ -58,7 +58,8 @@ class Variable:
 
     @property
     def dtype(self) -> str:
-        return self.type.dtype
+        """The name of the dtype, which equals what NumPy's dtype equals."""
+        return NAMED[self.type.dtype]
 
     @property
     def ndim(self) -> int:

@@ -76,6 +76,36 @@ def numpy_dtype(name: str) -> np.dtype:
     return np.dtype(name)
 
 
+class DTypeName(str):
+    """The name of a dtype, which equals all that NumPy's dtype equals: `np.float64`, `float`, "f8"."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if str.__eq__(self, other) is True:  # NotImplemented for all but text
+            return True
+        if other is None or (isinstance(other, str) and (other in _NAMES or not _is_dtype(other))):
+            return False
+        return bool(numpy_dtype(str(self)) == other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+_NAMES = dict.fromkeys(DTYPES)
+NAMED = {name: DTypeName(name) for name in DTYPES}
+"""What `x.dtype` of a variable is, by name."""
+
+
+def _is_dtype(text: str) -> bool:
+    try:
+        return np.dtype(str(text)) is not None
+    except TypeError:
+        return False
+
+
 def dtype_name(dtype: object) -> str:
     """The name of a dtype that tensors may have.
 

@@ -8,7 +8,7 @@ Fusion asks whether computing a value again is cheaper than keeping it, kernels 
 the runtime shares them out, long C files are halved by the compiler's time, and profiles hold kernels against it.
 
 The numbers are those of `table_*.py`, which `python -m benchmarks.fit` measures and rewrites.  They are the same on
-all machines of an architecture, because the bits of a long sum depend on where it is cut.
+all machines of an architecture, so that all of them fuse alike.
 """
 
 from __future__ import annotations

@@ -68,10 +68,9 @@ class Scope:
             if value is not _MISSING and not name.startswith("__"):
                 yield name, value, _is_data(value)
 
-    @property
-    def asks_for_len(self) -> bool:
-        """Whether the function calls the builtin `len`."""
-        return "len" in self.names and self.value("len") is None
+    def asks_for(self, builtin: str) -> bool:
+        """Whether the function reads this builtin."""
+        return builtin in self.names and self.value(builtin) is None
 
     def written(self) -> str:
         """Return a variable that the function assigns; an empty text if there is none."""

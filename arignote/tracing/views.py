@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..ops.core.traced import length_of
+from ..ops.core.traced import ASKED
 from .arguments import (
     ALL_HELD,
     NUMBERS,
@@ -85,7 +85,8 @@ class Objects:
                     self.readings.append(Reading(scope, name, Same(value), ALL_HELD))
             traced = {r.name for r in self.readings[known:] if has_leaves(r.structure)}
             values = {name: value for name, value in read.items() if name in traced}
-            self._inlined[scope] = scope.with_values(values | ({"len": length_of} if scope.asks_for_len else {}))
+            builtins = {name: made for name, made in ASKED.items() if scope.asks_for(name)}
+            self._inlined[scope] = scope.with_values(values | builtins)
         return self._inlined[scope]
 
     def read(self, source: int | Scope, name: str, value: Any) -> Any:

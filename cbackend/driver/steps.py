@@ -12,7 +12,7 @@ from ..ctext.helper import storage_type
 from ..ir.kernel import Kernel
 from ..ir.operands import Extent, Extra, Pointer, Stride
 from ..program import accounts
-from ..program.launches import is_launched, runs_in_any_order, steps_alone
+from ..program.launches import is_launched, reduced_alone, runs_in_any_order, steps_alone
 from ..program.outcome import Outcome
 from ..program.planned import flops
 from ..program.program import (
@@ -285,6 +285,10 @@ class StepText:
             f"    (const i64[]){{{', '.join(strides)}}}, call->detail)",
         ]
         little = f"{' * '.join(extents)} < {steps_alone(kernel)}"
+        if (reduced := reduced_alone(kernel)) is not None:
+            loops, limit = reduced
+            if limit < steps_alone(kernel):
+                little += f" && {' * '.join(extents[l] for l in loops)} <= {limit}"
         if runs_in_any_order(kernel):  # the runtime finds the best one
             little += " && !call->strides"
         if kernel.fallible:

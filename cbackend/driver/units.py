@@ -18,8 +18,9 @@ from ...record import record
 from ...targets.current import current
 from ..ctext.emit import Function, functions
 from ..ir.kernel import Kernel
-from ..ir.loops import For, If, Outlined, ScalarOp
+from ..ir.loops import For, If, Outlined, ScalarOp, Store
 from ..ir.walk import operations_in, own_statements
+from ..lowering.lanes import LANE
 from ..lowering.lower import SHORT_FUNCTION
 from ..lowering.tiles import ROWS_FUNCTION
 from .page import Definition
@@ -72,7 +73,7 @@ class Features:
     statements: int
     loops: int
     reductions: int
-    """Number of accumulators in clauses of reductions."""
+    """Number of accumulators, in clauses of reductions and in lanes."""
     copies: int
     """Number of copies of tiles and strips."""
     drives_tiles: bool
@@ -128,11 +129,12 @@ def features(function: Function) -> Features:
     own = list(own_statements(function.body))
     loops = [s for s in own if isinstance(s, For)]
     clauses = sum(len({sign for sign, _ in s.reductions}) for s in loops if s.simd)
+    lanes = {b.array for s in loops if s.simd and s.index == LANE.name for b in s.body if isinstance(b, Store)}
     names = (e.name for s in own for e in operations_in(s) if isinstance(e, ScalarOp))
     copies = sum(name.startswith(("tile_", "run_")) for name in names)
     drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
     simple = sum(not isinstance(s, (For, If)) for s in own)
-    return Features(len(function.text()), simple, len(loops), clauses, copies, drives)
+    return Features(len(function.text()), simple, len(loops), clauses + len(lanes), copies, drives)
 
 
 def _work(f: Features) -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...graph.types import numpy_dtype
 from ...record import record
 from ..ir import loops as ir
 from .accumulate import Lane, cast
+from .lanes import is_rounded
 from .multiple_accumulators import with_accumulators
 from .nest import specialized
 from .strips import is_costly, strip_of
@@ -76,7 +76,7 @@ def in_blocks(general: ir.For, slots: Sequence[Slot], elements: int = BLOCK) -> 
     A block of strided operands is copied, so that it is added up in the order in which vectors add up one of stride 1.
     """
     blocked = [s for s in slots if s.lane.blocked]
-    if not blocked and not any(_is_rounded(s.lane) for s in slots):
+    if not blocked and not any(is_rounded(s.lane.sign, s.lane.dtype) for s in slots):
         return with_accumulators(general, [(s.lane, s.total, s.fed) for s in slots])
     block = replace(general, start=ir.index("block"), stop=ir.index("block_end"))
     plain, copied = specialized(block), _block_loop(general, blocked, strip_of(block, elements), elements)
@@ -95,11 +95,6 @@ def _block_loop(general: ir.For, blocked: Sequence[Slot], inner: ir.Body, elemen
         *(_combined(s) for s in blocked),
     )
     return ir.For(begin.name, ir.ZERO, general.stop, body, step=elements)
-
-
-def _is_rounded(lane: Lane) -> bool:
-    """Whether the result depends on the order of the elements."""
-    return lane.sign in ("+", "*") and numpy_dtype(lane.dtype).kind == "f"
 
 
 def _combined(slot: Slot) -> ir.Statement:

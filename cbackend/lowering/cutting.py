@@ -4,8 +4,8 @@ Cut at a free loop, parts write different elements.  Cut at a reduced loop, each
 the output: a float16 would lose too much that way and stays whole.  A position means nothing without its element: one
 among all elements is compared by its extremum, another output (with_extremum, optdb/rules/fusion/positions.py).
 
-The estimate is that of the cost model (targets/costs.py), of one thread, for contiguous operands.  It is a property of
-the text, the same on every machine of an architecture, since the bits of a sum depend on where it is cut.
+The estimate is that of the cost model (targets/costs.py), of one thread, for contiguous operands.  It decides how many
+threads share free loops.  A reduced loop is cut by lengths alone, since the bits of a sum depend on where it is cut.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from .nest import Operands
 from .nests.position import ORDER_OF
 
 FOLDS = ("sum", "prod", "max", "min", "any", "all")
+ELEMENTS_OF_PART = 65536
+"""Elements of each part of a long reduction, on every target (runtime/costs.h)."""
+ROWS_OF_PART = 2048
+"""The same for a reduction of rows into one row: sums of columns."""
 
 
 def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:

@@ -1,104 +1,233 @@
-"""Reductions in vector loops as arrays of accumulators, for compilers that keep the order of floating-point additions.
+"""Reductions in vector loops as arrays of accumulators: the order of additions stands in the loop IR.
 
     #pragma omp simd reduction(+:total)
-    for (i) { v = x[i]; total = total + v; }
+    for (i = start; i < stop; i++) { v = x[i]; total = total + v; }
     -->
-    T total_l0[16] = all 0;
-    for (at = 0; at < bulk; at += 16)
+    T total_l0[8] = all 0;
+    for (at = start; at < bulk; at += 8)
         #pragma omp simd
-        for (lane = 0; lane < 16; lane++) { i = at + lane; v = x[i]; total_l0[lane] = total_l0[lane] + v; }
+        for (lane = 0; lane < 8; lane++) { i = at + lane; v = x[i]; total_l0[lane] = total_l0[lane] + v; }
+    for (i = bulk; i < stop; i++) { v = x[i]; total_l0[0] = total_l0[0] + v; }
     for (lane) total = total + total_l0[lane];
-    for (i = bulk; ...) { v = x[i]; total = total + v; }
 
-The C backend leaves this to `omp simd`; OpenCL C has no such pragma.
+A sum or product of floats has as many lanes as a vector has elements of its dtype, whatever else the loop computes, and
+whether or not the compiler makes vectors of it.  So it has the same bits alone and in each fused group.  The loop takes
+as many elements at a time as fill a vector of its narrowest dtype; a sum with fewer lanes adds a part of them after the
+other:
+
+    for (lane = 0; lane < 8; lane++) { ...; fed0[lane] = w; }
+    for (lane = 0; lane < 4; lane++) { sum_l0[lane] = sum_l0[lane] + fed0[lane]; ... + fed0[lane + 4]; }
+
+OpenCL C has no pragma for reductions: there all of them are split, into LANES lanes.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from ...graph.types import numpy_dtype
+from ...record import record
+from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.walk import substituted
 
 LANES = 16
-"""Partial sums of a reduction."""
+"""Partial sums of a reduction on a device."""
 _COMBINED = {"+": "add", "*": "mul", "|": "bitwise_or", "&": "bitwise_and"}
 _COMPARED = {"max": "gt", "min": "lt"}
 _START = {"+": 0, "*": 1}
+LANE = ir.index("lane")
+"""The index of loops over lanes."""
 
 
-def in_lanes(body: Iterable[ir.Statement], numbers: Iterator[int] | None = None) -> ir.Body:
-    """Return `body` with its reducing vector loops over arrays of accumulators."""
-    counted = itertools.count() if numbers is None else numbers
-    return tuple(found for s in body for found in _in_lanes(s, counted))
+def in_lanes(body: Iterable[ir.Statement]) -> ir.Body:
+    """Return `body` with all its reducing vector loops over arrays of LANES accumulators."""
+    return _converted(body, itertools.count(), rounded_alone=False)
 
 
-def _in_lanes(s: ir.Statement, numbers: Iterator[int]) -> Iterator[ir.Statement]:
-    if isinstance(s, ir.For):
-        if s.simd and s.reductions and _is_plain(s):
-            yield from _split(s, next(numbers))
-        else:
-            yield replace(s, body=in_lanes(s.body, numbers))
-    elif isinstance(s, ir.If):
-        yield replace(s, body=in_lanes(s.body, numbers), orelse=in_lanes(s.orelse, numbers))
-    elif isinstance(s, ir.Outlined):
-        yield replace(s, body=in_lanes(s.body, numbers))
-    else:
-        yield s
+def sums_in_lanes(body: Iterable[ir.Statement]) -> ir.Body:
+    """Return `body` with its vector loops that add up or multiply floats over arrays of accumulators."""
+    return _converted(body, itertools.count(), rounded_alone=True)
 
 
-def _is_plain(s: ir.For) -> bool:
-    """Whether the loop contains only values, stores and accumulators that are combined."""
-    names = {name: sign for sign, name in s.reductions}
-    known = all(sign in _COMBINED or sign in _COMPARED for sign in names.values())
-    allowed = all(
-        isinstance(b, (ir.Let, ir.Store, ir.ElementPointer)) or (isinstance(b, ir.Assign) and b.name in names)
-        for b in s.body
-    )
-    return known and allowed and s.step == 1 and set(names) <= {b.name for b in s.body if isinstance(b, ir.Assign)}
+def lanes_of(dtype: str) -> int:
+    """Return the accumulators of a sum or product of floats of `dtype` on the current target."""
+    return current().vector // numpy_dtype(dtype).itemsize
 
 
-def _split(s: ir.For, count: int) -> Iterator[ir.Statement]:
+def is_rounded(sign: str | None, dtype: str) -> bool:
+    """Whether a reduction's bits depend on the order of its elements."""
+    return sign in ("+", "*") and numpy_dtype(dtype).kind == "f"
+
+
+def _converted(body: Iterable[ir.Statement], numbers: Iterator[int], rounded_alone: bool) -> ir.Body:
+    found: list[ir.Statement] = []
+    for s in body:
+        if isinstance(s, ir.For):
+            accumulators = _accumulators(s) if s.simd and s.reductions else ()
+            if accumulators and (not rounded_alone or any(is_rounded(a.sign, a.dtype) for a in accumulators)):
+                found += _Lanes(s, accumulators, next(numbers), rounded_alone).statements()
+                continue
+            s = replace(s, body=_converted(s.body, numbers, rounded_alone))
+        elif isinstance(s, ir.If):
+            inside = (_converted(b, numbers, rounded_alone) for b in (s.body, s.orelse))
+            s = replace(s, **dict(zip(("body", "orelse"), inside, strict=True)))
+        elif isinstance(s, ir.Outlined):
+            s = replace(s, body=_converted(s.body, numbers, rounded_alone))
+        found.append(s)
+    return tuple(found)
+
+
+@record
+class _Accumulator:
+    """A local that a loop reduces into, and the operator of the reduction."""
+
+    name: str
+    sign: str
+    dtype: str
+
+
+def _accumulators(s: ir.For) -> tuple[_Accumulator, ...]:
+    """Return the accumulators of a loop; () if it contains more than values, stores and their updates."""
     signs = {name: sign for sign, name in s.reductions}
-    dtypes = {b.name: b.value.dtype for b in s.body if isinstance(b, ir.Assign)}
-    lane, at, bulk = ir.index("lane"), ir.index(f"at{count}"), ir.index(f"bulk{count}")
-    arrays = {name: f"{name}_l{count}" for name in signs}
-
-    def element(name: str) -> ir.Load:
-        return ir.Load(dtypes[name], arrays[name], lane)
-
-    whole = ir.ScalarOp("bitwise_and", "int64", (ir.minus(s.stop, s.start), ir.number(-LANES)))
-    yield ir.Let(bulk.name, ir.plus(s.start, whole))
-    for name, sign in signs.items():
-        start: ir.Expr = ir.Const(dtypes[name], _START[sign]) if sign in _START else ir.Local(dtypes[name], name)
-        yield ir.Declare(arrays[name], dtypes[name], LANES)
-        yield _over_lanes((ir.Store(arrays[name], lane, start),))
-    inside = (
-        ir.Let(s.index, ir.plus(at, lane)),
-        *_stored(s.body, arrays, {name: element(name) for name in signs}, lane),
-    )
-    yield ir.For(at.name, s.start, bulk, (_over_lanes(inside),), step=LANES)
-    for name, sign in signs.items():
-        joined = ir.Assign(name, _joined(sign, ir.Local(dtypes[name], name), element(name)))
-        yield ir.For(lane.name, ir.ZERO, ir.number(LANES), (joined,))
-    yield replace(s, start=bulk, simd=False, reductions=(), lanes=None)
+    updates = [b for b in s.body if isinstance(b, ir.Assign)]
+    others = (b for b in s.body if not isinstance(b, (ir.Let, ir.Store, ir.ElementPointer, ir.Assign)))
+    known = all(sign in _COMBINED or sign in _COMPARED for sign in signs.values())
+    if not known or s.step != 1 or any(others) or {u.name for u in updates} != set(signs):
+        return ()
+    dtypes = {u.name: u.value.dtype for u in updates}
+    return tuple(_Accumulator(name, sign, dtypes[name]) for name, sign in signs.items())
 
 
-def _over_lanes(body: ir.Body) -> ir.For:
-    return ir.For("lane", ir.ZERO, ir.number(LANES), body, simd=True)
+_OfAccumulator = Callable[[_Accumulator], Iterable[ir.Statement]]
 
 
-def _stored(
-    body: ir.Body, arrays: dict[str, str], elements: dict[str, ir.Load], lane: ir.Local
-) -> Iterator[ir.Statement]:
-    """Yield the statements that store into the accumulators of this lane."""
-    for s in substituted(body, elements):
-        yield ir.Store(arrays[s.name], lane, s.value) if isinstance(s, ir.Assign) else s
+class _Lanes:
+    """The loops that replace one reducing vector loop."""
+
+    def __init__(self, s: ir.For, accumulators: tuple[_Accumulator, ...], count: int, on_host: bool) -> None:
+        self._loop, self._accumulators, self._count = s, accumulators, count
+        self._at, self._bulk = ir.index(f"at{count}"), ir.index(f"bulk{count}")
+        self._taken = _elements_at_a_time(s) if on_host else LANES
+        """Elements of one step."""
+        self._lanes = {
+            a.name: min(self._taken, lanes_of(a.dtype)) if on_host and is_rounded(a.sign, a.dtype) else self._taken
+            for a in accumulators
+        }
+        sizes = {numpy_dtype(a.dtype).itemsize for a in accumulators}
+        self._is_even = len(set(self._lanes.values())) == 1 and len(sizes) == 1
+
+    def statements(self) -> Iterator[ir.Statement]:
+        s = self._loop
+        yield ir.Let(self._bulk.name, self._whole(self._taken))
+        for a in self._accumulators:
+            yield ir.Declare(self._array(a), a.dtype, self._lanes[a.name])
+        yield from self._over_lanes(lambda a: (ir.Store(self._array(a), LANE, self._start(a)),), simd=True)
+        yield ir.For(self._at.name, s.start, self._bulk, tuple(self._step()), step=self._taken)
+        yield from self._remainder()
+        yield from self._over_lanes(
+            lambda a: (ir.Assign(a.name, _joined(a, ir.Local(a.dtype, a.name), self._element(a, LANE))),), simd=False
+        )
+
+    def _array(self, a: _Accumulator) -> str:
+        return f"{a.name}_l{self._count}"
+
+    def _fed(self, a: _Accumulator) -> str:
+        return f"{a.name}_f{self._count}"
+
+    def _element(self, a: _Accumulator, lane: ir.Expr) -> ir.Load:
+        return ir.Load(a.dtype, self._array(a), lane)
+
+    def _start(self, a: _Accumulator) -> ir.Expr:
+        if a.sign not in _START:
+            return ir.Local(a.dtype, a.name)
+        # As exact as 0, but no call of memset, whose narrow stores a load of the whole vector would have to wait for.
+        is_sum = is_rounded(a.sign, a.dtype) and a.sign == "+"
+        return ir.Const(a.dtype, -0.0 if is_sum else _START[a.sign])
+
+    def _whole(self, taken: int) -> ir.Expr:
+        """Return the end of the elements that fill steps of this length."""
+        s = self._loop
+        count = ir.ScalarOp("bitwise_and", "int64", (ir.minus(s.stop, s.start), ir.number(-taken)))
+        return ir.plus(s.start, count)
+
+    def _over_lanes(self, statements: _OfAccumulator, simd: bool) -> Iterator[ir.For]:
+        """Yield a loop over the lanes of all accumulators that have equally many."""
+        for lanes in dict.fromkeys(self._lanes.values()):
+            alike = [a for a in self._accumulators if self._lanes[a.name] == lanes]
+            body = tuple(found for a in alike for found in statements(a))
+            yield ir.For(LANE.name, ir.ZERO, ir.number(lanes), body, simd=simd)
+
+    # --- a step: as many elements as fill vectors
+
+    def _step(self) -> Iterator[ir.Statement]:
+        """Yield the loop over the elements of a step, and those that add what it left for sums with fewer lanes."""
+        fewer = [a for a in self._accumulators if self._lanes[a.name] < self._taken]
+        yield from (ir.Declare(self._fed(a), a.dtype, self._taken) for a in fewer)
+        names = {a.name: a for a in self._accumulators}
+        elements = {a.name: self._element(a, LANE) for a in self._accumulators if a not in fewer}
+        body: list[ir.Statement] = [ir.Let(self._loop.index, ir.plus(self._at, LANE))]
+        for s in self._loop.body:
+            if isinstance(s, ir.Assign) and names[s.name] in fewer:
+                body.append(ir.Store(self._fed(names[s.name]), LANE, _operand(s)))
+            else:
+                (s,) = substituted((s,), elements)
+                body.append(ir.Store(self._array(names[s.name]), LANE, s.value) if isinstance(s, ir.Assign) else s)
+        yield ir.For(
+            LANE.name, ir.ZERO, ir.number(self._taken), tuple(body), simd=True,
+            lanes=self._taken if self._is_even else None,
+        )  # fmt: skip
+        if fewer:
+            yield from (loop for loop in self._over_lanes(self._parts_added, simd=True) if loop.body)
+
+    def _parts_added(self, a: _Accumulator) -> Iterator[ir.Store]:
+        lanes = self._lanes[a.name]
+        for first in range(0, self._taken, lanes) if lanes < self._taken else ():
+            fed = ir.Load(a.dtype, self._fed(a), ir.plus(LANE, ir.number(first)))
+            yield ir.Store(self._array(a), LANE, _joined(a, self._element(a, LANE), fed))
+
+    # --- the elements that fill no step
+
+    def _remainder(self) -> Iterator[ir.Statement]:
+        """Yield the loop over the last elements: those that would fill a sum's lanes go there, others to lane 0."""
+        s = self._loop
+        lanes: dict[str, ir.Expr] = {a.name: ir.ZERO for a in self._accumulators}
+        body: list[ir.Statement] = []
+        for number in dict.fromkeys(n for n in self._lanes.values() if n < self._taken):
+            end, here = ir.index(f"bulk{self._count}_{number}"), ir.index(f"lane{number}")
+            yield ir.Let(end.name, self._whole(number))
+            place = ir.ScalarOp("bitwise_and", "int64", (ir.minus(ir.index(s.index), s.start), ir.number(number - 1)))
+            inside = ir.less(ir.index(s.index), end)
+            body.append(ir.Let(here.name, ir.ScalarOp("switch", "int64", (inside, place, ir.ZERO))))
+            lanes.update((name, here) for name, n in self._lanes.items() if n == number)
+        elements = {a.name: self._element(a, lanes[a.name]) for a in self._accumulators}
+        arrays = {a.name: self._array(a) for a in self._accumulators}
+        for found in substituted(s.body, elements):
+            if isinstance(found, ir.Assign):
+                found = ir.Store(arrays[found.name], lanes[found.name], found.value)
+            body.append(found)
+        yield replace(s, start=self._bulk, body=tuple(body), simd=False, reductions=(), lanes=None)
 
 
-def _joined(sign: str, total: ir.Local, other: ir.Expr) -> ir.Expr:
-    if sign in _COMPARED:
-        return ir.ScalarOp("switch", total.dtype, (ir.ScalarOp(_COMPARED[sign], "bool", (other, total)), other, total))
-    return ir.ScalarOp(_COMBINED[sign], total.dtype, (total, other))
+def _elements_at_a_time(s: ir.For) -> int:
+    """Return how many elements fill a vector of the narrowest dtype of a loop; bools that are computed are masks."""
+    values = [b.value for b in s.body if isinstance(b, (ir.Let, ir.Store, ir.Assign))]
+    sizes = [numpy_dtype(v.dtype).itemsize for v in values if v.dtype != "bool" or isinstance(v, ir.Load)]
+    return current().vector // min(sizes)
+
+
+def _operand(update: ir.Assign) -> ir.Expr:
+    """Return what an update of a sum or product adds to it, or multiplies it by."""
+    assert isinstance(update.value, ir.ScalarOp)
+    total, fed = update.value.args
+    assert total == ir.Local(update.value.dtype, update.name)
+    return fed
+
+
+def _joined(a: _Accumulator, total: ir.Expr, other: ir.Expr) -> ir.Expr:
+    if a.sign in _COMPARED:
+        better = ir.ScalarOp(_COMPARED[a.sign], "bool", (other, total))
+        return ir.ScalarOp("switch", a.dtype, (better, other, total))
+    return ir.ScalarOp(_COMBINED[a.sign], a.dtype, (total, other))

@@ -27,6 +27,7 @@ from .cutting import cutting_of
 from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
+from .lanes import sums_in_lanes
 from .nest import FAILED, Nest, Operands
 from .nests.columns import column_group, column_nest
 from .nests.cumulative import cumulative_group, cumulative_nest
@@ -57,7 +58,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
     if isinstance(node.op, InPlace):
         return lower(node.with_op(node.op.op), (*node.op.pairs, *aliases), schedule)
     body, group, operands, comment, whole = _pieces(node, aliases, schedule)
-    body = in_vectors(body, schedule.vector)
+    body = in_vectors(sums_in_lanes(body), schedule.vector)
     kernel = Kernel(
         comment if schedule == DEFAULT else f"{comment}\n   schedule: {schedule}",
         group.rank,

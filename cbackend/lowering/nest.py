@@ -12,7 +12,6 @@ from dataclasses import replace
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
 from ...ops.elementwise.records import Elementwise, Pointwise
-from ...targets.current import current
 from ..ir import loops as ir
 from ..ir.loops import loop
 from ..ir.operands import Operand, operand_name, stride_name
@@ -262,8 +261,7 @@ class Nest:
         if self.fallible:
             reductions = (*reductions, ("|", FAILED.name))
         whole = (*self.at[-1], *body)
-        found = loop(self.order[-1], whole, simd=simd, reductions=tuple(reductions))
-        return replace(found, lanes=_lanes_of_sums(found)) if simd else found
+        return loop(self.order[-1], whole, simd=simd, reductions=tuple(reductions))
 
     def looped(self, inside: Iterable[ir.Statement], depth: int, outermost: int = 0) -> ir.Body:
         """Return `inside` in loops from `depth` down to `outermost`, each with the statements of its depth."""
@@ -302,16 +300,3 @@ def specialized(general: ir.For) -> ir.Statement:
 def sizes_of(found: ir.For) -> set[int]:
     """Return the sizes of the values of a loop in bytes."""
     return {numpy_dtype(s.value.dtype).itemsize for s in found.body if isinstance(s, (ir.Let, ir.Store, ir.Assign))}
-
-
-def _lanes_of_sums(found: ir.For) -> int | None:
-    """Return the accumulators of each sum and product of a loop over floats of one size; None for other loops.
-
-    Their number decides the order of additions, and thereby bits, so it must not depend on what else the loop computes.
-    By itself gcc takes half a vector on Intel's processors, but a whole one for costly loops, which ask for it.
-    """
-    ordered = {name for sign, name in found.reductions if sign in "+*"}
-    assigned = [s for s in found.body if isinstance(s, ir.Assign) and s.name in ordered]
-    sizes = sizes_of(found) - {1}
-    sums = any(s.value.dtype.startswith("float") for s in assigned)
-    return current().vector // max(sizes) if sums and len(sizes) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...targets.current import current
 from ..ir.kernel import Kernel
+from ..lowering.cutting import ELEMENTS_OF_PART, ROWS_OF_PART
 
 
 def is_launched(kernel: Kernel) -> bool:
@@ -30,3 +31,14 @@ def steps_alone(kernel: Kernel) -> int:
     """Return the limit of loop iterations for a plain call."""
     assert kernel.cutting is not None
     return current().costs.alone // kernel.cutting.picoseconds + 1
+
+
+def reduced_alone(kernel: Kernel) -> tuple[tuple[int, ...], int] | None:
+    """Return loops, and the limit of their iterations, up to which no reduced loop is cut; None if none ever is."""
+    cutting = kernel.cutting
+    if cutting is None or not cutting.reduced:
+        return None
+    folded = (o for o, fold in zip(kernel.outputs, cutting.folds, strict=True) if fold)
+    inside = any(loop > min(cutting.reduced) for o in folded for loop in o.loops)
+    limit = ROWS_OF_PART if inside else ELEMENTS_OF_PART
+    return tuple(l for l in range(kernel.rank) if l not in cutting.free), limit

@@ -4,8 +4,9 @@
 
    A kernel runs any chunk of its loops if it gets other extents and pointers, so its text does not depend on the
    split.  Loops are split from the outermost on until there are enough tasks.  If a reduced loop is split, each
-   chunk has a place for its own results, and these are combined in pairs, neighbours first.  The split depends only
-   on lengths, so the bits of a result never depend on the number of threads.
+   chunk has a place for its own results, and these are combined in pairs, neighbours first.  A reduced loop is split
+   by lengths alone, even where one thread runs all chunks.  So the bits of a result depend neither on the number of
+   threads nor on what else the kernel computes.
 
    A kernel that may visit an element repeatedly (AG_SEQUENTIAL: a scatter) is divided only along loops that never do
    so; the share of each thread runs in chunks one after the other, in the order of the whole. */
@@ -47,6 +48,15 @@ static double estimate(const ag_nest *nest, const i64 *lengths)
 static i32 has(i64 loops, i32 loop) { return (i32)(loops >> loop) & 1; }
 static i64 ceiling(i64 a, i64 b) { return a / b + (a % b != 0); }
 
+/* Return the elements that a result is reduced from. */
+static double reduced_elements(const ag_nest *nest, const i64 *lengths)
+{
+    double count = 1;
+    for (i32 l = 0; l < nest->rank; l++)
+        if (!has(nest->free, l)) count *= (double)lengths[l];
+    return count;
+}
+
 /* Return the reduced loop to split: the outermost if it is long enough, else the longest; -1 if there is none. */
 static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
 {
@@ -76,7 +86,30 @@ static i32 is_broadcast(const grid *g, i32 loop)
     return 0;
 }
 
-/* Split loops from the outermost on until there are as many tasks as wanted. */
+/* Return the steps of the reduced loop in each part that an output asks for, by the lengths that it reduces alone. */
+static i64 steps_for(const grid *g, i32 k)
+{
+    i64 others = 1, inside = 0;
+    for (i32 l = 0; l < g->nest->rank; l++) {
+        i32 is_kept = has(g->nest->moves[k], l);
+        inside |= is_kept && l > g->reduced;
+        if (!is_kept && l != g->reduced && others < ELEMENTS_OF_PART) others *= g->lengths[l] ? g->lengths[l] : 1;
+    }
+    return ceiling(inside ? ROWS_OF_PART : ELEMENTS_OF_PART, others);
+}
+
+/* Return the steps of the reduced loop in each part: the most that an output asks for; bits depend on them. */
+static i64 steps_of_part(const grid *g)
+{
+    i64 fewest = ceiling(g->lengths[g->reduced], MOST_PARTS), steps = 1;
+    for (i32 k = 0; k < g->nest->outputs; k++) {
+        i64 own = has(g->nest->moves[k], g->reduced) ? steps : steps_for(g, k);
+        if (own > steps) steps = own;
+    }
+    return steps < fewest ? fewest : steps;
+}
+
+/* Split the reduced loop into parts, and loops from the outermost on until there are as many tasks as wanted. */
 static void cut(grid *g, double wanted)
 {
     const ag_nest *nest = g->nest;
@@ -85,9 +118,9 @@ static void cut(grid *g, double wanted)
     for (i32 l = 0; l < nest->rank; l++) {
         i64 length = g->lengths[l], pieces = (i64)(wanted / (double)g->tasks + 1);
         g->tile[l] = length, g->tiles[l] = 1;
-        if (!(has(nest->free, l) || l == g->reduced) || (double)g->tasks >= wanted || is_broadcast(g, l)) continue;
-        if (l == g->reduced && pieces > MOST_PARTS) pieces = MOST_PARTS;
-        i64 tile = ceiling(length, pieces), least = least_tile(g, l);
+        i32 is_split = l == g->reduced || (has(nest->free, l) && (double)g->tasks < wanted);
+        if (!is_split || is_broadcast(g, l)) continue;
+        i64 tile = l == g->reduced ? steps_of_part(g) : ceiling(length, pieces), least = least_tile(g, l);
         if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;
         g->tile[l] = tile < least ? least : tile;
         if (g->tile[l] > length) g->tile[l] = length;
@@ -226,9 +259,13 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
 {
     g->status = g->sequential = 0;
     g->stoppable = on_main_thread() && attention == LISTENING;
-    cut(g, work / TASK_NS);
+    cut(g, work < ALONE_NS ? 0 : work / TASK_NS);
     if (!make_partials(g)) g->tasks = 0;
-    i32 stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
+    i32 stopped = 0;
+    if (work < ALONE_NS)
+        for (i64 k = 0; k < g->tasks; k++) run_part(g, k);
+    else
+        stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
     if (g->tasks && !stopped && !g->status) combine(g);
     for (i32 k = 0; k < g->nest->outputs; k++) pool_release(g->partial[k]);
     if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* no memory for chunks */
@@ -264,7 +301,8 @@ static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths,
     double work = estimate(nest, lengths);
     if (work > LONG_NS) listen_to_interrupt();
     if (poll_interrupt()) return AG_STOPPED;
-    if (work < ALONE_NS || nest->rank > MOST_LOOPS || nest->arrays > MOST_ARRAYS)
+    i32 is_whole = work < ALONE_NS && !(nest->reduced && reduced_elements(nest, lengths) > ROWS_OF_PART);
+    if (is_whole || nest->rank > MOST_LOOPS || nest->arrays > MOST_ARRAYS)
         return nest->part(nest, lengths, data, strides, said);
     grid g;
     g.nest = nest, g.lengths = lengths, g.data = data, g.strides = strides;

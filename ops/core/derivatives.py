@@ -241,6 +241,20 @@ def _broadcast_again(v: Any, ndim: int, broadcasts: Sequence[Apply]) -> Any:
     return v
 
 
+def where_read(g: Any, a: Any) -> Any:
+    """Return the matrices `a` where their cotangents count, and identity matrices where masks make these 0.
+
+    `g` has a number for each matrix.  A derivative that refuses a matrix then reads none of a branch not taken.
+    """
+    masks, _ = _unmasked(g)
+    if masks:
+        identity = T.eye(T.lengths_of(a)[-1], dtype=a.dtype)
+    for condition, where in masks:
+        there = T.expand_dims(condition, (-2, -1))
+        a = T.switch(there, identity, a) if where else T.switch(there, a, identity)
+    return a
+
+
 def _masked(cotangent: Any, masks: Sequence[Mask]) -> Any:
     for condition, where in reversed(masks) if cotangent is not None else ():
         cotangent = T.switch(condition, 0, cotangent) if where else T.switch(condition, cotangent, 0)

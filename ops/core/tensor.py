@@ -13,7 +13,7 @@ import numpy as np
 from ... import pages
 from ...graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
 from ...graph.provenance import asked, asked_by_us
-from ...graph.types import numpy_dtype
+from ...graph.types import NAMED, numpy_dtype
 from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
@@ -296,7 +296,7 @@ class TracedVariable(TensorVariable):
     @property
     def dtype(self) -> Any:
         """NumPy's dtype to the functions that are traced; its name to this library."""
-        return self.type.dtype if asked_by_us() or not is_of_call() else self.type.numpy
+        return NAMED[self.type.dtype] if asked_by_us() or not is_of_call() else self.type.numpy
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:

@@ -173,6 +173,31 @@ def length_of(x: Any) -> Any:
     return length(x, 0, trace) if trace is not None and isinstance(x, Variable) and x.ndim else len(x)
 
 
+class _IsType(type):
+    """So that `isinstance(f, type)` stays true of all classes."""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return isinstance(x, type)
+
+    def __subclasscheck__(cls, x: type) -> bool:
+        return issubclass(x, type)
+
+
+class type_of(type, metaclass=_IsType):  # noqa: N801
+    """`type(x)` in a traced function: the type of NumPy's value in its place.  With more arguments it is `type`."""
+
+    def __new__(cls, x: Any, *rest: Any, **options: Any) -> Any:
+        if rest:
+            return type(x, *rest, **options)
+        if isinstance(x, Length):
+            return int
+        return class_of(x) if issubclass(type(x), Variable) else type(x)
+
+
+ASKED = {"len": length_of, "type": type_of}
+"""What builtins are in a traced function."""
+
+
 def first_length(x: Variable) -> int | None:
     """The length of the first axis: known, or that of the call, which becomes a guard; None if it is neither."""
     trace = tracing.current()

@@ -2,7 +2,7 @@
 
 The derivative of det is det(a) * inv(a)^H (Jacobi's formula; Giles, 2008, section 2.2.4).  These are the cofactors,
 which a singular matrix has as well; `Cofactors` computes them from singular vectors and products of singular values.
-That of slogdet is inv(a)^H, which is infinite for a singular matrix: LinAlgError.
+That of slogdet is inv(a)^H, which is infinite for a singular matrix: LinAlgError, unless the result is not taken.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.cond import chosen
 from ..core import latex
+from ..core.derivatives import where_read
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from .factorizations import SVD
@@ -138,13 +139,14 @@ class SlogDet(MatrixOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (a,), (g_sign, g_log), (sign, _) = node.inputs, cotangents, node.outputs
+        read = a if g_sign is not None or g_log is None else where_read(g_log, a)
         parts = [] if g_log is None else [T.cast(g_log, a.dtype)]
         if a.type.kind == "c" and g_sign is not None:  # the sign turns with the imaginary part of tr(inv(a) da)
             turn = T.neg(T.imag(T.mul(T.conj(g_sign), sign)))
             parts.append(T.mul(T.constant(1j, a.dtype), T.cast(turn, a.dtype)))
         if not parts:
             return [None]
-        return [_scaled_inverse(parts[0] if len(parts) == 1 else T.add(*parts), a)]
+        return [_scaled_inverse(parts[0] if len(parts) == 1 else T.add(*parts), read)]
 
 
 def _scaled_inverse(factor: Variable, a: Variable) -> TensorVariable:

@@ -14,7 +14,7 @@ from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import Axis, DTypeLike, TensorLike
 from ..shapes.conditions import checked
-from .quantiles import as_lines, middle, quantile_without_nan
+from .quantiles import as_lines, middle, quantile_without_nan, sorted_with_nan
 from .statistics import degrees, divided, require_inexact, root_of_powers, squared_modulus, within_shape
 
 __all__ = [
@@ -153,7 +153,7 @@ def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
     lines, restored = as_lines("nanmedian", as_tensor(x), axis, keepdims)
     if lines.type.kind != "f":
         return T.median(x, axis, keepdims)
-    ordered, n = T.sort(lines, axis=-1), _count(lines, -1, keepdims=True)
+    ordered, n = sorted_with_nan(lines), _count(lines, -1, keepdims=True)
     low, high = (T.take_along_axis(ordered, T.maximum(k, 0), -1)[..., 0] for k in (T.floor_div(n - 1, 2), n // 2))
     return restored(T.switch(T.eq(n[..., 0] % 2, 1), low, middle(low, high)))
 

@@ -117,7 +117,7 @@ def quantile_without_nan(
     if x.type.kind != "f":
         return _quantile(what, x, q, axis, method, keepdims, whole)
     lines, restored = as_lines(what, x, axis, keepdims)
-    ordered: Any = T.sort(lines, axis=-1)
+    ordered: Any = sorted_with_nan(lines)
     last = T.sum(T.logical_not(T.isnan(lines)), axis=-1) - 1
     shares = T.reshape(cast(share, "float64"), (-1,)) / whole
     last = T.maximum(T.expand_dims(last, -1), 0)
@@ -125,6 +125,15 @@ def quantile_without_nan(
     found = _between(place, last, lambda p: T.take_along_axis(ordered, p, -1), lambda b, _: b, method, "f", dtype)
     found = T.moveaxis(found, -1, 0)
     return restored(T.reshape(found, (*T.lengths_of(share), *T.lengths_of(found)[1:])))
+
+
+def sorted_with_nan(lines: Variable) -> Variable:
+    """Return sorted lines, which end in a NaN if they may be empty: an element to take for none."""
+    ordered = T.sort(lines, axis=-1)
+    if lines.type.shape[-1]:
+        return ordered
+    end = T.full((*T.lengths_of(lines)[:-1], 1), math.nan, dtype=lines.dtype)
+    return T.concatenate([ordered, end], axis=-1)
 
 
 def _checked(what: str, x: Any, q: Any, method: str, keepdims: bool, whole: int) -> tuple[Any, str]:

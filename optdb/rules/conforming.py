@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ...graph import Apply, Variable
+from ...graph import DTYPES, Apply, Variable
 from ...ops.core.tensor import constant
 from ...ops.elementwise import records as elementwise
 from ...ops.elementwise.pointwise import Elementwise
@@ -46,6 +47,12 @@ def _is_narrower(dtype: np.dtype[Any], than: np.dtype[Any]) -> bool:
     return dtype.kind == than.kind and dtype.itemsize < than.itemsize
 
 
+@cache
+def _narrower(dtype: str) -> frozenset[str]:
+    """Return the dtypes that may not hold all digits of `dtype`."""
+    return frozenset(d for d in DTYPES if _is_narrower(np.dtype(d), np.dtype(dtype)))
+
+
 class TensorConform:
     """`Conform` with the ops of the package."""
 
@@ -66,18 +73,22 @@ class TensorConform:
 
     def computed_narrower(self, after: Variable, before: Variable, known: Collection[Apply]) -> Variable | None:
         """Follow operands of elementwise ops, which carry values; lengths, indices and conditions are no digits."""
-        wanted, stack, met = np.dtype(before.dtype), [after], {after}
+        wanted = before.type.dtype
+        narrower, stack, met = _narrower(wanted), [after], {after}
         while stack:
             value = stack.pop()
             node = value.owner
             if node is None or node in known or not isinstance(node.op, (Elementwise, DimShuffle)):
                 continue
-            if node.op in _ROUNDING and _is_narrower(np.dtype(value.dtype), wanted):
-                return None if _computes_in(before, value.dtype) else value
-            carried = node.inputs[1:] if node.op in (elementwise.switch, elementwise.fill) else node.inputs
-            if not (value.dtype == "bool" and wanted.kind != "b"):  # of a comparison
-                stack += [i for i in carried if i not in met]
-                met.update(carried)
+            op, dtype = node.op, value.type.dtype
+            if dtype in narrower and op in _ROUNDING:
+                return None if _computes_in(before, dtype) else value
+            if dtype == "bool" != wanted:  # of a comparison
+                continue
+            for i in node.inputs[1:] if op is elementwise.switch or op is elementwise.fill else node.inputs:
+                if i.owner is not None and i not in met:
+                    stack.append(i)
+                    met.add(i)
         return None
 
     def fill(self, like: Variable, value: Variable) -> Variable:

@@ -14,6 +14,7 @@ from product_files import ROOT
 from arignote.cbackend.abi.amalgamation import self_contained
 from arignote.cbackend.abi.pieces import named
 from arignote.cbackend.compile_commands import PART_OF_A_UNIT, entries, main
+from arignote.cbackend.lowering.cutting import ELEMENTS_OF_PART, ROWS_OF_PART
 from arignote.cbackend.program.outcome import Outcome
 from arignote.cbackend.runtime.sources import units
 from arignote.targets.costs import Costs
@@ -89,7 +90,9 @@ def test_the_database_has_an_entry_for_each_unit_and_each_file_of_it(tmp_path):
 def test_costs_in_c_are_those_of_the_cost_model():
     costs = Costs()
     numbers = f"TASK_NS = {costs.task // 1000}, ALONE_NS = {costs.shared // 1000}"
-    assert numbers in (CBACKEND / "runtime" / "costs.h").read_text()
+    text = (CBACKEND / "runtime" / "costs.h").read_text()
+    assert numbers in text
+    assert f"ELEMENTS_OF_PART = {ELEMENTS_OF_PART}, ROWS_OF_PART = {ROWS_OF_PART} " in text
 
 
 def test_outcomes_in_c_are_those_of_python():

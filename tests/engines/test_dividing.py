@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import time
 
 import numpy as np
 import pytest
@@ -22,13 +21,29 @@ x = T.vector("x")
 ARRAY = np.linspace(0, 1, 50)
 
 
+class Clock:
+    """A clock that readings and calls of `Slow` move, and nothing else: the load of the machine changes no result."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        self.now += 1e-6
+        return self.now
+
+
 class Slow(Priced):
     """An engine whose estimates are far too low."""
 
     def compile(self, graph, request):
         made = super().compile(graph, request)
         run = made.run
-        made.run = lambda *arrays: (time.sleep(0.002 * self.sleeps(graph)), run(*arrays))[1]
+
+        def slowly(*arrays):
+            self.clock.now += 0.002 * self.sleeps(graph)
+            return run(*arrays)
+
+        made.run = slowly
         return made
 
     @staticmethod
@@ -42,7 +57,8 @@ def slow(tmp_path, monkeypatch):
     for module in (times, importlib.import_module("arignote.engines.c")):
         monkeypatch.setattr(module, "process_cache", lambda: cache)
     made = ag.engines.register(Slow("slow", {"exp": 1, "tanh": 1, "sub": 1}, launch=1000))
-    made.cache = cache
+    made.cache, made.clock = cache, Clock()
+    monkeypatch.setattr(dividing, "time", made.clock)
     yield made
     ag.engines.unregister("slow")
 

@@ -265,6 +265,10 @@ def test_matrices_and_masks_are_refused():
 # --- types
 
 
+def kind(x):
+    return type(x)
+
+
 def test_types_and_dtypes_are_numpys():
     seen = []
 
@@ -274,6 +278,9 @@ def test_types_and_dtypes_are_numpys():
             x.dtype.kind, np.issubdtype(x.dtype, np.floating), isinstance(x, np.ndarray), isinstance(x.T, np.ndarray),
             isinstance(s, float), isinstance(n, int), isinstance(x.sum(), np.float32), isinstance(x, (list, int)),
             isinstance(x.shape, tuple), isinstance(x.shape[0], int), x.ndim, hasattr(x, "__array__"),
+            type(x) is np.ndarray, type(s) is float, type(n) is int, type(x.sum()) is np.float32,
+            type(x.shape[0]) is int, isinstance(type(x), type), issubclass(int, type), type("P", (), {"v": 3}).v,
+            str is str, kind(n) is int,
         ))  # fmt: skip
         return x
 

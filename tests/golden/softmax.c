@@ -94,7 +94,7 @@ __attribute__((noinline, unused)) static void ag_run_back_f32(f32 *y, i64 at, i6
 }
 
 /* y0 = softmax{axis=1}(x0) */
-static void k_b725e807ed228d17_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
+static void k_fbc4dad7bcd19258_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0,
     i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
@@ -127,18 +127,41 @@ static void k_b725e807ed228d17_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total1[i0] = 0.0;
         }
+        f32 part1_lanes[2048];
+        for (i64 lane = 0; lane < (n1 < 16 ? 1 : 16); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[lane * 128 + i0] = 0.0f;
+            }
+        }
         for (i64 i1 = 0; i1 < n1; i1++) {
             const f32 *x0_tile_1 = x0_tile + i1 * 128;
             f32 *y0_tile_1 = y0_tile + i1 * 128;
+            const i64 bulk16 = n1 & -16;
+            const i64 lane16 = i1 < bulk16 ? (i1 & 15) : 0;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
                 const f32 v1 = total0[i0];
                 const f32 v2 = x0_tile_1[i0];
                 const f32 v3 = v2 - v1;
                 const f32 v4 = ag_exp_f32(v3);
-                total1[i0] = total1[i0] + (f64)v4;
+                part1_lanes[lane16 * 128 + i0] = part1_lanes[lane16 * 128 + i0] + v4;
                 y0_tile_1[i0] = v4;
             }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part1_lanes[i0] = 0.0f + part1_lanes[i0];
+        }
+        for (i64 lane = 1; lane < (n1 < 16 ? 1 : 16); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part1_lanes[i0] = part1_lanes[i0] + part1_lanes[lane * 128 + i0];
+            }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total1[i0] = total1[i0] + (f64)part1_lanes[i0];
         }
         f32 s0[128];
         #pragma omp simd
@@ -167,10 +190,10 @@ static void k_b725e807ed228d17_short(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_b725e807ed228d17(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_fbc4dad7bcd19258(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 32 && 15 < n0) {
-        k_b725e807ed228d17_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
+        k_fbc4dad7bcd19258_short(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -208,13 +231,32 @@ static void k_b725e807ed228d17(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 const f32 *v1_at = ag_run_in_f32(x0_0, block * x0_s1, x0_s1, block_end - block, v1_run);
                 f32 y0_0_run[128];
                 f32 *y0_0_at = ag_tile_out_f32(y0_0, block * y0_s1, y0_s1, y0_0_run);
-                #pragma omp simd simdlen(16) reduction(+:part1)
-                for (i64 i1 = block; i1 < block_end; i1++) {
+                const i64 bulk0 = block + ((block_end - block) & -16);
+                f32 part1_l0[16];
+                #pragma omp simd
+                for (i64 lane = 0; lane < 16; lane++) {
+                    part1_l0[lane] = -0.0f;
+                }
+                for (i64 at0 = block; at0 < bulk0; at0 += 16) {
+                    #pragma omp simd simdlen(16)
+                    for (i64 lane = 0; lane < 16; lane++) {
+                        const i64 i1 = at0 + lane;
+                        const f32 v1 = v1_at[i1 - block];
+                        const f32 v2 = v1 - r0;
+                        const f32 v3 = ag_exp_f32(v2);
+                        part1_l0[lane] = part1_l0[lane] + v3;
+                        y0_0_at[i1 - block] = v3;
+                    }
+                }
+                for (i64 i1 = bulk0; i1 < block_end; i1++) {
                     const f32 v1 = v1_at[i1 - block];
                     const f32 v2 = v1 - r0;
                     const f32 v3 = ag_exp_f32(v2);
-                    part1 = part1 + v3;
+                    part1_l0[0] = part1_l0[0] + v3;
                     y0_0_at[i1 - block] = v3;
+                }
+                for (i64 lane = 0; lane < 16; lane++) {
+                    part1 = part1 + part1_l0[lane];
                 }
                 if (y0_s1 != 1) {
                     ag_run_back_f32(y0_0, block * y0_s1, y0_s1, block_end - block, y0_0_run);

@@ -58,7 +58,7 @@ static inline const f64 *ag_run_in_f64(const f64 *x, i64 at, i64 stride, i64 n, 
 }
 
 /* y0 = sum{axis=(1,)}(x0 * x0) */
-static void k_289d3787d561d826_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_f3ae99089bfdabf4_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 128) {
         const i64 rows = n0 - tile < 128 ? n0 - tile : 128;
@@ -77,26 +77,37 @@ static void k_289d3787d561d826_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
         for (i64 i0 = 0; i0 < 128; i0++) {
             total0[i0] = 0.0;
         }
-        for (i64 block = 0; block < n1; block += 8) {
-            const i64 block_end = block + 8 < n1 ? block + 8 : n1;
-            f64 part0[128];
+        f64 part0_lanes[1024];
+        for (i64 lane = 0; lane < (n1 < 8 ? 1 : 8); lane++) {
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                part0[i0] = 0.0;
+                part0_lanes[lane * 128 + i0] = 0.0;
             }
-            for (i64 i1 = block; i1 < block_end; i1++) {
-                const f64 *x0_tile_1 = x0_tile + i1 * 128;
-                #pragma omp simd
-                for (i64 i0 = 0; i0 < 128; i0++) {
-                    const f64 v0 = x0_tile_1[i0];
-                    const f64 v1 = v0 * v0;
-                    part0[i0] = part0[i0] + v1;
-                }
-            }
+        }
+        for (i64 i1 = 0; i1 < n1; i1++) {
+            const f64 *x0_tile_1 = x0_tile + i1 * 128;
+            const i64 bulk8 = n1 & -8;
+            const i64 lane8 = i1 < bulk8 ? (i1 & 7) : 0;
             #pragma omp simd
             for (i64 i0 = 0; i0 < 128; i0++) {
-                total0[i0] = total0[i0] + part0[i0];
+                const f64 v0 = x0_tile_1[i0];
+                const f64 v1 = v0 * v0;
+                part0_lanes[lane8 * 128 + i0] = part0_lanes[lane8 * 128 + i0] + v1;
             }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            part0_lanes[i0] = 0.0 + part0_lanes[i0];
+        }
+        for (i64 lane = 1; lane < (n1 < 8 ? 1 : 8); lane++) {
+            #pragma omp simd
+            for (i64 i0 = 0; i0 < 128; i0++) {
+                part0_lanes[i0] = part0_lanes[i0] + part0_lanes[lane * 128 + i0];
+            }
+        }
+        #pragma omp simd
+        for (i64 i0 = 0; i0 < 128; i0++) {
+            total0[i0] = total0[i0] + part0_lanes[i0];
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 128; i0++) {
@@ -109,10 +120,10 @@ static void k_289d3787d561d826_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static void k_289d3787d561d826(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
+static void k_f3ae99089bfdabf4(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, const f64 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 < 16 && 15 < n0) {
-        k_289d3787d561d826_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_f3ae99089bfdabf4_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
@@ -122,11 +133,28 @@ static void k_289d3787d561d826(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                 for (i64 block = 0; block < n1; block += 128) {
                     const i64 block_end = block + 128 < n1 ? block + 128 : n1;
                     f64 part0 = 0.0;
-                    #pragma omp simd simdlen(8) reduction(+:part0)
-                    for (i64 i1 = block; i1 < block_end; i1++) {
+                    const i64 bulk0 = block + ((block_end - block) & -8);
+                    f64 part0_l0[8];
+                    #pragma omp simd
+                    for (i64 lane = 0; lane < 8; lane++) {
+                        part0_l0[lane] = -0.0;
+                    }
+                    for (i64 at0 = block; at0 < bulk0; at0 += 8) {
+                        #pragma omp simd simdlen(8)
+                        for (i64 lane = 0; lane < 8; lane++) {
+                            const i64 i1 = at0 + lane;
+                            const f64 v0 = x0_0[i1];
+                            const f64 v1 = v0 * v0;
+                            part0_l0[lane] = part0_l0[lane] + v1;
+                        }
+                    }
+                    for (i64 i1 = bulk0; i1 < block_end; i1++) {
                         const f64 v0 = x0_0[i1];
                         const f64 v1 = v0 * v0;
-                        part0 = part0 + v1;
+                        part0_l0[0] = part0_l0[0] + v1;
+                    }
+                    for (i64 lane = 0; lane < 8; lane++) {
+                        part0 = part0 + part0_l0[lane];
                     }
                     ag_pairwise_add(&total0, part0);
                 }
@@ -136,11 +164,28 @@ static void k_289d3787d561d826(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, cons
                     f64 part0 = 0.0;
                     f64 v0_run[128];
                     const f64 *v0_at = ag_run_in_f64(x0_0, block * x0_s1, x0_s1, block_end - block, v0_run);
-                    #pragma omp simd simdlen(8) reduction(+:part0)
-                    for (i64 i1 = block; i1 < block_end; i1++) {
+                    const i64 bulk1 = block + ((block_end - block) & -8);
+                    f64 part0_l1[8];
+                    #pragma omp simd
+                    for (i64 lane = 0; lane < 8; lane++) {
+                        part0_l1[lane] = -0.0;
+                    }
+                    for (i64 at1 = block; at1 < bulk1; at1 += 8) {
+                        #pragma omp simd simdlen(8)
+                        for (i64 lane = 0; lane < 8; lane++) {
+                            const i64 i1 = at1 + lane;
+                            const f64 v0 = v0_at[i1 - block];
+                            const f64 v1 = v0 * v0;
+                            part0_l1[lane] = part0_l1[lane] + v1;
+                        }
+                    }
+                    for (i64 i1 = bulk1; i1 < block_end; i1++) {
                         const f64 v0 = v0_at[i1 - block];
                         const f64 v1 = v0 * v0;
-                        part0 = part0 + v1;
+                        part0_l1[0] = part0_l1[0] + v1;
+                    }
+                    for (i64 lane = 0; lane < 8; lane++) {
+                        part0 = part0 + part0_l1[lane];
                     }
                     ag_pairwise_add(&total0, part0);
                 }

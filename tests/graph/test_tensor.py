@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+import arignote as ag
 from arignote import ops as T
-from arignote.graph import Constant, FunctionGraph
+from arignote.graph import DTYPES, Constant, FunctionGraph
 from arignote.ops.core.shared import Container
 
 VALUES = np.array([[1.5, -2.0, 3.0], [0.5, 4.0, -1.25]])
@@ -369,3 +370,27 @@ def test_long_chains_need_no_stack():
         assert y.eval({x: 0.0}) == 20_000
     finally:
         sys.setrecursionlimit(limit)
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_the_dtype_of_a_variable_equals_what_numpys_equals(name):
+    """Python and NumPy compare by `==` in either order, by `in`, and by a key of a dictionary."""
+    numpys = np.dtype(name)
+    ones = np.ones(2, name)
+    variables = (T.vector("x", name), T.constant(ones), ag.shared(ones), T.cast(T.vector(), name))
+    others = (None, 1, "f", "f8", "?", "no such", "", float, int, bool, complex, object, *DTYPES)
+    asked = (*others, *map(np.dtype, DTYPES), *(np.dtype(d).type for d in DTYPES))
+    for x in variables:
+        for other in asked:
+            expected = other is not None and _equals(numpys, other)
+            assert [x.dtype == other, other == x.dtype, x.dtype != other] == [expected, expected, not expected], other
+        assert x.dtype in (numpys.type,) and x.dtype in {name: 0} and hash(x.dtype) == hash(name)
+        assert repr(x.dtype) == repr(name) and f"{x.dtype}" == name and np.dtype(x.dtype) == numpys
+        assert pickle.loads(pickle.dumps(x.dtype)) == numpys.type
+
+
+def _equals(dtype: np.dtype, other: object) -> bool:
+    try:
+        return bool(dtype == other)
+    except TypeError:  # NumPy refuses text that names no dtype
+        return False

@@ -202,5 +202,5 @@ static void determinant(i64 n, const void *lu_, const void *pivots, void *sign_,
         sign *= size == 0 ? 0 : x / size;
         logarithm += (REAL)__builtin_log(size);
     }
-    *(T *)sign_ = sign, *(REAL *)logarithm_ = logarithm;
+    *(T *)sign_ = sign + 0, *(REAL *)logarithm_ = logarithm; /* 0, not -0, for a singular matrix */
 }

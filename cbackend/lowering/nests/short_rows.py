@@ -13,7 +13,7 @@ The passes are those of `lower_rows`, whose kernels take this way where rows are
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ....graph import Variable
@@ -27,6 +27,7 @@ from ...ir.walk import substitute, substituted
 from ..accumulate import cast
 from ..blocks import Slot, start
 from ..group import Group, Result, operands_at
+from ..lanes import is_rounded, lanes_of
 from ..nest import Key, Nest, Operands
 from .position import ORDER_OF, POSITIONS, is_better, start_of
 from .reduce import Reducing, accumulators
@@ -36,8 +37,6 @@ VECTORS = 128
 """Bytes of a row from which on vectors along it are full, but for its last elements."""
 SEARCHED = 2 * VECTORS
 """The same for argmax and argmin, which run two loops along a row."""
-BLOCK = 8
-"""Elements per partial sum, in sums of float64."""
 
 
 def short_rows(rows: Rows, operands: Operands) -> ir.Body | None:
@@ -253,25 +252,22 @@ class _Passes(_Transposed):
     ) -> Iterator[ir.Statement]:
         """Yield the loops over the elements of the tile."""
         slots = [s for r in folding for s in r.slots]
-        blocked = [s for s in slots if s.pairwise]
-        updates = [self._added(s, s.part if s.pairwise else s.total, s.fed) for s in slots]
-        elements = loop(
-            self.along,
-            (*nest.at[len(self.outer) + 1], self._over_rows((*nest.at[-1], *updates, *stores))),
-        )
+        rounded = [s for s in slots if is_rounded(s.lane.sign, s.lane.dtype)]
+        counts = dict.fromkeys(lanes_of(s.lane.dtype) for s in rounded)
+        updates = [self._added(s, s.total, s.total_dtype, s.fed) for s in slots if s not in rounded]
+        updates += [self._added(s, _lanes(s), s.lane.dtype, s.fed, _lane(lanes_of(s.lane.dtype))) for s in rounded]
+        placed = [s for n in counts for s in self._placed(n)]
         yield from self._started([(s.total, s) for s in slots])
-        if not blocked:
-            yield elements
-            return
-        begin, end = ir.index("block"), ir.index("block_end")
-        combined = [self._added(s, s.total, self._element(s.part, s.total_dtype)) for s in blocked]
-        body = (
-            ir.Let(end.name, ir.smaller(ir.plus(begin, number(BLOCK)), elements.stop)),
-            *self._started([(s.part, s) for s in blocked]),
-            replace(elements, start=begin, stop=end),
-            self._over_rows(combined),
+        for s in rounded:
+            count = lanes_of(s.lane.dtype)
+            yield ir.Declare(_lanes(s), s.lane.dtype, self.tiles.size * count)
+            yield self._over_lanes(s, ir.ZERO, lambda lane, s=s: ir.Store(_lanes(s), self._in_lane(lane), s.lane.start))
+        yield loop(
+            self.along,
+            (*nest.at[len(self.outer) + 1], *placed, self._over_rows((*nest.at[-1], *updates, *stores))),
         )
-        yield ir.For(begin.name, ir.ZERO, elements.stop, body, step=BLOCK)
+        for s in rounded:
+            yield from self._combined(s)
 
     def _started(self, arrays: Sequence[tuple[str, Slot]]) -> Iterator[ir.Statement]:
         """Yield arrays of accumulators with their initial values."""
@@ -280,10 +276,43 @@ class _Passes(_Transposed):
             starts = [ir.Store(name, self._row, start(slot)) for name, slot in arrays]
             yield self._over_rows(starts)
 
-    def _added(self, slot: Slot, array: str, value: ir.Expr) -> ir.Store:
-        """Return the accumulator of a row after one more value; sums of floats are float64."""
-        element = self._element(array, slot.total_dtype)
-        return ir.Store(array, self._row, slot.lane.step(element, cast(value, slot.total_dtype)))
+    def _added(self, slot: Slot, array: str, dtype: str, value: ir.Expr, lane: ir.Expr | None = None) -> ir.Store:
+        """Return the accumulator of a row, or one of its lanes, after one more value."""
+        where = self._row if lane is None else self._in_lane(lane)
+        return ir.Store(array, where, slot.lane.step(ir.Load(dtype, array, where), cast(value, dtype)))
+
+    # --- sums and products in lanes, as in lanes.py: a row has the bits that it has where rows are long or few
+
+    def _in_lane(self, lane: ir.Expr) -> ir.Expr:
+        return self._row if lane == ir.ZERO else ir.plus(ir.times(lane, number(self.tiles.size)), self._row)
+
+    def _placed(self, count: int) -> Iterator[ir.Let]:
+        """Yield the lane of the current element: those behind the last full set of lanes go to the first one."""
+        along, bulk = ir.index(f"i{self.along}"), ir.index(f"bulk{count}")
+        yield ir.Let(bulk.name, _masked(ir.index(f"n{self.along}"), -count))
+        place = ir.ScalarOp("switch", "int64", (ir.less(along, bulk), _masked(along, count - 1), ir.ZERO))
+        yield ir.Let(_lane(count).name, place)
+
+    def _over_lanes(self, slot: Slot, first: ir.Expr, statement: Callable[[ir.Expr], ir.Statement]) -> ir.Statement:
+        """Return the loop over the lanes that a row fills: all of them, or the first one."""
+        count = lanes_of(slot.lane.dtype)
+        filled = ir.less(ir.index(f"n{self.along}"), number(count))
+        stop = ir.ScalarOp("switch", "int64", (filled, ir.ONE, number(count)))
+        lane = ir.index("lane")
+        return ir.For(lane.name, first, stop, (self._over_rows((statement(lane),)),))
+
+    def _combined(self, slot: Slot) -> Iterator[ir.Statement]:
+        """Yield the loops that add the lanes of a row, then their sum to the total."""
+        dtype = slot.lane.dtype
+        first, name = slot.lane.step(slot.lane.start, ir.Load(dtype, _lanes(slot), self._row)), _lanes(slot)
+        yield self._over_rows((ir.Store(name, self._row, first),))
+
+        def joined(lane: ir.Expr) -> ir.Statement:
+            return self._added(slot, name, dtype, ir.Load(dtype, name, self._in_lane(lane)), ir.ZERO)
+
+        yield self._over_lanes(slot, ir.ONE, joined)
+        part = ir.Load(dtype, name, self._row)
+        yield self._over_rows((self._added(slot, slot.total, slot.total_dtype, part),))
 
     # --- what has one element a row
 
@@ -327,6 +356,20 @@ class _Passes(_Transposed):
         if stores:
             self._emit(nest)
             self._inside.append(self._over_rows((*nest.at[-1], *stores)))
+
+
+def _lanes(slot: Slot) -> str:
+    """Return the array of the lanes of a sum or product, for all rows of a tile."""
+    return f"{slot.part}_lanes"
+
+
+def _lane(count: int) -> ir.Local:
+    """Return the lane of the current element in sums of so many lanes."""
+    return ir.index(f"lane{count}")
+
+
+def _masked(value: ir.Expr, mask: int) -> ir.Expr:
+    return ir.ScalarOp("bitwise_and", "int64", (value, number(mask)))
 
 
 class _Positions(_Transposed):

@@ -190,7 +190,7 @@ class TensorOperators(Variable):
 
     @property
     def dtype(self) -> str:
-        return self.core.type.dtype  # type: ignore[no-any-return]
+        return self.core.dtype  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:

@@ -160,6 +160,10 @@ FUNCTIONS = {
     "eig, equal": (lambda a: T.sum(T.real(T.linalg.eigvals(a))), EYE, EYE, "the trace"),
     "pinv at constant rank": (lambda a: T.sum(T.linalg.pinv(a)), ONES, -ONES / 4, "Golub and Pereyra 1973"),
     "slogdet": (lambda a: T.linalg.slogdet(a)[1], ONES, np.linalg.LinAlgError, "infinite"),
+    "guarded slogdet": (
+        lambda a: T.where(T.ne(T.linalg.det(a), 0), 3 * T.linalg.slogdet(a)[1], 0.0), [ONES, 2 * np.eye(2)],
+        [0 * ONES, 1.5 * np.eye(2)], "the branch that is taken"
+    ),
     "inv": (T.linalg.inv, ONES, np.linalg.LinAlgError, "undefined, as the value"),
     "solve": (lambda a: T.linalg.solve(a, a), ONES, np.linalg.LinAlgError, "undefined, as the value"),
     "solve_triangular": (lambda a: T.linalg.solve_triangular(a, a), 0 * ONES, np.linalg.LinAlgError, "undefined"),

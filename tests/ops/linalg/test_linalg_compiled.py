@@ -5,6 +5,7 @@ import pytest
 from compiled import check, compiled, tools
 from matrices import hermitian, matrices
 
+import arignote as ag
 from arignote import ops as T
 from arignote.cbackend.build.build import build
 from arignote.cbackend.runtime.lapack import find_lapack
@@ -144,6 +145,7 @@ def test_a_matrix_that_will_not_do_is_named(build, value, message):
 def test_singular_matrices_have_determinants():
     a = shaped(2)
     check([a], [T.linalg.det(a), *T.linalg.slogdet(a)], (np.ones((3, 3)),), (np.zeros((2, 2)),), (np.empty((0, 0)),))
+    assert not np.signbit(ag.function([a], T.linalg.slogdet(a)[0])(np.array([[1.0, 2], [2, 4]])))  # 0, as NumPy's
 
 
 def test_shapes_that_are_no_system_are_reported():

@@ -7,6 +7,7 @@ import pytest
 from against_numpy import DTYPES, assert_like_numpy, assert_same_call, sample
 from gradients import assert_gradient
 
+import arignote as ag
 from arignote import ops as T
 from arignote.ops.reductions.selection import LONG, select
 
@@ -122,3 +123,14 @@ def test_distinct_values_alone(values):
         found, wanted = T.unique(x).eval(), np.unique(x)
         np.testing.assert_array_equal(found, wanted)
         assert found.dtype == wanted.dtype
+
+
+def test_quantiles_without_nan_of_nothing_are_nan():
+    x = T.matrix("x")
+    functions = (T.nanmedian, ()), (T.nanquantile, (0.5,)), (T.nanpercentile, (30,))
+    found = [f(x, *q, axis) for f, q in functions for axis in (0, 1)]
+    for mode in ("FAST_RUN", "NUMPY"):
+        rows = ag.function([x], found, mode=mode)
+        for shape in ((0, 3), (3, 0), (2, 3)):
+            for result, axis in zip(rows(np.ones(shape)), (0, 1) * 3, strict=True):
+                np.testing.assert_array_equal(result, np.full(shape[1 - axis], np.nan if shape[axis] == 0 else 1.0))
