@@ -18,6 +18,7 @@ from .. import pages
 from ..record import record
 from ..record.forks import ProcessLock
 from .advice import advice
+from .bodies import BodyProfile, counters_of, entered, measured
 from .copies import Copies
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
@@ -121,6 +122,8 @@ class StepProfile:
     """Time for copies at that border."""
     copies: Copies | None = None
     """The counters of a region."""
+    bodies: tuple[BodyProfile, ...] = ()
+    """The nodes inside a loop (one body) or a choice (two)."""
 
     @property
     def cost(self) -> Cost:
@@ -136,6 +139,12 @@ class StepProfile:
     def gflops(self) -> float:
         """GFLOP/s; 0 where nothing was computed."""
         return self.cost.gflops
+
+    def to_dict(self) -> dict[str, Any]:
+        """The node as plain data, with those of its bodies."""
+        found = {"text": self.text, "kernel": self.kernel, "op": self.op, "dtype": self.dtype, "lines": list(self.lines)}
+        inner = {"bodies": [body.to_dict() for body in self.bodies]} if self.bodies else {}
+        return found | _of_region(self) | self.cost.figures() | inner
 
 
 @record
@@ -207,8 +216,8 @@ class RunProfile:
     def attach(self, counters: np.ndarray) -> None:
         """Read these int64 counters too; the C adds to them.
 
-        For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the bytes
-        held now, their peak, and the peak as it would be without in-place work.
+        For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the same
+        for each body; then the bytes held now, their peak, and the peak as it would be without in-place work.
         """
         with self._lock:
             self._counters.append(counters)
@@ -240,10 +249,13 @@ class RunProfile:
 
     def _rows(self) -> np.ndarray:
         """For each node, and then for the calls, runs, ticks, bytes and floating-point operations."""
-        size = COLUMNS * (len(self._nodes) + 1)
+        return self._all_counters()[: COLUMNS * (len(self._nodes) + 1)].reshape(-1, COLUMNS)
+
+    def _all_counters(self) -> np.ndarray:
+        """The rows of all nodes, of the calls, and of bodies."""
+        size = counters_of(self._nodes)
         with self._lock:
-            total = sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
-        return total.reshape(-1, COLUMNS)
+            return sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
 
     def _counts(self) -> np.ndarray:
         """For each node its runs, ticks, bytes and floating-point operations."""
@@ -290,12 +302,16 @@ class RunProfile:
     @property
     def steps(self) -> list[StepProfile]:
         """The nodes that ran, the slowest first."""
-        tick = self._tick()
+        tick, counters = self._tick(), self._all_counters()
+        counts = counters[: COLUMNS * len(self._nodes)].reshape(-1, COLUMNS).tolist()
         ran = [
-            replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops, **_copied(node))
-            for node, (calls, ticks, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
+            replace(
+                node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops,
+                bodies=measured(node, counters, ticks, tick), **_copied(node),
+            )
+            for node, (calls, ticks, moved, flops) in zip(self._nodes, counts, strict=True)
             if calls
-        ]
+        ]  # fmt: skip
         return sorted(ran, key=lambda s: -s.seconds)
 
     @property
@@ -323,7 +339,7 @@ class RunProfile:
     @property
     def memory(self) -> MemoryProfile:
         """The peak of memory for intermediate values, over all calls."""
-        at = COLUMNS * (len(self._nodes) + 1)
+        at = counters_of(self._nodes)
         with self._lock:
             return memory_of([counters[at:] for counters in self._counters])
 
@@ -345,7 +361,7 @@ class RunProfile:
         return list(advice(self))
 
     def kernels(self) -> list[KernelProfile]:
-        """The kernels (and BLAS routines, copies) that ran, the slowest first."""
+        """The kernels (and BLAS routines, copies) that ran, those of bodies included, the slowest first."""
         return [
             KernelProfile(c.name, c.nodes, c.calls, c.seconds, c.bytes, c.flops)
             for c in self.costs(lambda step: step.kernel)
@@ -360,9 +376,9 @@ class RunProfile:
         return self.costs(lambda step: step.lines[0] if step.lines else "no line")
 
     def costs(self, key: Callable[[StepProfile], str]) -> list[Cost]:
-        """The sums of the nodes with equal keys, the largest first."""
+        """The sums of the nodes with equal keys, the largest first; nodes of bodies count in the place of loops."""
         groups: dict[str, list[StepProfile]] = {}
-        for step in self.steps:
+        for step in entered(self.steps):
             groups.setdefault(key(step), []).append(step)
         found = [
             Cost(
@@ -386,9 +402,7 @@ class RunProfile:
             "compile_seconds": self.compile_seconds, "skipped": self.skipped,
             "roofline": roofline.to_dict() if roofline is not None else None, "memory": self.memory.to_dict(),
             "steps": [
-                {"text": s.text, "kernel": s.kernel, "op": s.op, "dtype": s.dtype, "lines": list(s.lines)}
-                | _of_region(s)
-                | self._figures(s.cost, roofline)
+                s.to_dict() | self._figures(s.cost, roofline)
                 for s in self.steps
             ],
             "kernels": self._groups("kernel", self.costs(lambda s: s.kernel), roofline),

@@ -3,11 +3,13 @@
 #include "../abi/driver.h"
 #include "outcomes.h"
 
-/* A body: its function, where its constants and their lengths begin among the caller's, whether it calls Python. */
+/* A body: its function, where its constants and their lengths begin among the caller's, whether it calls Python; where its
+   counters begin in a profile, with the row of its steps. */
 typedef struct ag_body {
     i32 (*run)(ag_call *call);
     i64 constants, lengths;
     i32 calls_back;
+    i64 counters, row;
 } ag_body;
 
 /* Storage of a result of a body: the last is kept; all are kept in allocated memory; all are kept in memory that
@@ -119,6 +121,53 @@ static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n
     return outcome;
 }
 
+/* One run of a node of a body, for the profile; when it ended, which is when the next one begins.  A run that took far
+   longer than the others was interrupted, and would count for many steps: what is beyond is left out (`even`: runs are
+   alike). */
+static i64 ag_step_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even)
+{
+    i64 *const row = call->profile + 4 * step, now = call->rt->clock(), took = now - start;
+    const i64 most = even && row[0] >= 32 ? 32 * row[1] / row[0] + 20000 : took;
+    if (took > most) call->begun += took - most;
+    row[0] += 1;
+    row[1] += took < most ? took : most;
+    row[2] += bytes;
+    row[3] += flops;
+    return now;
+}
+
+/* Steps t to `end` of n, fewer if one fails or ends the loop: the step after the last one. */
+static i64 ag_steps(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 end, i64 n, i32 *outcome, const u8 *ends)
+{
+    const ag_runtime *const rt = call->rt;
+    char **const state = l->data + l->sequences;
+    while (t < end && !*outcome && !*ends) {
+        *outcome = ag_step(call, inner, l, t, n);
+        for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
+        for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
+        t++;
+        if ((*rt->stop || t % 64 == 0) && !*outcome && rt->stopped())
+            *outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+    }
+    return t;
+}
+
+/* Step t of a profiled loop, with clocks.  They take as long as small kernels, so after 32 steps one in 64 is timed, at
+   irregular distances, unless steps are long. */
+static i64 ag_timed(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n, i32 *outcome, const u8 *ends)
+{
+    i64 *const own = call->profile + l->body.counters, *const row = own + 4 * l->body.row, start = call->rt->clock();
+    inner->profile = own, inner->begun = 0;
+    t = ag_steps(call, inner, l, t, t + 1, n, outcome, ends);
+    inner->profile = 0;
+    row[0] += 1;
+    row[1] += call->rt->clock() - start - inner->begun;
+    row[3] = 0;
+    if (row[0] >= 32 && row[1] < row[0] * l->body.row * 2000)
+        row[3] = (i64)(((u64)row[0] * 0x9E3779B97F4A7C15u) >> 57);
+    return t;
+}
+
 static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
 {
     const ag_runtime *const rt = call->rt;
@@ -127,7 +176,7 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     inner.host = call->host;
     inner.constants = call->constants + l->body.constants;
     inner.constant_lengths = call->constant_lengths + l->body.lengths;
-    char **const state = l->data + l->sequences;
+    i64 *const row = call->profile ? call->profile + l->body.counters + 4 * l->body.row : 0;
     u8 ends = 0;
     i64 t = 0;
     i32 outcome = 0;
@@ -139,15 +188,15 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     if (n > 4096) rt->listen();
     while (t < n && !outcome && !ends) {
-        outcome = ag_step(call, &inner, l, t, n);
-        for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
-        for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
-        t++;
-        if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
-            outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+        const i64 first = t, wait = row ? row[3] : n, end = wait < n - t ? t + wait : n;
+        t = ag_steps(call, &inner, l, t, end, n, &outcome, &ends);
+        if (!row) break;
+        row[3] -= t - first;
+        if (t < n && !outcome && !ends) t = ag_timed(call, &inner, l, t, n, &outcome, &ends);
     }
+    if (row) row[2] += t;
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
-        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
+        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], l->data[l->sequences + k], (u64)l->bytes[k]);
         if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }
