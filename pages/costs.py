@@ -10,6 +10,7 @@ from .held import Held, held
 from .markup import element, escaped
 from .memory import Life, Step, memory
 from .roofline import Kernel, roofline
+from .run_rows import run_rows
 from .script_data import works_of
 from .tables import amount, counted, seconds, table
 from .threads import Bar, Lane, threads
@@ -121,7 +122,11 @@ def _run_tables(run: Record, works: Mapping[str, str]) -> Iterator[str]:
         yield element("h3", "Kernels")
         yield element("div", table(("computes", "nodes", *rates, "function in the C"), kernels), class_="scroll")
     yield element("h3", "Nodes")
-    nodes = [(str(s["text"]), *_figures(s), ", ".join(s.get("lines") or ()), str(s["kernel"])) for s in run["steps"]]
+    nodes = [
+        ("\u2003" * row.depth + row.text, *_figures({**row.record, "share": row.share}),
+         ", ".join(row.record.get("lines") or ()), str(row.record["kernel"]))
+        for row in run_rows(run)
+    ]  # fmt: skip
     yield element("div", table(("node", *rates, "line", "function in the C"), nodes), class_="scroll")
 
 

@@ -10,6 +10,7 @@ from .costs import SHOWN_WAITING, flame_of, rule_rows, spans_of
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
+from .run_rows import Row, run_rows
 from .tables import Cell, counted, seconds, table
 from .timeline import timeline
 
@@ -107,19 +108,49 @@ def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
 
 
 def run_form(run: Mapping[str, Any], text: str) -> str:
-    """A run profile: one row a node, the slowest first."""
-    calls, took = int(run["calls"]), float(run["seconds"])
+    """A run profile: what matters in two sentences, a narrow table of the slowest nodes, and folded away all."""
+    calls = int(run["calls"])
     if not calls:
         return element("b", escaped(f"{run['name']} was not called yet"))
-    head = f"{run['name']}: {counted(calls, 'call')}, {seconds(took)}, {seconds(took / calls)} each"
-    header = ("node", "kernel", "calls", "us each", "share, %", "GB/s", "line")
-    rows = [
-        (str(s["text"]), str(s["kernel"]), int(s["calls"]), 1e6 * float(s["seconds"]) / int(s["calls"]),
-         float(s["share"]), float(s["bytes"]) / float(s["seconds"]) / 1e9 if s["seconds"] else 0.0,
-         ", ".join(s["lines"]))
-        for s in run["steps"]
+    first, *then = map(str, run["headline"])
+    rows = list(run_rows(run))
+    slow = [r for r in rows if r.share >= _LEAST_SHARE][:_MOST_ROWS]
+    figures = [(_indented(r), r.share, seconds(r.seconds / calls), _place(r.record["lines"])) for r in slow]
+    parts = [element("div", element("b", escaped(first)))]
+    parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]
+    parts.append(scrolled(("node", "share, %", "time a call", "line"), figures))
+    header = ("node", "calls", "us each", "share, %", "GB/s", "GFLOP/s", "line", "kernel")
+    whole = [
+        (_indented(r), r.calls, 1e6 * r.seconds / max(r.calls, 1), r.share, _rate(r, "bytes"), _rate(r, "flops"),
+         ", ".join(r.record["lines"]), str(r.record["kernel"]))
+        for r in rows
     ]  # fmt: skip
-    return element("b", escaped(head)) + scrolled(header, rows) + folded_text("text", text)
+    parts.append(folded(f"all {counted(len(rows), 'row')}, with rates and kernels", scrolled(header, whole)))
+    return element("div", [*parts, folded_text("text", text)])
+
+
+_LEAST_SHARE = 0.5
+"""Percent of the time from which on the narrow table shows a node."""
+_NARROW = 34
+"""Characters of a node in a table that fits 400 pixels."""
+
+
+def _indented(row: Row) -> str:
+    """The name of a node without its result, as deep as it lies."""
+    name = row.text.partition(" = ")[2] if " = " in row.text and ": " not in row.text else row.text
+    blanks = "\u2003" * row.depth
+    return blanks + (name if len(name) <= _NARROW else f"{name[: _NARROW - 1]}\u2026")
+
+
+def _place(lines: Sequence[str]) -> str:
+    """The first line of the user without its folder."""
+    return lines[0].replace("\\", "/").rpartition("/")[2] if lines else ""
+
+
+def _rate(row: Row, what: str) -> float | None:
+    """Billions a second of what a node does."""
+    amount = float(row.record.get(what) or 0)
+    return amount / row.seconds / 1e9 if row.seconds and amount else None
 
 
 def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[Cell]]]], text: str) -> str:

@@ -65,7 +65,7 @@ def measured(step: StepProfile, counters: np.ndarray, ticks: float, tick: float,
     """
     samples = [_Sample(body, counters, weight) for body in step.bodies]
     total = sum(sample.ticks for sample in samples)
-    scale = min(1.0, ticks / total) if total else 0.0
+    scale = ticks / total if total else 0.0
     return tuple(sample.body_profile(counters, scale * sample.ticks, tick) for sample in samples)
 
 
@@ -95,13 +95,16 @@ class _Sample:
         return replace(self.body, nodes=nodes, steps=self.steps, timed=self.timed, seconds=expected * tick)
 
     def _without_clocks(self, expected: float, most: float) -> list[float]:
-        """Return the ticks of each node in all steps: clocks took what steps with them took beyond `expected`.
+        """Return the ticks of each node in all steps.
 
-        `most`: the most ticks that reading a clock takes.
+        Clocks took what steps with them took beyond `expected`, at most `most` ticks a reading.  What all steps took
+        beyond those with clocks, such as interruptions, hit each node in proportion to its time.
         """
         runs, ticks = self.rows[:, 0] * self.factor, self.rows[:, 1] * self.factor
         each = min((self.ticks - expected) / max(runs.sum() + self.steps, 1), most)
         ticks = np.maximum(ticks - runs * max(each, 0.0), ticks / 4)
+        if 0 < self.ticks < expected:
+            ticks *= expected / self.ticks
         total = float(ticks.sum())
         return (ticks * min(1.0, expected / total) if total else ticks).tolist()  # type: ignore[no-any-return]
 

@@ -18,6 +18,7 @@ from typing import Any
 from .. import pages
 from ..record import record
 from .chrome import optimizer_trace
+from .shown import Shown
 from .summary import excluding, summary_lines
 
 
@@ -146,11 +147,11 @@ class OptimizerProfile:
 
     def summary(self) -> str:
         """The first screen: where the time went, the top ten passes and rules, the rules that only cost time."""
-        return "\n".join(summary_lines(self))
+        return Shown("\n".join(summary_lines(self)))
 
     def report(self) -> str:
         """The report field by field, in the layout that Theano's users know."""
-        return "\n".join(["Optimizer Profile", "-----------------", *self.lines()])
+        return Shown("\n".join(["Optimizer Profile", "-----------------", *self.lines()]))
 
     @property
     def has_body(self) -> bool:

@@ -20,9 +20,11 @@ from ..record.forks import ProcessLock
 from .advice import advice
 from .bodies import BodyProfile, counters_of, entered, measured
 from .copies import Copies
+from .headline import headline
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
 from .run_text import run_lines, summary_lines
+from .shown import Shown
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
@@ -408,7 +410,7 @@ class RunProfile:
             "kernels": self._groups("kernel", self.costs(lambda s: s.kernel), roofline),
             "ops": self._groups("op", self.ops(), roofline),
             "lines": self._groups("line", self.user_lines(), roofline),
-            "advice": self.advice,
+            "advice": self.advice, "headline": self.headline,
         }  # fmt: skip
 
     def _groups(self, key: str, costs: Sequence[Cost], roofline: Roofline | None) -> list[dict[str, Any]]:
@@ -425,8 +427,13 @@ class RunProfile:
         return json.dumps(self.to_dict(), indent=1)
 
     def summary(self) -> str:
-        """One screen: the slowest nodes, memory, advice."""
-        return "\n".join(summary_lines(self))
+        """One screen of 80 columns: the three things that matter, the slowest nodes, memory, advice."""
+        return Shown("\n".join(summary_lines(self)))
+
+    @property
+    def headline(self) -> list[str]:
+        """Where most of the time goes, in one sentence, and what to do first in another."""
+        return list(headline(self))
 
     def __str__(self) -> str:
         return "\n".join(run_lines(self))
@@ -435,7 +442,8 @@ class RunProfile:
         return pages.notebook.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
-        return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+        more = "  `.summary()` shows a table; printing shows all." if self.calls else ""
+        return f"<run profile of {next(headline(self))}{more}>"
 
 
 def _copied(node: StepProfile) -> dict[str, Any]:
