@@ -23,15 +23,27 @@ SHOWN_WAITING = 0.0005
 
 
 def spans_of(profile: Record) -> list[Span]:
-    """The members of an optimizer profile, one after the other."""
-    begin, found = 0.0, []
+    """The members of an optimizer profile, one after the other; those without effect are one, at the end."""
+    begin, found, idle = 0.0, [], []
     for child in profile.get("children") or [profile]:
         took = float(child["time"])
+        if not changed(child):
+            idle.append(took)
+            continue
         waited = float(child.get("waiting") or 0)
         note = f"{child['nodes_after']:,} nodes" + (f", waited {seconds(waited)}" if waited >= SHOWN_WAITING else "")
         found.append(Span(str(child["name"]), begin, took, "fused" if child.get("passes") else "elementwise", note))
         begin += took
+    if idle:
+        found.append(Span(f"{counted(len(idle), 'pass', 'passes')} without effect", begin, sum(idle), "shape"))
     return found
+
+
+def changed(profile: Record) -> bool:
+    """Whether an optimizer changed something; records without counts say so by what fired in them."""
+    if "changes" in profile or profile.get("failures"):
+        return bool(profile.get("changes") or profile.get("failures"))
+    return True
 
 
 def flame_of(profile: Record) -> Flame:

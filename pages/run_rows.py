@@ -27,7 +27,7 @@ def run_rows(run: Record) -> Iterator[Row]:
         depth, title, step = stack.pop()
         took = float(step["seconds"])
         text = str(step["text"])
-        name = f"{title}: {text}" if title else text
+        name = f"{title}: {text.partition(' = ')[2] or text}" if title else text
         yield Row(depth, name, took, 100 * took / total if total else 0.0, int(step["calls"]), step)
         inner = [
             (depth + 1, "" if k else f"{body['title']}, {body['steps']:,} times", node)

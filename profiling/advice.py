@@ -23,6 +23,8 @@ SMALL = 100_000
 
 SMALL_STEPS = 0.4
 """Part of a loop's steps around their kernels from which on the steps are small."""
+MOST_AROUND = 2000.0
+"""Most nanoseconds around the kernels of a step: beyond, something else took them."""
 MOST_OVERHEAD = 200.0
 """Most microseconds around the nodes of a call: beyond, another program had the processor."""
 
@@ -62,6 +64,8 @@ def _loops(profile: RunProfile) -> Iterator[str]:
             if body.title != "step" or profile.share(around) < WORTH or around < SMALL_STEPS * body.seconds:
                 continue
             each, own = (1e9 * seconds / body.steps for seconds in (around, body.node_seconds))
+            if each > MOST_AROUND:
+                continue
             where = f" at {loop.lines[0]}" if loop.lines else ""
             yield (
                 f"{loop.text}{where} ({profile.share(loop.seconds):.0f} % of the time): its {body.steps:,} steps are "
