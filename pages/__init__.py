@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from ..record import lazy
 
 if TYPE_CHECKING:
-    from . import bars, boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme
+    from . import bars, boxes, curves, database_form, database_page, graph_svg, markup, mathml, notebook, page, tables, theme
 
 __all__ = [
-    "bars", "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
+    "bars", "boxes", "curves", "database_form", "database_page", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
 ]
 
 if not TYPE_CHECKING:
