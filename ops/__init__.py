@@ -40,6 +40,7 @@ from .core.tensor import as_tensor as as_tensor
 from .core.tensor import constant as constant
 from .core.typed import *
 from .core.variables import *
+from .control.watching import *
 from .elementwise.angles import *
 from .elementwise.arithmetic import *
 from .elementwise.exponential import *

@@ -19,6 +19,7 @@ from ..function.compiled import Function
 from ..graph import FunctionGraph, Replacement
 from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
+from ..ops.control.watching import unwatched
 from ..ops.core.interpret import interpret
 from ..record import record
 from .trace import Rewrite, Trace
@@ -186,7 +187,7 @@ class _States:
 
 
 def _results(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | Exception:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched():
         warnings.simplefilter("ignore")
         try:
             return [np.array(r) for r in interpret(graph, [a.copy() for a in arrays])]
