@@ -61,7 +61,8 @@ def summary_lines(profile: RunProfile) -> Iterator[str]:
     if len(lines) > len(shown):
         yield f"          and {len(lines) - len(shown):,} more: print the profile to see all"
     yield ""
-    yield from _memory(profile)
+    for text in _memory(profile):
+        yield from textwrap.wrap(text, SCREEN, subsequent_indent="   ")
     yield from _advice(profile.advice or then, SCREEN)
 
 
