@@ -66,7 +66,8 @@ finally:
 
 
 _LATER = {
-    "batched": ".function.serving", "debug_print": ".ops.control.watching", "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
+    "batched": ".function.serving", "debug_print": ".ops.control.watching",
+    "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
@@ -96,9 +97,9 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint", "elementwise_op",
-    "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
-    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
-    "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize",
-    "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
+    "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
+    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
+    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".engines.division.divide",
-        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain", ".explain.facts", ".explain.recording",
-        ".explain.remarks", ".explain.report", ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".function.bind",
-        ".function.function", ".function.narration", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring", ".tuning.partition",
-        ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
+        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain",
+        ".explain.facts", ".explain.recording", ".explain.remarks", ".explain.report", ".explain.rules_about",
+        ".explain.trace", ".explain.why", ".export.export", ".function.bind", ".function.function",
+        ".function.narration", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
+        ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
-    "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export", "facts", "function",
-    "measuring", "narration", "partition", "placement", "recording", "regions", "remarks", "report", "rules_about", "schedules",
-    "trace", "vectorizing", "why",
+    "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
+    "facts", "function", "measuring", "narration", "partition", "placement", "recording", "regions", "remarks",
+    "report", "rules_about", "schedules", "trace", "vectorizing", "why",
 ]  # fmt: skip

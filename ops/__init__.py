@@ -24,6 +24,7 @@ from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
+from .control.watching import *
 from .core.interpret import evaluate as evaluate
 from .core.interpret import interpret as interpret
 from .core.keywords import with_numpys_keywords as _with_numpys_keywords
@@ -40,7 +41,6 @@ from .core.tensor import as_tensor as as_tensor
 from .core.tensor import constant as constant
 from .core.typed import *
 from .core.variables import *
-from .control.watching import *
 from .elementwise.angles import *
 from .elementwise.arithmetic import *
 from .elementwise.exponential import *

@@ -47,7 +47,7 @@ class Database:
     """
 
     has_positions = False
-    about: ClassVar[Callable[[Sequence[Entry]], Mapping[str, tuple[str, str]]]] = staticmethod(lambda entries: {})
+    about: ClassVar[Callable[..., Mapping[str, tuple[str, str]]]] = staticmethod(lambda entries: {})
     """Function that returns for paths an example, and what happened in this process, as the page shows it."""
 
     def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
@@ -237,7 +237,7 @@ class Database:
             raise ValueError(f"page: got {len(queries)} queries; expected at most two, which stand side by side")
         for query in queries:
             self.asked(as_query((query,), {}))
-        text: str = views.page_of(self, queries, self.about)
+        text: str = views.page_of(self, queries, type(self).about)
         return text
 
     def save(self, path: str | os.PathLike[str], *queries: str) -> Path:

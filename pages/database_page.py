@@ -49,7 +49,8 @@ def database_page(
     title: str, containers: Sequence[PageContainer], entries: Sequence[PageEntry], queries: Sequence[str] = ()
 ) -> str:
     """The text of the page; `queries`: the first is typed in the field, the second beside it."""
-    tags = sorted({tag for part in (*containers, *entries) for tag in part.tags})
+    every = [*(c.tags for c in containers), *(e.tags for e in entries)]
+    tags = sorted({tag for some in every for tag in some})
     number = {tag: str(n) for n, tag in enumerate(tags)}
 
     def numbers(some: Iterable[str]) -> str:
@@ -59,8 +60,8 @@ def database_page(
         "tags": ["\t".join(tags)],
         "containers": [_line(c.name, c.above, c.position, numbers(c.tags), " ".join(c.names)) for c in containers],
         "entries": [
-            _line(e.name, e.container, e.position, e.kind, numbers(e.tags), numbers(e.own), e.contract, e.before, e.after,
-                  e.example, e.origin, e.place, e.cost)
+            _line(e.name, e.container, e.position, e.kind, numbers(e.tags), numbers(e.own), e.contract, e.before,
+                  e.after, e.example, e.origin, e.place, e.cost)
             for e in entries
         ],
     }  # fmt: skip

@@ -111,7 +111,7 @@ def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
 
 
 def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
-    """The passes that changed something, the slowest first, with bodies of loops below theirs; all others in one row."""
+    """The passes that changed something, the slowest first, with bodies of loops below theirs; others in one row."""
     total = float(profile["time"]) or 1.0
     members = profile.get("children") or [profile]
     idle = [m for m in members if not changed(m)]
@@ -139,7 +139,8 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
     rows = list(run_rows(run))
     slow = [r for r in rows if r.share >= _LEAST_SHARE][:_MOST_ROWS]
     figures = [
-        (_indented(r), _percent(r.share), _unbroken(seconds(r.seconds / calls)), _place(r.record["lines"])) for r in slow
+        (_indented(r), _percent(r.share), _unbroken(seconds(r.seconds / calls)), _place(r.record["lines"]))
+        for r in slow
     ]
     parts = [element("div", element("b", escaped(first)))]
     parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]

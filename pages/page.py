@@ -12,8 +12,8 @@ from typing import Any
 
 from .costs import memory_parts, optimizer_parts, run_parts
 from .markup import element, escaped
+from .notebook import change_form, folded
 from .script_data import script_data
-from .notebook import change_form
 from .tables import amount, counted, seconds, table
 from .theme import KINDS, STYLE
 
@@ -198,11 +198,11 @@ def _inside(trace: Mapping[str, Any]) -> Iterator[str]:
         above, inner = stack.pop()
         rewrites, title = inner["rewrites"], f"inside {inner['body']}{above}"
         parts = [
-            element("details", [element("summary", escaped(f"{r['index']}: {r['rule']} ({r['stage']})")), change_form(r["changes"])])
+            folded(f"{r['index']}: {r['rule']} ({r['stage']})", change_form(r["changes"]))
             for r in rewrites[:MOST_INSIDE]
-        ]  # fmt: skip
+        ]
         parts += [element("p", f"and {len(rewrites) - MOST_INSIDE:,} more")] if len(rewrites) > MOST_INSIDE else []
-        yield element("details", [element("summary", escaped(f"{counted(len(rewrites), 'rewrite')} {title}")), *parts])
+        yield folded(f"{counted(len(rewrites), 'rewrite')} {title}", "".join(parts))
         stack += [(f", {title}", each) for each in reversed(inner.get("inside") or ())]
 
 

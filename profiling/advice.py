@@ -69,8 +69,8 @@ def _loops(profile: RunProfile) -> Iterator[str]:
             where = f" at {loop.lines[0]}" if loop.lines else ""
             yield (
                 f"{loop.text}{where} ({profile.share(loop.seconds):.0f} % of the time): its {body.steps:,} steps are "
-                f"small; each spends {each:.0f} ns around its kernels, which take {own:.0f} ns; do more in a step, such as "
-                "all sequences of a batch (`ag.vmap`), or write it without a loop (`T.cumsum`, `T.cumprod`)"
+                f"small; each spends {each:.0f} ns around its kernels, which take {own:.0f} ns; do more in a step, "
+                "such as all sequences of a batch (`ag.vmap`), or write it without a loop (`T.cumsum`, `T.cumprod`)"
             )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .run import StepProfile
 
 COLUMNS = 4
-"""Numbers that the C keeps for each node: runs, ticks, bytes, operations; of a body: timed steps, ticks, steps, wait."""
+"""Numbers of each node: runs, ticks, bytes, operations; of a body: timed steps, ticks, steps, wait."""
 
 
 Bodies = tuple["BodyProfile", ...]
@@ -70,7 +70,7 @@ def measured(step: StepProfile, counters: np.ndarray, ticks: float, tick: float,
 
 
 class _Sample:
-    """The counters of a body.  `factor`: the runs that one timed run stands for; `ticks`: the estimate for all steps."""
+    """Counters of a body.  `factor`: the runs that one timed run stands for; `ticks`: the estimate for all steps."""
 
     def __init__(self, body: BodyProfile, counters: np.ndarray, weight: float) -> None:
         rows = counters[body.at : body.at + COLUMNS * (len(body.nodes) + 1)].reshape(-1, COLUMNS)

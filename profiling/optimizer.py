@@ -151,7 +151,7 @@ class OptimizerProfile:
 
     @property
     def headline(self) -> list[str]:
-        """What optimizing took, the passes that took most of it, and what to leave out, each in a sentence."""
+        """The total, the passes that took most of it, and the rules to leave out, each in a sentence."""
         return list(headline(self))
 
     def report(self) -> str:

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from .. import pages
-from ..record import record
+from ..record import lazy, record
 from ..record.forks import ProcessLock
-from .advice import advice
 from .bodies import BodyProfile, counters_of, entered, measured
 from .copies import Copies
-from .headline import headline
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
-from .run_text import run_lines, summary_lines
 from .shown import Shown
+
+advising, heads = lazy.module(".advice", __package__), lazy.module(".headline", __package__)
+run_text = lazy.module(".run_text", __package__)
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
@@ -144,7 +144,8 @@ class StepProfile:
 
     def to_dict(self) -> dict[str, Any]:
         """The node as plain data, with those of its bodies."""
-        found = {"text": self.text, "kernel": self.kernel, "op": self.op, "dtype": self.dtype, "lines": list(self.lines)}
+        found: dict[str, Any] = {"text": self.text, "kernel": self.kernel, "op": self.op, "dtype": self.dtype}
+        found |= {"lines": list(self.lines)}
         inner = {"bodies": [body.to_dict() for body in self.bodies]} if self.bodies else {}
         return found | _of_region(self) | self.cost.figures() | inner
 
@@ -360,7 +361,7 @@ class RunProfile:
     @property
     def advice(self) -> list[str]:
         """Advice that would make it faster, the most worthwhile first."""
-        return list(advice(self))
+        return list(advising.advice(self))
 
     def kernels(self) -> list[KernelProfile]:
         """The kernels (and BLAS routines, copies) that ran, those of bodies included, the slowest first."""
@@ -428,22 +429,22 @@ class RunProfile:
 
     def summary(self) -> str:
         """One screen of 80 columns: the three things that matter, the slowest nodes, memory, advice."""
-        return Shown("\n".join(summary_lines(self)))
+        return Shown("\n".join(run_text.summary_lines(self)))
 
     @property
     def headline(self) -> list[str]:
         """Where most of the time goes, in one sentence, and what to do first in another."""
-        return list(headline(self))
+        return list(heads.headline(self))
 
     def __str__(self) -> str:
-        return "\n".join(run_lines(self))
+        return "\n".join(run_text.run_lines(self))
 
     def _repr_html_(self) -> str:
         return pages.notebook.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
         more = "  `.summary()` shows a table; printing shows all." if self.calls else ""
-        return f"<run profile of {next(headline(self))}{more}>"
+        return f"<run profile of {next(heads.headline(self))}{more}>"
 
 
 def _copied(node: StepProfile) -> dict[str, Any]:

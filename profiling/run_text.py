@@ -1,4 +1,4 @@
-"""A run profile as text: one screen of at most 80 columns, or all: rows of nodes at most 140 wide, sums, memory, advice."""
+"""A run profile as text: one screen of at most 80 columns, or all, with rows of nodes at most 140 wide."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def _head(profile: RunProfile) -> Iterator[str]:
     yield "Run Profile"
     yield "-----------"
     yield (
-        f" {profile.name}  {profile.calls} call{'s' * (profile.calls != 1)}  {profile.seconds:.6f}s in calls ({1e6 * each:.1f} us each){skipped}"
+        f" {profile.name}  {profile.calls} call{'s' * (profile.calls != 1)}  {profile.seconds:.6f}s in calls "
+        f"({1e6 * each:.1f} us each){skipped}"
     )
     yield f"   {profile.step_seconds:.6f}s in {len(steps)} nodes, {outside:.6f}s around them"
     yield f"   {profile.compile_seconds:.3f}s to compile, not part of the above"

@@ -1,4 +1,4 @@
-"""What each rule did and cost in this process, over all optimized graphs; summed when somebody asks."""
+"""Counts and costs of each rule in this process, over all optimized graphs; summed on demand."""
 
 from __future__ import annotations
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import later
 from ..database import optdb
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Replacement
 from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
-from ..ops.control.watching import unwatched
-from ..ops.core.interpret import interpret
+from ..ops.core.interpret import interpret, unwatched
 from ..record import record
-from .trace import Rewrite, Trace
+
+if TYPE_CHECKING:
+    from .trace import Rewrite, Trace
 
 ULPS = 2048
 """Differences of floats below this are taken for rounding, as in mode DEBUG: a sum in another order, a few ulp a
@@ -152,7 +154,7 @@ def _searched_inside(trace: Trace, entry: Replacement, states: _States, wrong: s
     if not found:
         return None
     run, change = changes[found[0] - 1]
-    return Trace(run.before, run.journal, run.profile, run.title).every[change.index], found[1]
+    return later.trace.Trace(run.before, run.journal, run.profile, run.title).every[change.index], found[1]
 
 
 def _body_after(runs: Sequence[InnerRun], body: FunctionGraph, budget: Budget) -> FunctionGraph:

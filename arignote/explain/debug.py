@@ -19,9 +19,8 @@ from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, SourceLine, Variable
 from ..ops.control.cond import Cond
 from ..ops.control.scan_ops import Scan
-from ..ops.control.watching import unwatched
 from ..ops.core.checks import describe
-from ..ops.core.interpret import observing
+from ..ops.core.interpret import observing, unwatched
 from ..ops.elementwise.records import Pointwise
 from ..record import record
 
@@ -165,7 +164,8 @@ def debugged(name: str, graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> D
     for node in graph.order:
         inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
         inner = _Inner(node)
-        with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched(), _observed(inner if first is None else None):
+        watching = _observed(inner) if first is None else nullcontext()
+        with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched(), watching:
             warnings.simplefilter("ignore")
             results = node.op.evaluate(*inputs)
         first = first or inner.first
@@ -198,11 +198,9 @@ class _Inner:
             self.first = replace(found, inside=f"{what} at {origin[0]}" if origin else what)
 
 
-def _observed(inner: _Inner | None) -> AbstractContextManager[None]:
+def _observed(inner: _Inner) -> AbstractContextManager[None]:
     """A block in which the nodes of bodies are looked at; other ops that evaluate graphs promise nothing of theirs."""
-    if inner is None or not isinstance(inner.around.op, (Scan, Cond)):
-        return nullcontext()
-    return observing(inner)
+    return observing(inner) if isinstance(inner.around.op, (Scan, Cond)) else nullcontext()
 
 
 class _Names:

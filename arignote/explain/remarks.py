@@ -8,7 +8,8 @@
     in Python        a step that has no C and is run by NumPy
     small steps      a loop whose steps compute so little that the work around them takes longer
 
-The bodies of loops and choices have remarks too.  Remarks are read off the optimized graph and the program, on demand: they add nothing to compile time.
+The bodies of loops and choices have remarks too.  Remarks are read off the optimized graph and the program, on demand:
+they add nothing to compile time.
 """
 
 from __future__ import annotations
@@ -155,7 +156,8 @@ def _small_steps(program: Any, texts: _Texts) -> Iterator[Remark]:
         sizes = [_known_size(v) for v in (*values, *node.op.graph.inputs)]
         if None not in sizes and sum(n for n in sizes if n) <= SMALL_STEP:
             yield texts.remark(
-                "small steps", node, "a step computes few numbers, so the work around its kernels takes longer than they",
+                "small steps", node,
+                "a step computes few numbers, so the work around its kernels takes longer than they",
                 "one loop over many such problems at once (ag.vmap, or a batch axis in the states), or no loop: "
                 "T.cumsum, T.cumprod",
             )  # fmt: skip

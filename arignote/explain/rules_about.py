@@ -1,13 +1,13 @@
-"""What the page of a database says of a rule besides its entry: an example, and its work in this process."""
+"""Facts on rules for the page of a database: an example, and the work in this process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
-from ..graph import Constant, Variable
 from .. import ops as variables
+from ..graph import Constant, Variable
 from ..optdb.entries import Entry
 from ..optdb.patterns import Applied, Wild, instantiate
 from ..optdb.rule import PatternRule
@@ -36,7 +36,7 @@ def _work(row: Any) -> str:
     return f"{tried}, {applied}, {duration(row.time)}"
 
 
-@lru_cache(maxsize=None)
+@cache
 def example(rule: Any) -> str:
     """Return an expression and what a rule makes of it; empty if none was found."""
     return next(_found(rule), "") if isinstance(rule, PatternRule) else ""

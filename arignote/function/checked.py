@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import later
 from ..cbackend.calls.binding import Binding, bind_plain
-from ..ops.control.watching import unwatched
 from ..ops.core.checks import is_dask
-from ..ops.core.interpret import interpret
+from ..ops.core.interpret import interpret, unwatched
 from .compiled import Function
 
 if TYPE_CHECKING:

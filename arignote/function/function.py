@@ -111,7 +111,7 @@ def function(
     with progress(how.name) as shown:
         made = _compiled(how, _optimization(how), shown)
     if profile is None and options.profile:
-        later.at_exit.print_at_exit(made.profile)
+        later.at_exit.at_exit().add(made.profile)
     return made
 
 

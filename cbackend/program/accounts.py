@@ -7,10 +7,10 @@
     timed    loop, step                           a step of a loop, or a branch
 
 `call->profile` holds COLUMNS numbers for each node and for the whole call.  The same follows for each body that a node
-runs, in the order of the steps: its nodes, then steps that were timed, their ticks, all steps, steps until the next timed
-one, then the bodies within it.  One step in 64 is timed, unless steps are long.  From `at` on: bytes held now, their
-peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the block
-that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
+runs, in the order of the steps: its nodes, then steps that were timed, their ticks, all steps, steps until the next
+timed one, then the bodies within it.  One step in 64 is timed, unless steps are long.  From `at` on: bytes held now,
+their peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the
+block that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
 each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
@@ -39,6 +39,8 @@ from .program import (
     Array,
     Buffer,
     Call,
+    Choice,
+    Loop,
     Pack,
     Program,
     Quantity,
@@ -95,7 +97,8 @@ def own_counters(program: Program) -> int:
 
 def body_runs(program: Program) -> list[tuple[int, int]]:
     """Return (site, number of the body) for each body that a loop or a choice runs; a shared one is there for each."""
-    return [(step.site, number) for step in program.steps for number in bodies_of(step)]
+    loops = (step for step in program.steps if isinstance(step, (Loop, Choice)))
+    return [(step.site, number) for step in loops for number in bodies_of(step)]
 
 
 def counters_at(program: Program, site: int, number: int) -> int:

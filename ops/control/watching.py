@@ -9,24 +9,26 @@ The op is a host step: C hands the value to Python, so nothing is fused across i
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from string import Formatter
+from contextvars import ContextVar
 from typing import Any, ClassVar, TextIO, Union
 
 import numpy as np
 
 from ...graph import Apply, Dim, Kind, TensorType, Variable
-from ...record import record
+from ...record import lazy, record
 from ...record.forks import ProcessLock
 from ..core.checks import describe, shown
+from ..core.interpret import watched as is_watched
 from ..core.tensor import HostOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
 from .batching import Examples, Flags, require_shared
 
 __all__ = ["Print"]
+
+string = lazy.module("string")
 
 When = Union[Callable[[np.ndarray], Any], TensorLike, None]
 """A condition: a function of the value, or an expression that is a bool."""
@@ -38,6 +40,7 @@ FIELDS = ("value", "name", "shape", "dtype", "min", "max", "mean", "nans", "infs
 class Watch(HostOp):
     """`watch{word}(x)`: x, whose value `see` gets; with a second operand only if that bool is true."""
 
+    folds: ClassVar[bool] = False
     see: Callable[[np.ndarray], object]
     word: str = "watch"
     picture: ClassVar[Kind] = Kind.OTHER
@@ -57,7 +60,7 @@ class Watch(HostOp):
         return (inputs[0].type,)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        if all(values[1:]) and not _here.silent:
+        if all(values[1:]) and is_watched.get():
             self.see(values[0])
         return (values[0].copy(),)
 
@@ -127,7 +130,7 @@ def debug_print(
         TypeError: `when` is neither a function nor a bool expression without axes.
     """
     variable = as_tensor(x)
-    fields = [word for _, word, _, _ in Formatter().parse(text) if word is not None]
+    fields = [word for _, word, _, _ in string.Formatter().parse(text) if word is not None]
     wrong = [word for word in fields if word.partition("[")[0].partition(".")[0] not in FIELDS]
     if wrong:
         raise ValueError(f"debug_print: text has {{{wrong[0]}}}; expected one of {', '.join(FIELDS)}")
@@ -144,7 +147,7 @@ def _condition(when: When) -> tuple[Callable[[np.ndarray], Any] | None, tuple[An
     """Return a test of the value, or the expression that decides."""
     if when is None:
         return None, ()
-    if isinstance(when, Variable) or isinstance(when, (bool, np.bool_)):
+    if isinstance(when, (Variable, bool, np.bool_)):
         return None, (when,)
     if not callable(when):
         raise TypeError(f"debug_print: when is {shown(when)}; expected a function of the value, or a bool expression")
@@ -211,25 +214,8 @@ class Taps(Mapping[str, list[np.ndarray]]):
         return f"<taps {', '.join(parts)}>" if self else "<taps without values>"
 
 
-class _Here(threading.local):
-    """The collections that are open in this thread, and whether its watchers see nothing."""
-
-    def __init__(self) -> None:
-        self.taps: tuple[Taps, ...] = ()
-        self.silent = False
-
-
-_here = _Here()
-
-
-@contextmanager
-def unwatched() -> Iterator[None]:
-    """Keep watchers from seeing values in this thread: those of an evaluation that only checks another."""
-    before, _here.silent = _here.silent, True
-    try:
-        yield
-    finally:
-        _here.silent = before
+_collecting: ContextVar[tuple[Taps, ...]] = ContextVar("collecting", default=())
+"""The collections that are open."""
 
 
 def tap(x: TensorLike, name: str) -> TensorVariable:
@@ -251,7 +237,7 @@ def tap(x: TensorLike, name: str) -> TensorVariable:
         raise TypeError(f"tap: name is {name!r}; expected text")
 
     def keep(value: np.ndarray) -> None:
-        for taps in _here.taps:
+        for taps in _collecting.get():
             taps.add(name, np.array(value))
 
     return watched(x, keep, "tap")
@@ -260,9 +246,9 @@ def tap(x: TensorLike, name: str) -> TensorVariable:
 @contextmanager
 def taps() -> Iterator[Taps]:
     """Collect the values of `tap` in calls of this thread: `with ag.taps() as values: f(x)`."""
-    found, before = Taps(), _here.taps
-    _here.taps = (*before, found)
+    found = Taps()
+    token = _collecting.set((*_collecting.get(), found))
     try:
         yield found
     finally:
-        _here.taps = before
+        _collecting.reset(token)

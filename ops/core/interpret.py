@@ -32,6 +32,20 @@ def observing(observer: Observer) -> Iterator[None]:
         _observer.reset(token)
 
 
+watched: ContextVar[bool] = ContextVar("watched", default=True)
+"""Whether watchers see the values that are computed: those of `debug_print` and `tap`."""
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Keep watchers from seeing values in the block: those of an evaluation that only checks another."""
+    token = watched.set(False)
+    try:
+        yield
+    finally:
+        watched.reset(token)
+
+
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
 
 

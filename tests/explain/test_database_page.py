@@ -88,7 +88,7 @@ def test_chips_filter_and_two_queries_stand_side_by_side(page):
 
 def test_a_row_opens_to_rule_example_and_work(page):
     typed(page, "local_log1p log(add")
-    row = "[...document.querySelectorAll('.rows details')].find((r) => r.querySelector('.name').textContent === 'local_log1p')"
+    row = f"{SHOWN}.find((row) => row.querySelector('.name').textContent === 'local_log1p')"
     page.evaluate(f"{row}.open = true")
     page.frames()
     text = page.evaluate(f"{row}.querySelector('dl').textContent")
@@ -112,7 +112,8 @@ def test_a_narrow_screen_has_three_lines_a_rule_and_no_sideways_scrolling(page, 
 
 def test_a_database_of_ones_own_has_a_page(tmp_path):
     nasty = "log(x) -> </pre><script>window.broken = 1</script>"
-    own = SequenceDB("mine").register("log_exp", node_rule("log_exp", log, lambda node: None, formula=nasty), "fast_run")
+    never = node_rule("log_exp", log, lambda node: None, formula=nasty)
+    own = SequenceDB("mine").register("log_exp", never, "fast_run")
     text = own.page("fast_run")
     assert "SequenceDB mine: 1 rule or pass" in text and text.count("<script>") == 1
     assert own.save(tmp_path / "own.html").read_text("utf-8").startswith("<!DOCTYPE html>")

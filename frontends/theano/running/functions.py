@@ -301,7 +301,7 @@ def function(
             allow_input_downcast=_downcast(allow_input_downcast, called),
         )  # fmt: skip
         if profile is None and config.profile:
-            later.at_exit.print_at_exit(core.profile)
+            later.at_exit.at_exit().add(core.profile)
     except ValueError as error:
         kind = UnusedInputError if "nothing depends on" in str(error) else MissingInputError
         if kind is MissingInputError and "which is not among the inputs" not in str(error):

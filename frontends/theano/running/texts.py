@@ -9,7 +9,6 @@ from typing import Any
 from ....explain.printing import pprint, tree_lines
 from ....graph import Constant as CoreConstant
 from ....graph import FunctionGraph, leaves
-from ....graph import Variable as CoreVariable
 from ....graph.picture import boxes_of
 from ....ops.control.watching import Print as CorePrint
 from ....pages.graph_svg import graph_svg

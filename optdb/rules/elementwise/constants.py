@@ -13,7 +13,6 @@ import numpy as np
 
 from ....graph import Constant, ConstantHead, Head, Op, Variable
 from ....ops.control.scan_ops import Scan
-from ....ops.control.watching import Watch
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import Elementwise
 from ....ops.linalg.blas import Dot, Dot22, MatMul
@@ -44,7 +43,7 @@ def are_weights(node: Node) -> bool:
 
 def folded(node: Node) -> Sequence[Variable] | None:
     """Return the values of a node with constant inputs; a node that raises stays, to raise at run time."""
-    if isinstance(node.op, (Scan, Watch)) or not _is_small(node):  # a loop may take any time; calls are watched
+    if isinstance(node.op, Scan) or not getattr(node.op, "folds", True) or not _is_small(node):  # a loop may take any time
         return None
     try:
         with np.errstate(all="ignore"):
