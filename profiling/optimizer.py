@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import pages
+from ..pages.text import Text
 from ..record import record
 from .chrome import optimizer_trace
-from .shown import Shown
 from .summary import excluding, headline, summary_lines
 
 
@@ -147,7 +147,7 @@ class OptimizerProfile:
 
     def summary(self) -> str:
         """The first screen: where the time went, the top ten passes and rules, the rules that only cost time."""
-        return Shown("\n".join(summary_lines(self)))
+        return Text("\n".join(summary_lines(self)))
 
     @property
     def headline(self) -> list[str]:
@@ -156,7 +156,7 @@ class OptimizerProfile:
 
     def report(self) -> str:
         """The report field by field, in the layout that Theano's users know."""
-        return Shown("\n".join(["Optimizer Profile", "-----------------", *self.lines()]))
+        return Text("\n".join(["Optimizer Profile", "-----------------", *self.lines()]))
 
     @property
     def has_body(self) -> bool:

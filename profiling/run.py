@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from .. import pages
+from ..pages.text import Text
 from ..record import lazy, record
 from ..record.forks import ProcessLock
 from .bodies import BodyProfile, counters_of, entered, measured
 from .copies import Copies
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
-from .shown import Shown
 
 advising, heads = lazy.module(".advice", __package__), lazy.module(".headline", __package__)
 run_text = lazy.module(".run_text", __package__)
@@ -429,7 +429,7 @@ class RunProfile:
 
     def summary(self) -> str:
         """One screen of 80 columns: the three things that matter, the slowest nodes, memory, advice."""
-        return Shown("\n".join(run_text.summary_lines(self)))
+        return Text("\n".join(run_text.summary_lines(self)))
 
     @property
     def headline(self) -> list[str]:
