@@ -110,6 +110,7 @@ def run_parts(record: Record) -> Iterator[str]:
     each = float(run["seconds"]) / calls if calls else 0.0
     facts = f"{counted(calls, 'call')}, {seconds(float(run['seconds']))} in all, {seconds(each)} each."
     yield element("p", escaped(facts if calls else "It was never called."), class_="facts")
+    yield from (element("p", escaped(str(words))) for words in (run.get("headline") or ())[:1] if calls)
     machine, steps = run.get("roofline"), run.get("steps") or ()
     works = works_of(steps)
     points = [_point(kernel, works) for kernel in run.get("kernels") or steps if kernel["seconds"]]

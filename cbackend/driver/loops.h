@@ -136,36 +136,23 @@ static i64 ag_step_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flop
     return now;
 }
 
-/* Steps t to `end` of n, fewer if one fails or ends the loop: the step after the last one. */
-static i64 ag_steps(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 end, i64 n, i32 *outcome, const u8 *ends)
+/* Begin a step of a profiled loop with clocks. */
+static i64 ag_timed(ag_call *call, ag_call *inner, const ag_loop *l)
 {
-    const ag_runtime *const rt = call->rt;
-    char **const state = l->data + l->sequences;
-    while (t < end && !*outcome && !*ends) {
-        *outcome = ag_step(call, inner, l, t, n);
-        for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
-        for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
-        t++;
-        if ((*rt->stop || t % 64 == 0) && !*outcome && rt->stopped())
-            *outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
-    }
-    return t;
+    inner->profile = call->profile + l->body.counters, inner->begun = 0;
+    return call->rt->clock();
 }
 
-/* Step t of a profiled loop, with clocks.  They take as long as small kernels, so after 32 steps one in 64 is timed, at
-   irregular distances, unless steps are long. */
-static i64 ag_timed(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n, i32 *outcome, const u8 *ends)
+/* End it.  Clocks take as long as small kernels, so after 32 steps one in 64 is timed, at irregular distances, unless
+   steps are long. */
+static void ag_timed_end(ag_call *call, ag_call *inner, const ag_loop *l, i64 start)
 {
-    i64 *const own = call->profile + l->body.counters, *const row = own + 4 * l->body.row, start = call->rt->clock();
-    inner->profile = own, inner->begun = 0;
-    t = ag_steps(call, inner, l, t, t + 1, n, outcome, ends);
-    inner->profile = 0;
+    i64 *const row = inner->profile + 4 * l->body.row;
     row[0] += 1;
     row[1] += call->rt->clock() - start - inner->begun;
-    row[3] = 0;
     if (row[0] >= 32 && row[1] < row[0] * l->body.row * 2000)
         row[3] = (i64)(((u64)row[0] * 0x9E3779B97F4A7C15u) >> 57);
-    return t;
+    inner->profile = 0;
 }
 
 static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
@@ -176,6 +163,7 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     inner.host = call->host;
     inner.constants = call->constants + l->body.constants;
     inner.constant_lengths = call->constant_lengths + l->body.lengths;
+    char **const state = l->data + l->sequences;
     i64 *const row = call->profile ? call->profile + l->body.counters + 4 * l->body.row : 0;
     u8 ends = 0;
     i64 t = 0;
@@ -187,16 +175,27 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     if (n > 4096) rt->listen();
-    while (t < n && !outcome && !ends) {
-        const i64 first = t, wait = row ? row[3] : n, end = wait < n - t ? t + wait : n;
-        t = ag_steps(call, &inner, l, t, end, n, &outcome, &ends);
+    for (i64 end = n, first = 0, start = 0, timed = 0;;) { /* steps without clocks, and then one with them, by turns */
+        if (row) {
+            end = row[3] < n - t ? t + row[3] : n, first = t, timed = row[3] == 0 && t < n;
+            if (timed) end = t + 1, start = ag_timed(call, &inner, l);
+        }
+        while (t < end && !outcome && !ends) {
+            outcome = ag_step(call, &inner, l, t, n);
+            for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
+            for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
+            t++;
+            if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
+                outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+        }
         if (!row) break;
-        row[3] -= t - first;
-        if (t < n && !outcome && !ends) t = ag_timed(call, &inner, l, t, n, &outcome, &ends);
+        if (timed) ag_timed_end(call, &inner, l, start);
+        else row[3] -= t - first;
+        row[2] += t - first;
+        if (t >= n || outcome || ends) break;
     }
-    if (row) row[2] += t;
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
-        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], l->data[l->sequences + k], (u64)l->bytes[k]);
+        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
         if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }
