@@ -72,9 +72,11 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "batched": ".function.serving", "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
+    "batched": ".function.serving", "debug_print": ".ops.control.watching",
+    "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
@@ -87,6 +89,7 @@ if _TYPE_CHECKING:
     from .networks.freezing import freeze
     from .networks.pruning import prune
     from .networks.quantizing import quantize
+    from .ops.control.watching import debug_print, tap, taps
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
 else:
@@ -100,9 +103,9 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "elementwise_op",
-    "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
-    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
-    "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize",
-    "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
+    "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
+    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
+    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -14,21 +14,23 @@ if TYPE_CHECKING:
     from .chunked import chunked as chunked
     from .chunked import graph as block_graph
     from .engines.division import divide, placement
-    from .explain import bisect, debug, explain, recording, remarks, report, trace, why
+    from .explain import bisect, debug, explain, facts, recording, remarks, report, rules_about, trace, why
     from .export import export as export
     from .function import bind, function, narration
+    from .profiling import at_exit
     from .tuning import dividing, measuring, partition, regions, schedules
 else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".engines.division.divide",
-        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain", ".explain.recording",
-        ".explain.remarks", ".explain.report", ".explain.trace", ".explain.why", ".export.export", ".function.bind",
-        ".function.function", ".function.narration", ".tuning.dividing", ".tuning.measuring", ".tuning.partition",
-        ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
+        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain",
+        ".explain.facts", ".explain.recording", ".explain.remarks", ".explain.report", ".explain.rules_about",
+        ".explain.trace", ".explain.why", ".export.export", ".function.bind", ".function.function",
+        ".function.narration", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
+        ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
-    "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export", "function",
-    "measuring", "narration", "partition", "placement", "recording", "regions", "remarks", "report", "schedules",
-    "trace", "vectorizing", "why",
+    "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
+    "facts", "function", "measuring", "narration", "partition", "placement", "recording", "regions", "remarks",
+    "report", "rules_about", "schedules", "trace", "vectorizing", "why",
 ]  # fmt: skip

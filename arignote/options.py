@@ -89,7 +89,7 @@ class Options:
     debug: int = _option(0, _level, "lines on standard error that tell what is compiled and run; see below")
     debug_info: bool = _option(False, _flag, "compiled code carries your source lines (gdb, sanitizers)")
     prebuilt: bool = _option(True, _flag, "use the parts of the runtime that were compiled at installation")
-    profile: bool = _option(False, _flag, "keep a run profile of every function")
+    profile: bool = _option(False, _flag, "keep a run profile of every function; print those of called ones at exit")
     progress: bool = _option(True, _flag, "show a line in terminals and notebooks while compiling takes long")
     strict: bool = _option(False, _flag, "raise an error if a rule fails or C does not compile, instead of going on")
     threads: int | None = _option(None, _count, "threads of a call; by default one for each processor")

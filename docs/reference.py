@@ -41,7 +41,7 @@ TOP = {
     "loops": ("Loops, branches and batches", "scan until while_loop cond vmap vectorize"),
     "inference": ("Inference", "freeze prune quantize"),
     "graphs": ("Graphs", "FunctionGraph parse from_nnef from_onnx to_nnef to_onnx rewrite dprint pprint"),
-    "tools": ("Profiles, checks, progress", "profile profile_diff bisect progress"),
+    "tools": ("Profiles, checks, progress", "profile profile_diff bisect progress debug_print tap taps"),
 }
 """Pages of the names of `arignote`: file -> title, names."""
 SUBJECTS = {

@@ -5,11 +5,16 @@ Trace, explain, bisect, history, provenance and statistics all read the journal 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
 
 from ..record import record
 from ..record.clock import processor_clock
 from .node import Variable
+
+if TYPE_CHECKING:
+    from .fgraph import FunctionGraph
 
 
 @record(slots=True)
@@ -20,9 +25,39 @@ class Replacement:
     rule: str
     before: Variable
     after: Variable
+    inside: tuple[InnerRun, ...] = field(default=(), compare=False, repr=False)
+    """The optimizations of the bodies that it puts in place; of several outputs the first has them."""
 
     def __str__(self) -> str:
         return f"{self.index}: {self.rule}: {_describe(self.before)} -> {_describe(self.after)}"
+
+
+@record(eq=False)
+class InnerRun:
+    """The optimization of a body of a loop or a choice: `title` names its node, `again` repeats it with a budget."""
+
+    title: str
+    before: FunctionGraph
+    after: FunctionGraph
+    journal: tuple[Replacement, ...]
+    profile: Any
+    again: Callable[[Budget], FunctionGraph]
+
+    def changes(self) -> Iterator[tuple[InnerRun, Replacement]]:
+        """Yield its changes in order, and in the place of those that put inner bodies in place the changes of these."""
+        putting = {entry.rule for entry in self.journal if entry.inside}
+        for entry in self.journal:
+            for run in entry.inside:
+                yield from run.changes()
+            if entry.rule not in putting:
+                yield self, entry
+
+
+class Budget:
+    """The number of changes that may yet pass in bodies; shared by the editors of all bodies of a graph."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
 
 
 Watch = Callable[[Replacement], bool]
@@ -37,11 +72,13 @@ class GraphEditor:
     """Checks, journal and watcher of one optimization; `refused` counts the changes that the watcher vetoed.
 
     `limit`: how many changes pass; all later ones leave the graph as it is, and `withheld` is the first of them.
+    `budget`: the same, shared with other editors.
     """
 
-    def __init__(self, watch: Watch | None = None, limit: int | None = None) -> None:
+    def __init__(self, watch: Watch | None = None, limit: int | None = None, budget: Budget | None = None) -> None:
         self.watch = watch
         self.limit = limit
+        self.budget = budget
         self.withheld: Replacement | None = None
         self.journal: list[Replacement] = []
         self.refused: int = 0
@@ -70,6 +107,8 @@ class GraphEditor:
         if self.limit is not None and entry.index >= self.limit:
             self.withheld = self.withheld or entry
             return False
+        if self.budget is not None and self.budget.left <= 0:
+            return False
         if self.watch is not None:
             clock = processor_clock()
             start = clock.read()
@@ -79,7 +118,14 @@ class GraphEditor:
                 self.refused += 1
                 return False
         self.journal.append(entry)
+        if self.budget is not None:
+            self.budget.left -= 1
         return True
+
+    def note_inside(self, first: int, runs: Sequence[InnerRun]) -> None:
+        """Note the optimizations of bodies at entry number `first` of the journal, if it was admitted."""
+        if first < len(self.journal):
+            self.journal[first] = replace(self.journal[first], inside=tuple(runs))
 
     def admit_together(self, rule: str, pairs: Sequence[tuple[Variable, Variable]]) -> bool:
         """Admit all pairs (before, after) or none; return whether they are accepted."""

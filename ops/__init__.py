@@ -26,6 +26,7 @@ from . import linalg as linalg
 from . import nn as nn
 from . import random as random
 from .control.applying import *
+from .control.watching import *
 from .core.interpret import evaluate as evaluate
 from .core.interpret import interpret as interpret
 from .core.keywords import with_numpys_keywords as _with_numpys_keywords

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from .. import pages
 from ..graph import graph_of
 from ..record import lazy
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
-from .entries import Entry, Table, form, past_cutoff, refusal, rows_of
+from .entries import Entry, Table, past_cutoff, refusal, rows_of
 from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from .why_not import Explanation
 
 why_not = lazy.module(".why_not", __package__)
+views = lazy.module(".views", __package__)
 Self = TypeVar("Self", bound="Database")
 
 State = tuple[Any, ...]
@@ -43,14 +47,14 @@ class Database:
     """
 
     has_positions = False
+    about: ClassVar[Callable[..., Mapping[str, tuple[str, str]]]] = staticmethod(lambda entries: {})
+    """Function that returns for paths an example, and what happened in this process, as the page shows it."""
 
     def __init__(self, name: str = "", *, conform: Conform | None = None) -> None:
         self.name = name
         self.conform = conform
         self.gone: tuple[Hidden, ...] = ()
         """Ops that no longer occur in graphs when this database runs."""
-        self.shown_queries: tuple[str, ...] = ()
-        """Queries whose answers the form of a notebook shows."""
         self.known_elsewhere: Callable[[], Mapping[str, Any]] = dict
         """Function that returns names of no entries, each with an explanation; queries may include and exclude them."""
         self._members: dict[str, Member] = {}
@@ -218,10 +222,33 @@ class Database:
     def __repr__(self) -> str:
         return f"<{self._label()} of {len(self)} entries>"
 
+    def members(self) -> Sequence[Entry]:
+        """The entries of this database itself, in order; a database among them has its own in `inside`."""
+        return self._entries()
+
+    def page(self, *queries: str) -> str:
+        """The database as an HTML page: a query with completion, tags as chips, rows that open.
+
+        `queries`: at most two, which are typed in the fields; the rows say what each takes, and why.
+
+        Raises UnknownNameError for a name or tag that nothing here has, ValueError for more than two queries.
+        """
+        if len(queries) > 2:
+            raise ValueError(f"page: got {len(queries)} queries; expected at most two, which stand side by side")
+        for query in queries:
+            self.asked(as_query((query,), {}))
+        text: str = views.page_of(self, queries, type(self).about)
+        return text
+
+    def save(self, path: str | os.PathLike[str], *queries: str) -> Path:
+        """Write `page(*queries)` to a file, and return its path.  Raises OSError if it cannot be written."""
+        file = Path(path)
+        file.write_text(self.page(*queries), encoding="utf-8")
+        return file
+
     def _repr_html_(self) -> str:
-        """The table as HTML, with menus for tags and queries."""
-        tables = [self.table(query) for query in self.shown_queries] or [self.table()]
-        return form(f"{self._label()} of {len(self)} entries", tables, self.shown_queries)
+        """The page in a frame."""
+        return pages.database_page.framed(self.page(), self._label())
 
     def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
         """Explain why a rule or optimizer changed nothing in an expression, or where it fired.

@@ -114,6 +114,8 @@ class Row:
     """None where no query was given."""
     reason: str
     """The reason why it is not selected."""
+    because: str = ""
+    """Why it is selected: the tag or name that the query includes."""
     around: frozenset[str] = frozenset()
     """The tags of its containers."""
 
@@ -157,7 +159,7 @@ def form(title: str, tables: Sequence[Table], queries: Sequence[str], chosen: in
     for answers in zip(*tables, strict=True):
         row = answers[0]
         tags = tuple(sorted({*row.tags} | row.around))
-        message = tuple(each.reason or "" for each in answers) if queries else ()
+        message = tuple(_answer(each) for each in answers) if queries else ()
         cells = (row.position, row.path, row.kind, " ".join(row.tags), row.contract)
         rows.append(pages.database_form.FormRow(cells, tags, message))
     return pages.database_form.database_form(title, Table.HEADER[:-1], rows, queries, chosen)
@@ -166,7 +168,7 @@ def form(title: str, tables: Sequence[Table], queries: Sequence[str], chosen: in
 def _answer(row: Row) -> str:
     if row.taken is None:
         return ""
-    return "yes" if row.taken else f"no: {row.reason}"
+    return f"yes: {row.because}" if row.taken else f"no: {row.reason}"
 
 
 def rows_of(
@@ -192,4 +194,11 @@ def rows_of(
         tags = tuple(sorted(entry.tags - {entry.name, kind}))
         contract = "" if entry.contract is None else str(entry.contract)
         taken = None if query is None else not reason
-        yield Row(":".join(here), entry.name, entry.path, kind, tags, contract, taken, reason, around)
+        because = "" if query is None or reason else _because(entry, query)
+        yield Row(":".join(here), entry.name, entry.path, kind, tags, contract, taken, reason, because, around)
+
+
+def _because(entry: Entry, query: Query) -> str:
+    """The tag or name by which a query selects an entry."""
+    found = entry.tags & query.include
+    return f"has {min(found)}" if found else "the query adds it"

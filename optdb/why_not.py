@@ -8,11 +8,13 @@ binary search over these states finds the rewrite that took the last match away,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Variable
+from ..graph.editor import Budget, InnerRun
 from ..graph.match_key import match_key_of
 from ..record import record
 from .entries import Row, admitting
@@ -40,23 +42,33 @@ class Explanation:
     fired: tuple[Replacement, ...] = ()
     reasons: tuple[str, ...] = ()
     fix: str = ""
+    inside: tuple[str, ...] = ()
+    """For each time that it fired the loop or the branch in whose body; empty for the graph itself."""
 
     def __str__(self) -> str:
         lines = [self.what, *(f"  {place}" for place in self.places)]
         if self.fired:
             lines.append(f"  fired {len(self.fired)} time{'s' * (len(self.fired) > 1)}:")
-            lines += [f"    {_entry_text(entry)}" for entry in self.fired[:SHOWN]]
+            lines += [f"    {text}" for text in self._fired_texts()[:SHOWN]]
             lines += [f"    ... {len(self.fired) - SHOWN} more"] * (len(self.fired) > SHOWN)
         lines += [f"  {reason}" for reason in self.reasons]
         return "\n".join([*lines, f"  fix: {self.fix}"] if self.fix else lines)
 
     __repr__ = __str__
 
+    def _fired_texts(self) -> list[str]:
+        """Each time that it fired, with the body in which it did."""
+        titles = self.inside or ("",) * len(self.fired)
+        return [_entry_text(e) + (f", inside {at}" if at else "") for e, at in zip(self.fired, titles, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain data, ready for JSON."""
         return {
             "name": self.name, "what": self.what, "places": list(self.places),
-            "fired": [{"index": e.index, "text": _entry_text(e)} for e in self.fired], "reasons": list(self.reasons),
+            "fired": [
+                {"index": e.index, "text": text} for e, text in zip(self.fired, self._fired_texts(), strict=True)
+            ],
+            "reasons": list(self.reasons),
             "fix": self.fix,
         }  # fmt: skip
 
@@ -82,11 +94,12 @@ def explain(database: Database, name: str | Rule, graph: FunctionGraph, query: Q
         reason = f"{name} is no rule or optimizer of its own; ask for one inside"
         return Explanation(name, str(found), (), (), (reason,))
     run = _Run(database, graph, query)
-    fired = tuple(entry for entry in run.journal if entry.rule == rows[0].name)
+    fired = [(entry, part.title) for part in (run, *run.inside) for entry in part.journal if entry.rule == rows[0].name]
     places = tuple(_place_text(row, run) for row in rows)
     what = str(found) if isinstance(found, Rule) else f"{rows[0].name}: an optimizer, {type(found).__name__}"
     if fired:
-        return Explanation(name, what, places, fired)
+        entries, titles = zip(*fired, strict=True)
+        return Explanation(name, what, places, entries, inside=titles)
     taken = [row for row in rows if row.taken]
     if not taken:
         reasons = tuple(f"the query {query} does not take {row.path}: {row.reason}" for row in rows)
@@ -98,12 +111,16 @@ def explain(database: Database, name: str | Rule, graph: FunctionGraph, query: Q
         return Explanation(name, what, places, (), reasons, f"correct the function of {name}")
     if not isinstance(found, Rule):
         return Explanation(name, what, places, (), ("it ran and found nothing to change",))
-    reasons, fix = _reasons(found, taken, run)
+    part = next((part for part in (run, *run.inside) if part.matches(found, taken)), run)
+    reasons, fix = _reasons(found, taken, part)
+    reasons = (f"inside {part.title}:", *reasons) if part.title else reasons
     return Explanation(name, what, places, (), reasons, fix)
 
 
 class _Run:
-    """One optimization of a graph: journal, profile, and each state on the way."""
+    """One optimization of a graph: journal, profile, and each state on the way; `inside`: those of bodies."""
+
+    title = ""
 
     def __init__(self, database: Database, graph: FunctionGraph, query: Query) -> None:
         self._optimizer: Optimizer = database.query(query)
@@ -112,6 +129,12 @@ class _Run:
         self.last, self.profile = self._optimizer(graph, editor)
         self.journal = tuple(editor.journal)
         self._states: dict[int, FunctionGraph] = {0: graph, len(self.journal): self.last}
+        self.inside: tuple[_Body, ...] = tuple(map(_Body, _bodies(self.journal)))
+
+    def matches(self, rule: Rule, taken: Sequence[Row]) -> bool:
+        """Whether the rule matches at the beginning, at the end, or where it begins to run."""
+        begin = self.span(taken[0].path.partition("/")[0])[0]
+        return any(first_match(rule, self.state(k)) is not None for k in (0, begin, len(self.journal)))
 
     def state(self, position: int) -> FunctionGraph:
         """The graph after the first `position` rewrites."""
@@ -136,6 +159,30 @@ class _Run:
                 names.append(child.name)
             begin += child.replacements
         return names
+
+
+class _Body(_Run):
+    """The optimization of a body of a loop or a choice, as part of that of the graph around it."""
+
+    def __init__(self, run: InnerRun) -> None:
+        self.title, self.last, self.profile, self.journal = run.title, run.after, run.profile, run.journal
+        self._run, self.inside = run, ()
+        self._states = {0: run.before, len(run.journal): run.after}
+
+    def state(self, position: int) -> FunctionGraph:
+        if position not in self._states:
+            done = replace(self._run, journal=self.journal[:position])
+            self._states[position] = self._run.again(Budget(sum(1 for _ in done.changes())))
+        return self._states[position]
+
+
+def _bodies(journal: Iterable[Replacement]) -> Iterator[InnerRun]:
+    """Yield the optimizations of all bodies, those within bodies behind the one around them."""
+    stack = [run for entry in journal for run in entry.inside][::-1]
+    while stack:
+        run = stack.pop()
+        yield run
+        stack += [inner for entry in run.journal for inner in entry.inside][::-1]
 
 
 def _reasons(rule: Rule, taken: Sequence[Row], run: _Run) -> tuple[tuple[str, ...], str]:
@@ -169,8 +216,10 @@ def _reasons(rule: Rule, taken: Sequence[Row], run: _Run) -> tuple[tuple[str, ..
             f"it matches when its optimizer begins: {_at(there)}",
             f"rewrite {lost}, {taker.rule}, of the same optimizer came first: {_change(taker)}",
         ), f'exclude "{taker.rule}"'
-    states = dict.fromkeys((begin, 0, end, len(run.journal)))
-    return _nearest(rule, [(k, run.state(k)) for k in states], len(run.journal)), ""
+    last = len(run.journal)
+    states = [(_when(k, last), run.state(k)) for k in dict.fromkeys((begin, 0, end, last))]
+    states += [(f", inside {b.title}", graph) for b in run.inside for graph in (b.state(0), b.last)]
+    return _nearest(rule, states), ""
 
 
 def _edge(inside: int, outside: int, holds: Callable[[int], bool]) -> int:
@@ -212,30 +261,34 @@ def _unregistered(rule: Rule, graph: FunctionGraph) -> Explanation:
     node = first_match(rule, graph)
     if node is not None:
         return Explanation(rule.name, str(rule), (), (), (f"it matches {_at(node)}",))
-    return Explanation(rule.name, str(rule), (), (), _nearest(rule, [(0, graph)], 0))
+    return Explanation(rule.name, str(rule), (), (), _nearest(rule, [(_when(0, 0), graph)]))
 
 
-def _nearest(rule: Rule, states: Sequence[tuple[int, FunctionGraph]], last: int) -> tuple[str, ...]:
+States = Sequence[tuple[str, FunctionGraph]]
+"""States of a graph, each with the words that say which one it is."""
+
+
+def _nearest(rule: Rule, states: States) -> tuple[str, ...]:
     """The node to which the rule comes nearest in any of these states, and what is missing."""
     if isinstance(rule, PatternRule):
-        return _nearest_to_pattern(rule, states, last)
+        return _nearest_to_pattern(rule, states)
     assert isinstance(rule, NodeRule)
-    return _nearest_to_function(rule, states, last)
+    return _nearest_to_function(rule, states)
 
 
-def _nearest_to_pattern(rule: PatternRule, states: Sequence[tuple[int, FunctionGraph]], last: int) -> tuple[str, ...]:
-    best: tuple[int, Apply, Mismatch] | None = None
-    for position, graph in states:
+def _nearest_to_pattern(rule: PatternRule, states: States) -> tuple[str, ...]:
+    best: tuple[str, Apply, Mismatch] | None = None
+    for when, graph in states:
         uses = graph.uses
         for node in graph.order:
             if len(node.outputs) == 1 and rule.pattern.fits(node.op):
                 found = mismatch(rule.pattern, node.outputs[0], lambda v, uses=uses: uses.get(v, ()))  # type: ignore[misc]
                 if best is None or _nearness(found) > _nearness(best[2]):
-                    best = position, node, found
+                    best = when, node, found
     if best is None:
         return (_no_node(rule, str(rule.pattern.op)),)
-    position, node, found = best
-    head = f"nearest node: {_at(node)}{_when(position, last)}"
+    when, node, found = best
+    head = f"nearest node: {_at(node)}{when}"
     if found.part is None:
         return head, _last_word(rule, node, states)
     assert found.value is not None
@@ -247,7 +300,7 @@ def _nearness(found: Mismatch) -> tuple[bool, int]:
     return found.part is None, found.matched
 
 
-def _last_word(rule: PatternRule, node: Apply, states: Sequence[tuple[int, FunctionGraph]]) -> str:
+def _last_word(rule: PatternRule, node: Apply, states: States) -> str:
     """The condition that refuses a node with the whole pattern."""
     uses = states[0][1].uses
     for _ in rule.pattern.match(node.outputs[0], {}, lambda v: uses.get(v, ())):
@@ -258,14 +311,14 @@ def _last_word(rule: PatternRule, node: Apply, states: Sequence[tuple[int, Funct
     return "no arrangement of the operands satisfies all conditions at once"
 
 
-def _nearest_to_function(rule: NodeRule, states: Sequence[tuple[int, FunctionGraph]], last: int) -> tuple[str, ...]:
+def _nearest_to_function(rule: NodeRule, states: States) -> tuple[str, ...]:
     missing = [op for op in rule.needs if not any(op in graph.ops for _, graph in states)]
     if missing:
         return (f"it needs a node of {keys_text(missing)} anywhere in the graph, and there is none",)
-    for position, graph in states:
+    for when, graph in states:
         node = next(candidates(rule, graph), None)
         if node is not None:
-            where = f"{_at(node)}{_when(position, last)}"
+            where = f"{_at(node)}{when}"
             return (f"its function {_function_text(rule)} was asked about {where}, and gave None: {rule.formula}",)
     ops = keys_text(rule.ops)
     if rule.having and any(is_of(n.op, key) for _, graph in states for n in graph.order for key in rule.ops):

@@ -10,6 +10,7 @@ from .held import Held, held
 from .markup import element, escaped
 from .memory import Life, Step, memory
 from .roofline import Kernel, roofline
+from .run_rows import run_rows
 from .script_data import works_of
 from .tables import amount, counted, seconds, table
 from .threads import Bar, Lane, threads
@@ -22,15 +23,27 @@ SHOWN_WAITING = 0.0005
 
 
 def spans_of(profile: Record) -> list[Span]:
-    """The members of an optimizer profile, one after the other."""
-    begin, found = 0.0, []
+    """The members of an optimizer profile, one after the other; those without effect are one, at the end."""
+    begin, found, idle = 0.0, [], []
     for child in profile.get("children") or [profile]:
         took = float(child["time"])
+        if not changed(child):
+            idle.append(took)
+            continue
         waited = float(child.get("waiting") or 0)
         note = f"{child['nodes_after']:,} nodes" + (f", waited {seconds(waited)}" if waited >= SHOWN_WAITING else "")
         found.append(Span(str(child["name"]), begin, took, "fused" if child.get("passes") else "elementwise", note))
         begin += took
+    if idle:
+        found.append(Span(f"{counted(len(idle), 'pass', 'passes')} without effect", begin, sum(idle), "shape"))
     return found
+
+
+def changed(profile: Record) -> bool:
+    """Whether an optimizer changed something; records without counts say so by what fired in them."""
+    if "changes" in profile or profile.get("failures"):
+        return bool(profile.get("changes") or profile.get("failures"))
+    return True
 
 
 def flame_of(profile: Record) -> Flame:
@@ -97,6 +110,7 @@ def run_parts(record: Record) -> Iterator[str]:
     each = float(run["seconds"]) / calls if calls else 0.0
     facts = f"{counted(calls, 'call')}, {seconds(float(run['seconds']))} in all, {seconds(each)} each."
     yield element("p", escaped(facts if calls else "It was never called."), class_="facts")
+    yield from (element("p", escaped(str(words))) for words in (run.get("headline") or ())[:1] if calls)
     machine, steps = run.get("roofline"), run.get("steps") or ()
     works = works_of(steps)
     points = [_point(kernel, works) for kernel in run.get("kernels") or steps if kernel["seconds"]]
@@ -121,7 +135,11 @@ def _run_tables(run: Record, works: Mapping[str, str]) -> Iterator[str]:
         yield element("h3", "Kernels")
         yield element("div", table(("computes", "nodes", *rates, "function in the C"), kernels), class_="scroll")
     yield element("h3", "Nodes")
-    nodes = [(str(s["text"]), *_figures(s), ", ".join(s.get("lines") or ()), str(s["kernel"])) for s in run["steps"]]
+    nodes = [
+        ("\u2003" * row.depth + row.text, *_figures({**row.record, "share": row.share}),
+         ", ".join(row.record.get("lines") or ()), str(row.record["kernel"]))
+        for row in run_rows(run)
+    ]  # fmt: skip
     yield element("div", table(("node", *rates, "line", "function in the C"), nodes), class_="scroll")
 
 

@@ -17,12 +17,19 @@ _STYLE = """
 .{0} .count::after{{content:counter(rows) " shown"}}
 .{0} label{{margin-right:1em}}
 .{0} table .answer{{display:none}}
+.{0} td{{overflow-wrap:anywhere}}
+@media (max-width:640px){{
+.{0} thead,.{0} td:nth-child(1),.{0} td:nth-child(3){{display:none}}
+.{0} tr,.{0} td{{display:block}}
+.{0} td:nth-child(2){{font-weight:600}}
+.{0} select{{max-width:150px}}
+}}
 """
 
 
 @record
 class FormRow:
-    """An entry: its cells, its tags and those of its containers, and each query's reason to exclude it ("": none)."""
+    """An entry: its cells, its tags and those of its containers, and each query's answer: "yes" or "no" and why."""
 
     cells: tuple[str, ...]
     tags: tuple[str, ...]
@@ -72,11 +79,10 @@ def _answer_heads(queries: Sequence[str]) -> list[str]:
 def _row(row: FormRow, number: dict[str, int]) -> str:
     cells = [element("td", escaped(cell)) for cell in row.cells]
     answers = [
-        element("td", escaped(f"no: {why}" if why else "yes"), class_=f"answer a{n}")
-        for n, why in enumerate(row.answers)
+        element("td", escaped(answer), class_=f"answer a{n}") for n, answer in enumerate(row.answers)
     ]
     classes = [f"t{number[tag]}" for tag in row.tags if tag in number]
-    classes += [f"y{n}" for n, why in enumerate(row.answers) if not why]
+    classes += [f"y{n}" for n, answer in enumerate(row.answers) if answer.startswith("yes")]
     return element("tr", [*cells, *answers], class_=" ".join(classes))
 
 
@@ -88,7 +94,7 @@ def _rules(name: str, tags: int, queries: int) -> Iterable[str]:
         yield f'.{name}:has(.without [value="{n}"]:checked) tbody tr.t{n}{{display:none}}'
     for n in range(queries):
         asked = f'.{name}:has(.query [value="{n}"]:checked)'
-        yield f"{asked} table .a{n}{{display:table-cell}}"
+        yield f"{asked} table .a{n}{{display:revert}}"
         yield f"{asked} tbody tr:not(.y{n}){{opacity:.6}}"
         yield f'{asked}:has(.show [value="0"]:checked) tbody tr:not(.y{n}){{display:none}}'
         yield f'{asked}:has(.show [value="1"]:checked) tbody tr.y{n}{{display:none}}'

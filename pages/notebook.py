@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .boxes import Box
-from .costs import SHOWN_WAITING, flame_of, rule_rows, spans_of
+from .costs import SHOWN_WAITING, changed, flame_of, rule_rows, spans_of
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
+from .run_rows import Row, run_rows
 from .tables import Cell, counted, seconds, table
 from .timeline import timeline
 
@@ -91,35 +92,99 @@ def function_form(
 
 
 def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
-    """An optimizer profile: passes over time, a flame graph, and the rules that took longest."""
+    """An optimizer profile: what matters in sentences, a narrow table of the passes, and folded away all."""
     rows = [
-        (name, tried, fired, time * 1e3, made) for name, tried, fired, time, made in rule_rows(profile)[:_MOST_ROWS]
+        (name, time * 1e3, fired, tried, made) for name, tried, fired, time, made in rule_rows(profile)[:_MOST_ROWS]
     ]
     waited = float(profile.get("waiting") or 0)
-    beside = f" (and {seconds(waited)} waiting)" if waited >= SHOWN_WAITING else ""
-    head = f"optimizing took {seconds(float(profile['time']))}{beside}: {profile['nodes_before']:,} nodes became "
-    return "".join([
-        element("b", escaped(f"{head}{profile['nodes_after']:,}")), "<br>",
-        timeline(spans_of(profile)), "<br>", flame(flame_of(profile)),
-        folded("rules, the slowest first", scrolled(("rule", "tried", "fired", "ms", "nodes made"), rows)),
+    first, *then = map(str, profile["headline"])
+    sentences = [element("div", element("b", escaped(first)))]
+    if waited >= SHOWN_WAITING:
+        sentences.append(element("div", f"It also waited {seconds(waited)} for the processor or the GIL."))
+    return element("div", [
+        *sentences, *(element("div", escaped(words)) for words in then),
+        scrolled(("pass", "share", "time", "changes"), _pass_rows(profile)),
+        folded("passes over time", timeline(spans_of(profile)) + "<br>" + flame(flame_of(profile))),
+        folded("rules, the slowest first", scrolled(("rule", "ms", "fired", "tried", "nodes made"), rows)),
         folded_text("text", text),
     ])  # fmt: skip
 
 
+def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
+    """The passes that changed something, the slowest first, with bodies of loops below theirs; others in one row."""
+    total = float(profile["time"]) or 1.0
+    members = profile.get("children") or [profile]
+    idle = [m for m in members if not changed(m)]
+    rows: list[tuple[str, str, str, int]] = []
+
+    def row(name: str, took: float, changes: int) -> tuple[str, str, str, int]:
+        return name, _percent(100 * took / total), _unbroken(seconds(took)), changes
+
+    for member in sorted((m for m in members if changed(m)), key=lambda m: -float(m["time"])):
+        rows.append(row(str(member["name"]), float(member["time"]), int(member.get("changes") or 0)))
+        bodies = member["children"] if member["class"] == "InnerGraphs" else ()
+        rows += [row(f"\u2003inside {b['name']}", float(b["time"]), int(b["changes"])) for b in bodies]
+    if idle:
+        took = sum(float(m["time"]) for m in idle)
+        rows.append(row(f"{counted(len(idle), 'pass', 'passes')} without effect", took, 0))
+    return rows
+
+
 def run_form(run: Mapping[str, Any], text: str) -> str:
-    """A run profile: one row a node, the slowest first."""
-    calls, took = int(run["calls"]), float(run["seconds"])
+    """A run profile: what matters in two sentences, a narrow table of the slowest nodes, and folded away all."""
+    calls = int(run["calls"])
     if not calls:
         return element("b", escaped(f"{run['name']} was not called yet"))
-    head = f"{run['name']}: {counted(calls, 'call')}, {seconds(took)}, {seconds(took / calls)} each"
-    header = ("node", "kernel", "calls", "us each", "share, %", "GB/s", "line")
-    rows = [
-        (str(s["text"]), str(s["kernel"]), int(s["calls"]), 1e6 * float(s["seconds"]) / int(s["calls"]),
-         float(s["share"]), float(s["bytes"]) / float(s["seconds"]) / 1e9 if s["seconds"] else 0.0,
-         ", ".join(s["lines"]))
-        for s in run["steps"]
+    first, *then = map(str, run["headline"])
+    rows = list(run_rows(run))
+    slow = [r for r in rows if r.share >= _LEAST_SHARE][:_MOST_ROWS]
+    figures = [
+        (_indented(r), _percent(r.share), _unbroken(seconds(r.seconds / calls)), _place(r.record["lines"]))
+        for r in slow
+    ]
+    parts = [element("div", element("b", escaped(first)))]
+    parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]
+    parts.append(scrolled(("node", "share", "per\u00a0call", "line"), figures))
+    header = ("node", "calls", "us each", "share, %", "GB/s", "GFLOP/s", "line", "kernel")
+    whole = [
+        (_indented(r), r.calls, 1e6 * r.seconds / max(r.calls, 1), r.share, _rate(r, "bytes"), _rate(r, "flops"),
+         ", ".join(r.record["lines"]), str(r.record["kernel"]))
+        for r in rows
     ]  # fmt: skip
-    return element("b", escaped(head)) + scrolled(header, rows) + folded_text("text", text)
+    parts.append(folded(f"all {counted(len(rows), 'row')}, with rates and kernels", scrolled(header, whole)))
+    return element("div", [*parts, folded_text("text", text)])
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1f}\u00a0%"
+
+
+def _unbroken(text: str) -> str:
+    return text.replace(" ", "\u00a0")
+
+
+_LEAST_SHARE = 0.5
+"""Percent of the time from which on the narrow table shows a node."""
+_NARROW = 34
+"""Characters of a node in a table that fits 400 pixels."""
+
+
+def _indented(row: Row) -> str:
+    """The name of a node without its result, as deep as it lies."""
+    name = row.text.partition(" = ")[2] if " = " in row.text and ": " not in row.text else row.text
+    blanks = "\u2003" * row.depth
+    return blanks + (name if len(name) <= _NARROW else f"{name[: _NARROW - 1]}\u2026")
+
+
+def _place(lines: Sequence[str]) -> str:
+    """The first line of the user without its folder."""
+    return lines[0].replace("\\", "/").rpartition("/")[2] if lines else ""
+
+
+def _rate(row: Row, what: str) -> float | None:
+    """Billions a second of what a node does."""
+    amount = float(row.record.get(what) or 0)
+    return amount / row.seconds / 1e9 if row.seconds and amount else None
 
 
 def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[Sequence[Cell]]]], text: str) -> str:
@@ -133,15 +198,27 @@ def listed_form(head: str, tables: Iterable[tuple[str, Sequence[str], Sequence[S
     return "".join([*parts, folded_text("text", text)])
 
 
-def trace_form(shown: Sequence[Mapping[str, Any]], count: int, total: int) -> str:
-    """The first of `count` rewrites, each under its rule: lines removed and added.  `total`: all of the function."""
-    parts = [folded(f"{r['index']}: {r['rule']} ({r['stage']})", _change(r["changes"])) for r in shown]
+def trace_form(
+    shown: Sequence[Mapping[str, Any]], count: int, total: int, inside: Iterable[tuple[str, str]] = ()
+) -> str:
+    """The first of `count` rewrites, each under its rule: lines removed and added.  `total`: all of the function.
+
+    `inside`: the loops and branches with the forms of their bodies.
+    """
+    parts = [folded(_rewrite_title(r), change_form(r["changes"])) for r in shown]
     rest = count - len(shown)
     parts += [element("i", f"... {rest:,} more: slice the trace or filter it")] if rest else []
-    return element("b", f"{count:,} of {total:,} rewrites") + element("div", parts, style=_SCROLLED)
+    bodies = [folded(f"inside {title}", form) for title, form in inside]
+    return element("b", f"{count:,} of {total:,} rewrites") + element("div", parts, style=_SCROLLED) + "".join(bodies)
 
 
-def _change(changes: Mapping[str, Any]) -> str:
+def _rewrite_title(r: Mapping[str, Any]) -> str:
+    where = f" inside {r['body']}" if r.get("body") else ""
+    return f"{r['index']}{where}: {r['rule']} ({r['stage']})"
+
+
+def change_form(changes: Mapping[str, Any]) -> str:
+    """The lines that a rewrite removed and added."""
     gone = [(f"- {line}", _GONE) for line in changes["removed"]]
     both = [(f"{sign} {line}", how) for pair in changes["changed"]
             for sign, line, how in zip("-+", pair, (_GONE, _CAME), strict=True)]  # fmt: skip

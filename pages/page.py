@@ -12,14 +12,17 @@ from typing import Any
 
 from .costs import memory_parts, optimizer_parts, run_parts
 from .markup import element, escaped
+from .notebook import change_form, folded
 from .script_data import script_data
-from .tables import amount, seconds, table
+from .tables import amount, counted, seconds, table
 from .theme import KINDS, STYLE
 
 Record = Mapping[str, Any]
 
 MOST_FUNCTIONS = 12
 """Functions that a page shows in full: those that cost most; all are in its table."""
+MOST_INSIDE = 60
+"""Rewrites of a body that a page shows."""
 SCRIPTS = ("groups.js", "layout.js", "drawing.js", "view.js", "rewrites.js", "page.js")
 """Each reads only what stands before it."""
 _FOLDER = Path(__file__).parent
@@ -185,6 +188,22 @@ def _rewrites(record: Record) -> Iterator[str]:
     text = element("div", element("pre", class_="code state"), class_="scroll")
     yield element("div", [text, _pane("step", "the same as a graph")], class_="two")
     yield element("div", element("span", legend, class_="scale"), class_="ag-figure legend")
+    yield from _inside(trace)
+
+
+def _inside(trace: Mapping[str, Any]) -> Iterator[str]:
+    """The rewrites in the bodies of loops and branches, folded away."""
+    stack = [("", inner) for inner in reversed(trace.get("inside") or ())]
+    while stack:
+        above, inner = stack.pop()
+        rewrites, title = inner["rewrites"], f"inside {inner['body']}{above}"
+        parts = [
+            folded(f"{r['index']}: {r['rule']} ({r['stage']})", change_form(r["changes"]))
+            for r in rewrites[:MOST_INSIDE]
+        ]
+        parts += [element("p", f"and {len(rewrites) - MOST_INSIDE:,} more")] if len(rewrites) > MOST_INSIDE else []
+        yield folded(f"{counted(len(rewrites), 'rewrite')} {title}", "".join(parts))
+        stack += [(f", {title}", each) for each in reversed(inner.get("inside") or ())]
 
 
 # --- the rest

@@ -1,19 +1,25 @@
-"""Text that notebooks and IPython print verbatim: generated C, explanations."""
+"""Text that shows itself unquoted at a prompt, and preformatted in a notebook."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .notebook import text_form
+from ..record import lazy
+
+notebook = lazy.module(".notebook", __package__)
 
 
 class Text(str):
-    """A multi-line string whose repr in IPython is its lines, not a Python literal."""
+    """A string whose `repr` is the text."""
 
     __slots__ = ()
 
-    def _repr_html_(self) -> str:
-        return text_form(self)
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        form: str = notebook.text_form(self)
+        return form

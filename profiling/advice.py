@@ -1,6 +1,6 @@
 """A run profile as advice: the slow nodes, the causes and the fixes.
 
-Each sentence names the kernel or node, how much it matters, the reason and the mend; what takes less than a twentieth
+Each sentence names the kernel or node, how much it matters, the reason and the fix; what takes less than a twentieth
 of the time is not worth a sentence.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from .bodies import AROUND, entered
 
 if TYPE_CHECKING:
     from .run import Roofline, RunProfile, StepProfile
@@ -19,6 +21,10 @@ SLOW = 0.5
 SMALL = 100_000
 """Bytes per run below which the bandwidth of a kernel is meaningless."""
 
+SMALL_STEPS = 0.4
+"""Part of a loop's steps around their kernels from which on the steps are small."""
+MOST_AROUND = 2000.0
+"""Most nanoseconds around the kernels of a step: beyond, something else took them."""
 MOST_OVERHEAD = 200.0
 """Most microseconds around the nodes of a call: beyond, another program had the processor."""
 
@@ -29,9 +35,11 @@ def advice(profile: RunProfile) -> Iterator[str]:
         return
     yield from _overhead(profile)
     roofline = profile.roofline
-    steps = [s for s in profile.steps if profile.share(s.seconds) >= WORTH]
+    yield from _loops(profile)
+    steps = [s for s in entered(profile.steps) if profile.share(s.seconds) >= WORTH]
     for step in steps:
-        yield from _about(profile, step, roofline)
+        if step.kernel != AROUND:
+            yield from _about(profile, step, roofline)
     yield from _remarks(profile, steps)
 
 
@@ -43,6 +51,27 @@ def _overhead(profile: RunProfile) -> Iterator[str]:
             f"{100 * around / profile.seconds:.0f} % of the time ({each:.1f} us a call) goes by around the nodes: the "
             "arrays are small; do more in one call, such as a whole batch"
         )
+
+
+def _loops(profile: RunProfile) -> Iterator[str]:
+    """Loops whose steps are too small for the work around them."""
+    stack = list(profile.steps)
+    while stack:
+        loop = stack.pop()
+        for body in loop.bodies:
+            stack += body.nodes
+            around = body.seconds - body.node_seconds
+            if body.title != "step" or profile.share(around) < WORTH or around < SMALL_STEPS * body.seconds:
+                continue
+            each, own = (1e9 * seconds / body.steps for seconds in (around, body.node_seconds))
+            if each > MOST_AROUND:
+                continue
+            where = f" at {loop.lines[0]}" if loop.lines else ""
+            yield (
+                f"{loop.text}{where} ({profile.share(loop.seconds):.0f} % of the time): its {body.steps:,} steps are "
+                f"small; each spends {each:.0f} ns around its kernels, which take {own:.0f} ns; do more in a step, "
+                "such as all sequences of a batch (`ag.vmap`), or write it without a loop (`T.cumsum`, `T.cumprod`)"
+            )
 
 
 def _about(profile: RunProfile, step: StepProfile, roofline: Roofline | None) -> Iterator[str]:

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .. import pages
+from ..pages.text import Text
 from ..record import record
 from .chrome import optimizer_trace
-from .summary import excluding, summary_lines
+from .summary import excluding, headline, summary_lines
 
 
 @record
@@ -119,7 +120,7 @@ class OptimizerProfile:
         return {
             "name": self.name, "class": self.optimizer, "time": self.time, "validate_time": self.validate_time,
             "callback_time": self.callback_time, "waiting": self.waiting,
-            "nodes_before": self.nodes_before, "nodes_after": self.nodes_after,
+            "nodes_before": self.nodes_before, "nodes_after": self.nodes_after, "changes": self.replacements,
             "passes": [], "rules": [row.to_dict() for row in self.table],
             "failures": [failure.to_dict() for failure in self.failures], "details": dict(self.facts()),
             "children": [child.to_dict() for child in self.children],
@@ -146,11 +147,16 @@ class OptimizerProfile:
 
     def summary(self) -> str:
         """The first screen: where the time went, the top ten passes and rules, the rules that only cost time."""
-        return "\n".join(summary_lines(self))
+        return Text("\n".join(summary_lines(self)))
+
+    @property
+    def headline(self) -> list[str]:
+        """The total, the passes that took most of it, and the rules to leave out, each in a sentence."""
+        return list(headline(self))
 
     def report(self) -> str:
         """The report field by field, in the layout that Theano's users know."""
-        return "\n".join(["Optimizer Profile", "-----------------", *self.lines()])
+        return Text("\n".join(["Optimizer Profile", "-----------------", *self.lines()]))
 
     @property
     def has_body(self) -> bool:
@@ -180,7 +186,7 @@ class OptimizerProfile:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        return pages.notebook.optimizer_form(self.to_dict(), str(self))
+        return pages.notebook.optimizer_form(self.to_dict() | {"headline": self.headline}, str(self))
 
 
 _SHOWN_SECONDS = 0.0005

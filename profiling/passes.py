@@ -43,6 +43,17 @@ class SeqProfile(OptimizerProfile):
         yield from self.failure_lines(level)
 
 
+@record(kw_only=True, repr=False)
+class InnerProfile(OptimizerProfile):
+    """Optimizations of the bodies of loops and choices: `children` has a sequence for each body."""
+
+    def lines(self, level: int = 0) -> Iterator[str]:
+        yield from super().lines(level)
+        for child in self.children:
+            yield f"{'    ' * level}   inside {child.name}:"
+            yield from child.lines(level + 1)
+
+
 @record
 class PassProfile:
     """One pass of an equilibrium."""

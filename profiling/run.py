@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 
 from .. import pages
-from ..record import record
+from ..pages.text import Text
+from ..record import lazy, record
 from ..record.forks import ProcessLock
-from .advice import advice
+from .bodies import BodyProfile, counters_of, entered, measured
 from .copies import Copies
 from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
-from .run_text import run_lines, summary_lines
+
+advising, heads = lazy.module(".advice", __package__), lazy.module(".headline", __package__)
+run_text = lazy.module(".run_text", __package__)
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""
@@ -121,6 +124,8 @@ class StepProfile:
     """Time for copies at that border."""
     copies: Copies | None = None
     """The counters of a region."""
+    bodies: tuple[BodyProfile, ...] = ()
+    """The nodes inside a loop (one body) or a choice (two)."""
 
     @property
     def cost(self) -> Cost:
@@ -136,6 +141,13 @@ class StepProfile:
     def gflops(self) -> float:
         """GFLOP/s; 0 where nothing was computed."""
         return self.cost.gflops
+
+    def to_dict(self) -> dict[str, Any]:
+        """The node as plain data, with those of its bodies."""
+        found: dict[str, Any] = {"text": self.text, "kernel": self.kernel, "op": self.op, "dtype": self.dtype}
+        found |= {"lines": list(self.lines)}
+        inner = {"bodies": [body.to_dict() for body in self.bodies]} if self.bodies else {}
+        return found | _of_region(self) | self.cost.figures() | inner
 
 
 @record
@@ -207,8 +219,8 @@ class RunProfile:
     def attach(self, counters: np.ndarray) -> None:
         """Read these int64 counters too; the C adds to them.
 
-        For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the bytes
-        held now, their peak, and the peak as it would be without in-place work.
+        For each node its runs, ticks, bytes and operations in a row, and a row of calls and their ticks; then the same
+        for each body; then the bytes held now, their peak, and the peak as it would be without in-place work.
         """
         with self._lock:
             self._counters.append(counters)
@@ -240,10 +252,13 @@ class RunProfile:
 
     def _rows(self) -> np.ndarray:
         """For each node, and then for the calls, runs, ticks, bytes and floating-point operations."""
-        size = COLUMNS * (len(self._nodes) + 1)
+        return self._all_counters()[: COLUMNS * (len(self._nodes) + 1)].reshape(-1, COLUMNS)
+
+    def _all_counters(self) -> np.ndarray:
+        """The rows of all nodes, of the calls, and of bodies."""
+        size = counters_of(self._nodes)
         with self._lock:
-            total = sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
-        return total.reshape(-1, COLUMNS)
+            return sum((counters[:size] for counters in self._counters), np.zeros(size, np.int64))
 
     def _counts(self) -> np.ndarray:
         """For each node its runs, ticks, bytes and floating-point operations."""
@@ -290,12 +305,16 @@ class RunProfile:
     @property
     def steps(self) -> list[StepProfile]:
         """The nodes that ran, the slowest first."""
-        tick = self._tick()
+        tick, counters = self._tick(), self._all_counters()
+        counts = counters[: COLUMNS * len(self._nodes)].reshape(-1, COLUMNS).tolist()
         ran = [
-            replace(node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops, **_copied(node))
-            for node, (calls, ticks, moved, flops) in zip(self._nodes, self._counts().tolist(), strict=True)
+            replace(
+                node, calls=calls, seconds=ticks * tick, bytes=moved, flops=flops,
+                bodies=measured(node, counters, ticks, tick), **_copied(node),
+            )
+            for node, (calls, ticks, moved, flops) in zip(self._nodes, counts, strict=True)
             if calls
-        ]
+        ]  # fmt: skip
         return sorted(ran, key=lambda s: -s.seconds)
 
     @property
@@ -323,7 +342,7 @@ class RunProfile:
     @property
     def memory(self) -> MemoryProfile:
         """The peak of memory for intermediate values, over all calls."""
-        at = COLUMNS * (len(self._nodes) + 1)
+        at = counters_of(self._nodes)
         with self._lock:
             return memory_of([counters[at:] for counters in self._counters])
 
@@ -342,10 +361,10 @@ class RunProfile:
     @property
     def advice(self) -> list[str]:
         """Advice that would make it faster, the most worthwhile first."""
-        return list(advice(self))
+        return list(advising.advice(self))
 
     def kernels(self) -> list[KernelProfile]:
-        """The kernels (and BLAS routines, copies) that ran, the slowest first."""
+        """The kernels (and BLAS routines, copies) that ran, those of bodies included, the slowest first."""
         return [
             KernelProfile(c.name, c.nodes, c.calls, c.seconds, c.bytes, c.flops)
             for c in self.costs(lambda step: step.kernel)
@@ -360,9 +379,9 @@ class RunProfile:
         return self.costs(lambda step: step.lines[0] if step.lines else "no line")
 
     def costs(self, key: Callable[[StepProfile], str]) -> list[Cost]:
-        """The sums of the nodes with equal keys, the largest first."""
+        """The sums of the nodes with equal keys, the largest first; nodes of bodies count in the place of loops."""
         groups: dict[str, list[StepProfile]] = {}
-        for step in self.steps:
+        for step in entered(self.steps):
             groups.setdefault(key(step), []).append(step)
         found = [
             Cost(
@@ -386,15 +405,13 @@ class RunProfile:
             "compile_seconds": self.compile_seconds, "skipped": self.skipped,
             "roofline": roofline.to_dict() if roofline is not None else None, "memory": self.memory.to_dict(),
             "steps": [
-                {"text": s.text, "kernel": s.kernel, "op": s.op, "dtype": s.dtype, "lines": list(s.lines)}
-                | _of_region(s)
-                | self._figures(s.cost, roofline)
+                s.to_dict() | self._figures(s.cost, roofline)
                 for s in self.steps
             ],
             "kernels": self._groups("kernel", self.costs(lambda s: s.kernel), roofline),
             "ops": self._groups("op", self.ops(), roofline),
             "lines": self._groups("line", self.user_lines(), roofline),
-            "advice": self.advice,
+            "advice": self.advice, "headline": self.headline,
         }  # fmt: skip
 
     def _groups(self, key: str, costs: Sequence[Cost], roofline: Roofline | None) -> list[dict[str, Any]]:
@@ -411,17 +428,23 @@ class RunProfile:
         return json.dumps(self.to_dict(), indent=1)
 
     def summary(self) -> str:
-        """One screen: the slowest nodes, memory, advice."""
-        return "\n".join(summary_lines(self))
+        """One screen of 80 columns: the three things that matter, the slowest nodes, memory, advice."""
+        return Text("\n".join(run_text.summary_lines(self)))
+
+    @property
+    def headline(self) -> list[str]:
+        """Where most of the time goes, in one sentence, and what to do first in another."""
+        return list(heads.headline(self))
 
     def __str__(self) -> str:
-        return "\n".join(run_lines(self))
+        return "\n".join(run_text.run_lines(self))
 
     def _repr_html_(self) -> str:
         return pages.notebook.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
-        return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+        more = "  `.summary()` shows a table; printing shows all." if self.calls else ""
+        return f"<run profile of {next(heads.headline(self))}{more}>"
 
 
 def _copied(node: StepProfile) -> dict[str, Any]:

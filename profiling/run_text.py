@@ -1,4 +1,4 @@
-"""A run profile as text: rows of nodes at most 140 wide, then op classes, lines, memory, advice."""
+"""A run profile as text: one screen of at most 80 columns, or all, with rows of nodes at most 140 wide."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .advice import SMALL
+from .bodies import AROUND
+from .headline import Line, duration, headline, outlined
 
 if TYPE_CHECKING:
     from .run import Cost, Roofline, RunProfile, StepProfile
@@ -21,8 +23,14 @@ STEPS = 40
 """Nodes that are shown."""
 
 
-FIRST = 10
+FIRST = 12
 """Nodes that a summary shows."""
+LEAST_SHARE = 0.5
+"""Percent of the time from which on a summary shows a node."""
+SCREEN = 80
+"""Columns of a summary."""
+_WIDE = 30
+"""Columns of a node in a summary."""
 
 
 def run_lines(profile: RunProfile) -> Iterator[str]:
@@ -40,11 +48,36 @@ def run_lines(profile: RunProfile) -> Iterator[str]:
 
 
 def summary_lines(profile: RunProfile) -> Iterator[str]:
-    """The lines of one screen: the slowest nodes, memory, advice."""
-    yield from _head(profile)
-    if profile.calls:
-        yield from _nodes(profile, FIRST, profile.roofline)
-        yield from _rest(profile, profile.roofline)
+    """The lines of one screen: the three things that matter, the slowest nodes, memory, advice."""
+    first, *then = headline(profile)
+    yield from textwrap.wrap(first, SCREEN, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    if not profile.calls:
+        return
+    yield ""
+    lines = list(outlined(profile.steps))
+    shown = [line for line in lines if profile.share(line.node.seconds) >= LEAST_SHARE][:FIRST]
+    yield f"   share   per call  {'node':<{_WIDE}}  line"
+    yield from (_screen_row(profile, line) for line in shown)
+    if len(lines) > len(shown):
+        yield f"          and {len(lines) - len(shown):,} more: print the profile to see all"
+    yield ""
+    for text in _memory(profile):
+        yield from textwrap.wrap(text, SCREEN, subsequent_indent="   ")
+    yield from _advice(profile.advice or then, SCREEN)
+
+
+def _screen_row(profile: RunProfile, line: Line) -> str:
+    """A row that fits a screen: share, time a call, the node as deep as it lies, and the user's line."""
+    node = line.node
+    what = _short(f"{'  ' * line.depth}{f'{line.title} ' if line.title else ''}{_expression(node)}", _WIDE)
+    return (
+        f"  {profile.share(node.seconds):5.1f}%  {duration(node.seconds / profile.calls):>9}  "
+        f"{what:<{_WIDE}}  {_first(node.lines, _LINE)}"
+    ).rstrip()
+
+
+def _expression(node: StepProfile) -> str:
+    return node.text.partition(" = ")[2] or node.text
 
 
 def _head(profile: RunProfile) -> Iterator[str]:
@@ -55,7 +88,8 @@ def _head(profile: RunProfile) -> Iterator[str]:
     yield "Run Profile"
     yield "-----------"
     yield (
-        f" {profile.name}  {profile.calls} calls  {profile.seconds:.6f}s in calls ({1e6 * each:.1f} us each){skipped}"
+        f" {profile.name}  {profile.calls} call{'s' * (profile.calls != 1)}  {profile.seconds:.6f}s in calls "
+        f"({1e6 * each:.1f} us each){skipped}"
     )
     yield f"   {profile.step_seconds:.6f}s in {len(steps)} nodes, {outside:.6f}s around them"
     yield f"   {profile.compile_seconds:.3f}s to compile, not part of the above"
@@ -64,15 +98,16 @@ def _head(profile: RunProfile) -> Iterator[str]:
 
 
 def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterator[str]:
-    steps = profile.steps
+    steps, lines = profile.steps, list(outlined(profile.steps))
     divided = any(s.engine for s in steps)
     more = f"{'engine':<{_ENGINE}} {'copied':>8} {'copy us':>8}  " if divided else ""
     columns = f"{'node':<{_NODE - _LESS * divided}}  {'kernel':<{_KERNEL}}  line"
     yield f"   share        time   calls   us each    GB/s  GFLOP/s   roof  {more}{columns}"
-    yield from (_row(profile, s, roofline, divided) for s in steps[:most])
-    if len(steps) > most:
-        rest = steps[most:]
-        yield f"  {profile.share(sum(s.seconds for s in rest)):5.1f}% in {len(rest):,} more nodes"
+    yield from (_row(profile, line, roofline, divided) for line in lines[:most])
+    if len(lines) > most:
+        rest = [line.node.seconds for line in lines[most:] if not line.depth]
+        more = f"  {profile.share(sum(rest)):5.1f}% in {len(rest):,} more nodes" if rest else ""
+        yield more or f"         {len(lines) - most:,} more nodes inside it"
 
 
 def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:
@@ -82,19 +117,25 @@ def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:
             f" roof: {roofline.bandwidth:.1f} GB/s, {roofline.float32:.0f} GFLOP/s float32, "
             f"{roofline.float64:.0f} float64, measured on {roofline.threads} threads"
         )
-    for text in profile.advice:
-        yield from textwrap.wrap(text, 100, initial_indent=" - ", subsequent_indent="   ", break_long_words=False)
+    yield from _advice(profile.advice, 100)
 
 
-def _row(profile: RunProfile, s: StepProfile, roofline: Roofline | None, divided: bool) -> str:
+def _advice(texts: Sequence[str], width: int) -> Iterator[str]:
+    for text in texts:
+        yield from textwrap.wrap(text, width, initial_indent=" - ", subsequent_indent="   ", break_long_words=False)
+
+
+def _row(profile: RunProfile, line: Line, roofline: Roofline | None, divided: bool) -> str:
+    s = line.node
     times = f"{profile.share(s.seconds):5.1f}% {s.seconds:10.6f}s {s.calls:7d} {1e6 * s.seconds / s.calls:9.2f}"
     wide = _NODE - _LESS * divided
-    node, kernel = _short(s.text, wide), _first(s.kernel.split(", "), _KERNEL)
-    line = _first(s.lines, _LINE - _LESS * divided)
+    node = _short(f"{'  ' * line.depth}{f'{line.title} ' if line.title else ''}{s.text}", wide)
+    kernel = "" if s.kernel == AROUND else _first(s.kernel.split(", "), _KERNEL)
+    where = _first(s.lines, _LINE - _LESS * divided)
     roof = "" if s.has_body else _roof(s.cost, roofline)
     rates = f"{s.bandwidth:7.2f} {s.gflops:8.2f} {roof:>6}"
     more = _of_region(s) if divided else ""
-    return f"  {times} {rates}  {more}{node:<{wide}}  {kernel:<{_KERNEL}}  {line}".rstrip()
+    return f"  {times} {rates}  {more}{node:<{wide}}  {kernel:<{_KERNEL}}  {where}".rstrip()
 
 
 def _of_region(s: StepProfile) -> str:

@@ -24,8 +24,7 @@ _IDLE_SHARE = 0.005
 
 def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     """The lines of the first screen."""
-    nodes = f"{profile.nodes_before:,} nodes became {profile.nodes_after:,}"
-    yield f"Optimizing took {profile.time:.3f} s: {nodes}, by {profile.replacements:,} changes."
+    yield _total(profile)
     stop: str = getattr(profile, "stop", "") if profile.is_sequence else ""
     if stop:
         yield from textwrap.wrap(f"Stopped: {stop}.", WIDTH, subsequent_indent="  ")
@@ -41,6 +40,34 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     if failures:
         yield ""
         yield f"{len(failures)} rules or optimizers failed and were left out: {_few_names([f.rule for f in failures])}"
+
+
+def headline(profile: OptimizerProfile) -> Iterator[str]:
+    """The total, the three passes that took most of the time, and the rules that only cost time; each a sentence."""
+    yield _total(profile)
+    if not profile.time:
+        return
+    slow = [f"{100 * p.time / profile.time:.0f} % in {name}" for name, p in passes(profile)[:3]]
+    yield f"{', '.join(slow)}."
+    advice = excluding(profile)
+    idle = idle_rules(profile)
+    if advice:
+        share = 100 * sum(row.time for row in idle) / profile.time
+        count = f"{len(idle)} rule{'s' * (len(idle) != 1)}"
+        yield f"{count} took {share:.0f} % and changed nothing here; {advice} leaves them out."
+
+
+def _total(profile: OptimizerProfile) -> str:
+    node = f"node{'s' * (profile.nodes_before != 1)}"
+    nodes = f"{profile.nodes_before:,} {node} became {profile.nodes_after:,}"
+    return f"Optimizing took {profile.time:.3f} s: {nodes}, by {_changes(profile)}."
+
+
+def _changes(profile: OptimizerProfile) -> str:
+    """The number of changes of the graph, and of those in bodies of loops and choices."""
+    runs = [run for p in profile.walk() if p.optimizer == "InnerGraphs" for run in p.children]
+    inside = f", and {sum(r.replacements for r in runs):,} inside loops and branches" if runs else ""
+    return f"{profile.replacements:,} change{'s' * (profile.replacements != 1)}{inside}"
 
 
 def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
@@ -86,12 +113,18 @@ def _table(head: str, columns: str, rows: Sequence[str], left: int, what: str) -
 
 
 def _pass_lines(profile: OptimizerProfile) -> Iterator[str]:
-    found = passes(profile)
+    every = passes(profile)
+    found = [(name, p) for name, p in every if p.replacements or p.failures] or every[:1]
+    idle = [p for _, p in every if all(p is not other for _, other in found)]
     rows = [
         f"  {_cut(name):<{_NAME}}  {p.time:9.4f}  {_share(p.time, profile.time)}  {p.replacements:9,}  "
         f"{f'{p.nodes_before:,} -> {p.nodes_after:,}':>17}"
         for name, p in found[:TOP]
     ]
+    if idle and rows:
+        seconds = sum(p.time for p in idle)
+        name = f"{len(idle)} passes without effect"
+        rows.append(f"  {name:<{_NAME}}  {seconds:9.4f}  {_share(seconds, profile.time)}  {0:9,}")
     if rows:
         columns = f"{'seconds':>9}  {'share':>7}  {'changes':>9}  {'nodes':>17}"
         yield from _table("passes, the slowest first", columns, rows, len(found) - TOP, "passes")
@@ -117,7 +150,8 @@ def _idle_lines(profile: OptimizerProfile) -> Iterator[str]:
     tried = sum(row.tried for row in idle)
     share = _share(seconds, profile.time).strip()
     yield ""
-    yield f"  {len(idle)} rules only cost time here: {seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    count = f"{len(idle)} rule{'s' * (len(idle) != 1)}"
+    yield f"  {count} only cost time here: {seconds:.4f} s ({share}), tried {tried:,} times, never applied."
     yield "  Without the slowest of them:"
     yield from textwrap.wrap(
         excluding(profile), WIDTH - 4, initial_indent="    ", subsequent_indent=" " * 19, break_long_words=False

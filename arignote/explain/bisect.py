@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import later
 from ..database import optdb
 from ..function.compiled import Function
-from ..graph import FunctionGraph
-from ..ops.core.interpret import interpret
+from ..graph import FunctionGraph, Replacement
+from ..graph.editor import Budget, InnerRun
+from ..ops.control.laziness import with_bodies
+from ..ops.core.interpret import interpret, unwatched
 from ..record import record
 
 if TYPE_CHECKING:
-    from .trace import Rewrite
+    from .trace import Rewrite, Trace
 
 ULPS = 2048
 """Differences of floats below this are taken for rounding, as in mode DEBUG: a sum in another order, a few ulp a
@@ -49,7 +52,7 @@ class Verdict:
             return "every rewrite is right for these inputs, so the generated code is wrong: please report it"
         promise = f", whose contract is {self.contract}" if self.contract else ""
         return (
-            f"the first wrong rewrite is number {self.rewrite.index}, made by {self.rule}{promise}: {self.difference}\n"
+            f"the first wrong rewrite is number {self.rewrite.place}, made by {self.rule}{promise}: {self.difference}\n"
             f'{self.rewrite}\nwithout it: mode.excluding("{self.rule}")'
         )
 
@@ -68,11 +71,12 @@ class Verdict:
         if self.fault == "backend" or self.rewrite is None:
             return f"every rewrite is right, the compiled function is not: {self.difference} {tried}"
         promise = f", whose contract is {self.contract}" if self.contract else ""
+        number = self.rewrite.index
+        states = f"right: f.trace.graph({number})   wrong: f.trace.graph({number + 1})"
         return (
-            f"rewrite {self.rewrite.index} is the first to change the result: {self.difference} {tried}\n"
+            f"rewrite {self.rewrite.place} is the first to change the result: {self.difference} {tried}\n"
             f"made by {self.rule}{promise}\n{self.rewrite}\n"
-            f'without it: mode.excluding("{self.rule}")\n'
-            f"right: f.trace.graph({self.rewrite.index})   wrong: f.trace.graph({self.rewrite.index + 1})"
+            f'without it: mode.excluding("{self.rule}")' + (f"\n{states}" if not self.rewrite.body else "")
         )
 
     __repr__ = __str__
@@ -113,7 +117,17 @@ def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[V
     wrong = states.difference(len(trace.journal))
     if not wrong:
         return Verdict("none", None, "", "", states.evaluations), states
-    good, bad = 0, len(trace.journal)
+    bad, wrong = _first_wrong(states, len(trace.journal), wrong)
+    rewrite = trace.every[bad - 1]
+    group = [e for e in trace.journal if e.inside and e.rule == rewrite.rule and e.index < bad]
+    if group:
+        rewrite, wrong = _searched_inside(trace, group[-1], states, wrong) or (rewrite, wrong)
+    return Verdict("rewrite", rewrite, wrong, _contract(rewrite.rule), states.evaluations), states
+
+
+def _first_wrong(states: _States, bad: int, wrong: str) -> tuple[int, str]:
+    """The first position whose results differ, and how; they do at `bad`, and not at 0."""
+    good = 0
     while bad - good > 1:
         middle = (good + bad) // 2
         difference = states.difference(middle)
@@ -121,8 +135,31 @@ def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[V
             bad, wrong = middle, difference
         else:
             good = middle
-    rewrite = trace.every[bad - 1]
-    return Verdict("rewrite", rewrite, wrong, _contract(rewrite.rule), states.evaluations), states
+    return bad, wrong
+
+
+def _searched_inside(trace: Trace, entry: Replacement, states: _States, wrong: str) -> tuple[Rewrite, str] | None:
+    """The first wrong rewrite of the bodies that an entry puts in place, and how results differ; None if no one is."""
+    before = trace.graph(entry.index)
+    changes = [change for run in entry.inside for change in run.changes()]
+
+    def after(count: int) -> FunctionGraph:
+        budget = Budget(count)
+        return with_bodies(before, lambda body: _body_after(entry.inside, body, budget))
+
+    inner = _States(after, states.arrays, before, states.exact)
+    inner.expected = states.expected
+    found = inner.difference(len(changes)) and _first_wrong(inner, len(changes), wrong)
+    states.evaluations += inner.evaluations
+    if not found:
+        return None
+    run, change = changes[found[0] - 1]
+    return later.trace.Trace(run.before, run.journal, run.profile, run.title).every[change.index], found[1]
+
+
+def _body_after(runs: Sequence[InnerRun], body: FunctionGraph, budget: Budget) -> FunctionGraph:
+    """A body after as many changes as the budget has left."""
+    return next((run.again(budget) for run in runs if run.before == body), body)
 
 
 class _States:
@@ -152,7 +189,7 @@ class _States:
 
 
 def _results(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | Exception:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched():
         warnings.simplefilter("ignore")
         try:
             return [np.array(r) for r in interpret(graph, [a.copy() for a in arrays])]

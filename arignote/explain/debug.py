@@ -9,16 +9,24 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, SourceLine, Variable
+from ..ops.control.cond import Cond
+from ..ops.control.scan_ops import Scan
 from ..ops.core.checks import describe
+from ..ops.core.interpret import observing, unwatched
+from ..ops.elementwise.records import Pointwise
 from ..record import record
 
 SHOWN = 60
+SHORT = 6
+"""Numbers of an operand that are shown beside its range."""
 
 
 @record
@@ -61,21 +69,32 @@ class Trouble:
     what: str
     value: Intermediate
     operands: tuple[Intermediate, ...]
+    element: tuple[int, ...] = ()
+    """Index of the first bad element."""
+    there: tuple[str, ...] = ()
+    """For each operand its value for that element, or its whole value if it is short; empty where neither is known."""
+    inside: str = ""
+    """The loop with its step, or the branch, in whose body it is."""
 
     def __str__(self) -> str:
         line, count = self.value.line, self.value.count
         where = f"\n  at {line}  {line.code}".rstrip() if line else ""
+        place = f" at element [{', '.join(map(str, self.element))}]" if self.element else ""
         operands = "".join(
             f"\n  {o.name}: {o.dtype}{list(o.shape) or ''} in {o.range or 'nothing finite'}"
-            + (f", {o.count}" if o.infs else "")
-            for o in self.operands
-        )
-        return f"first {self.what} in {self.value.expression}: {count}{where}{operands}"
+            + (f", {o.count}" if o.infs else "") + (f"; {value}{place}" if value else "")
+            for o, value in zip(self.operands, self.there or ("",) * len(self.operands), strict=True)
+        )  # fmt: skip
+        inside = f", inside {self.inside}" if self.inside else ""
+        return f"first {self.what} in {self.value.expression}: {count}{inside}{where}{operands}"
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain data."""
         operands = [o.to_dict() for o in self.operands]
-        return {"what": self.what, "value": self.value.to_dict(), "operands": operands}
+        return {
+            "what": self.what, "value": self.value.to_dict(), "operands": operands, "element": list(self.element),
+            "there": list(self.there), "inside": self.inside,
+        }  # fmt: skip
 
 
 class Debug:
@@ -144,9 +163,12 @@ def debugged(name: str, graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> D
         found[kept.of(i)] = known[i]
     for node in graph.order:
         inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
+        inner = _Inner(node)
+        watching = _observed(inner) if first is None else nullcontext()
+        with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched(), watching:
             warnings.simplefilter("ignore")
             results = node.op.evaluate(*inputs)
+        first = first or inner.first
         known.update(zip(node.outputs, map(np.asarray, results), strict=True))
         for o in node.outputs:
             if o in kept:
@@ -158,6 +180,27 @@ def debugged(name: str, graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> D
             if last_use[v] is node:
                 known.pop(v, None)
     return Debug(name, described, found, first)
+
+
+class _Inner:
+    """The nodes of the bodies of a loop or a choice as they are evaluated; `first`: the first trouble among them."""
+
+    def __init__(self, around: Apply) -> None:
+        self.around = around
+        self.first: Trouble | None = None
+        self._runs: dict[Apply, int] = {}
+
+    def __call__(self, node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        step = self._runs[node] = self._runs.get(node, -1) + 1
+        if self.first is None and (found := _trouble(node, inputs, [np.asarray(r) for r in results])) is not None:
+            op, origin = self.around.op, self.around.origin
+            what = f"step {step:,} of {op.name}" if isinstance(op, Scan) else op.name
+            self.first = replace(found, inside=f"{what} at {origin[0]}" if origin else what)
+
+
+def _observed(inner: _Inner) -> AbstractContextManager[None]:
+    """A block in which the nodes of bodies are looked at; other ops that evaluate graphs promise nothing of theirs."""
+    return observing(inner) if isinstance(inner.around.op, (Scan, Cond)) else nullcontext()
 
 
 class _Names:
@@ -204,5 +247,15 @@ def _trouble(node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.nda
         if bad is None or any(v.dtype.kind in "fc" and excuse(v).any() for v in inputs):
             continue
         value = _intermediate(node.outputs[bad], results[bad])
-        return Trouble(what, value, tuple(_intermediate(i, v) for i, v in zip(node.inputs, inputs, strict=True)))
+        operands = tuple(_intermediate(i, v) for i, v in zip(node.inputs, inputs, strict=True))
+        element = tuple(map(int, np.argwhere(test(results[bad]))[0]))
+        there = tuple(_there(node, v, results[bad].shape, element) for v in inputs)
+        return Trouble(what, value, operands, element, there)
     return None
+
+
+def _there(node: Apply, value: np.ndarray, shape: tuple[int, ...], element: tuple[int, ...]) -> str:
+    """Return the value of an operand that a bad element was computed of; empty where that is not one number."""
+    if isinstance(node.op, Pointwise) and element:
+        return f"{np.broadcast_to(value, shape)[element]!s}"
+    return f"{value!s}" if value.size <= SHORT and value.ndim < 2 and not element else ""

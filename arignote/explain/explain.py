@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..cbackend.driver.spelling import spelled
 from ..engines.registry import title
+from ..graph.editor import InnerRun
 from .replay import Replay
 from .trace import LONG, Trace
 
@@ -37,9 +38,12 @@ def explanation(f: Function) -> Iterator[str]:
         yield f"{stage}: {', '.join(f'{n} x {rule}' for rule, n in counts.most_common(8))}{', ...' * (len(counts) > 8)}"
         if not reported:
             continue
+        inside = [run for n in numbers for run in f.journal[n].inside]
+        for run in inside:
+            yield from _inside(run)
         replay.goto(numbers[-1] + 1)
         after = replay.lines()
-        yield from _cut(changed_lines(before, after) or ["only made equal values one"])
+        yield from _cut(changed_lines(before, after) or ([] if inside else ["only made equal values one"]))
         before = after
     yield ""
     yield f"optimized, mode {f.mode.name or f.mode.optimizer}: {len(f.graph):,} nodes"
@@ -48,6 +52,16 @@ def explanation(f: Function) -> Iterator[str]:
     yield from _cut(str(f.graph).splitlines())
     yield ""
     yield from _code(f)
+
+
+def _inside(run: InnerRun) -> Iterator[str]:
+    """The lines on the body of a loop or a choice: what it was, which rules changed it, what it became."""
+    counts = Counter(entry.rule for _, entry in run.changes())
+    rules = ", ".join(f"{n} x {rule}" for rule, n in counts.most_common(8)) or "no rule changed it"
+    yield f"  inside {run.title}: {rules}{', ...' * (len(counts) > 8)}"
+    if counts:
+        yield from (f"    - {line}" for line in _cut(Replay(run.before, ()).lines()))
+        yield from (f"    + {line}" for line in _cut(Replay(run.after, ()).lines()))
 
 
 def stages(trace: Trace) -> Iterator[tuple[str, list[int]]]:

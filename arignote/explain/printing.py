@@ -8,7 +8,9 @@ from typing import Any, TextIO
 
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Variable
+from ..graph.fgraph import graph_of
 from ..graph.text import constant_label, op_text
+from ..ops.control.laziness import titles_of
 from ..ops.core.shared import SharedVariable
 
 PRECEDENCE = {
@@ -35,12 +37,20 @@ def _outputs(thing: Any) -> Sequence[Variable]:
 def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None) -> None:
     """Print a tree: one line per value with op, type and an id; a repeated value shows only its id.
 
+    The bodies of loops and choices follow, a tree each.
+
     Args:
         thing: a variable, a list of them, a FunctionGraph or a compiled function.
         file: where to print; default: standard output.
         depth: how many levels to show; default: all.
     """
-    print("\n".join(tree_lines(_outputs(thing), depth)), file=file or sys.stdout)
+    lines: list[str] = []
+    stack = [("", list(_outputs(thing)))]
+    while stack:
+        title, outputs = stack.pop()
+        lines += [*(["", f"inside {title}:"] if title else []), *tree_lines(outputs, depth)]
+        stack += [(name, list(body.outputs)) for body, name in titles_of(graph_of(outputs, "dprint")).items()][::-1]
+    print("\n".join(lines), file=file or sys.stdout)
 
 
 def tree_lines(outputs: Sequence[Variable], depth: int | None = None) -> list[str]:

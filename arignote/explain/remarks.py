@@ -6,14 +6,17 @@
     not vectorized   a kernel whose loop the compiler cannot make vectors of
     on one thread    a kernel that cannot be cut into parts
     in Python        a step that has no C and is run by NumPy
+    small steps      a loop whose steps compute so little that the work around them takes longer
 
-Remarks are read off the optimized graph and the program, on demand: they add nothing to compile time.
+The bodies of loops and choices have remarks too.  Remarks are read off the optimized graph and the program, on demand:
+they add nothing to compile time.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import pages
@@ -21,6 +24,8 @@ from ..cbackend.program.launches import is_launched
 from ..cbackend.program.planners.host import no_c
 from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
+from ..ops.control.laziness import titles_of
+from ..ops.control.scan_ops import Scan
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
@@ -38,7 +43,9 @@ from .replay import word
 
 SHOWN = 40
 """Most remarks that `str` shows."""
-KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python")
+KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps")
+SMALL_STEP = 64
+"""Numbers of a step up to which a loop has small steps; the work around a step takes as long as some 100 additions."""
 
 
 @record
@@ -114,11 +121,56 @@ def remarks_on(graph: FunctionGraph, ran: Collection[str], program: Any) -> Rema
 
     `ran`: the names of the optimizers that it went through.  `program`: what the C backend made of it.
     """
+    found = list(_remarks(graph, ran, program, ""))
+    stack = _bodies(program)[::-1]
+    while stack:
+        body, title = stack.pop()
+        found += _remarks(body.graph, ran, body, title)
+        stack += _bodies(body)[::-1]
+    return Remarks(found)
+
+
+def _remarks(graph: FunctionGraph, ran: Collection[str], program: Any, title: str) -> list[Remark]:
+    """The remarks on one program; `title` names the loop or the branch whose body it is."""
     texts = _Texts(graph, program)
     found = [*_fusion(graph, ran, texts), *_products(graph, texts), *_in_place(graph, ran, texts)]
-    found += [*_vectors(program, texts), *_one_thread(program, texts), *_host(program, texts)]
+    found += [*_vectors(program, texts), *_one_thread(program, texts, title), *_host(program, texts)]
+    found += _small_steps(program, texts)
     place = {texts(node): n for n, node in enumerate(graph.order)}
-    return Remarks(sorted(found, key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind)))
+    found.sort(key=lambda r: (place.get(r.what.partition(" -> ")[0], len(place)), r.kind))
+    return [replace(r, what=f"{r.what}, inside {title}") for r in found] if title else found
+
+
+def _bodies(program: Any) -> list[tuple[Any, str]]:
+    """The programs of the bodies of a program, each with the name of its loop or branch."""
+    titles = titles_of(program.graph)
+    return [(body, titles.get(body.graph, "a body")) for body in program.bodies]
+
+
+def _small_steps(program: Any, texts: _Texts) -> Iterator[Remark]:
+    """Loops whose steps compute few numbers, as far as lengths are known."""
+    for node in (site.node for site in program.sites):
+        if not isinstance(node.op, Scan):
+            continue
+        values = [o for inner in node.op.graph.order for o in inner.outputs]
+        sizes = [_known_size(v) for v in (*values, *node.op.graph.inputs)]
+        if None not in sizes and sum(n for n in sizes if n) <= SMALL_STEP:
+            yield texts.remark(
+                "small steps", node,
+                "a step computes few numbers, so the work around its kernels takes longer than they",
+                "one loop over many such problems at once (ag.vmap, or a batch axis in the states), or no loop: "
+                "T.cumsum, T.cumprod",
+            )  # fmt: skip
+
+
+def _known_size(variable: Variable) -> int | None:
+    """The number of elements; None if it is not known."""
+    size = 1
+    for n in dims_of(variable):
+        if not isinstance(n, int):
+            return None
+        size *= n
+    return size
 
 
 def remarks_on_host(hosted: Sequence[tuple[Apply, str]], backend: str) -> Remarks:
@@ -364,7 +416,9 @@ def _why_scalar(node: Apply) -> tuple[str, str]:
     return f"the loop over {', '.join(sorted(kinds)[:4])} carries a value or a choice from element to element", ""
 
 
-def _one_thread(program: Any, texts: _Texts) -> Iterator[Remark]:
+def _one_thread(program: Any, texts: _Texts, title: str) -> Iterator[Remark]:
+    if title:  # hardly any kernel of a step is worth several threads
+        return
     whole = {k.name for k in program.kernels if k.rank and not is_launched(k)}
     for node, name in texts.kernels.items():
         if name in whole:

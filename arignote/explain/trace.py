@@ -1,6 +1,7 @@
 """`f.trace`: every rewrite between the user's graph and the optimized one, to count, filter and step through.
 
     f.trace[3]                          the fourth rewrite: rule, stage, what stood for what, what changed in the text
+    f.trace.inside                      the traces of the bodies of loops and choices
     f.trace.filter(rule="local_log1p")  those of a rule; also by stage, by a word of the node, by the user's line
     f.trace.graph(3)                    the graph after three rewrites
     s = f.trace.stepper(); s.next(); s.back(); s.goto(7); print(s)
@@ -12,6 +13,7 @@ import fnmatch
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 from .. import pages
@@ -42,14 +44,21 @@ class Rewrite:
     after: str
     lines: tuple[SourceLine, ...]
     delta: Delta
+    body: str = ""
+    """The loop or the branch in whose body it was made; `index` counts its rewrites then."""
+
+    @property
+    def place(self) -> str:
+        """The number of the rewrite, and the loop or branch in whose body it was made."""
+        return f"{self.index} inside {self.body}" if self.body else str(self.index)
 
     def __str__(self) -> str:
         where = f"  [{self.lines[0]}]" if self.lines else ""
-        head = f"{self.index}: {self.rule} ({self.stage}){where}"
+        head = f"{self.place}: {self.rule} ({self.stage}){where}"
         return f"{head}\n{self.delta}"
 
     def __repr__(self) -> str:
-        return f"<rewrite {self.index}: {self.rule}: {self.before} -> {self.after}>"
+        return f"<rewrite {self.place}: {self.rule}: {self.before} -> {self.after}>"
 
     def to_dict(self) -> dict[str, Any]:
         """The rewrite as plain data, ready for JSON."""
@@ -57,7 +66,7 @@ class Rewrite:
             "index": self.index, "rule": self.rule, "stage": self.stage, "before": self.before, "after": self.after,
             "lines": [{"file": line.file, "line": line.line, "text": str(line)} for line in self.lines],
             "changes": self.delta.to_dict(),
-        }  # fmt: skip
+        } | ({"body": self.body} if self.body else {})  # fmt: skip
 
 
 class Trace(Sequence[Rewrite]):
@@ -65,9 +74,27 @@ class Trace(Sequence[Rewrite]):
 
     journal: tuple[Replacement, ...]
 
-    def __init__(self, graph: FunctionGraph, journal: Sequence[Replacement], profile: OptimizerProfile | None) -> None:
+    def __init__(
+        self, graph: FunctionGraph, journal: Sequence[Replacement], profile: OptimizerProfile | None, body: str = ""
+    ) -> None:
         self._graph, self.journal, self._profile = graph, tuple(journal), profile
+        self.body = body
+        """The loop or the branch whose body this is the trace of; empty for a function."""
         self._chosen: tuple[Rewrite, ...] | None = None
+
+    @cached_property
+    def inside(self) -> tuple[Trace, ...]:
+        """Return the traces of the bodies of loops and choices; of those within bodies these have traces again."""
+        runs = (run for entry in self.journal for run in entry.inside)
+        return tuple(Trace(run.before, run.journal, run.profile, run.title) for run in runs)
+
+    def _every_inside(self) -> Iterator[Rewrite]:
+        """Yield the rewrites of all bodies, those of bodies within others too."""
+        stack = list(reversed(self.inside))
+        while stack:
+            trace = stack.pop()
+            yield from trace.every
+            stack += reversed(trace.inside)
 
     @cached_property
     def every(self) -> tuple[Rewrite, ...]:
@@ -86,11 +113,10 @@ class Trace(Sequence[Rewrite]):
         """The first SHOWN rewrites of this trace."""
         return self._first_rewrites(SHOWN) if self._chosen is None and len(self) > LONG else self.rewrites[:SHOWN]
 
-    @staticmethod
-    def _rewrite(entry: Replacement, stage: str, delta: Delta) -> Rewrite:
+    def _rewrite(self, entry: Replacement, stage: str, delta: Delta) -> Rewrite:
         before, after = described(entry.before), described(entry.after)
         lines = union(entry.before.origin, entry.after.origin)
-        return Rewrite(entry.index, entry.rule, stage, before, after, lines, delta)
+        return Rewrite(entry.index, entry.rule, stage, before, after, lines, delta, self.body)
 
     def stages(self) -> list[str]:
         """Return the top-level optimizer of each rewrite of the function."""
@@ -103,7 +129,7 @@ class Trace(Sequence[Rewrite]):
             yield from (child.name for _ in range(child.replacements))
 
     def _some(self, chosen: Sequence[Rewrite]) -> Trace:
-        some = Trace(self._graph, self.journal, self._profile)
+        some = Trace(self._graph, self.journal, self._profile, self.body)
         some.__dict__["every"], some._chosen = self.every, tuple(chosen)
         return some
 
@@ -126,7 +152,7 @@ class Trace(Sequence[Rewrite]):
     def filter(
         self, rule: str | None = None, node: str | None = None, line: int | str | None = None, stage: str | None = None
     ) -> Trace:
-        """Return the rewrites that match all given criteria.
+        """Return the rewrites that match all given criteria, those inside loops and branches too.
 
         Args:
             rule: the name of a rule, or a pattern such as "local_mul*".
@@ -134,7 +160,8 @@ class Trace(Sequence[Rewrite]):
             line: a line of the user: its number, or text such as "train.py:12".
             stage: the optimizer that made it, or a pattern.
         """
-        return self._some([r for r in self.rewrites if _fits(r, rule, node, line, stage)])
+        inside = self._every_inside() if self._chosen is None else ()
+        return self._some([r for r in (*self.rewrites, *inside) if _fits(r, rule, node, line, stage)])
 
     @property
     def changes(self) -> Trace:
@@ -165,6 +192,7 @@ class Trace(Sequence[Rewrite]):
         return {
             "graph": self.start, "total": len(self.journal),
             "rewrites": [r.to_dict() for r in self.rewrites],
+            "inside": [trace.to_dict() for trace in self.inside] if self._chosen is None else [], "body": self.body,
         }  # fmt: skip
 
     def to_json(self) -> str:
@@ -177,13 +205,18 @@ class Trace(Sequence[Rewrite]):
         found = self.rewrites
         head = f"{len(found):,} of {len(self.journal):,} rewrites" if self._chosen is not None else None
         lines = [head or f"{len(found):,} rewrite{'s' * (len(found) != 1)}"]
+        inside = [] if self._chosen is not None else [line for trace in self.inside for line in _indented(trace)]
         if len(found) <= SHOWN:
-            return "\n".join([*lines, *map(_shortened, found)])
+            return "\n".join([*lines, *map(self._text, found), *inside])
         counts = Counter((r.stage, r.rule) for r in found)
         lines += [f"  {stage}: {n:,} x {rule}" for (stage, rule), n in list(counts.items())[:SHOWN]]
         left = f"... {len(found) - SHOWN:,} more; slice the trace or filter it to see them"
-        shown = (*map(_shortened, found[: SHOWN // 2]), left, *map(_shortened, found[-SHOWN // 2 :]))
-        return "\n".join([*lines, "", *shown])
+        shown = (*map(self._text, found[: SHOWN // 2]), left, *map(self._text, found[-SHOWN // 2 :]))
+        return "\n".join([*lines, "", *shown, *inside])
+
+    def _text(self, r: Rewrite) -> str:
+        """The text of a rewrite, without the name of the body whose trace this is."""
+        return _shortened(replace(r, body="") if r.body == self.body else r)
 
     def _long(self) -> Iterator[str]:
         """Yield the lines of a trace that is too long to replay: counts, and the first rewrites."""
@@ -191,7 +224,7 @@ class Trace(Sequence[Rewrite]):
         counts = Counter(zip(self.stages(), (entry.rule for entry in self.journal), strict=True))
         yield from (f"  {stage}: {n:,} x {rule}" for (stage, rule), n in counts.most_common(SHOWN))
         yield ""
-        yield from map(_shortened, self._first_rewrites(SHOWN // 2))
+        yield from map(self._text, self._first_rewrites(SHOWN // 2))
         yield f"... {len(self) - SHOWN // 2:,} more; slice the trace or filter it to see them"
 
     def __repr__(self) -> str:
@@ -199,7 +232,14 @@ class Trace(Sequence[Rewrite]):
 
     def _repr_html_(self) -> str:
         shown = [r.to_dict() for r in self._first()]
-        return pages.notebook.trace_form(shown, len(self), len(self.journal))
+        inside = [] if self._chosen is not None else [(t.body, t._repr_html_()) for t in self.inside]
+        return pages.notebook.trace_form(shown, len(self), len(self.journal), inside)
+
+
+def _indented(trace: Trace) -> Iterator[str]:
+    """Yield the text of the trace of a body, below its title."""
+    yield f"inside {trace.body}: {str(trace).partition(chr(10))[0]}"
+    yield from (f"  {line}" for line in str(trace).splitlines()[1:])
 
 
 def _shortened(r: Rewrite) -> str:

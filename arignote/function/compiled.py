@@ -349,15 +349,9 @@ class Function:
         return f"<function {self.name}({inputs}), {len(self.graph)} nodes, backend {self.backend}>"
 
     def _repr_html_(self) -> str:
-        backend = self.backend if self.backend != "c" else f"C, {self._run.source.count(chr(10)):,} lines"
-        rows = [
-            ("inputs", ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)),
-            ("nodes", f"{len(self.unoptimized_graph):,} as built, {len(self.graph):,} optimized"),
-            ("mode", self.mode.name or str(self.mode.optimizer)),
-            ("backend", backend + (", from the cache" if self.from_cache else "")),
-        ]
         profile = "" if self.optimizer_profile is None else str(self.optimizer_profile)
         graphs = boxes_of(self.unoptimized_graph), boxes_of(self.graph)
+        rows = later.facts.facts_of(self)
         return pages.notebook.function_form(f"function {self.name}", rows, *graphs, self.c_source(lines=True), profile)
 
     def __reduce__(self) -> Any:

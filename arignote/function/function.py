@@ -109,7 +109,10 @@ def function(
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
-        return _compiled(how, _optimization(how), shown)
+        made = _compiled(how, _optimization(how), shown)
+    if profile is None and options.profile:
+        later.at_exit.at_exit().add(made.profile)
+    return made
 
 
 def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:

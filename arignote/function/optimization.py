@@ -16,6 +16,7 @@ from ..optdb import Query
 from ..optdb.dividing import Divide, dividing
 from ..optdb.optimizers import SeqOptimizer
 from ..optdb.rules import default_db
+from ..profiling.tally import TALLY
 from ..record.forks import ProcessLock
 from ..targets.current import using
 from ..targets.named import host
@@ -87,6 +88,7 @@ class Optimization:
         divide = _division(self._mode, self._threads) if self._mode.divides else None
         with using(self.target or host()), dividing(divide):  # not the target of a block that reads it later
             graph, profile = optimizer(self._unoptimized, editor)
+        TALLY.note(profile)
         if editor.stop:
             profile = replace(profile, stop=editor.stop)
         return graph, profile, tuple(editor.journal)

@@ -15,8 +15,10 @@ from ...ops.lowered.fused_product import FusedProduct
 from ...ops.lowered.pipeline import VIEWS, Pipeline
 from ...ops.lowered.region import Region
 from ...profiling import StepProfile
+from ...profiling.bodies import BodyProfile
 from ..driver.spelling import spelled
 from ..kernels import family_of
+from ..program.accounts import bodies_at, body_runs
 from ..program.program import (
     After,
     Array,
@@ -36,25 +38,39 @@ from ..program.program import (
 PACK, COPY = "ag_pack", "ag_copy"
 
 
-def rows(program: Program) -> list[StepProfile]:
-    """One row per node, and one for the copies into outputs."""
+def rows(program: Program, at: int = 0) -> list[StepProfile]:
+    """One row per node, and one for the copies into outputs.  `at`: where the counters of the program begin."""
     ran: list[list[str]] = [[] for _ in range(len(program.sites) + 1)]
     for step in program.steps:
         if not isinstance(step, Release):
             ran[step.site] += functions(step, program)
     inner = {step.site for step in program.steps if isinstance(step, (Loop, Choice))}
     indifferent = {step.site for step in program.steps if isinstance(step, Call) and _takes_any_strides(step)}
+    bodies = _bodies(program, at)
     inputs = input_names(program)
     places = {array.base: name for array, name in zip(program.inputs, inputs, strict=True)}
     found = [
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=unmarked(site.node.op).class_name,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
-            strided=() if number in inner | indifferent else _strided(site), **_of_region(site),
+            strided=() if number in inner | indifferent else _strided(site), bodies=bodies.get(number, ()),
+            **_of_region(site),
         )
         for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))
     ]  # fmt: skip
     return [*found, StepProfile("outputs", _listed(ran[-1]))]
+
+
+def _bodies(program: Program, at: int) -> dict[int, tuple[BodyProfile, ...]]:
+    """Return the bodies of each node that runs some, in the order of the step that runs them."""
+    choices = {step.site for step in program.steps if isinstance(step, Choice)}
+    found: dict[int, tuple[BodyProfile, ...]] = {}
+    for (site, number), start in zip(body_runs(program), bodies_at(program), strict=True):
+        before = found.get(site, ())
+        title = ("otherwise" if before else "then") if site in choices else "step"
+        nodes = tuple(rows(program.bodies[number], at + start))
+        found[site] = *before, BodyProfile(title, nodes, at + start)
+    return found
 
 
 def functions(step: Step, program: Program) -> Iterator[str]:

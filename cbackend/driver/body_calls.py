@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...graph.types import numpy_dtype
+from ..program.accounts import counters_at, whole_call
 from ..program.program import Array, Choice, Length, Loop, Program
 
 Quote = Callable[[int | str], str]
@@ -30,7 +31,7 @@ def loop_lines(
     number = step.site
     counts = f"{len(step.sequences)}, {len(step.states)}, {len(arrays)}, {len(step.results)}"
     yield from _tables(number, arrays, inputs, step.kept, step.results, step.made, quote, address)
-    yield f"const ag_loop loop{number} = {{{_body(program, base, step.body)}, {base + number},"
+    yield f"const ag_loop loop{number} = {{{_body(program, base, number, step.body)}, {base + number},"
     yield from _rest(number, counts, len(step.states), step.results, kinds, step.kept, rows)
     yield f"i64 steps{number} = 0;"
     yield f"f->outcome = ag_looped(call, &loop{number}, {quote(step.steps)}, &steps{number});"
@@ -47,7 +48,7 @@ def choice_lines(
     kinds = [GROWN if m else ALL for m in step.made]
     inputs = [a.lengths for a in step.operands]
     yield from _tables(number, step.operands, inputs, step.kept, step.results, step.made, quote, address)
-    one, other = (_body(program, base, body) for body in step.bodies)
+    one, other = (_body(program, base, number, body) for body in step.bodies)
     for name, body in (("then", one), ("otherwise", other)):
         yield f"const ag_body {name}{number} = {body};"
     body = f"{quote(step.condition)} ? then{number} : otherwise{number}"
@@ -58,10 +59,11 @@ def choice_lines(
     yield from _told(number, step.results, step.made, step.kept, address, new, 0)
 
 
-def _body(program: Program, base: int, number: int) -> str:
-    body = program.bodies[number]
+def _body(program: Program, base: int, site: int, number: int) -> str:
+    body, run = program.bodies[number], body_name(program, base, number)
+    counters = counters_at(program, site, number)
     constants, lengths = program.constants_before(number)
-    return f"(ag_body){{{body_name(program, base, number)}, {constants}, {lengths}, {int(body.calls_back)}}}"
+    return f"(ag_body){{{run}, {constants}, {lengths}, {int(body.calls_back)}, {counters}, {whole_call(body)}}}"
 
 
 def _tables(

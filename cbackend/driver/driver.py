@@ -109,7 +109,7 @@ class _Printed:
 def _drivers(program: Program, profile: bool, body: str = "", base: int = 0) -> Iterator[_Driver]:
     """Yield the driver of a program after those of its bodies."""
     for number, inner in enumerate(program.bodies):
-        yield from _drivers(inner, False, body_name(program, base, number), program.body_base(base, number))
+        yield from _drivers(inner, profile, body_name(program, base, number), program.body_base(base, number))
     yield _Driver(program, profile, body, base)
 
 
@@ -187,12 +187,13 @@ class _Driver:
             for name, line in self._declarations():
                 yield from self._printed([line], name if self.program.locals[name][0] == "int64" else "")
         if number == 0:
-            if self.profile:
+            if self.profile and not self.body:
                 yield from self._printed(self._begin())
             yield from self._inputs()
             yield from self._constants()
         if self.profile:
-            yield from self._printed(["    i64 start = rt->clock();", "    (void)start;"])
+            now = "call->profile ? rt->clock() : 0" if self.body else "rt->clock()"
+            yield from self._printed([f"    i64 start = {now};", "    (void)start;"])
         calls = 0
         for site, steps in sites:
             yield from self._site(site, steps)
@@ -286,7 +287,7 @@ class _Driver:
         looped = self.long and not self.profile
         for step, count in in_runs(steps, self.program.slots) if looped else ((step, 1) for step in steps):
             yield from self._printed("    " + line for line in self.text.lines(step, count))
-            if self.profile:
+            if self.profile and not self.body:
                 yield from self._printed("    " + line for line in self.text.held(step))
         if works:
             yield from self._printed(self._counted(site, steps))
@@ -303,8 +304,12 @@ class _Driver:
         return [] if self.body else [Mark(site)]
 
     def _counted(self, site: int, steps: Sequence[Step]) -> Iterator[Line]:
-        counted = f"{self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}, {moment_of(self.program, site)}"
-        yield f"    start = {self.text.helper('ag_count')}(call, {site}, start, {counted});"
+        counted = f"{site}, start, {self.text.bytes_moved(steps)}, {self.text.flops(site, steps)}"
+        if self.body:
+            even = int(not any(bodies_of(step) for step in steps))
+            yield f"    if (call->profile) start = {self.text.helper('ag_step_count')}(call, {counted}, {even});"
+            return
+        yield f"    start = {self.text.helper('ag_count')}(call, {counted}, {moment_of(self.program, site)});"
         yield from ("    " + line for line in self.text.spared(site, steps))
 
     # --- the entry
@@ -327,16 +332,17 @@ class _Driver:
         yield from ("    " + line for line in arena.emptied(self.text, self.lives))
         buffers = f"{self.slots}, {'f->b' if self.slots else '0'}"
         yield f"    {self.text.helper('ag_leave')}(rt, call, outcome, {buffers}, {outputs}, f->o, {first});"
-        yield from ("    " + line for line in arena.closed(self.lives, self.program, self.profile))
+        yield from ("    " + line for line in arena.closed(self.lives, self.program, self.profile and not self.body))
         yield "    if (!outcome) outcome = f->outcome;"
         if not self.body and any(isinstance(step, (Call, Commit, Loop, Choice)) for step in self.program.steps):
             yield "    rt->end();"
         if self.long:
             yield "    rt->release(f);"
-        if self.profile:
+        if self.profile and not self.body:
             done = f"outcome == 0 || outcome == {int(Outcome.OTHER_OUTPUTS)} /* OTHER_OUTPUTS */"
             row = whole_call(self.program)
-            yield f"    {self.text.helper('ag_called')}(call, {row}, {done}, {moment_of(self.program, row)});"
+            counted = f"{memory_at(self.program) + 3}, {moment_of(self.program, row)}"
+            yield f"    {self.text.helper('ag_called')}(call, {row}, {done}, {counted});"
         yield "    return call->outcome = outcome;"
         yield "}"
 

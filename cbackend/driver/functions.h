@@ -43,15 +43,15 @@ static i64 ag_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i6
     return now;
 }
 
-/* The call is over; `done`: it has results.  While calls are left out, what this one counted is forgotten. */
-static void ag_called(ag_call *call, i32 step, i32 done, i64 moment)
+/* The call is over; `done`: it has results.  While calls are left out, its first `counted` numbers are cleared. */
+static void ag_called(ag_call *call, i32 step, i32 done, i64 counted, i64 moment)
 {
     i64 *const row = call->profile + 4 * step, now = call->rt->clock();
     row[0] += done;
     row[1] += now - call->begun;
     call->profile[moment] = call->begun, call->profile[moment + 1] = now;
     if (done && *call->warm_up > 0 && __atomic_fetch_sub(call->warm_up, 1, __ATOMIC_RELAXED) > 0)
-        for (i32 k = 0; k < 4 * step + 4 + 3; k++) call->profile[k] = 0;
+        for (i64 k = 0; k < counted; k++) call->profile[k] = 0;
 }
 
 /* A call begins: it holds nothing yet.  What the calls before it have counted stays. */

@@ -3,11 +3,13 @@
 #include "../abi/driver.h"
 #include "outcomes.h"
 
-/* A body: its function, where its constants and their lengths begin among the caller's, whether it calls Python. */
+/* A body: its function, where its constants and their lengths begin among the caller's, whether it calls Python; where its
+   counters begin in a profile, with the row of its steps. */
 typedef struct ag_body {
     i32 (*run)(ag_call *call);
     i64 constants, lengths;
     i32 calls_back;
+    i64 counters, row;
 } ag_body;
 
 /* Storage of a result of a body: the last is kept; all are kept in allocated memory; all are kept in memory that
@@ -119,6 +121,40 @@ static i32 ag_step(ag_call *call, ag_call *inner, const ag_loop *l, i64 t, i64 n
     return outcome;
 }
 
+/* One run of a node of a body, for the profile; when it ended, which is when the next one begins.  A run that took far
+   longer than the others was interrupted, and would count for many steps: what is beyond is left out (`even`: runs are
+   alike). */
+static i64 ag_step_count(ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even)
+{
+    i64 *const row = call->profile + 4 * step, now = call->rt->clock(), took = now - start;
+    const i64 most = even && row[0] >= 32 ? 32 * row[1] / row[0] + 20000 : took;
+    if (took > most) call->begun += took - most;
+    row[0] += 1;
+    row[1] += took < most ? took : most;
+    row[2] += bytes;
+    row[3] += flops;
+    return now;
+}
+
+/* Begin a step of a profiled loop with clocks. */
+static i64 ag_timed(ag_call *call, ag_call *inner, const ag_loop *l)
+{
+    inner->profile = call->profile + l->body.counters, inner->begun = 0;
+    return call->rt->clock();
+}
+
+/* End it.  Clocks take as long as small kernels, so after 32 steps one in 64 is timed, at irregular distances, unless
+   steps are long. */
+static void ag_timed_end(ag_call *call, ag_call *inner, const ag_loop *l, i64 start)
+{
+    i64 *const row = inner->profile + 4 * l->body.row;
+    row[0] += 1;
+    row[1] += call->rt->clock() - start - inner->begun;
+    if (row[0] >= 32 && row[1] < row[0] * l->body.row * 2000)
+        row[3] = (i64)(((u64)row[0] * 0x9E3779B97F4A7C15u) >> 57);
+    inner->profile = 0;
+}
+
 static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
 {
     const ag_runtime *const rt = call->rt;
@@ -128,6 +164,7 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     inner.constants = call->constants + l->body.constants;
     inner.constant_lengths = call->constant_lengths + l->body.lengths;
     char **const state = l->data + l->sequences;
+    i64 *const row = call->profile ? call->profile + l->body.counters + 4 * l->body.row : 0;
     u8 ends = 0;
     i64 t = 0;
     i32 outcome = 0;
@@ -138,13 +175,24 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     if (n > 4096) rt->listen();
-    while (t < n && !outcome && !ends) {
-        outcome = ag_step(call, &inner, l, t, n);
-        for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
-        for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
-        t++;
-        if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
-            outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+    for (i64 end = n, first = 0, start = 0, timed = 0;;) { /* steps without clocks, and then one with them, by turns */
+        if (row) {
+            end = row[3] < n - t ? t + row[3] : n, first = t, timed = row[3] == 0 && t < n;
+            if (timed) end = t + 1, start = ag_timed(call, &inner, l);
+        }
+        while (t < end && !outcome && !ends) {
+            outcome = ag_step(call, &inner, l, t, n);
+            for (i32 k = 0; k < l->states; k++) state[k] = l->targets[k];
+            for (i32 k = 0; k < l->sequences; k++) l->data[k] += l->rows[k];
+            t++;
+            if ((*rt->stop || t % 64 == 0) && !outcome && rt->stopped())
+                outcome = ag_fail(call, OUTCOME_INTERRUPTED, l->site, 0, 0, 0);
+        }
+        if (!row) break;
+        if (timed) ag_timed_end(call, &inner, l, start);
+        else row[3] -= t - first;
+        row[2] += t - first;
+        if (t >= n || outcome || ends) break;
     }
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
         if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);

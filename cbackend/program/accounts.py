@@ -3,11 +3,14 @@
     count    site, start, bytes, flops, moment    after the steps of a node
     hold     at, slot, bytes                      when a buffer is allocated or given back
     spared   at, bytes, lasting                   when a result is written over an operand
-    called   row, done, moment                    when the call ends
+    called   row, done, counted, moment           when the call ends
+    timed    loop, step                           a step of a loop, or a branch
 
-`call->profile` holds COLUMNS numbers for each node and for the whole call, and from `at` on: bytes held now, their
-peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the block
-that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
+`call->profile` holds COLUMNS numbers for each node and for the whole call.  The same follows for each body that a node
+runs, in the order of the steps: its nodes, then steps that were timed, their ticks, all steps, steps until the next
+timed one, then the bodies within it.  One step in 64 is timed, unless steps are long.  From `at` on: bytes held now,
+their peak, the peak as it would be if nothing were done in place, bytes spared for the rest of the call, bytes of the
+block that is planned for all buffers; then the bytes of each slot.  The rest describes the last call: begin and end of
 each row, and the bytes of each buffer.
 
 An operation counts as many additions as take as long by the cost model (a division 2, an exp some 25), a product of
@@ -18,6 +21,7 @@ Van Loan, "Matrix Computations"); integers and comparisons count nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 from ...graph import Apply, Op
 from ...ops.elementwise.costs import additions
@@ -34,6 +38,8 @@ from .program import (
     Array,
     Buffer,
     Call,
+    Choice,
+    Loop,
     Pack,
     Program,
     Quantity,
@@ -41,6 +47,7 @@ from .program import (
     Site,
     Stages,
     Step,
+    bodies_of,
 )
 
 COLUMNS = 4
@@ -78,8 +85,30 @@ def sizes_at(program: Program) -> int:
 
 
 def memory_at(program: Program) -> int:
-    """Return the offset in `call->profile` of the memory statistics."""
+    """Return the offset in `call->profile` of the memory statistics, which is the size of the counters before it."""
+    return own_counters(program) + sum(memory_at(program.bodies[number]) for _, number in body_runs(program))
+
+
+def own_counters(program: Program) -> int:
+    """Return how many numbers the nodes of a program and the program itself have, without its bodies."""
     return COLUMNS * (whole_call(program) + 1)
+
+
+def body_runs(program: Program) -> list[tuple[int, int]]:
+    """Return (site, number of the body) for each body that a loop or a choice runs; a shared one is there for each."""
+    loops = (step for step in program.steps if isinstance(step, (Loop, Choice)))
+    return [(step.site, number) for step in loops for number in bodies_of(step)]
+
+
+def counters_at(program: Program, site: int, number: int) -> int:
+    """Return the offset of the counters of a body that a node runs."""
+    return bodies_at(program)[body_runs(program).index((site, number))]
+
+
+def bodies_at(program: Program) -> list[int]:
+    """Return the offset of the counters of each of `body_runs`."""
+    sizes = [memory_at(program.bodies[number]) for _, number in body_runs(program)]
+    return list(accumulate(sizes, initial=own_counters(program)))[:-1]
 
 
 def whole_call(program: Program) -> int:

@@ -51,6 +51,19 @@ def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph]) -> Op:
     return op if (then, otherwise) == op.branches else Cond(then, otherwise)
 
 
+def titles_of(graph: FunctionGraph) -> dict[FunctionGraph, str]:
+    """Return names for the bodies of a graph: op, branch and the user's line."""
+    found = {}
+    for node in graph.order:
+        where = f" at {node.origin[0]}" if node.origin else ""
+        if isinstance(node.op, Scan):
+            found[node.op.graph] = f"{node.op.name}{where}"
+        elif isinstance(node.op, Cond):
+            for branch, name in zip(node.op.branches, ("then", "otherwise"), strict=True):
+                found[branch] = f"the branch {name!r} of {node.op.name}{where}"
+    return found
+
+
 class _Regions:
     """The innermost branch in which each node of a graph is needed: the one of all its readers."""
 

@@ -6,7 +6,9 @@ runs where there is no compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,35 @@ import numpy as np
 from ...graph import DTYPES, Apply, Constant, FunctionGraph, Variable, leaves, toposort
 from ...graph.pointing import Pointed, called, conflicting, pointing
 from .checks import describe, is_masked, large_integers_as, shown
+
+Observer = Callable[[Apply, Sequence[np.ndarray], Sequence[np.ndarray]], None]
+"""A function of a node, the values of its operands and its results."""
+_observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
+
+
+@contextmanager
+def observing(observer: Observer) -> Iterator[None]:
+    """Call this function after each node that is evaluated in the block, such as those of the bodies of loops."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
+watched: ContextVar[bool] = ContextVar("watched", default=True)
+"""Whether watchers see the values that are computed: those of `debug_print` and `tap`."""
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Keep watchers from seeing values in the block: those of an evaluation that only checks another."""
+    token = watched.set(False)
+    try:
+        yield
+    finally:
+        watched.reset(token)
+
 
 _PLAIN_ERRORS = (ArithmeticError, IndexError, MemoryError, TypeError, ValueError)
 
@@ -107,10 +138,14 @@ def run(
         last_use.update(dict.fromkeys(node.outputs, node))
         last_use.update(dict.fromkeys(node.inputs, node))
     last_use.update(dict.fromkeys(outputs))
+    observe = _observer.get()
 
     for node in nodes:
         inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
-        known.update(zip(node.outputs, evaluate_node(node, inputs, name), strict=True))
+        results = evaluate_node(node, inputs, name)
+        if observe is not None:
+            observe(node, inputs, results)
+        known.update(zip(node.outputs, results, strict=True))
         for variable in (*node.inputs, *node.outputs):
             if last_use[variable] is node:
                 known.pop(variable, None)

@@ -323,6 +323,8 @@ class TensorOp(Op):
     variable_class: ClassVar[type[Variable]] = TensorVariable
     sign: str = ""
     """The operator of Python that it is written with."""
+    folds: ClassVar[bool] = True
+    """Whether a node of constants may be computed when a function is compiled, and not in its calls."""
 
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
         """Return an output in LaTeX, with its precedence, from those of the operands."""

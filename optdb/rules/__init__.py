@@ -186,7 +186,6 @@ def default_db() -> SequenceDB:
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
     db.known_elsewhere = known_elsewhere
-    db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
 
 

@@ -133,7 +133,8 @@ def test_forms_are_sound_html_without_scripts(name):
     thing = forms()[name]
     text = thing._repr_html_()
     counts = tags_of(text)
-    assert "script" not in counts and "http" not in re.sub("http://www.w3.org/(2000/svg|1998/Math/MathML)", "", text)
+    plain = re.sub("http://www.w3.org/(2000/svg|1998/Math/MathML)|http-equiv", "", text)
+    assert "script" not in counts and "http" not in plain  # that of a database runs in a frame of its own
     assert "<q>f" not in text
     for drawing in text.split("<svg")[1:]:
         ET.fromstring("<svg" + drawing.split("</svg>")[0] + "</svg>")

@@ -176,7 +176,7 @@ def test_every_entry_is_explained():
     graph = FunctionGraph([m], [REDUCTIONS])
     for entry in ag.optdb.entries():
         if isinstance(entry.object, Rule):
-            reported = _nearest(entry.object, [(0, graph)], 0)
+            reported = _nearest(entry.object, [("", graph)])
             assert reported and all(isinstance(line, str) and "property" not in line for line in reported)
     names = ("canonicalize/local_reduce_join", "local_log_prod_to_sum_log", "merge1", "canonicalize/merge", "merge")
     for name in names:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import later
 from ....function.compiled import Function as CoreFunction
 from ....function.function import function as core_function
 from ....graph import Variable as CoreVariable
@@ -299,6 +300,8 @@ def function(
             profile=bool(profile) if profile is not None else config.profile or None, on_unused_input=unused,
             allow_input_downcast=_downcast(allow_input_downcast, called),
         )  # fmt: skip
+        if profile is None and config.profile:
+            later.at_exit.at_exit().add(core.profile)
     except ValueError as error:
         kind = UnusedInputError if "nothing depends on" in str(error) else MissingInputError
         if kind is MissingInputError and "which is not among the inputs" not in str(error):

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 from ....explain.printing import pprint, tree_lines
 from ....graph import Constant as CoreConstant
-from ....graph import Dim, FunctionGraph, Kind, Lacks, TensorType, leaves
-from ....graph import Variable as CoreVariable
+from ....graph import FunctionGraph, leaves
 from ....graph.picture import boxes_of
-from ....ops.core.tensor import HostOp
-from ....ops.elementwise import costs
+from ....ops.control.watching import Print as CorePrint
 from ....pages.graph_svg import graph_svg
-from ....record import record
 from ..tensors.variables import Apply, Variable, as_tensor_variable, wrap
 from .functions import Function
 
@@ -73,46 +67,9 @@ def pydotprint_variables(vars: Any, outfile: Any = None, **options: Any) -> Any:
     return pydotprint(vars, outfile)
 
 
-class Print:
+class Print(CorePrint):
     """A function of one variable that prints its value in each call of a compiled function."""
-
-    def __init__(self, message: str = "", attrs: Sequence[str] = ("__str__",), global_fn: Any = None) -> None:
-        self.message, self.attrs = message, tuple(attrs)
-        self.global_fn: Callable[..., None] = global_fn or _show
 
     def __call__(self, x: Any) -> Any:
         x = as_tensor_variable(x)
-        return wrap(Printing(self)(x.core), x)
-
-    def __repr__(self) -> str:
-        return f"Print({self.message!r})"
-
-
-def _show(how: Print, value: np.ndarray) -> None:
-    for name in how.attrs:
-        part = getattr(value, name)
-        print(how.message, name, "=", part() if callable(part) else part)
-
-
-@record(eq=False)
-class Printing(HostOp):
-    """The value of x, printed."""
-
-    how: Print
-    name = "print"
-    picture: ClassVar[Kind] = Kind.OTHER
-    operations: ClassVar[Callable[..., Any]] = costs.moving
-    lacks: ClassVar[Lacks] = Lacks(batching="it prints the value of one example")
-
-    def infer(self, inputs: tuple[CoreVariable, ...]) -> tuple[TensorType, ...]:
-        return (inputs[0].type,)
-
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        self.how.global_fn(self.how, values[0])
-        return (values[0].copy(),)
-
-    def vjp(self, node: Any, cotangents: Sequence[CoreVariable | None]) -> Sequence[CoreVariable | None]:
-        return [cotangents[0]]
-
-    def dims(self, node: Any, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
-        return (inputs[0],)
+        return wrap(super().__call__(x.core), x)

@@ -6,12 +6,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from ....graph import FunctionGraph, GraphEditor
-from ....ops.control.laziness import made_lazy, with_bodies
-from ....profiling import OptimizerProfile
+from ....graph.editor import Budget, InnerRun
+from ....ops.control.laziness import made_lazy, titles_of, with_bodies
+from ....profiling import OptimizerProfile, SeqProfile
+from ....profiling.passes import InnerProfile
 from ....record import record
 from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
@@ -43,17 +47,51 @@ class InnerGraphs(Optimizer):
         return replace(self, before=before, after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        return admitted(graph, with_bodies(graph, self._optimized), self.name, editor), OptimizerProfile()
+        runs = _Runs(self, titles_of(graph), None)
+        found = runs.put_in_place(graph, editor)
+        return found, InnerProfile(children=tuple(run.profile for run in runs.done))
 
-    def _optimized(self, graph: FunctionGraph) -> FunctionGraph:
-        """Return a body after all passes; the bodies inside it are optimized halfway, as here."""
-        found = graph
-        for member in self.before:
-            found, _ = member(found)
-        found = with_bodies(found, self._optimized)
-        for member in self.after:
-            found, _ = member(found)
+
+class _Runs:
+    """The optimizations of the bodies of one graph; `done` are those so far."""
+
+    def __init__(self, by: InnerGraphs, titles: Mapping[FunctionGraph, str], budget: Budget | None) -> None:
+        self.by, self.titles, self.budget = by, titles, budget
+        self.done: list[InnerRun] = []
+
+    def put_in_place(self, graph: FunctionGraph, editor: GraphEditor) -> FunctionGraph:
+        """Return the graph with optimized bodies; the editor notes how they came about."""
+        first, budget = len(editor.journal), editor.budget
+        after = with_bodies(graph, self.optimized)
+        editor.budget = None  # the changes inside count, and putting them in place is none
+        found = admitted(graph, after, self.by.name, editor)
+        editor.budget = budget
+        editor.note_inside(first, self.done)
         return found
+
+    def optimized(self, graph: FunctionGraph) -> FunctionGraph:
+        """Return a body after all passes; the bodies inside it are optimized halfway, as here."""
+        found, editor, profiles = graph, GraphEditor(budget=self.budget), []
+        for member in self.by.before:
+            found, profile = member(found, editor)
+            profiles.append(profile)
+        found = _Runs(self.by, titles_of(found), self.budget).put_in_place(found, editor)
+        for member in self.by.after:
+            found, profile = member(found, editor)
+            profiles.append(profile)
+        title = self.titles.get(graph, "body")
+        total = SeqProfile(
+            name=title, optimizer="SeqOptimizer", time=sum(p.time for p in profiles), nodes_before=len(graph),
+            nodes_after=len(found), replacements=len(editor.journal), children=tuple(profiles),
+        )  # fmt: skip
+        again = partial(_again, self.by, graph)
+        self.done.append(InnerRun(title, graph, found, tuple(editor.journal), total, again))
+        return found
+
+
+def _again(by: InnerGraphs, graph: FunctionGraph, budget: Budget) -> FunctionGraph:
+    """Return a body after as many changes as the budget has."""
+    return _Runs(by, {}, budget).optimized(graph)
 
 
 def admitted(graph: FunctionGraph, after: FunctionGraph, by: str, editor: GraphEditor) -> FunctionGraph:

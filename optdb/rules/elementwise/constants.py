@@ -43,7 +43,7 @@ def are_weights(node: Node) -> bool:
 
 def folded(node: Node) -> Sequence[Variable] | None:
     """Return the values of a node with constant inputs; a node that raises stays, to raise at run time."""
-    if isinstance(node.op, Scan) or not _is_small(node):  # a loop may take any time
+    if isinstance(node.op, Scan) or not getattr(node.op, "folds", True) or not _is_small(node):  # a loop may last
         return None
     try:
         with np.errstate(all="ignore"):
