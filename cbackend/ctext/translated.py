@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from ...ops.special.scalars import MODULES, calls_of
+from .polynomials import LONG
 
 FOLDER = Path(__file__).parent / "functions"
 _WIDTH = 118
@@ -74,7 +75,7 @@ class _Function:
         self.space = vars(import_module(function.__module__))
         self.series: dict[str, Sequence[float]] = {}
         self.tables: dict[str, Sequence[float]] = {}
-        self.powers: set[str] = set()
+        self.powers: dict[str, int] = {}
         tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         assert isinstance(tree, ast.FunctionDef)
         self.tree = tree
@@ -229,8 +230,12 @@ class _Function:
         if isinstance(s.value, ast.Call) and isinstance(s.value.func, ast.Name) and s.value.func.id == "polynomial":
             series, variable = (a.id for a in s.value.args)  # type: ignore[attr-defined]
             self.series[series] = self.space[series]
-            again = "_AGAIN" if variable in self.powers else ""
-            self.powers.add(variable)
+            levels = sum(len(self.series[series]) >= length for length in (LONG, 2 * LONG))
+            have = self.powers.setdefault(variable, 0)
+            if 0 < have < levels:
+                raise SyntaxError(f"{self.tree.name}: sum the longest series in {variable} first")
+            self.powers[variable] = max(have, levels)
+            again = "_AGAIN" if have else ""
             yield f"{pad}POLYNOMIAL{again}(f64, {name}, {variable}, {series});"
             return
         yield from self._wrapped(f"{pad}{start}{name} = {self._text(s.value)};")

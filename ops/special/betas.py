@@ -136,7 +136,7 @@ def beta_factor(a: float, b: float, x: float, y: float) -> float:
         q, q_low = times_parts(q, q_low, b, 0.0)
         p, p_low = plus_parts(p, p_low, q, q_low)
         rest = stirling(a + b) - stirling(a) - stirling(b)
-        return exp_parts(p, p_low + rest) * sqrt(a / TWO_PI * (b / (a + b)))
+        return exp_parts(p, p_low) * exp(rest) * sqrt(a / TWO_PI * (b / (a + b)))
     p, p_low = log_in_parts(x, x_low)
     p, p_low = times_parts(p, p_low, a, 0.0)
     q, q_low = log_in_parts(y, y_low)
@@ -166,7 +166,7 @@ def beta_fraction(a: float, b: float, x: float, y: float) -> float:
     """The same as `beta_series` by the continued fraction, for x below the mean a / (a + b) or little above."""
     mean_part = a - (a + b) * x if a <= b else (a + b) * y - b
     f = a / (a + 1.0) * (mean_part + 1.0)
-    c = f
+    c = 1e300
     d = 1.0 / f
     h = d
     for k in range(1, 10000):
@@ -332,6 +332,8 @@ def beta_quantile(a: float, b: float, p: float, q: float) -> float:
             step = got_p / density * (log(ratio) if ratio < 0.5 or ratio > 2.0 else log1p(difference))
             step = 2.0 if step > 2.0 else -2.0 if step < -2.0 else step
             better = x - x * step if fabs(step) < 1e-3 else x * exp(-step)
+        if fabs(better - x) <= 4e-16 * x:
+            return better
         if not (better > low and better < high):
             better = sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
         moved = fabs(better - x)

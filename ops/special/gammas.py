@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from .errors import erfcx, ndtri
-from .parts import exp_parts, log1p_parts, log_gamma_parts, log_in_parts, plus_parts, stirling, times_parts, two_sum
+from .parts import divided_parts, exp_parts, log1p_parts, log_gamma_parts, log_in_parts, plus_parts, stirling, times_parts, two_sum
 from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, polynomial, power, scalar, sqrt
 
 TWO_PI, EULER = 2 * math.pi, 0.5772156649015329
@@ -143,7 +143,7 @@ def temme_sum(a: float, eta: float) -> float:
 @scalar
 def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
     """(P(a, x), Q(a, x)): the smaller one is accurate, the other one is 1 less it.  a > 0, x > 0, both finite."""
-    if a >= 20.0 and fabs(x - a) < 0.35 * a:
+    if a >= 20.0 and x > 0.62 * a and x < 1.5 * a:
         e, e_low = exponent_of_gamma(a, x)
         z = sqrt(-e - e_low)
         eta = z * sqrt(2.0 / a)
@@ -187,7 +187,14 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
 
 @scalar
 def upper_fraction(a: float, x: float) -> float:
-    """Q(a, x) gamma(a) exp(x) x**-a, by the even part of the continued fraction (DLMF 8.9.2), from its front on."""
+    """Q(a, x) gamma(a) exp(x) x**-a for x >= 1, by the continued fraction of DLMF 8.9.2, or its even part for a >= 1."""
+    if a < 1.0:
+        # the fraction itself, of positive terms, from its end on
+        rest = x
+        for k in range(int(95.0 / x) + 4, 0, -1):
+            n = float(k)
+            rest = x + (n - a) * rest / (rest + n)
+        return 1.0 / rest
     b = x + 1.0 - a
     c = 1e300
     d = 1.0 / b
@@ -309,8 +316,14 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
         if a < 1.0 and p > 0.75:
             x = -log(q) - log_gamma(a)
             x = x + (a - 1.0) * log(x) if x > 1.0 else 1.0
-    if x <= 1e-290:
-        return x
+    if x < 1e-17 * (a + 1.0):
+        # only the first term of the series counts: x**a = p gamma(a + 1)
+        if p < 1e-300:
+            return x
+        e, e_low = log_in_parts(p, 0.0)
+        e, e_low = plus_parts(e, e_low, log_gamma_near_1(a), 0.0)
+        e, e_low = divided_parts(e, e_low, a, 0.0)
+        return exp_parts(e, e_low)
     low = 0.0
     high = inf
     for _ in range(40):
@@ -331,17 +344,14 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
         step = step if lower else -step
         bend = 0.5 * step * ((a - 1.0) / x - 1.0 + (-density / got if lower else density / got))
         better = x - step / (1.0 - (0.5 if bend > 0.5 else -0.5 if bend < -0.5 else bend))
+        if fabs(better - x) <= 4e-16 * x:
+            return better
         if not (better > low and better < high):
             better = 0.5 * (low + high) if high < inf else 2.0 * x
         moved = fabs(better - x)
         x = better
-        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x:
+        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or fabs(bend) < 3e-6 and moved < 1e-6 * x:
             break
-        if moved < 1e-7 * x and fabs(bend) < 0.1 and moved * moved * fabs(bend) < 1e-17 * x * x:
-            got_p, got_q = incomplete_gamma(a, x)
-            got = got_p if lower else got_q
-            step = (got - small) / (gamma_factor(a, x) * (a / x))
-            return x - (step if lower else -step)
     return x
 
 
@@ -381,9 +391,12 @@ def hurwitz_zeta(s: float, q: float) -> float:
     """The sum of (q + k)**-s for k = 0, 1, ..., s > 1, by Euler and Maclaurin's formula (DLMF 25.11.5)."""
     total = 0.0
     end = q
-    while end < 12.0:
-        total = total + power(end, -s)
+    while end < 12.0 or end < s:
+        term = power(end, -s)
+        total = total + term
         end = end + 1.0
+        if term < 1e-18 * total:
+            return total
     last = power(end, -s)
     if last < 1e-18 * total:
         return total

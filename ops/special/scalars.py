@@ -16,7 +16,7 @@ import numpy as np
 
 from ..elementwise import special as _special
 
-MODULES = ("parts", "errors", "gammas", "betas", "bessel")
+MODULES = ("parts", "errors", "entropies", "gammas", "betas", "bessel", "integrals", "hypergeometric")
 """The families, each of which uses earlier ones only."""
 inf, nan = math.inf, math.nan
 F = TypeVar("F", bound=Callable[..., Any])

@@ -74,39 +74,39 @@
 #define TEMME_EVEN \
     1.0, -0x1.4fcf4026afa23p-1, 0x1.5512320b4315cp-3, -0x1.3b4af282b7cd3p-7, -0x1.317113b003f68p-10, \
     0x1.0c8ab4f314716p-13, -0x1.503b27a77e308p-20, -0x1.aeb903cdf8927p-23
-#define DEBYE_1 \
-    0.125, -0x1.aaaaaaaaaaaabp-3
-#define DEBYE_2 \
-    0x1.2000000000000p-4, -0x1.9aaaaaaaaaaabp-2, 0x1.5638e38e38e39p-2
-#define DEBYE_3 \
-    0x1.2c00000000000p-4, -0x1.c84cccccccccdp-1, 0x1.d8b1c71c71c72p+0, -0x1.069ba781948b1p+0
-#define DEBYE_4 \
-    0x1.cb60000000000p-4, -0x1.2e9a666666666p+1, 0x1.1940800000000p+3, -0x1.669fc3f35ba78p+3, 0x1.2ada78a021b64p+2
-#define DEBYE_5 \
-    0x1.d11e000000000p-3, -0x1.d79a53a83a83bp+2, 0x1.5447ad6c16c17p+5, -0x1.6f45e11c71c72p+6, \
-    0x1.528b7ca566307p+6, -0x1.c364a631dd95fp+4
-#define DEBYE_6 \
-    0x1.251ee80000000p-1, -0x1.a7dce636db6dbp+4, 0x1.b4618ac15dc91p+7, -0x1.5dca313ad82d8p+9, \
-    0x1.08ff639300000p+10, -0x1.7ea050e044d42p+9, 0x1.a923e815a1cf4p+7
-#define DEBYE_7 \
-    0x1.ba4c598000000p+0, -0x1.b05d1a13b6db7p+6, 0x1.2c39c95483d71p+10, -0x1.4b9a5a063f1c7p+12, \
-    0x1.6c3b258dcc4bep+13, -0x1.a8946669c5f9bp+13, 0x1.f7db8e0e6ff83p+12, -0x1.dfdd4a56e48aep+10
-#define DEBYE_8 \
-    0x1.84bd1aa980000p+2, -0x1.edea5169e2492p+8, 0x1.bc583a953f412p+12, -0x1.41d14f581555cp+15, \
-    0x1.dd58770920853p+16, -0x1.8d4416b11fe98p+17, 0x1.7811802863395p+17, -0x1.7ad4992fff6c7p+16, \
-    0x1.3bb12a52aa2fbp+14
-#define DEBYE_9 \
-    0x1.8616a64f6c000p+4, -0x1.387a934e97623p+11, 0x1.614589b7ecd85p+15, -0x1.43df4b09fcb1fp+18, \
-    0x1.35a8d45f867f0p+20, -0x1.5773d9d00c99dp+21, 0x1.cb623a6199ae4p+21, -0x1.6df7ff592a81cp+21, \
-    0x1.404139d5a8d89p+20, -0x1.da73980d20117p+17
-#define DEBYE_10 \
-    0x1.b8118d37ff700p+6, -0x1.b1f0b7d0cbfb1p+13, 0x1.2cf699e52c822p+18, -0x1.540a91065230fp+21, \
-    0x1.958a7e55353d9p+23, -0x1.1e9d645493e4cp+25, 0x1.fa2b20232a522p+25, -0x1.1ab04f0d89c04p+26, \
-    0x1.84bccd3f0fa29p+25, -0x1.2cb3c31e51931p+24, 0x1.90efaed3176ecp+21
 #define DEBYE_11 \
     0x1.13aafea4e5774p+9, -0x1.48256f009b97ep+16, 0x1.11e5c16c629afp+21, -0x1.7571ceb9ca037p+24, \
     0x1.0ef6a77985642p+27, -0x1.d8ead78466863p+28, 0x1.07e453034ac45p+30, -0x1.827ee7a06eeffp+30, \
     0x1.7268078e48462p+30, -0x1.bff876bd73df6p+29, 0x1.367d9d22f8e58p+28, -0x1.785a32d50ea99p+25
+#define DEBYE_10 \
+    0x1.b8118d37ff700p+6, -0x1.b1f0b7d0cbfb1p+13, 0x1.2cf699e52c822p+18, -0x1.540a91065230fp+21, \
+    0x1.958a7e55353d9p+23, -0x1.1e9d645493e4cp+25, 0x1.fa2b20232a522p+25, -0x1.1ab04f0d89c04p+26, \
+    0x1.84bccd3f0fa29p+25, -0x1.2cb3c31e51931p+24, 0x1.90efaed3176ecp+21
+#define DEBYE_9 \
+    0x1.8616a64f6c000p+4, -0x1.387a934e97623p+11, 0x1.614589b7ecd85p+15, -0x1.43df4b09fcb1fp+18, \
+    0x1.35a8d45f867f0p+20, -0x1.5773d9d00c99dp+21, 0x1.cb623a6199ae4p+21, -0x1.6df7ff592a81cp+21, \
+    0x1.404139d5a8d89p+20, -0x1.da73980d20117p+17
+#define DEBYE_8 \
+    0x1.84bd1aa980000p+2, -0x1.edea5169e2492p+8, 0x1.bc583a953f412p+12, -0x1.41d14f581555cp+15, \
+    0x1.dd58770920853p+16, -0x1.8d4416b11fe98p+17, 0x1.7811802863395p+17, -0x1.7ad4992fff6c7p+16, \
+    0x1.3bb12a52aa2fbp+14
+#define DEBYE_7 \
+    0x1.ba4c598000000p+0, -0x1.b05d1a13b6db7p+6, 0x1.2c39c95483d71p+10, -0x1.4b9a5a063f1c7p+12, \
+    0x1.6c3b258dcc4bep+13, -0x1.a8946669c5f9bp+13, 0x1.f7db8e0e6ff83p+12, -0x1.dfdd4a56e48aep+10
+#define DEBYE_6 \
+    0x1.251ee80000000p-1, -0x1.a7dce636db6dbp+4, 0x1.b4618ac15dc91p+7, -0x1.5dca313ad82d8p+9, \
+    0x1.08ff639300000p+10, -0x1.7ea050e044d42p+9, 0x1.a923e815a1cf4p+7
+#define DEBYE_5 \
+    0x1.d11e000000000p-3, -0x1.d79a53a83a83bp+2, 0x1.5447ad6c16c17p+5, -0x1.6f45e11c71c72p+6, \
+    0x1.528b7ca566307p+6, -0x1.c364a631dd95fp+4
+#define DEBYE_4 \
+    0x1.cb60000000000p-4, -0x1.2e9a666666666p+1, 0x1.1940800000000p+3, -0x1.669fc3f35ba78p+3, 0x1.2ada78a021b64p+2
+#define DEBYE_3 \
+    0x1.2c00000000000p-4, -0x1.c84cccccccccdp-1, 0x1.d8b1c71c71c72p+0, -0x1.069ba781948b1p+0
+#define DEBYE_2 \
+    0x1.2000000000000p-4, -0x1.9aaaaaaaaaaabp-2, 0x1.5638e38e38e39p-2
+#define DEBYE_1 \
+    0.125, -0x1.aaaaaaaaaaaabp-3
 
 /* exp(-|x|) times the modified Bessel function of order 0, within 4 ulp. */
 INLINE f64 ag_i0e_f64(f64 x)
@@ -167,8 +167,9 @@ INLINE f64 ag_k0e_f64(f64 x)
     const f64 a = x < 2.0 ? x : 2.0;
     const f64 y = a * a;
     const f64 u = 4.0 / (x > 2.0 ? x : 2.0) - 1.0;
-    POLYNOMIAL(f64, i, y, I0_TINY);
-    POLYNOMIAL_AGAIN(f64, p, y, K0_SMALL);
+    const f64 w = 0.5 * y - 1.0;
+    POLYNOMIAL(f64, i, w, I0_TINY);
+    POLYNOMIAL(f64, p, y, K0_SMALL);
     POLYNOMIAL(f64, large, u, K0_LARGE);
     const f64 small = (p - ag_log_f64(0.5 * a) * i) * ag_exp_f64(a);
     return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= 2.0 ? small : large /
@@ -181,8 +182,9 @@ INLINE f64 ag_k1e_f64(f64 x)
     const f64 a = x < 2.0 ? x : 2.0;
     const f64 y = a * a;
     const f64 u = 4.0 / (x > 2.0 ? x : 2.0) - 1.0;
-    POLYNOMIAL(f64, i, y, I1_TINY);
-    POLYNOMIAL_AGAIN(f64, p, y, K1_SMALL);
+    const f64 w = 0.5 * y - 1.0;
+    POLYNOMIAL(f64, i, w, I1_TINY);
+    POLYNOMIAL(f64, p, y, K1_SMALL);
     POLYNOMIAL(f64, large, u, K1_LARGE);
     const f64 small = (1.0 / a + a * (ag_log_f64(0.5 * a) * i + p)) * ag_exp_f64(a);
     return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= 2.0 ? small : large /
@@ -195,8 +197,9 @@ INLINE f64 ag_k0_f64(f64 x)
     const f64 a = x < 2.0 ? x : 2.0;
     const f64 y = a * a;
     const f64 u = 4.0 / (x > 2.0 ? x : 2.0) - 1.0;
-    POLYNOMIAL(f64, i, y, I0_TINY);
-    POLYNOMIAL_AGAIN(f64, p, y, K0_SMALL);
+    const f64 w = 0.5 * y - 1.0;
+    POLYNOMIAL(f64, i, w, I0_TINY);
+    POLYNOMIAL(f64, p, y, K0_SMALL);
     POLYNOMIAL(f64, large, u, K0_LARGE);
     const f64 small = p - ag_log_f64(0.5 * a) * i;
     return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= 2.0 ? small : ag_exp_f64(-x) *
@@ -209,8 +212,9 @@ INLINE f64 ag_k1_f64(f64 x)
     const f64 a = x < 2.0 ? x : 2.0;
     const f64 y = a * a;
     const f64 u = 4.0 / (x > 2.0 ? x : 2.0) - 1.0;
-    POLYNOMIAL(f64, i, y, I1_TINY);
-    POLYNOMIAL_AGAIN(f64, p, y, K1_SMALL);
+    const f64 w = 0.5 * y - 1.0;
+    POLYNOMIAL(f64, i, w, I1_TINY);
+    POLYNOMIAL(f64, p, y, K1_SMALL);
     POLYNOMIAL(f64, large, u, K1_LARGE);
     const f64 small = 1.0 / a + a * (ag_log_f64(0.5 * a) * i + p);
     return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= 2.0 ? small : ag_exp_f64(-x) *
@@ -264,9 +268,8 @@ INLINE f64 ag_small_sinh_f64(f64 s)
 static inline f64 ag_integral_of_k_f64(f64 v, f64 x, i32 moment)
 {
     const f64 r = sqrt_F(v * v + x * x);
-    const f64 step = r > 12.0 ? 0.7 / sqrt_F(r) : 0.2;
+    const f64 step = r > 11.0 ? 0.5 / sqrt_F(r) : 0.15;
     f64 total = moment ? 0.0 : 1.0;
-    const f64 scale = sqrt_F(1.0 / (r + 1.0));
     for (i32 side = 0; side < 2; side++) {
         const f64 sign = side == 0 ? 1.0 : -1.0;
         for (i32 k = 1; k < 4000; k++) {
@@ -282,7 +285,7 @@ static inline f64 ag_integral_of_k_f64(f64 v, f64 x, i32 moment)
             }
         }
     }
-    return step * total + 0.0 * scale;
+    return step * total;
 }
 
 /* (g1, g2) of Temme: (1 / gamma(1 - m) - 1 / gamma(1 + m)) / (2 m) and half the sum of both, |m| <= 1/2. */
@@ -335,7 +338,7 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
 /* exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
 static inline f64 ag_kve_f64(f64 v, f64 x)
 {
-    if (v != v || x != x || x < 0.0) {
+    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
         return __builtin_nan("");
     }
     if (x == 0.0) {
@@ -371,7 +374,7 @@ static inline f64 ag_kve_f64(f64 v, f64 x)
 /* The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
 static inline f64 ag_kv_f64(f64 v, f64 x)
 {
-    if (v != v || x != x || x < 0.0) {
+    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
         return __builtin_nan("");
     }
     if (x == 0.0) {
@@ -438,17 +441,17 @@ static inline f64 ag_i_series_sum_f64(f64 v, f64 x)
 INLINE f64 ag_debye_sum_f64(f64 v, f64 p)
 {
     const f64 q = p * p;
-    POLYNOMIAL(f64, d1, q, DEBYE_1);
-    POLYNOMIAL_AGAIN(f64, d2, q, DEBYE_2);
-    POLYNOMIAL_AGAIN(f64, d3, q, DEBYE_3);
-    POLYNOMIAL_AGAIN(f64, d4, q, DEBYE_4);
-    POLYNOMIAL_AGAIN(f64, d5, q, DEBYE_5);
-    POLYNOMIAL_AGAIN(f64, d6, q, DEBYE_6);
-    POLYNOMIAL_AGAIN(f64, d7, q, DEBYE_7);
-    POLYNOMIAL_AGAIN(f64, d8, q, DEBYE_8);
-    POLYNOMIAL_AGAIN(f64, d9, q, DEBYE_9);
+    POLYNOMIAL(f64, d11, q, DEBYE_11);
     POLYNOMIAL_AGAIN(f64, d10, q, DEBYE_10);
-    POLYNOMIAL_AGAIN(f64, d11, q, DEBYE_11);
+    POLYNOMIAL_AGAIN(f64, d9, q, DEBYE_9);
+    POLYNOMIAL_AGAIN(f64, d8, q, DEBYE_8);
+    POLYNOMIAL_AGAIN(f64, d7, q, DEBYE_7);
+    POLYNOMIAL_AGAIN(f64, d6, q, DEBYE_6);
+    POLYNOMIAL_AGAIN(f64, d5, q, DEBYE_5);
+    POLYNOMIAL_AGAIN(f64, d4, q, DEBYE_4);
+    POLYNOMIAL_AGAIN(f64, d3, q, DEBYE_3);
+    POLYNOMIAL_AGAIN(f64, d2, q, DEBYE_2);
+    POLYNOMIAL_AGAIN(f64, d1, q, DEBYE_1);
     const f64 r = p / v;
     const f64 high = d6 + r * (d7 + r * (d8 + r * (d9 + r * (d10 + r * d11))));
     return 1.0 + r * (d1 + r * (d2 + r * (d3 + r * (d4 + r * (d5 + r * high)))));
@@ -530,7 +533,7 @@ static inline f64 ag_i_of_order_f64(f64 v, f64 x, f64 shift)
 /* I_v(x), or that times exp(-|x|), with the special values. */
 static inline f64 ag_i_any_f64(f64 v, f64 x, i32 is_scaled)
 {
-    if (v != v || x != x) {
+    if (v != v || x != x || v == __builtin_inf() || v == -__builtin_inf()) {
         return __builtin_nan("");
     }
     if (x < 0.0 && v != floor_F(v)) {
@@ -573,8 +576,14 @@ static inline f64 ag_iv_by_order_f64(f64 v, f64 x)
     if (v != v || x != x || v < 0.0 || x <= 0.0) {
         return x == 0.0 && v > 0.0 ? 0.0 : __builtin_nan("");
     }
-    if (x > 600.0) {
-        return __builtin_nan("");
+    if (x > 30.0) {
+        const f64 step = 0.001 * (v > 1.0 ? v : 1.0);
+        const f64 centre = v > 2.0 * step ? v : 2.0 * step;
+        const f64 near = ag_i_scaled_f64(centre + step, x, x) - ag_i_scaled_f64(centre - step, x, x);
+        const f64 far = ag_i_scaled_f64(centre + 2.0 * step, x, x) - ag_i_scaled_f64(centre - 2.0 * step, x, x);
+        f64 slope_ = (8.0 * near - far) / (12.0 * step);
+        slope_ = slope_ * (v / centre);
+        return ag_exp_f64(0.5 * x) * slope_ * ag_exp_f64(0.5 * x);
     }
     const f64 logarithm = ag_log_f64(0.5 * x);
     const f64 q = 0.25 * x * x;
@@ -595,4 +604,522 @@ static inline f64 ag_iv_by_order_f64(f64 v, f64 x)
     const f64 e = v * logarithm - ag_gammaln_f64(v + 1.0);
     const f64 half = ag_exp_f64(0.5 * e);
     return half * ((logarithm - ag_digamma_f64(v + 1.0)) * total - weighted) * half;
+}
+
+/* (Y_m(x), Y_(m + 1)(x)) for |m| <= 1/2 and x <= 2, by N. M. Temme's series. */
+static inline f64 ag_jy_pair_f64(f64 m, f64 x, f64 *second)
+{
+    f64 g1 = 0;
+    f64 g2 = 0;
+    g1 = ag_gamma_differences_f64(m, &g2);
+    const f64 plus = g2 - m * g1;
+    const f64 minus = g2 + m * g1;
+    const f64 factor = fabs_F(m) < 1e-08 ? 1.0 : 0x1.921fb54442d18p+1 * m / ag_sin_f64(0x1.921fb54442d18p+1 * m);
+    const f64 d = -ag_log_f64(0.5 * x);
+    const f64 e = m * d;
+    const f64 shape = fabs_F(e) < 0.0001 ? 1.0 + e * e / 6.0 : ag_sinh_f64(e) / e;
+    f64 f = 0x1.45f306dc9c883p-1 * factor * (g1 * ag_cosh_f64(e) + g2 * shape * d);
+    const f64 grown = ag_exp_f64(e);
+    f64 p = grown / (0x1.921fb54442d18p+1 * plus);
+    f64 q = 1.0 / (grown * 0x1.921fb54442d18p+1 * minus);
+    const f64 half = 0.5 * 0x1.921fb54442d18p+1 * m;
+    const f64 ratio = fabs_F(half) < 1e-08 ? 1.0 : ag_sin_f64(half) / half;
+    const f64 r = 0x1.921fb54442d18p+1 * half * ratio * ratio;
+    f64 c = 1.0;
+    const f64 square = -0.25 * x * x;
+    f64 total = f + r * q;
+    f64 total1 = p;
+    for (i32 k = 1; k < 100; k++) {
+        const f64 n = (f64)k;
+        f = (n * f + p + q) / (n * n - m * m);
+        c = c * (square / n);
+        p = p / (n - m);
+        q = q / (n + m);
+        const f64 step = c * (f + r * q);
+        total = total + step;
+        total1 = total1 + c * (p - n * (f + r * q));
+        if (fabs_F(step) < 1e-17 * (1.0 + fabs_F(total))) {
+            break;
+        }
+    }
+    *second = -total1 * (2.0 / x);
+    return -total;
+}
+
+/* J_v(x) for v >= 0 by its power series, for x small beside sqrt(v + 1). */
+static inline f64 ag_j_series_f64(f64 v, f64 x)
+{
+    const f64 q = -0.25 * x * x;
+    f64 term = 1.0;
+    f64 total = 1.0;
+    for (i32 k = 1; k < 500; k++) {
+        const f64 n = (f64)k;
+        term = term * (q / (n * (v + n)));
+        total = total + term;
+        if (fabs_F(term) < 1e-18 * fabs_F(total)) {
+            break;
+        }
+    }
+    if (x < 1e-300) {
+        return total * (v == 0.0 ? 1.0 : pow_F(0.5 * x, v) / ag_gamma_f64(v + 1.0));
+    }
+    if (v == 0.0) {
+        return total;
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_gamma_parts_f64(v, &g_low);
+    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
+    return ag_exp_parts_f64(e, e_low) * total / v;
+}
+
+/* J_v(x), or Y_v(x), for x large beside v**2, by Hankel's expansion (DLMF 10.17.3). */
+static inline f64 ag_hankel_pair_f64(f64 v, f64 x, i32 is_y)
+{
+    const f64 mu = 4.0 * v * v;
+    f64 p = 1.0;
+    f64 q = 0.0;
+    f64 term = 1.0;
+    for (i32 k = 1; k < 80; k++) {
+        const f64 n = (f64)(2 * k - 1);
+        const f64 better = term * ((mu - n * n) / (8.0 * (f64)k * x));
+        if (fabs_F(better) > fabs_F(term) && n * n > mu) {
+            break;
+        }
+        term = better;
+        const f64 phase_ = k % 4;
+        if (phase_ == 1) {
+            q = q + term;
+        }
+        if (phase_ == 2) {
+            p = p - term;
+        }
+        if (phase_ == 3) {
+            q = q - term;
+        }
+        if (phase_ == 0) {
+            p = p + term;
+        }
+        if (fabs_F(term) < 1e-17) {
+            break;
+        }
+    }
+    f64 turns = 0.5 * v + 0.25;
+    turns = turns - 2.0 * floor_F(0.5 * turns);
+    const f64 c = ag_cos_f64(0x1.921fb54442d18p+1 * turns);
+    const f64 s = ag_sin_f64(0x1.921fb54442d18p+1 * turns);
+    const f64 cos_x = ag_cos_f64(x);
+    const f64 sin_x = ag_sin_f64(x);
+    const f64 cosine = cos_x * c + sin_x * s;
+    const f64 sine = sin_x * c - cos_x * s;
+    const f64 size = sqrt_F(0x1.45f306dc9c883p-1 / x);
+    return is_y ? size * (p * sine + q * cosine) : size * (p * cosine - q * sine);
+}
+
+/* (J_v(x), Y_v(x)) for v >= 0 and x > 0. The ratio J_(v + 1) / J_v by its continued fraction, and Y of an order
+   near 0 by Temme's series (x <= 2) or p + i q, the continued fraction of the Hankel function; both meet in the
+   Wronskian (DLMF 10.5.2, 10.33). */
+static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
+{
+    f64 n = x < 2.0 ? floor_F(v + 0.5) : floor_F(v - x + 1.5);
+    n = n > 0.0 ? n : 0.0;
+    const f64 m = v - n;
+    f64 sign = 1.0;
+    f64 b = 2.0 * v / x;
+    f64 h = v / x;
+    h = h < 1e-300 ? 1e-300 : h;
+    f64 c = h;
+    f64 d = 0.0;
+    for (i32 _ = 0; _ < 100000; _++) {
+        b = b + 2.0 / x;
+        d = b - d;
+        d = fabs_F(d) < 1e-300 ? 1e-300 : d;
+        c = b - 1.0 / c;
+        c = fabs_F(c) < 1e-300 ? 1e-300 : c;
+        d = 1.0 / d;
+        const f64 step = c * d;
+        h = step * h;
+        sign = d < 0.0 ? -sign : sign;
+        if (fabs_F(step - 1.0) < 1.2e-16) {
+            break;
+        }
+    }
+    f64 j = sign * 1e-250;
+    const f64 first = j;
+    f64 slope = h * j;
+    f64 order = v;
+    f64 count = n;
+    f64 better = 0;
+    while (count > 0.0) {
+        better = order / x * j + slope;
+        order = order - 1.0;
+        slope = order / x * better - j;
+        j = better;
+        count = count - 1.0;
+    }
+    j = j == 0.0 ? 1e-300 : j;
+    const f64 f = slope / j;
+    f64 y = 0.0;
+    f64 y1 = 0.0;
+    f64 found = 0.0;
+    f64 prime = 0;
+    if (x < 2.0) {
+        y = ag_jy_pair_f64(m, x, &y1);
+        prime = m / x * y - y1;
+        found = 2.0 / (0x1.921fb54442d18p+1 * x) / (prime - f * y);
+    }
+    else {
+        f64 a = 0.25 - m * m;
+        f64 p = -0.5 / x;
+        f64 q = 1.0;
+        const f64 br = 2.0 * x;
+        f64 bi = 2.0;
+        f64 size = p * p + q * q;
+        f64 cr = br + a / x * q / size;
+        f64 ci = bi + a / x * p / size;
+        size = br * br + bi * bi;
+        f64 dr = br / size;
+        f64 di = -bi / size;
+        f64 sr = cr * dr - ci * di;
+        f64 si = cr * di + ci * dr;
+        f64 t = p * sr - q * si;
+        q = p * si + q * sr;
+        p = t;
+        for (i32 k = 2; k < 100000; k++) {
+            a = a + (f64)(2 * (k - 1));
+            bi = bi + 2.0;
+            dr = a * dr + br;
+            di = a * di + bi;
+            size = a / (cr * cr + ci * ci);
+            cr = br + cr * size;
+            ci = bi - ci * size;
+            size = dr * dr + di * di;
+            dr = dr / size;
+            di = -di / size;
+            sr = cr * dr - ci * di;
+            si = cr * di + ci * dr;
+            t = p * sr - q * si;
+            q = p * si + q * sr;
+            p = t;
+            if (fabs_F(sr - 1.0) + fabs_F(si) < 1.2e-16) {
+                break;
+            }
+        }
+        const f64 g = (p - f) / q;
+        found = sqrt_F(2.0 / (0x1.921fb54442d18p+1 * x) / ((p - f) * g + q));
+        found = j < 0.0 ? -found : found;
+        y = found * g;
+        prime = g != 0.0 ? y * (p + q / g) : found * q;
+        y1 = m / x * y - prime;
+    }
+    order = m;
+    count = n;
+    while (count > 0.0) {
+        better = 2.0 * (order + 1.0) / x * y1 - y;
+        y = y1;
+        y1 = better;
+        order = order + 1.0;
+        count = count - 1.0;
+        if (fabs_F(y) > 1e+300) {
+            break;
+        }
+    }
+    y = count > 0.0 ? -__builtin_inf() : y;
+    *second = y;
+    return found * (first / j);
+}
+
+/* J_v(x) for v >= 0 and x > 0. */
+static inline f64 ag_bessel_j_f64(f64 v, f64 x)
+{
+    if (x * x < 4.0 * (v + 1.0)) {
+        return ag_j_series_f64(v, x);
+    }
+    if (x > 25.0 && x > 0.5 * v * v) {
+        return ag_hankel_pair_f64(v, x, 0);
+    }
+    f64 j = 0;
+    f64 y = 0;
+    j = ag_jy_of_order_f64(v, x, &y);
+    return j;
+}
+
+/* Y_v(x) for v >= 0 and x > 0. */
+static inline f64 ag_bessel_y_f64(f64 v, f64 x)
+{
+    if (x > 25.0 && x > 0.5 * v * v) {
+        return ag_hankel_pair_f64(v, x, 1);
+    }
+    if (x < 1e-290) {
+        return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : -__builtin_inf();
+    }
+    f64 j = 0;
+    f64 y = 0;
+    j = ag_jy_of_order_f64(v, x, &y);
+    return y;
+}
+
+/* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. Within 64 ulp of
+   the envelope sqrt(2 / (pi x)), or of the value below the first zero, for |v| <= 100, x <= 1e4. */
+static inline f64 ag_jv_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || v == __builtin_inf() || v == -__builtin_inf()) {
+        return __builtin_nan("");
+    }
+    const f64 a = fabs_F(x);
+    const f64 whole = v == floor_F(v);
+    const f64 odd = whole && v - 2.0 * floor_F(0.5 * v) == 1.0;
+    const f64 sign = odd && x < 0.0 ? -1.0 : 1.0;
+    if (a == __builtin_inf()) {
+        return 0.0;
+    }
+    if (a == 0.0) {
+        return v == 0.0 ? 1.0 : v > 0.0 || whole ? 0.0 : __builtin_inf();
+    }
+    if (v >= 0.0) {
+        return sign * ag_bessel_j_f64(v, a);
+    }
+    if (whole) {
+        return (odd ? -sign : sign) * ag_bessel_j_f64(-v, a);
+    }
+    const f64 turns = -v - 2.0 * floor_F(-0.5 * v);
+    const f64 near = rint_F(turns);
+    const f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (turns - near)) * (near == 1.0 ? -1.0 : 1.0);
+    const f64 half = rint_F(turns - 0.5) + 0.5;
+    const f64 cosine = -ag_sin_f64(0x1.921fb54442d18p+1 * (turns - half)) * (half == 1.5 ? -1.0 : 1.0);
+    return cosine * ag_bessel_j_f64(-v, a) - sine * ag_bessel_y_f64(-v, a);
+}
+
+/* The Bessel function of the second kind and real order v; NaN for x < 0, as jv else. */
+static inline f64 ag_yv_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
+        return __builtin_nan("");
+    }
+    if (x == __builtin_inf()) {
+        return 0.0;
+    }
+    const f64 whole = v == floor_F(v);
+    const f64 odd = whole && v - 2.0 * floor_F(0.5 * v) == 1.0;
+    if (x == 0.0) {
+        return v >= 0.0 || !odd ? -__builtin_inf() : __builtin_inf();
+    }
+    if (v >= 0.0) {
+        return ag_bessel_y_f64(v, x);
+    }
+    if (whole) {
+        return (odd ? -1.0 : 1.0) * ag_bessel_y_f64(-v, x);
+    }
+    const f64 turns = -v - 2.0 * floor_F(-0.5 * v);
+    const f64 near = rint_F(turns);
+    const f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (turns - near)) * (near == 1.0 ? -1.0 : 1.0);
+    const f64 half = rint_F(turns - 0.5) + 0.5;
+    const f64 cosine = -ag_sin_f64(0x1.921fb54442d18p+1 * (turns - half)) * (half == 1.5 ? -1.0 : 1.0);
+    return sine * ag_bessel_j_f64(-v, x) + cosine * ag_bessel_y_f64(-v, x);
+}
+
+/* The Bessel function of the first kind and order 0, within 8 ulp of the envelope min(1, sqrt(2 / (pi x))). */
+INLINE f64 ag_j0_f64(f64 x)
+{
+    const f64 a = fabs_F(x);
+    return x != x ? x : a == __builtin_inf() ? 0.0 : a == 0.0 ? 1.0 : ag_bessel_j_f64(0.0, a);
+}
+
+/* The Bessel function of the first kind and order 1, within 8 ulp of the envelope. */
+static inline f64 ag_j1_f64(f64 x)
+{
+    const f64 a = fabs_F(x);
+    if (x != x || a == 0.0) {
+        return x;
+    }
+    const f64 size = a == __builtin_inf() ? 0.0 : ag_bessel_j_f64(1.0, a);
+    return x < 0.0 ? -size : size;
+}
+
+/* The Bessel function of the second kind and order 0, within 8 ulp of the envelope; NaN for x < 0. */
+INLINE f64 ag_y0_f64(f64 x)
+{
+    return ag_yv_f64(0.0, x);
+}
+
+/* The Bessel function of the second kind and order 1, within 8 ulp of the envelope; NaN for x < 0. */
+INLINE f64 ag_y1_f64(f64 x)
+{
+    return ag_yv_f64(1.0, x);
+}
+
+/* 2 a**1.5 / 3 in two parts, a > 0. */
+INLINE f64 ag_airy_zeta_f64(f64 a, f64 *second)
+{
+    const f64 root = sqrt_F(a);
+    const f64 root_low = __builtin_fma(-root, root, a) / (2.0 * root);
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_times_parts_f64(root, root_low, a, 0.0, &z_low);
+    return ag_times_parts_f64(z, z_low, 0x1.5555555555555p-1, 0x1.5555555555555p-55, second);
+}
+
+/* first f(x) + second g(x), the two power series of Airy's equation (DLMF 9.4), for |x| < 1. */
+static inline f64 ag_airy_series_f64(f64 x, f64 first, f64 second)
+{
+    const f64 cube = x * x * x;
+    f64 f = 1.0;
+    f64 g = x;
+    f64 total_f = 1.0;
+    f64 total_g = x;
+    for (i32 k = 1; k < 20; k++) {
+        const f64 n = (f64)(3 * k);
+        f = f * (cube / (n * (n - 1.0)));
+        g = g * (cube / (n * (n + 1.0)));
+        total_f = total_f + f;
+        total_g = total_g + g;
+    }
+    return first * total_f + second * total_g;
+}
+
+/* Airy's function Ai, within 64 ulp, of the envelope for x < 0 (DLMF 9.6). */
+static inline f64 ag_airyai_f64(f64 x)
+{
+    if (x != x) {
+        return __builtin_nan("");
+    }
+    if (x > 100000.0) {
+        return 0.0;
+    }
+    const f64 a = fabs_F(x);
+    if (a < 1.0) {
+        return ag_airy_series_f64(x, 0x1.6b8c7962715b8p-2, -0x1.0907f42b70f8bp-2);
+    }
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_airy_zeta_f64(a, &z_low);
+    if (x > 0.0) {
+        return ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(0x1.5555555555555p-2, z) * sqrt_F(a) * (0x1.279a74590331dp-1
+            / 0x1.921fb54442d18p+1);
+    }
+    return 0.5 * sqrt_F(a) * (ag_bessel_j_f64(0x1.5555555555555p-2, z) - 0x1.279a74590331dp-1 *
+        ag_bessel_y_f64(0x1.5555555555555p-2, z));
+}
+
+/* Airy's function Bi, within 64 ulp, of the envelope for x < 0 (DLMF 9.6). */
+static inline f64 ag_airybi_f64(f64 x)
+{
+    if (x != x) {
+        return __builtin_nan("");
+    }
+    if (x > 100000.0) {
+        return __builtin_inf();
+    }
+    const f64 a = fabs_F(x);
+    if (a < 1.0) {
+        return ag_airy_series_f64(x, 0x1.6b8c7962715b8p-2 / 0x1.279a74590331dp-1, 0x1.0907f42b70f8bp-2 /
+            0x1.279a74590331dp-1);
+    }
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_airy_zeta_f64(a, &z_low);
+    if (x > 0.0) {
+        const f64 half = ag_exp_parts_f64(0.5 * z, 0.5 * z_low);
+        const f64 size = 2.0 * half * ag_i_scaled_f64(0x1.5555555555555p-2, z, z) * half;
+        const f64 other = ag_kve_f64(0x1.5555555555555p-2, z) * ag_exp_f64(-z) / 0x1.921fb54442d18p+1;
+        return sqrt_F(a) * (0x1.279a74590331dp-1 * size + other);
+    }
+    return -0.5 * sqrt_F(a) * (0x1.279a74590331dp-1 * ag_bessel_j_f64(0x1.5555555555555p-2, z) +
+        ag_bessel_y_f64(0x1.5555555555555p-2, z));
+}
+
+/* first f'(x) + second g'(x) for |x| < 1; see `airy_series`. */
+static inline f64 ag_airy_slope_f64(f64 x, f64 first, f64 second)
+{
+    const f64 cube = x * x * x;
+    f64 f = 0.5 * x * x;
+    f64 g = 1.0;
+    f64 total_f = f;
+    f64 total_g = g;
+    for (i32 k = 1; k < 20; k++) {
+        const f64 n = (f64)(3 * k);
+        f = f * (cube / (n * (n + 2.0)));
+        g = g * (cube / (n * (n - 2.0)));
+        total_f = total_f + f;
+        total_g = total_g + g;
+    }
+    return first * total_f + second * total_g;
+}
+
+/* The derivative of Ai, as exact as `airyai`. */
+static inline f64 ag_airyaip_f64(f64 x)
+{
+    if (x != x) {
+        return __builtin_nan("");
+    }
+    if (x > 100000.0) {
+        return 0.0;
+    }
+    const f64 a = fabs_F(x);
+    if (a < 1.0) {
+        return ag_airy_slope_f64(x, 0x1.6b8c7962715b8p-2, -0x1.0907f42b70f8bp-2);
+    }
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_airy_zeta_f64(a, &z_low);
+    if (x > 0.0) {
+        return -ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * x * (0x1.279a74590331dp-1 /
+            0x1.921fb54442d18p+1);
+    }
+    return 0.5 * a * (ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) + 0x1.279a74590331dp-1 * ag_bessel_y_f64(2.0 *
+        0x1.5555555555555p-2, z));
+}
+
+/* The derivative of Bi, as exact as `airybi`. */
+static inline f64 ag_airybip_f64(f64 x)
+{
+    if (x != x) {
+        return __builtin_nan("");
+    }
+    if (x > 100000.0) {
+        return __builtin_inf();
+    }
+    const f64 a = fabs_F(x);
+    if (a < 1.0) {
+        return ag_airy_slope_f64(x, 0x1.6b8c7962715b8p-2 / 0x1.279a74590331dp-1, 0x1.0907f42b70f8bp-2 /
+            0x1.279a74590331dp-1);
+    }
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_airy_zeta_f64(a, &z_low);
+    if (x > 0.0) {
+        const f64 half = ag_exp_parts_f64(0.5 * z, 0.5 * z_low);
+        const f64 size = 2.0 * half * ag_i_scaled_f64(2.0 * 0x1.5555555555555p-2, z, z) * half;
+        return x * (0x1.279a74590331dp-1 * size + ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * ag_exp_f64(-z) /
+            0x1.921fb54442d18p+1);
+    }
+    return 0.5 * a * (0x1.279a74590331dp-1 * ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) - ag_bessel_y_f64(2.0 *
+        0x1.5555555555555p-2, z));
+}
+
+/* The derivative of `kve` by the order. */
+static inline f64 ag_kve_by_order_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || x < 0.0) {
+        return __builtin_nan("");
+    }
+    if (x == 0.0) {
+        return v == 0.0 ? __builtin_nan("") : v > 0.0 ? __builtin_inf() : -__builtin_inf();
+    }
+    if (x == __builtin_inf() || v == 0.0) {
+        return 0.0;
+    }
+    const f64 a = fabs_F(v);
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_top_of_integral_f64(a, x, &e_low);
+    const f64 place = ag_log1p_f64((a + a * a / (sqrt_F(a * a + x * x) + x)) / x);
+    const f64 integral = place * ag_integral_of_k_f64(a, x, 0) + ag_integral_of_k_f64(a, x, 1);
+    const f64 half = ag_exp_f64(0.5 * (e + e_low));
+    const f64 size = 0.5 * half * integral * half;
+    return v > 0.0 ? size : -size;
 }

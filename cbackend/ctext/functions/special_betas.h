@@ -152,7 +152,7 @@ static inline f64 ag_beta_factor_f64(f64 a, f64 b, f64 x, f64 y)
         q = ag_times_parts_f64(q, q_low, b, 0.0, &q_low);
         p = ag_plus_parts_f64(p, p_low, q, q_low, &p_low);
         const f64 rest = ag_stirling_f64(a + b) - ag_stirling_f64(a) - ag_stirling_f64(b);
-        return ag_exp_parts_f64(p, p_low + rest) * sqrt_F(a / 0x1.921fb54442d18p+2 * (b / (a + b)));
+        return ag_exp_parts_f64(p, p_low) * ag_exp_f64(rest) * sqrt_F(a / 0x1.921fb54442d18p+2 * (b / (a + b)));
     }
     p = ag_log_in_parts_f64(x, x_low, &p_low);
     p = ag_times_parts_f64(p, p_low, a, 0.0, &p_low);
@@ -185,7 +185,7 @@ static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y)
 {
     const f64 mean_part = a <= b ? a - (a + b) * x : (a + b) * y - b;
     f64 f = a / (a + 1.0) * (mean_part + 1.0);
-    f64 c = f;
+    f64 c = 1e+300;
     f64 d = 1.0 / f;
     f64 h = d;
     for (i32 k = 1; k < 10000; k++) {
@@ -384,6 +384,9 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
             f64 step = got_p / density * (ratio < 0.5 || ratio > 2.0 ? ag_log_f64(ratio) : ag_log1p_f64(difference));
             step = step > 2.0 ? 2.0 : step < -2.0 ? -2.0 : step;
             better = fabs_F(step) < 0.001 ? x - x * step : x * ag_exp_f64(-step);
+        }
+        if (fabs_F(better - x) <= 4e-16 * x) {
+            return better;
         }
         if (!(better > low && better < high)) {
             better = low > 0.0 && high > 4.0 * low ? sqrt_F(low * high) : 0.5 * (low + high);

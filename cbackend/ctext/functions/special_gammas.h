@@ -141,15 +141,25 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
     return c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * high))));
 }
 
-/* Q(a, x) gamma(a) exp(x) x**-a, by the even part of the continued fraction (DLMF 8.9.2), from its front on. */
+/* Q(a, x) gamma(a) exp(x) x**-a for x >= 1, by the continued fraction of DLMF 8.9.2, or its even part for a >= 1. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
+    f64 k = 0;
+    f64 n = 0;
+    if (a < 1.0) {
+        f64 rest = x;
+        for (i32 k = (i32)(95.0 / x) + 4; k > 0; k--) {
+            n = (f64)k;
+            rest = x + (n - a) * rest / (rest + n);
+        }
+        return 1.0 / rest;
+    }
     f64 b = x + 1.0 - a;
     f64 c = 1e+300;
     f64 d = 1.0 / b;
     f64 h = d;
     for (i32 k = 1; k < 20000; k++) {
-        const f64 n = (f64)k;
+        n = (f64)k;
         const f64 t = n * (a - n);
         b = b + 2.0;
         d = 1.0 / (t * d + b);
@@ -169,7 +179,7 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
     f64 q = 0;
     f64 e = 0;
     f64 p = 0;
-    if (a >= 20.0 && fabs_F(x - a) < 0.35 * a) {
+    if (a >= 20.0 && x > 0.62 * a && x < 1.5 * a) {
         f64 e_low = 0;
         e = ag_exponent_of_gamma_f64(a, x, &e_low);
         const f64 z = sqrt_F(-e - e_low);
@@ -350,8 +360,16 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
             x = x > 1.0 ? x + (a - 1.0) * ag_log_f64(x) : 1.0;
         }
     }
-    if (x <= 1e-290) {
-        return x;
+    if (x < 1e-17 * (a + 1.0)) {
+        if (p < 1e-300) {
+            return x;
+        }
+        f64 e = 0;
+        f64 e_low = 0;
+        e = ag_log_in_parts_f64(p, 0.0, &e_low);
+        e = ag_plus_parts_f64(e, e_low, ag_log_gamma_near_1_f64(a), 0.0, &e_low);
+        e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
+        return ag_exp_parts_f64(e, e_low);
     }
     f64 low = 0.0;
     f64 high = __builtin_inf();
@@ -359,7 +377,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         f64 got_p = 0;
         f64 got_q = 0;
         got_p = ag_incomplete_gamma_f64(a, x, &got_q);
-        f64 got = lower ? got_p : got_q;
+        const f64 got = lower ? got_p : got_q;
         const f64 above = lower ? got > small : got < small;
         if (above) {
             high = x;
@@ -378,19 +396,16 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         step = lower ? step : -step;
         const f64 bend = 0.5 * step * ((a - 1.0) / x - 1.0 + (lower ? -density / got : density / got));
         f64 better = x - step / (1.0 - (bend > 0.5 ? 0.5 : bend < -0.5 ? -0.5 : bend));
+        if (fabs_F(better - x) <= 4e-16 * x) {
+            return better;
+        }
         if (!(better > low && better < high)) {
             better = high < __builtin_inf() ? 0.5 * (low + high) : 2.0 * x;
         }
         const f64 moved = fabs_F(better - x);
         x = better;
-        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x) {
+        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (fabs_F(bend) < 3e-06 && moved < 1e-06 * x)) {
             break;
-        }
-        if (moved < 1e-07 * x && fabs_F(bend) < 0.1 && moved * moved * fabs_F(bend) < 1e-17 * x * x) {
-            got_p = ag_incomplete_gamma_f64(a, x, &got_q);
-            got = lower ? got_p : got_q;
-            step = (got - small) / (ag_gamma_factor_f64(a, x) * (a / x));
-            return x - (lower ? step : -step);
         }
     }
     return x;
@@ -435,9 +450,13 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
         0x1.355871d652e9ep-47, -0x1.f57d968caacf1p-53};
     f64 total = 0.0;
     f64 end = q;
-    while (end < 12.0) {
-        total = total + pow_F(end, -s);
+    while (end < 12.0 || end < s) {
+        const f64 term = pow_F(end, -s);
+        total = total + term;
         end = end + 1.0;
+        if (term < 1e-18 * total) {
+            return total;
+        }
     }
     const f64 last = pow_F(end, -s);
     if (last < 1e-18 * total) {
