@@ -41,6 +41,8 @@ from .draw_parameters import (
     shares,
     sized,
 )
+from .continuous import ContinuousDraws
+from .discrete import DiscreteDraws
 from .draws import DrawState
 
 __all__ = ["RandomStream"]
@@ -48,7 +50,7 @@ __all__ = ["RandomStream"]
 _WIDEST = ("int64", "uint64")
 
 
-class RandomStream:
+class RandomStream(ContinuousDraws, DiscreteDraws):
     """A source of random variables.  Every draw is a variable: used twice it is the same numbers.
 
     A compiled function gives new numbers at each call, and so does `x.eval()`.

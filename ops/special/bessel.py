@@ -831,7 +831,7 @@ def bessel_y(v: float, x: float) -> float:
     if x > 25.0 and x > 0.5 * v * v:
         return hankel_pair(v, x, 1)
     if x < 1e-290:
-        return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -inf
+        return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -TWO_OVER_PI / x if v == 1.0 else -inf
     j, y = jy_of_order(v, x)
     return y
 

@@ -65,6 +65,8 @@ def betaln(a: float, b: float) -> float:
     """log(|B(a, b)|), within 4 ulp for positive operands but near its zeros; infinite at its poles."""
     if a != a or b != b:
         return nan
+    if a == 0.0 or b == 0.0:
+        return inf
     if a > 0.0 and b > 0.0 and a + b < inf and (a if a < b else b) > 1e-290:
         p, p_low = log_beta_parts(a, b)
         return p + p_low
@@ -81,6 +83,8 @@ def beta(a: float, b: float) -> float:
     """B(a, b) = gamma(a) gamma(b) / gamma(a + b), within 4 ulp for positive operands."""
     if a != a or b != b:
         return nan
+    if a == 0.0 or b == 0.0:
+        return inf
     if a > 0.0 and b > 0.0:
         if a == inf or b == inf:
             return 0.0
@@ -216,7 +220,7 @@ def betainc(a: float, b: float, x: float) -> float:
     if x == 0.0 and a > 0.0 or b == 0.0 and x < 1.0 or a == inf and x < 1.0:
         return 0.0
     if x == 1.0 or a == 0.0 or b == inf:
-        return 1.0 if x > 0.0 or a == 0.0 else 0.0
+        return 1.0 if x > 0.0 else 0.0
     p, q = incomplete_beta(a, b, x, 1.0 - x)
     return p
 
@@ -231,7 +235,7 @@ def betaincc(a: float, b: float, x: float) -> float:
     if x == 0.0 and a > 0.0 or b == 0.0 and x < 1.0 or a == inf and x < 1.0:
         return 1.0
     if x == 1.0 or a == 0.0 or b == inf:
-        return 0.0 if x > 0.0 or a == 0.0 else 1.0
+        return 0.0 if x > 0.0 else 1.0
     p, q = incomplete_beta(a, b, x, 1.0 - x)
     return q
 

@@ -18,7 +18,7 @@ from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise.exponential import digamma, erf, erfc, expm1, gamma, gammaln, log1p, polygamma, xlogy
 from ..elementwise.exponential import sigmoid as expit
-from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals
+from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals, quantiles
 from .function import SPECIAL, special_op
 
 if TYPE_CHECKING:
@@ -394,6 +394,20 @@ hyp2f1: Any = special_op(
     _no_slope("hyp2f1", _PARAMETER, 1),
     _no_slope("hyp2f1", _PARAMETER, 2),
     lambda g, y, a, b, c, x: g * (a * b / c) * hyp2f1(a + 1, b + 1, c + 1, x), cost=1000,
+)  # fmt: skip
+
+# --- quantiles: no derivative by what is discrete
+poisson_quantile: Binary = special_op(quantiles.poisson_quantile, None, None, cost=3000)
+binomial_quantile: Any = special_op(quantiles.binomial_quantile, None, None, None, cost=6000)
+hypergeometric_draw: Any = special_op(quantiles.hypergeometric_draw, None, None, None, None, cost=1500)
+zipf_quantile: Binary = special_op(quantiles.zipf_quantile, None, None, cost=6000)
+vonmises_cdf: Binary = special_op(
+    quantiles.vonmises_cdf, _no_slope("vonmises_cdf", _SECOND),
+    lambda g, y, k, x: g * T.exp(k * (T.cos(x) - 1)) / (2 * math.pi * i0e(k)), cost=1500,
+)  # fmt: skip
+vonmises_quantile: Binary = special_op(
+    quantiles.vonmises_quantile, _no_slope("vonmises_quantile", _SECOND),
+    lambda g, y, k, u: g * (2 * math.pi * i0e(k)) / T.exp(k * (T.cos(y) - 1)), cost=10000,
 )  # fmt: skip
 
 __all__ = sorted({

@@ -358,9 +358,9 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
 @scalar
 def gammaincinv(a: float, p: float) -> float:
     """The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that."""
-    if a != a or p != p or a < 0.0 or p < 0.0 or p > 1.0:
+    if a != a or p != p or a <= 0.0 or p < 0.0 or p > 1.0:
         return nan
-    if a == 0.0 or p == 0.0:
+    if p == 0.0:
         return 0.0
     if p == 1.0:
         return inf
@@ -370,9 +370,9 @@ def gammaincinv(a: float, p: float) -> float:
 @scalar
 def gammainccinv(a: float, q: float) -> float:
     """The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that."""
-    if a != a or q != q or a < 0.0 or q < 0.0 or q > 1.0:
+    if a != a or q != q or a <= 0.0 or q < 0.0 or q > 1.0:
         return nan
-    if a == 0.0 or q == 1.0:
+    if q == 1.0:
         return 0.0
     if q == 0.0:
         return inf

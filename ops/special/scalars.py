@@ -16,7 +16,9 @@ import numpy as np
 
 from ..elementwise import special as _special
 
-MODULES = ("parts", "errors", "entropies", "gammas", "betas", "bessel", "integrals", "hypergeometric")
+MODULES = (
+    "parts", "errors", "entropies", "gammas", "betas", "bessel", "integrals", "hypergeometric", "quantiles",
+)  # fmt: skip
 """The families, each of which uses earlier ones only."""
 inf, nan = math.inf, math.nan
 F = TypeVar("F", bound=Callable[..., Any])

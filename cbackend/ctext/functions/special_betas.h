@@ -54,6 +54,9 @@ static inline f64 ag_betaln_f64(f64 a, f64 b)
     if (a != a || b != b) {
         return __builtin_nan("");
     }
+    if (a == 0.0 || b == 0.0) {
+        return __builtin_inf();
+    }
     if (a > 0.0 && b > 0.0 && a + b < __builtin_inf() && (a < b ? a : b) > 1e-290) {
         f64 p = 0;
         f64 p_low = 0;
@@ -75,6 +78,9 @@ static inline f64 ag_beta_f64(f64 a, f64 b)
 {
     if (a != a || b != b) {
         return __builtin_nan("");
+    }
+    if (a == 0.0 || b == 0.0) {
+        return __builtin_inf();
     }
     if (a > 0.0 && b > 0.0) {
         if (a == __builtin_inf() || b == __builtin_inf()) {
@@ -243,7 +249,7 @@ static inline f64 ag_betainc_f64(f64 a, f64 b, f64 x)
         return 0.0;
     }
     if (x == 1.0 || a == 0.0 || b == __builtin_inf()) {
-        return x > 0.0 || a == 0.0 ? 1.0 : 0.0;
+        return x > 0.0 ? 1.0 : 0.0;
     }
     f64 p = 0;
     f64 q = 0;
@@ -264,7 +270,7 @@ static inline f64 ag_betaincc_f64(f64 a, f64 b, f64 x)
         return 1.0;
     }
     if (x == 1.0 || a == 0.0 || b == __builtin_inf()) {
-        return x > 0.0 || a == 0.0 ? 0.0 : 1.0;
+        return x > 0.0 ? 0.0 : 1.0;
     }
     f64 p = 0;
     f64 q = 0;

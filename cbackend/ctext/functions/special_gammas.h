@@ -414,10 +414,10 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
 /* The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that. */
 static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
 {
-    if (a != a || p != p || a < 0.0 || p < 0.0 || p > 1.0) {
+    if (a != a || p != p || a <= 0.0 || p < 0.0 || p > 1.0) {
         return __builtin_nan("");
     }
-    if (a == 0.0 || p == 0.0) {
+    if (p == 0.0) {
         return 0.0;
     }
     if (p == 1.0) {
@@ -429,10 +429,10 @@ static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
 /* The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that. */
 static inline f64 ag_gammainccinv_f64(f64 a, f64 q)
 {
-    if (a != a || q != q || a < 0.0 || q < 0.0 || q > 1.0) {
+    if (a != a || q != q || a <= 0.0 || q < 0.0 || q > 1.0) {
         return __builtin_nan("");
     }
-    if (a == 0.0 || q == 1.0) {
+    if (q == 1.0) {
         return 0.0;
     }
     if (q == 0.0) {
