@@ -15,7 +15,8 @@ ops are no public names, though `T.Softmax` finds one.
     distributions  densities, distribution functions and draws of probability distributions
     lowered        ops that only rules make
 
-`T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special` and `T.distributions` are namespaces of their own.  Begin with core/tensor.py.
+`T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special` and `T.distributions` are namespaces of their own.
+  Begin with core/tensor.py.
 """
 
 # ruff: noqa: F403  (each module says in its __all__ which of its names are public)

@@ -3,7 +3,7 @@
     python -m arignote.cbackend.ctext.translated        # writes functions/special_*.h
 
 A function marked `@scalar` is in a part of Python that reads as C: floats, `if`, `while`, `for k in range(...)`, calls
-of other such functions, and tuples as results of two numbers.  A test compares the headers with what this module writes.
+of other such functions, and tuples as results of two numbers.  A test compares the headers with this module's text.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ def header(module: ModuleType) -> str:
     made = _in_order([_Function(function, module) for function in calls_of(module)])
     series = {name: numbers for f in made for name, numbers in f.series.items()}
     first = (module.__doc__ or "").partition("\n")[0]
-    parts = [
-        f"/* {first}\n\n   Written by ../translated.py from ops/special/{module.__name__.rpartition('.')[2]}.py. */\n"
-        '#pragma once\n#include "float.h"\n#include "gamma.h"\n'
-    ]
-    defines = "".join(f"#define {name} \\\n{_joined(map(_number, numbers), 4, chr(92))}\n" for name, numbers in series.items())
+    origin = f"ops/special/{module.__name__.rpartition('.')[2]}.py"
+    comment = f"/* {first}\n\n   Written by ../translated.py from {origin}. */\n"
+    parts = [f'{comment}#pragma once\n#include "float.h"\n#include "gamma.h"\n']
+    defines = "".join(f"#define {name} \\\n{_joined(map(_number, n), 4, chr(92))}\n" for name, n in series.items())
     if defines:
         parts.append(defines)
     parts += [f.text for f in made]
@@ -156,7 +155,7 @@ class _Function:
         single = isinstance(statement, (ast.Assign, ast.AnnAssign)) and not self._is_pair(statement)
         stored = [n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         for name in dict.fromkeys(stored):
-            loop = isinstance(statement, ast.For) and isinstance(statement.target, ast.Name) and statement.target.id == name
+            loop = isinstance(statement, ast.For) and getattr(statement.target, "id", "") == name
             if name in self.declared or single or loop or self._home(name) != block:
                 continue
             yield name
@@ -242,7 +241,7 @@ class _Function:
 
     def _wrapped(self, line: str) -> Iterator[str]:
         pad = " " * (len(line) - len(line.lstrip()) + 4)
-        yield from textwrap.wrap(line, _WIDTH, initial_indent="", subsequent_indent=pad, break_long_words=False, drop_whitespace=True) or [line]
+        yield from textwrap.wrap(line, _WIDTH, subsequent_indent=pad, break_long_words=False) or [line]
 
     # --- expressions
 

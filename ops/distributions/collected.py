@@ -2,10 +2,15 @@
 
 # ruff: noqa: F403
 
-from . import continuous, discrete, multivariate
+from . import continuous, discrete, multivariate, positive
 from .continuous import *
 from .discrete import *
 from .distribution import Distribution as Distribution
 from .multivariate import *
+from .positive import *
 
-__all__ = sorted(["Distribution", *continuous.__all__, *discrete.__all__, *multivariate.__all__])
+__all__ = ["Distribution"]
+__all__ += continuous.__all__
+__all__ += discrete.__all__
+__all__ += multivariate.__all__
+__all__ += positive.__all__

@@ -1,4 +1,4 @@
-"""Continuous distributions of one number; names and parameters are those of PyMC."""
+"""Continuous distributions of real numbers and of intervals; names and parameters are those of PyMC."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from ..core.tensor import as_tensor
 from .distribution import Distribution, NoClosedForm, inside
 
 __all__ = [
-    "AsymmetricLaplace", "Beta", "Cauchy", "ChiSquared", "ExGaussian", "Exponential", "FDistribution", "Gamma", "Gumbel",
-    "HalfCauchy", "HalfNormal", "HalfStudentT", "InverseGamma", "Kumaraswamy", "Laplace", "Levy", "LogNormal", "Logistic",
-    "LogitNormal", "Maxwell", "Normal", "Pareto", "Rayleigh", "SkewNormal", "StudentT", "Triangular", "TruncatedNormal",
-    "Uniform", "VonMises", "Wald", "Weibull",
+    "AsymmetricLaplace", "Beta", "Cauchy", "ExGaussian", "Gumbel", "Kumaraswamy", "Laplace", "Logistic",
+    "LogitNormal", "Normal", "SkewNormal", "StudentT", "Triangular", "TruncatedNormal", "Uniform", "VonMises",
 ]  # fmt: skip
 
 HALF_LOG_2PI, LOG_PI = 0.5 * math.log(2 * math.pi), math.log(math.pi)
@@ -28,7 +26,8 @@ class Normal(Distribution):
     defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
-        return inside(self.sigma > 0, -T.square((x - self.mu) / self.sigma) / 2 - T.log(self.sigma) - HALF_LOG_2PI, math.nan)
+        z = (x - self.mu) / self.sigma
+        return inside(self.sigma > 0, -T.square(z) / 2 - T.log(self.sigma) - HALF_LOG_2PI, math.nan)
 
     def log_cdf(self, x: Any) -> Any:
         return S.log_ndtr((x - self.mu) / self.sigma)
@@ -43,45 +42,6 @@ class Normal(Distribution):
         return rng.normal(self.mu, self.sigma, size)
 
 
-class LogNormal(Distribution):
-    """exp of a normal number of mean mu and deviation sigma."""
-
-    parameters: ClassVar = ("mu", "sigma")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        y = T.log(T.switch(as_tensor(x) > 0, x, 1))
-        return inside(as_tensor(x) > 0, Normal(self.mu, self.sigma).log_density(y) - y, -math.inf)
-
-    def log_cdf(self, x: Any) -> Any:
-        return Normal(self.mu, self.sigma).log_cdf(T.log(T.maximum(x, 0)))
-
-    def mean(self) -> Any:
-        return T.exp(self.mu + T.square(self.sigma) / 2)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.lognormal(self.mu, self.sigma, size)
-
-
-class HalfNormal(Distribution):
-    """|x| of a normal number of mean 0 and deviation sigma."""
-
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        return inside(as_tensor(x) >= 0, Normal(0.0, self.sigma).log_density(x) + math.log(2), -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        return T.erf(T.maximum(x, 0) / (self.sigma * math.sqrt(2)))
-
-    def mean(self) -> Any:
-        return self.sigma * math.sqrt(2 / math.pi)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return T.abs(rng.normal(0.0, self.sigma, size))
-
-
 class TruncatedNormal(Distribution):
     """The normal distribution between lower and upper."""
 
@@ -89,10 +49,10 @@ class TruncatedNormal(Distribution):
     defaults: ClassVar = {"mu": 0.0, "sigma": 1.0, "lower": -math.inf, "upper": math.inf}
 
     def _bounds(self) -> Any:
-        """Both bounds in deviations, turned so that the lower tail is the shorter one, and whether they were."""
+        """Both bounds in deviations, mirrored so that the lower tail is the shorter one, and whether they were."""
         a, b = (self.lower - self.mu) / self.sigma, (self.upper - self.mu) / self.sigma
-        turned = a > 0
-        return T.switch(turned, -b, a), T.switch(turned, -a, b), turned
+        mirrored = a > 0
+        return T.switch(mirrored, -b, a), T.switch(mirrored, -a, b), mirrored
 
     def _log_mass(self) -> Any:
         a, b, _ = self._bounds()
@@ -104,24 +64,24 @@ class TruncatedNormal(Distribution):
         return inside(T.logical_and(self.lower <= x, self.upper >= x), found, -math.inf)
 
     def cdf(self, x: Any) -> Any:
-        a, b, turned = self._bounds()
+        a, b, mirrored = self._bounds()
         z = (T.clip(x, self.lower, self.upper) - self.mu) / self.sigma
-        z = T.switch(turned, -z, z)
+        z = T.switch(mirrored, -z, z)
         mass = S.ndtr(b) - S.ndtr(a)
-        return T.switch(turned, S.ndtr(b) - S.ndtr(z), S.ndtr(z) - S.ndtr(a)) / mass
+        return T.switch(mirrored, S.ndtr(b) - S.ndtr(z), S.ndtr(z) - S.ndtr(a)) / mass
 
     def mean(self) -> Any:
-        a, b, turned = self._bounds()
+        a, b, mirrored = self._bounds()
         mass = self._log_mass()
         slope = T.exp(-T.square(a) / 2 - HALF_LOG_2PI - mass) - T.exp(-T.square(b) / 2 - HALF_LOG_2PI - mass)
-        return self.mu + self.sigma * T.switch(turned, -slope, slope)
+        return self.mu + self.sigma * T.switch(mirrored, -slope, slope)
 
     def sample(self, rng: Any, size: Any = None) -> Any:
-        a, b, turned = self._bounds()
+        a, b, mirrored = self._bounds()
         u = rng.uniform(size=self._size(size, self.mu, self.sigma, self.lower, self.upper))
         low, high = S.ndtr(a), S.ndtr(b)
         z = T.clip(S.ndtri(low + (high - low) * u), a, b)
-        return self.mu + self.sigma * T.switch(turned, -z, z)
+        return self.mu + self.sigma * T.switch(mirrored, -z, z)
 
 
 class SkewNormal(Distribution):
@@ -229,97 +189,14 @@ class Triangular(Distribution):
     def cdf(self, x: Any) -> Any:
         y, width = T.clip(x, self.lower, self.upper), self.upper - self.lower
         below, above = T.square(y - self.lower), T.square(self.upper - y)
-        return T.switch(y <= self.c, below / (width * (self.c - self.lower)), 1 - above / (width * (self.upper - self.c)))
+        rise, fall = width * (self.c - self.lower), width * (self.upper - self.c)
+        return T.switch(y <= self.c, below / rise, 1 - above / fall)
 
     def mean(self) -> Any:
         return (self.lower + self.c + self.upper) / 3
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.triangular(self.lower, self.c, self.upper, size)
-
-
-class Exponential(Distribution):
-    """The exponential distribution of rate lam, of mean 1 / lam."""
-
-    parameters: ClassVar = ("lam",)
-    defaults: ClassVar = {"lam": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        return inside(as_tensor(x) >= 0, T.log(self.lam) - self.lam * x, -math.inf)
-
-    def log_cdf(self, x: Any) -> Any:
-        return T.log1mexp(-self.lam * T.maximum(x, 0))
-
-    def mean(self) -> Any:
-        return 1 / self.lam
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.exponential(1 / self.lam, size)
-
-
-class Gamma(Distribution):
-    """The gamma distribution of shape alpha and rate beta."""
-
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        safe = T.maximum(x, 0)
-        found = self.alpha * T.log(self.beta) + T.xlogy(self.alpha - 1, safe) - self.beta * safe - T.gammaln(self.alpha)
-        return inside(as_tensor(x) >= 0, found, -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        return S.gammainc(self.alpha, self.beta * T.maximum(x, 0))
-
-    def mean(self) -> Any:
-        return self.alpha / self.beta
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.gamma(self.alpha, 1 / self.beta, size)
-
-
-class InverseGamma(Distribution):
-    """1 / x of a gamma number of shape alpha and rate beta."""
-
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        ok = as_tensor(x) > 0
-        safe = T.switch(ok, x, 1)
-        found = self.alpha * T.log(self.beta) - T.gammaln(self.alpha) - (self.alpha + 1) * T.log(safe) - self.beta / safe
-        return inside(ok, found, -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        ok = as_tensor(x) > 0
-        return inside(ok, S.gammaincc(self.alpha, self.beta / T.switch(ok, x, 1)), 0.0)
-
-    def mean(self) -> Any:
-        return T.switch(self.alpha > 1, self.beta / (self.alpha - 1), math.inf)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return 1 / rng.gamma(self.alpha, 1 / self.beta, size)
-
-
-class ChiSquared(Distribution):
-    """The sum of nu squares of standard normal numbers."""
-
-    parameters: ClassVar = ("nu",)
-
-    def _gamma(self) -> Gamma:
-        return Gamma(self.nu / 2, 0.5)
-
-    def log_density(self, x: Any) -> Any:
-        return self._gamma().log_density(x)
-
-    def cdf(self, x: Any) -> Any:
-        return self._gamma().cdf(x)
-
-    def mean(self) -> Any:
-        return 1.0 * self.nu
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.chisquare(self.nu, size)
 
 
 class Beta(Distribution):
@@ -389,30 +266,6 @@ class StudentT(Distribution):
         return self.mu + self.sigma * rng.standard_t(self.nu, shape)
 
 
-class HalfStudentT(Distribution):
-    """|x| of a number of Student's distribution around 0."""
-
-    parameters: ClassVar = ("nu", "sigma")
-    defaults: ClassVar = {"sigma": 1.0}
-
-    def _whole(self) -> StudentT:
-        return StudentT(self.nu, 0.0, self.sigma)
-
-    def log_density(self, x: Any) -> Any:
-        return inside(as_tensor(x) >= 0, self._whole().log_density(x) + math.log(2), -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        z = T.square(T.maximum(x, 0) / self.sigma)
-        return S.betainc(0.5, self.nu / 2, z / (self.nu + z))
-
-    def mean(self) -> Any:
-        size = T.exp(T.log(self.nu) / 2 - S.betaln(self.nu / 2, 0.5)) * 2 / (self.nu - 1)
-        return T.switch(self.nu > 1, self.sigma * size, math.inf)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return T.abs(self._whole().sample(rng, self._size(size, self.nu, self.sigma)))
-
-
 class Cauchy(Distribution):
     """Cauchy's distribution of median alpha and half width beta; it has no mean."""
 
@@ -430,25 +283,6 @@ class Cauchy(Distribution):
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return self.alpha + self.beta * rng.standard_cauchy(self._size(size, self.alpha, self.beta))
-
-
-class HalfCauchy(Distribution):
-    """|x| of a number of Cauchy's distribution around 0; its mean is infinite."""
-
-    parameters: ClassVar = ("beta",)
-    defaults: ClassVar = {"beta": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        return inside(as_tensor(x) >= 0, Cauchy(0.0, self.beta).log_density(x) + math.log(2), -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        return 2 / math.pi * T.arctan(T.maximum(x, 0) / self.beta)
-
-    def mean(self) -> Any:
-        return math.inf * self.beta
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return T.abs(self.beta * rng.standard_cauchy(self._size(size, self.beta)))
 
 
 class Laplace(Distribution):
@@ -536,159 +370,6 @@ class Gumbel(Distribution):
         return rng.gumbel(self.mu, self.beta, size)
 
 
-class Weibull(Distribution):
-    """Weibull's distribution of shape alpha and scale beta."""
-
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        z = T.maximum(x, 0) / self.beta
-        found = T.log(self.alpha / self.beta) + T.xlogy(self.alpha - 1, z) - z**self.alpha
-        return inside(as_tensor(x) >= 0, found, -math.inf)
-
-    def log_cdf(self, x: Any) -> Any:
-        return T.log1mexp(-((T.maximum(x, 0) / self.beta) ** self.alpha))
-
-    def mean(self) -> Any:
-        return self.beta * T.gamma(1 + 1 / self.alpha)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return self.beta * rng.weibull(self.alpha, self._size(size, self.alpha, self.beta))
-
-
-class Pareto(Distribution):
-    """Pareto's distribution of shape alpha, from m on."""
-
-    parameters: ClassVar = ("alpha", "m")
-    defaults: ClassVar = {"m": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        ok = as_tensor(x) >= self.m
-        y = T.switch(ok, x, self.m)
-        return inside(ok, T.log(self.alpha) + self.alpha * T.log(self.m) - (self.alpha + 1) * T.log(y), -math.inf)
-
-    def log_cdf(self, x: Any) -> Any:
-        return T.log1mexp(self.alpha * T.log(self.m / T.maximum(x, self.m)))
-
-    def mean(self) -> Any:
-        return T.switch(self.alpha > 1, self.alpha * self.m / (self.alpha - 1), math.inf)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return self.m * (1 + rng.pareto(self.alpha, self._size(size, self.alpha, self.m)))
-
-
-class Rayleigh(Distribution):
-    """The length of a vector of two normal numbers of deviation sigma."""
-
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        y = T.maximum(x, 0)
-        return inside(as_tensor(x) >= 0, T.log(y) - 2 * T.log(self.sigma) - T.square(y / self.sigma) / 2, -math.inf)
-
-    def log_cdf(self, x: Any) -> Any:
-        return T.log1mexp(-T.square(T.maximum(x, 0) / self.sigma) / 2)
-
-    def mean(self) -> Any:
-        return self.sigma * math.sqrt(math.pi / 2)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.rayleigh(self.sigma, size)
-
-
-class Maxwell(Distribution):
-    """The length of a vector of three normal numbers of deviation sigma."""
-
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        y = T.maximum(x, 0)
-        found = 2 * T.log(y) - 3 * T.log(self.sigma) - T.square(y / self.sigma) / 2 + 0.5 * math.log(2 / math.pi)
-        return inside(as_tensor(x) >= 0, found, -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        return S.gammainc(1.5, T.square(T.maximum(x, 0) / self.sigma) / 2)
-
-    def mean(self) -> Any:
-        return self.sigma * (2 * math.sqrt(2 / math.pi))
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return self.sigma * T.sqrt(rng.chisquare(3.0, self._size(size, self.sigma)))
-
-
-class Levy(Distribution):
-    """Lévy's distribution from mu on, of scale c: mu + c / z**2 of a standard normal z; its mean is infinite."""
-
-    parameters: ClassVar = ("mu", "c")
-    defaults: ClassVar = {"mu": 0.0, "c": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        d = x - self.mu
-        ok = d > 0
-        y = T.switch(ok, d, 1)
-        return inside(ok, T.log(self.c) / 2 - HALF_LOG_2PI - self.c / (2 * y) - 1.5 * T.log(y), -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        d = x - self.mu
-        return inside(d > 0, T.erfc(T.sqrt(self.c / (2 * T.switch(d > 0, d, 1)))), 0.0)
-
-    def mean(self) -> Any:
-        return math.inf * (1 + 0 * self.mu + 0 * self.c)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return self.mu + self.c / T.square(rng.normal(size=self._size(size, self.mu, self.c)))
-
-
-class FDistribution(Distribution):
-    """Fisher's distribution of m and n degrees of freedom."""
-
-    parameters: ClassVar = ("m", "n")
-
-    def log_density(self, x: Any) -> Any:
-        y, m, n = T.maximum(x, 0), self.m / 2, self.n / 2
-        found = m * T.log(m / n) + T.xlogy(m - 1, y) - (m + n) * T.log1p(m / n * y) - S.betaln(m, n)
-        return inside(as_tensor(x) >= 0, found, -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        y = self.m * T.maximum(x, 0)
-        return S.betainc(self.m / 2, self.n / 2, y / (y + self.n))
-
-    def mean(self) -> Any:
-        return T.switch(self.n > 2, self.n / (self.n - 2) + 0 * self.m, math.inf)
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.f(self.m, self.n, size)
-
-
-class Wald(Distribution):
-    """The inverse Gaussian distribution of mean mu and shape lam."""
-
-    parameters: ClassVar = ("mu", "lam")
-    defaults: ClassVar = {"lam": 1.0}
-
-    def log_density(self, x: Any) -> Any:
-        ok = as_tensor(x) > 0
-        y = T.switch(ok, x, 1)
-        found = (T.log(self.lam) - 3 * T.log(y)) / 2 - HALF_LOG_2PI
-        return inside(ok, found - self.lam * T.square(y - self.mu) / (2 * T.square(self.mu) * y), -math.inf)
-
-    def cdf(self, x: Any) -> Any:
-        ok = as_tensor(x) > 0
-        y = T.switch(ok, x, 1)
-        root = T.sqrt(self.lam / y)
-        second = T.exp(2 * self.lam / self.mu + S.log_ndtr(-root * (y / self.mu + 1)))
-        return inside(ok, S.ndtr(root * (y / self.mu - 1)) + second, 0.0)
-
-    def mean(self) -> Any:
-        return self.mu + 0 * self.lam
-
-    def sample(self, rng: Any, size: Any = None) -> Any:
-        return rng.wald(self.mu, self.lam, size)
-
-
 class VonMises(Distribution):
     """Angles from -pi to pi around mu, of concentration kappa; the CDF begins at -pi around mu = 0 alone."""
 
@@ -701,10 +382,10 @@ class VonMises(Distribution):
 
     def cdf(self, x: Any) -> Any:
         """The probability of an angle from -pi to x."""
-        start, end = self._turned(-math.pi), self._turned(T.clip(x, -math.pi, math.pi))
+        start, end = self._unwrapped(-math.pi), self._unwrapped(T.clip(x, -math.pi, math.pi))
         return end - start
 
-    def _turned(self, x: Any) -> Any:
+    def _unwrapped(self, x: Any) -> Any:
         d = x - self.mu
         turns = T.rint(d / (2 * math.pi))
         return turns + S.vonmises_cdf(self.kappa, d - 2 * math.pi * turns)

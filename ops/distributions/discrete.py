@@ -10,8 +10,8 @@ from ..core.tensor import as_tensor
 from .distribution import Distribution, NoClosedForm, inside
 
 __all__ = [
-    "Bernoulli", "BetaBinomial", "Binomial", "Categorical", "DiscreteUniform", "Geometric", "Hypergeometric", "LogSeries",
-    "NegativeBinomial", "Poisson", "ZeroInflatedPoisson", "Zipf",
+    "Bernoulli", "BetaBinomial", "Binomial", "Categorical", "DiscreteUniform", "Geometric", "Hypergeometric",
+    "LogSeries", "NegativeBinomial", "Poisson", "ZeroInflatedPoisson", "Zipf",
 ]  # fmt: skip
 
 S: Any = T.special

@@ -16,18 +16,12 @@ from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.conditions import checked
 from .draw_parameters import Size, draw_lengths, real_parameters, sized
+from .fractions import open_uniform
 
 
 def positive(what: str, x: TensorVariable) -> TensorVariable:
     """`x` with the check that each element is above 0; NaN passes, as in NumPy."""
     return checked(x, T.logical_not(x <= 0), f"{what} must be positive", of=x)
-
-
-def open_uniform(stream: Any, lengths: Any, dtype: str) -> Any:
-    """Numbers above 0 and below 1 from a new draw of a stream."""
-    from .streams import _inside  # noqa: PLC0415  (it imports this module)
-
-    return _inside(stream._bits(lengths, 1)[0], dtype)
 
 
 class ContinuousDraws:
@@ -183,8 +177,8 @@ class ContinuousDraws:
     ) -> TensorVariable:
         """Normal vectors of this mean and covariance.
 
-        `method`: the root of `cov`, by "cholesky", or "eigh" for a singular matrix.  Raises ValueError for shapes that do
-        not fit.
+        `method`: the root of `cov`, by "cholesky", or "eigh" for a singular matrix.  Raises ValueError for another
+        method, or shapes that do not fit.
         """
         mean, cov = real_parameters((mean, cov), dtype)
         if mean.ndim < 1 or cov.ndim < 2:

@@ -10,8 +10,9 @@ from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..shapes.conditions import checked
-from .continuous import open_uniform, positive
+from .continuous import positive
 from .draw_parameters import Size, draw_lengths, probability, real_parameters, sized
+from .fractions import open_uniform
 
 
 class DiscreteDraws:
@@ -53,7 +54,8 @@ class DiscreteDraws:
     def negative_binomial(self, n: TensorLike, p: TensorLike, size: Size = None) -> TensorVariable:
         """How many trials fail before `n` succeed: a Poisson number whose mean is a gamma number."""
         count, q = real_parameters((n, probability("negative_binomial", p)), "float64")
-        lengths, (count, q) = sized(size, (positive("negative_binomial: n", count), positive("negative_binomial: p", q)))
+        count, q = positive("negative_binomial: n", count), positive("negative_binomial: p", q)
+        lengths, (count, q) = sized(size, (count, q))
         mean = self.standard_gamma(count, lengths) * ((1 - q) / q)
         return self.poisson(mean, lengths)
 
@@ -110,7 +112,7 @@ class DiscreteDraws:
         return T.stack(found, axis=-1)
 
     def multivariate_hypergeometric(self, colors: TensorLike, nsample: TensorLike, size: Size = None) -> TensorVariable:
-        """How many of each color are among `nsample` drawn without replacement, along the last axis, of known length."""
+        """How many of each color are in a sample drawn without replacement; the last axis has a known length."""
         counts = as_tensor(colors)
         k = _known("multivariate_hypergeometric: colors", counts)
         left, rest = as_tensor(nsample), T.sum(counts, axis=-1)

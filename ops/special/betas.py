@@ -18,7 +18,6 @@ from .parts import (
     plus_parts,
     stirling,
     times_parts,
-    two_product,
     two_sum,
 )
 from .scalars import digamma_of, exp, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, scalar, sqrt
@@ -197,7 +196,7 @@ def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, floa
     v = x if swapped else y
     factor = beta_factor(p, q, u, v)
     got = 0.0
-    if q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or u < 0.02 * v and p < 40.0:
+    if q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or (u < 0.02 * v and p < 40.0):
         got = factor * beta_series(p, q, u)
     else:
         got = factor * beta_fraction(p, q, u, v)
@@ -211,17 +210,17 @@ def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, floa
 def betainc(a: float, b: float, x: float) -> float:
     """The incomplete beta function, regularized; NaN outside of a, b >= 0 and 0 <= x <= 1.
 
-    Within 8 ulp for a, b <= 1e5 where the result is below 0.9 of the way.
+    Within 8 ulp of the smaller one of it and 1 less it, for a, b <= 1e5; within 32 in the worst cases found.
     """
     if a != a or b != b or x != x or a < 0.0 or b < 0.0 or x < 0.0 or x > 1.0:
         return nan
-    if a == 0.0 and b == 0.0 or a == inf and b == inf:
+    if (a == 0.0 and b == 0.0) or (a == inf and b == inf):
         return nan
-    if x == 0.0 and a > 0.0 or b == 0.0 and x < 1.0 or a == inf and x < 1.0:
+    if (x == 0.0 and a > 0.0) or (b == 0.0 and x < 1.0) or (a == inf and x < 1.0):
         return 0.0
     if x == 1.0 or a == 0.0 or b == inf:
         return 1.0 if x > 0.0 else 0.0
-    p, q = incomplete_beta(a, b, x, 1.0 - x)
+    p, _q = incomplete_beta(a, b, x, 1.0 - x)
     return p
 
 
@@ -230,13 +229,13 @@ def betaincc(a: float, b: float, x: float) -> float:
     """1 - betainc(a, b, x), without cancellation above the mean."""
     if a != a or b != b or x != x or a < 0.0 or b < 0.0 or x < 0.0 or x > 1.0:
         return nan
-    if a == 0.0 and b == 0.0 or a == inf and b == inf:
+    if (a == 0.0 and b == 0.0) or (a == inf and b == inf):
         return nan
-    if x == 0.0 and a > 0.0 or b == 0.0 and x < 1.0 or a == inf and x < 1.0:
+    if (x == 0.0 and a > 0.0) or (b == 0.0 and x < 1.0) or (a == inf and x < 1.0):
         return 1.0
     if x == 1.0 or a == 0.0 or b == inf:
         return 0.0 if x > 0.0 else 1.0
-    p, q = incomplete_beta(a, b, x, 1.0 - x)
+    _p, q = incomplete_beta(a, b, x, 1.0 - x)
     return q
 
 
@@ -271,29 +270,29 @@ def beta_slopes(a: float, b: float, x: float, y: float) -> tuple[float, float]:
 
 @scalar
 def betainc_by_a(a: float, b: float, x: float) -> float:
-    """The derivative of `betainc` by a."""
+    """The derivative of `betainc` by a, within 1e-12 of its larger term."""
     if not (a > 0.0 and b > 0.0 and x >= 0.0 and x <= 1.0) or a == inf or b == inf:
         return nan
     if x == 0.0 or x == 1.0:
         return 0.0
     if x * (a + b) > a:
-        by_b, by_a = beta_slopes(b, a, 1.0 - x, x)
+        _by_b, by_a = beta_slopes(b, a, 1.0 - x, x)
         return -by_a
-    by_a, by_b = beta_slopes(a, b, x, 1.0 - x)
+    by_a, _by_b = beta_slopes(a, b, x, 1.0 - x)
     return by_a
 
 
 @scalar
 def betainc_by_b(a: float, b: float, x: float) -> float:
-    """The derivative of `betainc` by b."""
+    """The derivative of `betainc` by b, within 1e-12 of its larger term."""
     if not (a > 0.0 and b > 0.0 and x >= 0.0 and x <= 1.0) or a == inf or b == inf:
         return nan
     if x == 0.0 or x == 1.0:
         return 0.0
     if x * (a + b) > a:
-        by_b, by_a = beta_slopes(b, a, 1.0 - x, x)
+        by_b, _by_a = beta_slopes(b, a, 1.0 - x, x)
         return -by_b
-    by_a, by_b = beta_slopes(a, b, x, 1.0 - x)
+    _by_a, by_b = beta_slopes(a, b, x, 1.0 - x)
     return by_b
 
 
@@ -314,7 +313,7 @@ def beta_quantile(a: float, b: float, p: float, q: float) -> float:
         w = z * sqrt(h + t if h + t > 0.0 else 0.0) / h - (s - r) * (t + 5.0 / 6.0 - 2.0 / (3.0 * h))
         x = a / (a + b * exp(2.0 * w)) if w < 300.0 else 0.0
     if not (x > 0.0 and x < 1.0):
-        e, e_low = log_beta_parts(a, b)
+        e, _e_low = log_beta_parts(a, b)
         x = exp((log(p) + log(a) + e) / a)
         x = x if x < 0.9 else 0.5
     if x < 1e-290:
@@ -378,5 +377,5 @@ def incomplete_beta_at_mean(a: float, b: float) -> float:
     """I_x(a, b) at the mean, or at 1/2 where it is nearer to it: the border between both sides of the inverse."""
     x = a / (a + b)
     x = 0.5 if a + b <= 2.0 else x
-    p, q = incomplete_beta(a, b, x, 1.0 - x)
+    p, _q = incomplete_beta(a, b, x, 1.0 - x)
     return p

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .parts import log1p_parts
-from .scalars import exp, expm1, fabs, inf, log, log1p, nan, scalar, sqrt
+from .scalars import expm1, fabs, inf, log, log1p, nan, scalar, sqrt
 
 
 @scalar
@@ -37,8 +37,10 @@ def rel_entr(x: float, y: float) -> float:
     """x log(x / y), 0 where x is 0, inf where one is negative; within 8 ulp."""
     ratio = x / y
     d = (x - y) / y
-    logarithm = log1p(d) if ratio > 0.5 and ratio < 2.0 else log(x) - log(y) if ratio < 1e-300 or ratio > 1e300 else log(ratio)
-    return x + y if x != x or y != y else x * logarithm if x > 0.0 and y > 0.0 else 0.0 if x == 0.0 and y >= 0.0 else inf
+    far = log(x) - log(y) if ratio < 1e-300 or ratio > 1e300 else log(ratio)
+    logarithm = log1p(d) if ratio > 0.5 and ratio < 2.0 else far
+    inner = x * logarithm if x > 0.0 and y > 0.0 else 0.0 if x == 0.0 and y >= 0.0 else inf
+    return x + y if x != x or y != y else inner
 
 
 @scalar
@@ -61,7 +63,8 @@ def kl_div(x: float, y: float) -> float:
 def huber(delta: float, r: float) -> float:
     """Huber's loss: r**2 / 2 up to |r| = delta, and straight lines beyond; inf for a negative delta."""
     a = fabs(r)
-    return delta + r if delta != delta or r != r else inf if delta < 0.0 else 0.5 * r * r if a <= delta else delta * (a - 0.5 * delta)
+    loss = 0.5 * r * r if a <= delta else delta * (a - 0.5 * delta)
+    return delta + r if delta != delta or r != r else inf if delta < 0.0 else loss
 
 
 @scalar

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...graph import Op
 from ..core import promotion
+from ..core.namespace import T
 from ..elementwise.c_forms import call
 from ..elementwise.pointwise import Elementwise
 from ..elementwise.records import add_special
@@ -27,14 +28,7 @@ class SpecialFunction(Elementwise):
         return SPECIAL
 
     def __reduce__(self) -> Any:
-        return named, (self.name,)
-
-
-def named(name: str) -> SpecialFunction:
-    """The special function of this name."""
-    from . import functions  # noqa: F401, PLC0415  (it fills the table)
-
-    return SPECIAL[name]
+        return T.special.function_named, (self.name,)
 
 
 def special_op(

@@ -16,16 +16,29 @@ from ..core.derivatives import _counts, finite
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
-from ..elementwise.exponential import digamma, erf, erfc, expm1, gamma, gammaln, log1p, polygamma, xlogy
+from ..elementwise.exponential import digamma as digamma
+from ..elementwise.exponential import erf as erf
+from ..elementwise.exponential import erfc as erfc
+from ..elementwise.exponential import expm1 as expm1
+from ..elementwise.exponential import gamma as gamma
+from ..elementwise.exponential import gammaln as gammaln
+from ..elementwise.exponential import log1p as log1p
+from ..elementwise.exponential import polygamma as polygamma
 from ..elementwise.exponential import sigmoid as expit
-from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals, quantiles
-from .function import SPECIAL, special_op
+from ..elementwise.exponential import xlogy as xlogy
+from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals, orders01, oscillating, quantiles
+from .function import SPECIAL, SpecialFunction, special_op
 
 if TYPE_CHECKING:
     from ..core.signatures import Binary, Unary
 
 psi = digamma
 TWO_OVER_ROOT_PI, ROOT_2PI = 2 / math.sqrt(math.pi), math.sqrt(2 * math.pi)
+
+
+def function_named(name: str) -> SpecialFunction:
+    """The special function of this name, for copies and pickles."""
+    return SPECIAL[name]
 
 
 def _refused(name: str, reason: str) -> Callable[..., Any]:
@@ -136,8 +149,10 @@ gammainc: Binary = special_op(
     gammas.gammainc, lambda g, y, a, x: g * gammainc_by_a(a, x), lambda g, y, a, x: g * _gamma_density(a, x), cost=500
 )
 gammaincc: Binary = special_op(
-    gammas.gammaincc, lambda g, y, a, x: -g * gammainc_by_a(a, x), lambda g, y, a, x: -g * _gamma_density(a, x), cost=500
-)
+    gammas.gammaincc,
+    lambda g, y, a, x: -g * gammainc_by_a(a, x),
+    lambda g, y, a, x: -g * _gamma_density(a, x), cost=500,
+)  # fmt: skip
 gammaincinv: Binary = special_op(
     gammas.gammaincinv,
     lambda g, y, a, p: -g * gammainc_by_a(a, y) / _gamma_density(a, y),
@@ -244,14 +259,14 @@ def _over(y: Any, x: Any, at_0: float) -> Any:
     return T.switch(zero, at_0, y / T.switch(zero, 1, x))
 
 
-i0: Unary = special_op(bessel.i0, lambda g, y, x: g * i1(x), cost=40, even=True)
-i1: Unary = special_op(bessel.i1, lambda g, y, x: g * (i0(x) - _over(y, x, 0.5)), cost=40, increasing=True)
-i0e: Unary = special_op(bessel.i0e, lambda g, y, x: g * (i1e(x) - T.sign(x) * y), cost=40, even=True)
-i1e: Unary = special_op(bessel.i1e, lambda g, y, x: g * (i0e(x) - T.sign(x) * y - _over(y, x, 0.5)), cost=40)
-k0: Unary = special_op(bessel.k0, lambda g, y, x: -g * k1(x), cost=45)
-k1: Unary = special_op(bessel.k1, lambda g, y, x: -g * (k0(x) + y / x), cost=45)
-k0e: Unary = special_op(bessel.k0e, lambda g, y, x: g * (y - k1e(x)), cost=45)
-k1e: Unary = special_op(bessel.k1e, lambda g, y, x: g * (y - k0e(x) - y / x), cost=45)
+i0: Unary = special_op(orders01.i0, lambda g, y, x: g * i1(x), cost=40, even=True)
+i1: Unary = special_op(orders01.i1, lambda g, y, x: g * (i0(x) - _over(y, x, 0.5)), cost=40, increasing=True)
+i0e: Unary = special_op(orders01.i0e, lambda g, y, x: g * (i1e(x) - T.sign(x) * y), cost=40, even=True)
+i1e: Unary = special_op(orders01.i1e, lambda g, y, x: g * (i0e(x) - T.sign(x) * y - _over(y, x, 0.5)), cost=40)
+k0: Unary = special_op(orders01.k0, lambda g, y, x: -g * k1(x), cost=45)
+k1: Unary = special_op(orders01.k1, lambda g, y, x: -g * (k0(x) + y / x), cost=45)
+k0e: Unary = special_op(orders01.k0e, lambda g, y, x: g * (y - k1e(x)), cost=45)
+k1e: Unary = special_op(orders01.k1e, lambda g, y, x: g * (y - k0e(x) - y / x), cost=45)
 kv: Binary = special_op(
     bessel.kv,
     lambda g, y, v, x: g * kv_by_order(v, x),
@@ -290,20 +305,20 @@ iv_by_order: Binary = special_op(
 
 # --- Bessel functions
 _ORDER = "that by the order has no closed form (DLMF 10.15)"
-j0: Unary = special_op(bessel.j0, lambda g, y, x: -g * j1(x), cost=400, even=True)
-j1: Unary = special_op(bessel.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=400)
-y0: Unary = special_op(bessel.y0, lambda g, y, x: -g * y1(x), cost=400)
-y1: Unary = special_op(bessel.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=400)
+j0: Unary = special_op(oscillating.j0, lambda g, y, x: -g * j1(x), cost=400, even=True)
+j1: Unary = special_op(oscillating.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=400)
+y0: Unary = special_op(oscillating.y0, lambda g, y, x: -g * y1(x), cost=400)
+y1: Unary = special_op(oscillating.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=400)
 jv: Binary = special_op(
-    bessel.jv, _no_slope("jv", _ORDER), lambda g, y, v, x: 0.5 * g * (jv(v - 1, x) - jv(v + 1, x)), cost=1200
+    oscillating.jv, _no_slope("jv", _ORDER), lambda g, y, v, x: 0.5 * g * (jv(v - 1, x) - jv(v + 1, x)), cost=1200
 )
 yv: Binary = special_op(
-    bessel.yv, _no_slope("yv", _ORDER), lambda g, y, v, x: 0.5 * g * (yv(v - 1, x) - yv(v + 1, x)), cost=1200
+    oscillating.yv, _no_slope("yv", _ORDER), lambda g, y, v, x: 0.5 * g * (yv(v - 1, x) - yv(v + 1, x)), cost=1200
 )
-airyai: Unary = special_op(bessel.airyai, lambda g, y, x: g * airyaip(x), cost=1200)
-airyaip: Unary = special_op(bessel.airyaip, lambda g, y, x: g * x * airyai(x), cost=1200)
-airybi: Unary = special_op(bessel.airybi, lambda g, y, x: g * airybip(x), cost=1200)
-airybip: Unary = special_op(bessel.airybip, lambda g, y, x: g * x * airybi(x), cost=1200)
+airyai: Unary = special_op(oscillating.airyai, lambda g, y, x: g * airyaip(x), cost=1200)
+airyaip: Unary = special_op(oscillating.airyaip, lambda g, y, x: g * x * airyai(x), cost=1200)
+airybi: Unary = special_op(oscillating.airybi, lambda g, y, x: g * airybip(x), cost=1200)
+airybip: Unary = special_op(oscillating.airybip, lambda g, y, x: g * x * airybi(x), cost=1200)
 
 
 def airy(x: TensorLike) -> tuple[TensorVariable, TensorVariable, TensorVariable, TensorVariable]:
@@ -410,7 +425,8 @@ vonmises_quantile: Binary = special_op(
     lambda g, y, k, u: g * (2 * math.pi * i0e(k)) / T.exp(k * (T.cos(y) - 1)), cost=10000,
 )  # fmt: skip
 
-__all__ = sorted({
-    *(name for name in SPECIAL if name != "zeta"), "airy", "digamma", "erf", "erfc", "expit", "expm1", "fresnel", "gamma",
-    "gammaln", "lambertw", "log1p", "log_expit", "multigammaln", "polygamma", "psi", "voigt_profile", "xlogy", "zeta",
-})  # fmt: skip
+__all__ = [
+    "airy", "digamma", "erf", "erfc", "expit", "expm1", "fresnel", "gamma", "gammaln", "lambertw", "log1p", "log_expit",
+    "multigammaln", "polygamma", "psi", "voigt_profile", "xlogy",
+]  # fmt: skip
+__all__.extend(SPECIAL)

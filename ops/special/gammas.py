@@ -11,8 +11,33 @@ from __future__ import annotations
 import math
 
 from .errors import erfcx, ndtri
-from .parts import divided_parts, exp_parts, log1p_parts, log_gamma_parts, log_in_parts, plus_parts, stirling, times_parts, two_sum
-from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, polynomial, power, scalar, sqrt
+from .parts import (
+    divided_parts,
+    exp_parts,
+    log1p_parts,
+    log_gamma_parts,
+    log_in_parts,
+    plus_parts,
+    stirling,
+    times_parts,
+    two_sum,
+)
+from .scalars import (
+    digamma_of,
+    exp,
+    expm1,
+    fabs,
+    floor,
+    inf,
+    log,
+    log1p,
+    log_gamma,
+    nan,
+    polynomial,
+    power,
+    scalar,
+    sqrt,
+)
 
 TWO_PI, EULER = 2 * math.pi, 0.5772156649015329
 TEMME_0 = (
@@ -187,7 +212,7 @@ def incomplete_gamma(a: float, x: float) -> tuple[float, float]:
 
 @scalar
 def upper_fraction(a: float, x: float) -> float:
-    """Q(a, x) gamma(a) exp(x) x**-a for x >= 1, by the continued fraction of DLMF 8.9.2, or its even part for a >= 1."""
+    """Q(a, x) gamma(a) exp(x) x**-a for x >= 1: the continued fraction of DLMF 8.9.2, or its even part."""
     if a < 1.0:
         # the fraction itself, of positive terms, from its end on
         rest = x
@@ -225,7 +250,7 @@ def gammainc(a: float, x: float) -> float:
         return nan if x == inf else 0.0
     if x == inf:
         return 1.0
-    p, q = incomplete_gamma(a, x)
+    p, _q = incomplete_gamma(a, x)
     return p
 
 
@@ -242,13 +267,15 @@ def gammaincc(a: float, x: float) -> float:
         return nan if x == inf else 1.0
     if x == inf:
         return 0.0
-    p, q = incomplete_gamma(a, x)
+    _p, q = incomplete_gamma(a, x)
     return q
 
 
 @scalar
 def gammainc_by_a(a: float, x: float) -> float:
-    """The derivative of `gammainc` by a: the series, or the continued fraction, differentiated term by term.
+    """The derivative of `gammainc` by a, within 64 ulp.
+
+    The series, or the continued fraction, term by term.
 
     Both are sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign.
     """
@@ -350,7 +377,7 @@ def gamma_quantile(a: float, p: float, q: float) -> float:
             better = 0.5 * (low + high) if high < inf else 2.0 * x
         moved = fabs(better - x)
         x = better
-        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or fabs(bend) < 3e-6 and moved < 1e-6 * x:
+        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
             break
     return x
 

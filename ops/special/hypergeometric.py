@@ -5,9 +5,7 @@ DLMF 13.2, 13.7, 15.2, 15.8.  They are not exact in general: terms of a series m
 
 from __future__ import annotations
 
-import math
-
-from .scalars import digamma_of, exp, fabs, floor, gamma_of, inf, log, log_gamma, nan, power, rint, scalar, sqrt
+from .scalars import exp, fabs, floor, inf, log, log_gamma, nan, power, rint, scalar
 
 
 @scalar
@@ -104,8 +102,8 @@ def hyp2f1(a: float, b: float, c: float, x: float) -> float:
     """
     if a != a or b != b or c != c or x != x:
         return nan
-    ends = a <= 0.0 and a == floor(a) or b <= 0.0 and b == floor(b)
-    if c <= 0.0 and c == floor(c) and not (ends and (a == floor(a) and a >= c or b == floor(b) and b >= c)):
+    ends = (a <= 0.0 and a == floor(a)) or (b <= 0.0 and b == floor(b))
+    if c <= 0.0 and c == floor(c) and not (ends and ((a == floor(a) and a >= c) or (b == floor(b) and b >= c))):
         return inf
     if x == 0.0 or a == 0.0 or b == 0.0:
         return 1.0

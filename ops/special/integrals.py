@@ -1,22 +1,20 @@
 """Exponential, elliptic and Fresnel integrals, the dilogarithm, Lambert's W, Struve's and Owen's functions.
 
-DLMF 6.2, 6.12 (exponential integrals, with Chebyshev fits beyond the series), 19.8 (arithmetic-geometric means; S. Adlaj,
-"An eloquent formula for the perimeter of an ellipse", 2012), 7.3 (Fresnel), 25.12 (dilogarithm, in powers of a logarithm),
-4.13 (W, by Halley's steps), 11.5 (Struve); D. B. Owen, "Tables for computing bivariate normal probabilities", 1956.
+DLMF 6.2 and 6.12 (exponential integrals, with Chebyshev fits beyond the series), 19.8 (arithmetic-geometric means; S.
+Adlaj, "An eloquent formula for the perimeter of an ellipse", 2012), 7.3 (Fresnel), 25.12 (dilogarithm), 4.13 (W), 11.5
+(Struve); D. B. Owen, "Tables for computing bivariate normal probabilities", 1956.
 """
 
 from __future__ import annotations
 
 import math
 
-from .bessel import bessel_y
-from .errors import half_gaussian, ndtr
-from .parts import exp_parts, two_product
+from .errors import half_gaussian
+from .oscillating import bessel_y
+from .parts import two_product
 from .scalars import (
-    atan,
     copysign,
     cos,
-    erf,
     erfc,
     exp,
     fabs,
@@ -294,7 +292,7 @@ def spence_near_1(x: float, w: float) -> float:
 
 
 BRANCH_SERIES = (
-    -1.0, 1.0, -0.3333333333333333, 0.1527777777777778, -0.07962962962962963, 0.04450231481481481,
+    1.0, -0.3333333333333333, 0.1527777777777778, -0.07962962962962963, 0.04450231481481481,
     -0.025984714873603765, 0.01563563253233392, -0.009616892024299432,
 )  # fmt: skip
 BRANCH, BRANCH_LOW = 0.36787944117144233, -1.2428753672788363e-17
@@ -314,8 +312,8 @@ def lambertw_1(x: float) -> float:
 
 @scalar
 def lambert(x: float, lower: int) -> float:
-    """A real branch of Lambert's W: from a series in the distance to -1/e, or logarithms, by at most 8 of Halley's steps."""
-    if x != x or x < -BRANCH or lower and x > 0.0:
+    """A real branch of Lambert's W: by its series at -1/e, or from logarithms by at most 8 steps of fourth order."""
+    if x != x or x < -BRANCH or (lower and x > 0.0):
         return nan
     if x == 0.0:
         return -inf if lower else x
@@ -328,7 +326,7 @@ def lambert(x: float, lower: int) -> float:
     if fabs(p) < 0.03:
         # the series at the branch point (DLMF 4.13.6)
         series = polynomial(BRANCH_SERIES, p)
-        return series
+        return p * series - 1.0
     w = -1.0 + p * (1.0 + p * (-0.3333333333333333 + p * 0.1527777777777778))
     if lower and x > -0.25:
         logarithm = log(-x)
@@ -351,9 +349,10 @@ def lambert(x: float, lower: int) -> float:
 
 @scalar
 def struve(v: float, x: float) -> float:
-    """Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30; NaN for x < 0 unless v is an integer.
+    """Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30.
 
-    The power series for small x, else Y plus the integral of DLMF 11.5.2 by the double exponential rule.
+    NaN for x < 0 unless v is an integer.  The power series for small x, else Y plus the integral of DLMF 11.5.2 by
+    the double exponential rule.
     """
     if v != v or x != x or v <= -1.0 or v == inf:
         return nan

@@ -7,7 +7,7 @@ DLMF 5.11.1.
 
 from __future__ import annotations
 
-from .scalars import exp, fabs, fma, inf, log, polynomial, rint, scalar, scaled
+from .scalars import exp, fma, log, polynomial, rint, scalar, scaled
 
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 PER_LN2 = 1.4426950408889634

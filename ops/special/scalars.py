@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import wraps
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -17,7 +18,8 @@ import numpy as np
 from ..elementwise import special as _special
 
 MODULES = (
-    "parts", "errors", "entropies", "gammas", "betas", "bessel", "integrals", "hypergeometric", "quantiles",
+    "parts", "errors", "entropies", "gammas", "betas", "orders01", "bessel", "oscillating", "integrals",
+    "hypergeometric", "quantiles",
 )  # fmt: skip
 """The families, each of which uses earlier ones only."""
 inf, nan = math.inf, math.nan
@@ -58,6 +60,18 @@ def meaning(function: Callable[..., float]) -> Callable[..., np.ndarray]:
 # --- functions of the C library, and of other headers
 
 
+def _kept(function: Callable[..., float]) -> Callable[..., float]:
+    """Return a function that gives a NumPy number for one."""
+
+    @wraps(function)
+    def kept(x: float, *others: float) -> float:
+        result = function(x, *others)
+        return np.float64(result) if isinstance(x, np.float64) else result
+
+    return kept
+
+
+@_kept
 def exp(x: float) -> float:
     try:
         return math.exp(x)
@@ -65,14 +79,17 @@ def exp(x: float) -> float:
         return inf
 
 
+@_kept
 def log(x: float) -> float:
     return math.log(x) if x > 0 else -inf if x == 0 else nan
 
 
+@_kept
 def log1p(x: float) -> float:
     return math.log1p(x) if x > -1 else -inf if x == -1 else nan
 
 
+@_kept
 def expm1(x: float) -> float:
     try:
         return math.expm1(x)
@@ -80,26 +97,32 @@ def expm1(x: float) -> float:
         return inf
 
 
+@_kept
 def power(x: float, y: float) -> float:
     return float(np.float64(x) ** np.float64(y))
 
 
+@_kept
 def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0 else nan
 
 
+@_kept
 def sin(x: float) -> float:
     return math.sin(x) if math.isfinite(x) else nan
 
 
+@_kept
 def cos(x: float) -> float:
     return math.cos(x) if math.isfinite(x) else nan
 
 
+@_kept
 def tan(x: float) -> float:
     return math.tan(x) if math.isfinite(x) else nan
 
 
+@_kept
 def cosh(x: float) -> float:
     try:
         return math.cosh(x)
@@ -107,6 +130,7 @@ def cosh(x: float) -> float:
         return inf
 
 
+@_kept
 def sinh(x: float) -> float:
     try:
         return math.sinh(x)
@@ -114,17 +138,24 @@ def sinh(x: float) -> float:
         return math.copysign(inf, x)
 
 
+@_kept
 def floor(x: float) -> float:
     return float(math.floor(x)) if math.isfinite(x) else x
 
 
+@_kept
 def rint(x: float) -> float:
     return float(round(x)) if math.isfinite(x) else x
 
 
-fabs, copysign, erf, erfc, atan = math.fabs, math.copysign, math.erf, math.erfc, math.atan
+def fabs(x: float) -> float:
+    return abs(x)
 
 
+copysign, erf, erfc, atan = (_kept(f) for f in (math.copysign, math.erf, math.erfc, math.atan))
+
+
+@_kept
 def scaled(x: float, k: float) -> float:
     """x * 2**k for a whole number k."""
     return math.ldexp(x, int(k)) if math.isfinite(k) else nan

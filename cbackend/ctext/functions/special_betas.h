@@ -235,8 +235,8 @@ static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second
     return got;
 }
 
-/* The incomplete beta function, regularized; NaN outside of a, b >= 0 and 0 <= x <= 1. Within 8 ulp for a, b <=
-   1e5 where the result is below 0.9 of the way. */
+/* The incomplete beta function, regularized; NaN outside of a, b >= 0 and 0 <= x <= 1. Within 8 ulp of the smaller
+   one of it and 1 less it, for a, b <= 1e5; within 32 in the worst cases found. */
 static inline f64 ag_betainc_f64(f64 a, f64 b, f64 x)
 {
     if (a != a || b != b || x != x || a < 0.0 || b < 0.0 || x < 0.0 || x > 1.0) {
@@ -252,8 +252,8 @@ static inline f64 ag_betainc_f64(f64 a, f64 b, f64 x)
         return x > 0.0 ? 1.0 : 0.0;
     }
     f64 p = 0;
-    f64 q = 0;
-    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
+    f64 _q = 0;
+    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &_q);
     return p;
 }
 
@@ -272,9 +272,9 @@ static inline f64 ag_betaincc_f64(f64 a, f64 b, f64 x)
     if (x == 1.0 || a == 0.0 || b == __builtin_inf()) {
         return x > 0.0 ? 0.0 : 1.0;
     }
-    f64 p = 0;
+    f64 _p = 0;
     f64 q = 0;
-    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
+    _p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
     return q;
 }
 
@@ -307,7 +307,7 @@ static inline f64 ag_beta_slopes_f64(f64 a, f64 b, f64 x, f64 y, f64 *second)
     return factor * ((log_x - ag_digamma_f64(a + 1.0) + joint) * total + by_a);
 }
 
-/* The derivative of `betainc` by a. */
+/* The derivative of `betainc` by a, within 1e-12 of its larger term. */
 static inline f64 ag_betainc_by_a_f64(f64 a, f64 b, f64 x)
 {
     if (!(a > 0.0 && b > 0.0 && x >= 0.0 && x <= 1.0) || a == __builtin_inf() || b == __builtin_inf()) {
@@ -316,17 +316,17 @@ static inline f64 ag_betainc_by_a_f64(f64 a, f64 b, f64 x)
     if (x == 0.0 || x == 1.0) {
         return 0.0;
     }
-    f64 by_b = 0;
+    f64 _by_b = 0;
     f64 by_a = 0;
     if (x * (a + b) > a) {
-        by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &by_a);
+        _by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &by_a);
         return -by_a;
     }
-    by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &by_b);
+    by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &_by_b);
     return by_a;
 }
 
-/* The derivative of `betainc` by b. */
+/* The derivative of `betainc` by b, within 1e-12 of its larger term. */
 static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
 {
     if (!(a > 0.0 && b > 0.0 && x >= 0.0 && x <= 1.0) || a == __builtin_inf() || b == __builtin_inf()) {
@@ -336,12 +336,12 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
         return 0.0;
     }
     f64 by_b = 0;
-    f64 by_a = 0;
+    f64 _by_a = 0;
     if (x * (a + b) > a) {
-        by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &by_a);
+        by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &_by_a);
         return -by_b;
     }
-    by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &by_b);
+    _by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &by_b);
     return by_b;
 }
 
@@ -362,8 +362,8 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
     }
     if (!(x > 0.0 && x < 1.0)) {
         f64 e = 0;
-        f64 e_low = 0;
-        e = ag_log_beta_parts_f64(a, b, &e_low);
+        f64 _e_low = 0;
+        e = ag_log_beta_parts_f64(a, b, &_e_low);
         x = ag_exp_f64((ag_log_f64(p) + ag_log_f64(a) + e) / a);
         x = x < 0.9 ? x : 0.5;
     }
@@ -412,8 +412,8 @@ INLINE f64 ag_incomplete_beta_at_mean_f64(f64 a, f64 b)
     f64 x = a / (a + b);
     x = a + b <= 2.0 ? 0.5 : x;
     f64 p = 0;
-    f64 q = 0;
-    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
+    f64 _q = 0;
+    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &_q);
     return p;
 }
 

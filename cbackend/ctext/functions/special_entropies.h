@@ -36,10 +36,10 @@ INLINE f64 ag_rel_entr_f64(f64 x, f64 y)
 {
     const f64 ratio = x / y;
     const f64 d = (x - y) / y;
-    const f64 logarithm = ratio > 0.5 && ratio < 2.0 ? ag_log1p_f64(d) : ratio < 1e-300 || ratio > 1e+300 ?
-        ag_log_f64(x) - ag_log_f64(y) : ag_log_f64(ratio);
-    return x != x || y != y ? x + y : x > 0.0 && y > 0.0 ? x * logarithm : x == 0.0 && y >= 0.0 ? 0.0 :
-        __builtin_inf();
+    const f64 far = ratio < 1e-300 || ratio > 1e+300 ? ag_log_f64(x) - ag_log_f64(y) : ag_log_f64(ratio);
+    const f64 logarithm = ratio > 0.5 && ratio < 2.0 ? ag_log1p_f64(d) : far;
+    const f64 inner = x > 0.0 && y > 0.0 ? x * logarithm : x == 0.0 && y >= 0.0 ? 0.0 : __builtin_inf();
+    return x != x || y != y ? x + y : inner;
 }
 
 /* x log(x / y) - x + y, y where x is 0, inf where one is negative; within 8 ulp. */
@@ -68,8 +68,8 @@ static inline f64 ag_kl_div_f64(f64 x, f64 y)
 INLINE f64 ag_huber_f64(f64 delta, f64 r)
 {
     const f64 a = fabs_F(r);
-    return delta != delta || r != r ? delta + r : delta < 0.0 ? __builtin_inf() : a <= delta ? 0.5 * r * r : delta *
-        (a - 0.5 * delta);
+    const f64 loss = a <= delta ? 0.5 * r * r : delta * (a - 0.5 * delta);
+    return delta != delta || r != r ? delta + r : delta < 0.0 ? __builtin_inf() : loss;
 }
 
 /* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 4 ulp. */

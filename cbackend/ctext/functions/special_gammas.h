@@ -141,7 +141,7 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
     return c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * high))));
 }
 
-/* Q(a, x) gamma(a) exp(x) x**-a for x >= 1, by the continued fraction of DLMF 8.9.2, or its even part for a >= 1. */
+/* Q(a, x) gamma(a) exp(x) x**-a for x >= 1: the continued fraction of DLMF 8.9.2, or its even part. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
     f64 k = 0;
@@ -256,8 +256,8 @@ static inline f64 ag_gammainc_f64(f64 a, f64 x)
         return 1.0;
     }
     f64 p = 0;
-    f64 q = 0;
-    p = ag_incomplete_gamma_f64(a, x, &q);
+    f64 _q = 0;
+    p = ag_incomplete_gamma_f64(a, x, &_q);
     return p;
 }
 
@@ -279,13 +279,13 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     if (x == __builtin_inf()) {
         return 0.0;
     }
-    f64 p = 0;
+    f64 _p = 0;
     f64 q = 0;
-    p = ag_incomplete_gamma_f64(a, x, &q);
+    _p = ag_incomplete_gamma_f64(a, x, &q);
     return q;
 }
 
-/* The derivative of `gammainc` by a: the series, or the continued fraction, differentiated term by term. Both are
+/* The derivative of `gammainc` by a, within 64 ulp. The series, or the continued fraction, term by term. Both are
    sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
 static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
 {

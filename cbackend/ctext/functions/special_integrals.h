@@ -66,7 +66,7 @@
     0x1.04d7f65caf373p-29, -0x1.658a4b8f16a75p-35, 0x1.f63f1e311ac24p-41, -0x1.6731c59dbd7dep-46, \
     0x1.04805fdce7819p-51, -0x1.7e168b15d7aadp-57
 #define BRANCH_SERIES \
-    -1.0, 1.0, -0x1.5555555555555p-2, 0x1.38e38e38e38e4p-3, -0x1.4629b7f0d462ap-4, 0x1.6c901e573ac8fp-5, \
+    1.0, -0x1.5555555555555p-2, 0x1.38e38e38e38e4p-3, -0x1.4629b7f0d462ap-4, 0x1.6c901e573ac8fp-5, \
     -0x1.a9bbcb24fe2a0p-6, 0x1.002c98983bc43p-6, -0x1.3b20565de449cp-7
 
 /* The integral of exp(-t) / t from x to infinity, within 6 ulp; NaN for x < 0. */
@@ -287,8 +287,7 @@ static inline f64 ag_spence_f64(f64 x)
     return ag_spence_near_1_f64(x, -ag_log1p_f64(x - 1.0));
 }
 
-/* A real branch of Lambert's W: from a series in the distance to -1/e, or logarithms, by at most 8 of Halley's
-   steps. */
+/* A real branch of Lambert's W: by its series at -1/e, or from logarithms by at most 8 steps of fourth order. */
 static inline f64 ag_lambert_f64(f64 x, i32 lower)
 {
     if (x != x || x < -0x1.78b56362cef38p-2 || (lower && x > 0.0)) {
@@ -306,7 +305,7 @@ static inline f64 ag_lambert_f64(f64 x, i32 lower)
     p = lower ? -p : p;
     if (fabs_F(p) < 0.03) {
         POLYNOMIAL(f64, series, p, BRANCH_SERIES);
-        return series;
+        return p * series - 1.0;
     }
     f64 w = -1.0 + p * (1.0 + p * (-0x1.5555555555555p-2 + p * 0x1.38e38e38e38e4p-3));
     f64 logarithm = 0;
@@ -351,7 +350,7 @@ INLINE f64 ag_struve_y_f64(f64 v, f64 x)
     return 2.0 * (v + 1.0) / x * ag_bessel_y_f64(v + 1.0, x) - ag_bessel_y_f64(v + 2.0, x);
 }
 
-/* Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30; NaN for x < 0 unless v is an
+/* Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30. NaN for x < 0 unless v is an
    integer. The power series for small x, else Y plus the integral of DLMF 11.5.2 by the double exponential
    rule. */
 static inline f64 ag_struve_f64(f64 v, f64 x)

@@ -14,13 +14,13 @@ static inline f64 ag_poisson_cdf_f64(f64 rate, f64 k)
     if (rate <= 0.0) {
         return 1.0;
     }
-    f64 p = 0;
+    f64 _p = 0;
     f64 q = 0;
-    p = ag_incomplete_gamma_f64(k + 1.0, rate, &q);
+    _p = ag_incomplete_gamma_f64(k + 1.0, rate, &q);
     return q;
 }
 
-/* The least k such that at most k has the probability u or more: a search from the normal quantile, then halving. */
+/* The least k such that at most k has the probability u or more: a search, then halving. */
 static inline f64 ag_poisson_quantile_f64(f64 rate, f64 u)
 {
     if (rate != rate || u != u || rate < 0.0 || u < 0.0 || u > 1.0) {
@@ -69,9 +69,9 @@ static inline f64 ag_binomial_cdf_f64(f64 n, f64 p, f64 k)
     if (k >= n) {
         return 1.0;
     }
-    f64 below = 0;
+    f64 _below = 0;
     f64 above = 0;
-    below = ag_incomplete_beta_f64(k + 1.0, n - k, p, 1.0 - p, &above);
+    _below = ag_incomplete_beta_f64(k + 1.0, n - k, p, 1.0 - p, &above);
     return above;
 }
 
@@ -124,14 +124,14 @@ static inline f64 ag_log_binomial_f64(f64 n, f64 k)
         return 0.0;
     }
     f64 p = 0;
-    f64 p_low = 0;
-    p = ag_log_beta_parts_f64(n - k + 1.0, k + 1.0, &p_low);
+    f64 _p_low = 0;
+    p = ag_log_beta_parts_f64(n - k + 1.0, k + 1.0, &_p_low);
     return -(p + ag_log_f64(n + 1.0));
 }
 
-/* How many of `sample` are good, by inversion of u outwards from the mode (V. Kachitvichyanukul, B. Schmeiser,
-   1985). Numbers are visited in the order mode, mode + 1, mode - 1, ..., so it is no quantile but has the
-   distribution. */
+/* How many of `sample` are good, by inversion of u outwards from the mode. Source: V. Kachitvichyanukul and B.
+   Schmeiser, "Computer generation of hypergeometric random variates", 1985. Numbers are visited in the order
+   mode, mode + 1, mode - 1, ..., so it is no quantile but has the distribution. */
 static inline f64 ag_hypergeometric_draw_f64(f64 good, f64 bad, f64 sample, f64 u)
 {
     const f64 total = good + bad;
@@ -196,8 +196,9 @@ static inline f64 ag_zipf_quantile_f64(f64 a, f64 u)
     return high;
 }
 
-/* The probability of an angle from -pi to x, for |x| <= pi: Fourier's series, its ratios of Bessel functions
-   backwards. G. W. Hill, "Incomplete Bessel function I0: the von Mises distribution", 1977. */
+/* The probability of an angle from -pi to x, for |x| <= pi, with an absolute error of 1e-15. Fourier's series, its
+   ratios of Bessel functions backwards. G. W. Hill, "Incomplete Bessel function I0: the von Mises
+   distribution", 1977. */
 static inline f64 ag_vonmises_cdf_f64(f64 kappa, f64 x)
 {
     if (kappa != kappa || x != x || kappa < 0.0) {
