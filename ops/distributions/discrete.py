@@ -242,7 +242,7 @@ class LogSeries(Distribution):
         # 1 + B_p(k + 1, 0) / log(1 - p); the sum after k is p**(k + 1) / (k + 1) times 2F1(k + 1, 1; k + 2; p)
         k = T.maximum(T.floor(1.0 * as_tensor(x)), 0)
         rest = self.p ** (k + 1) / (k + 1) * S.hyp2f1(k + 1, 1.0, k + 2, self.p)
-        return 1 + rest / T.log1p(-self.p)
+        return inside(k >= 1, 1 + rest / T.log1p(-self.p), 0.0)
 
     def mean(self) -> Any:
         return -self.p / ((1 - self.p) * T.log1p(-self.p))
