@@ -139,7 +139,8 @@ def test_draws_of_vectors():
     np.testing.assert_allclose(d.mean(axis=0), 6 * np.array([5, 7, 8]) / 20, atol=0.3)
     stats = pytest.importorskip("scipy.stats")
     x, p = np.array([0.3, -1.0]), np.array([0.2, 0.3, 0.5])
-    got = ag.function([], [normal.log_density(x), simplex.log_density(p), counts.log_density([2, 3, 5])], mode="NUMPY")()
+    densities = [normal.log_density(x), simplex.log_density(p), counts.log_density([2, 3, 5])]
+    got = ag.function([], densities, mode="NUMPY")()
     expected = [stats.multivariate_normal([1, -2], cov).logpdf(x), stats.dirichlet([2, 3, 5]).logpdf(p),
                 stats.multinomial(10, p).logpmf([2, 3, 5])]  # fmt: skip
     np.testing.assert_allclose(got, expected, rtol=1e-12)
