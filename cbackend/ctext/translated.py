@@ -262,7 +262,7 @@ class _Function:
 
     def _expression(self, node: ast.expr) -> tuple[str, int]:
         if isinstance(node, ast.Constant):
-            return (str(node.value) if isinstance(node.value, int) else _number(node.value)), 8
+            return (str(node.value) if isinstance(node.value, int) else _number(float(str(node.value)))), 8
         if isinstance(node, ast.Name):
             return self._named(node.id), 8
         if isinstance(node, ast.UnaryOp):

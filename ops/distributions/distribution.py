@@ -47,7 +47,7 @@ class Distribution:
         if missing:
             raise TypeError(f"{name} takes {', '.join(self.parameters)}: {missing[0]} is missing")
         for key in self.parameters:
-            found = as_tensor(values.get(key, self.defaults.get(key)))
+            found = as_tensor(values[key] if key in values else self.defaults[key])
             if found.type.kind == "c":
                 raise TypeError(f"{name}: {key} must be real, got {describe(found)}")
             setattr(self, key, found)

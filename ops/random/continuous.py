@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
-from ..core.typing import TensorLike
 from ..shapes.conditions import checked
 from .draw_parameters import Size, draw_lengths, real_parameters, sized
 from .fractions import open_uniform
@@ -38,7 +37,7 @@ class ContinuousDraws:
         bits: Callable[..., TensorVariable]
         poisson: Callable[..., TensorVariable]
 
-    def _parameters(self, what: str, size: Size, dtype: str, **given: TensorLike) -> tuple[Any, list[Any]]:
+    def _parameters(self, what: str, size: Size, dtype: str, **given: Any) -> tuple[Any, list[Any]]:
         """The lengths of a draw and its parameters, which must be positive."""
         found = real_parameters(list(given.values()), dtype)
         checked_ones = [positive(f"{what}: {name}", x) for name, x in zip(given, found, strict=True)]
@@ -49,36 +48,36 @@ class ContinuousDraws:
         """Exponentially distributed floats of mean 1."""
         return self.exponential(size=size, dtype=dtype)
 
-    def standard_gamma(self, shape: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def standard_gamma(self, shape: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of the gamma distribution of this shape and scale 1, as quantiles of uniform numbers."""
         lengths, (shape,) = self._parameters("standard_gamma", size, dtype, shape=shape)
         return T.special.gammaincinv(shape, open_uniform(self, lengths, dtype))
 
     def gamma(
-        self, shape: TensorLike, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
+        self, shape: Any, scale: Any = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of the gamma distribution, of mean shape * scale."""
         lengths, (shape, scale) = self._parameters("gamma", size, dtype, shape=shape, scale=scale)
         return T.special.gammaincinv(shape, open_uniform(self, lengths, dtype)) * scale
 
-    def chisquare(self, df: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def chisquare(self, df: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of the chi-squared distribution: sums of `df` squares of standard normal numbers."""
         lengths, (df,) = self._parameters("chisquare", size, dtype, df=df)
         return 2 * T.special.gammaincinv(df / 2, open_uniform(self, lengths, dtype))
 
-    def beta(self, a: TensorLike, b: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def beta(self, a: Any, b: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of the beta distribution, of mean a / (a + b), as quantiles of uniform numbers."""
         lengths, (a, b) = self._parameters("beta", size, dtype, a=a, b=b)
         found: TensorVariable = T.special.betaincinv(a, b, open_uniform(self, lengths, dtype))
         return found
 
-    def f(self, dfnum: TensorLike, dfden: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def f(self, dfnum: Any, dfden: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Fisher's distribution: the ratio of two chi-squared numbers, each over its degrees of freedom."""
         _, (m, n) = self._parameters("f", size, dtype, dfnum=dfnum, dfden=dfden)
         lengths = draw_lengths(size, (m, n))
         return (self.chisquare(m, lengths, dtype) / m) / (self.chisquare(n, lengths, dtype) / n)
 
-    def standard_t(self, df: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def standard_t(self, df: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Student's distribution with `df` degrees of freedom."""
         lengths, (df,) = self._parameters("standard_t", size, dtype, df=df)
         return self.standard_normal(lengths, dtype) * T.sqrt(df / self.chisquare(df, lengths, dtype))
@@ -87,28 +86,28 @@ class ContinuousDraws:
         """Floats of Cauchy's distribution, the ratio of two standard normal numbers."""
         return T.tan(math.pi * (open_uniform(self, draw_lengths(size, ()), dtype) - 0.5))
 
-    def pareto(self, a: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def pareto(self, a: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Lomax's distribution, or Pareto's less 1, of shape `a`."""
         lengths, (a,) = self._parameters("pareto", size, dtype, a=a)
         return T.expm1(self.exponential(size=lengths, dtype=dtype) / a)
 
-    def power(self, a: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def power(self, a: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats from 0 to 1 of density a x**(a - 1)."""
         lengths, (a,) = self._parameters("power", size, dtype, a=a)
         return T.exp(-self.exponential(size=lengths, dtype=dtype) / a)
 
-    def rayleigh(self, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def rayleigh(self, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Rayleigh's distribution: the length of a vector of two normal numbers of deviation `scale`."""
         lengths, (scale,) = self._parameters("rayleigh", size, dtype, scale=scale)
         return scale * T.sqrt(2 * self.exponential(size=lengths, dtype=dtype))
 
-    def weibull(self, a: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def weibull(self, a: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Weibull's distribution of shape `a` and scale 1."""
         lengths, (a,) = self._parameters("weibull", size, dtype, a=a)
         return self.exponential(size=lengths, dtype=dtype) ** (1 / a)
 
     def triangular(
-        self, left: TensorLike, mode: TensorLike, right: TensorLike, size: Size = None, dtype: str = "float64"
+        self, left: Any, mode: Any, right: Any, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats from `left` to `right` whose density is a triangle with its top at `mode`."""
         left, mode, right = real_parameters((left, mode, right), dtype)
@@ -122,7 +121,7 @@ class ContinuousDraws:
         return T.switch(u * width < mode - left, low, high)
 
     def vonmises(
-        self, mu: TensorLike, kappa: TensorLike, size: Size = None, dtype: str = "float64"
+        self, mu: Any, kappa: Any, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Angles from -pi to pi of von Mises' distribution around `mu`, by its quantile."""
         mu, kappa = real_parameters((mu, kappa), dtype)
@@ -131,7 +130,7 @@ class ContinuousDraws:
         angle = mu + T.special.vonmises_quantile(kappa, open_uniform(self, lengths, dtype))
         return angle - 2 * math.pi * T.rint(angle / (2 * math.pi))
 
-    def wald(self, mean: TensorLike, scale: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def wald(self, mean: Any, scale: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of the inverse Gaussian distribution.
 
         Source: J. R. Michael, W. R. Schucany and R. W. Haas, "Generating random variates using transformations with
@@ -145,7 +144,7 @@ class ContinuousDraws:
         return T.switch(u * (mean + root) <= mean, root, mean * (mean / root))
 
     def noncentral_chisquare(
-        self, df: TensorLike, nonc: TensorLike, size: Size = None, dtype: str = "float64"
+        self, df: Any, nonc: Any, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of the noncentral chi-squared distribution, a mixture by a Poisson number of pairs more."""
         df, nonc = real_parameters((df, nonc), dtype)
@@ -155,7 +154,7 @@ class ContinuousDraws:
         return self.chisquare(positive("noncentral_chisquare: df", df) + 2 * pairs, lengths, dtype)
 
     def noncentral_f(
-        self, dfnum: TensorLike, dfden: TensorLike, nonc: TensorLike, size: Size = None, dtype: str = "float64"
+        self, dfnum: Any, dfden: Any, nonc: Any, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of the noncentral F distribution."""
         m, n, nonc = real_parameters((dfnum, dfden, nonc), dtype)
@@ -163,7 +162,7 @@ class ContinuousDraws:
         return (self.noncentral_chisquare(m, nonc, lengths, dtype) / m) / (self.chisquare(n, lengths, dtype) / n)
 
     # --- vectors
-    def dirichlet(self, alpha: TensorLike, size: Size = None, dtype: str = "float64") -> TensorVariable:
+    def dirichlet(self, alpha: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Vectors of positive numbers of sum 1, along a new last axis for a vector `alpha`: gamma numbers, scaled."""
         (x,) = real_parameters((alpha,), dtype)
         if x.ndim < 1:
@@ -173,7 +172,7 @@ class ContinuousDraws:
         return drawn / T.sum(drawn, axis=-1, keepdims=True)
 
     def multivariate_normal(
-        self, mean: TensorLike, cov: TensorLike, size: Size = None, dtype: str = "float64", method: str = "cholesky"
+        self, mean: Any, cov: Any, size: Size = None, dtype: str = "float64", method: str = "cholesky"
     ) -> TensorVariable:
         """Normal vectors of this mean and covariance.
 
@@ -197,7 +196,7 @@ class ContinuousDraws:
         return mean + T.matmul(root, T.expand_dims(z, -1))[..., 0]
 
     # --- orders
-    def permuted(self, x: TensorLike, axis: int | None = None) -> TensorVariable:
+    def permuted(self, x: Any, axis: int | None = None) -> TensorVariable:
         """`x` with the elements of each vector along `axis` in an order of its own; all elements for None."""
         x = as_tensor(x)
         if axis is None:
@@ -205,7 +204,7 @@ class ContinuousDraws:
         order = T.argsort(self.bits(T.lengths_of(x)), axis=axis)
         return T.take_along_axis(x, order, axis=axis)
 
-    def shuffle(self, x: TensorLike, axis: int = 0) -> TensorVariable:
+    def shuffle(self, x: Any, axis: int = 0) -> TensorVariable:
         """`x` with its parts along `axis` in random order, as a new tensor: NumPy's method writes into its array."""
         moved = T.moveaxis(as_tensor(x), axis, 0)
         return T.moveaxis(self.permutation(moved), 0, axis)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..core.checks import describe
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
-from ..core.typing import TensorLike
 from ..shapes.conditions import checked
 from .continuous import positive
 from .draw_parameters import Size, draw_lengths, probability, real_parameters, sized
@@ -25,33 +24,33 @@ class DiscreteDraws:
         exponential: Callable[..., TensorVariable]
         standard_gamma: Callable[..., TensorVariable]
 
-    def _count(self, what: str, n: TensorLike) -> TensorVariable:
+    def _count(self, what: str, n: Any) -> TensorVariable:
         x = as_tensor(n)
         if x.type.kind not in "iu":
             raise TypeError(f"{what} must be an integer, got {describe(x)}; cast it")
         return T.cast(checked(x, T.ge(x, 0), f"{what} must not be negative", of=x), "float64")
 
-    def poisson(self, lam: TensorLike = 1.0, size: Size = None) -> TensorVariable:
+    def poisson(self, lam: Any = 1.0, size: Size = None) -> TensorVariable:
         """Poisson numbers of mean `lam`, by the quantile."""
         (lam,) = real_parameters((lam,), "float64")
         lam = checked(lam, T.logical_not(lam < 0), "poisson: lam must not be negative", of=lam)
         lengths, (lam,) = sized(size, (lam,))
         return T.cast(T.special.poisson_quantile(lam, open_uniform(self, lengths, "float64")), "int64")
 
-    def binomial(self, n: TensorLike, p: TensorLike, size: Size = None) -> TensorVariable:
+    def binomial(self, n: Any, p: Any, size: Size = None) -> TensorVariable:
         """How many of `n` trials succeed, each with probability `p`, by the quantile."""
         (q,) = real_parameters((probability("binomial", p),), "float64")
         lengths, (count, q) = sized(size, (self._count("binomial: n", n), q))
         return T.cast(T.special.binomial_quantile(count, q, open_uniform(self, lengths, "float64")), "int64")
 
-    def geometric(self, p: TensorLike, size: Size = None) -> TensorVariable:
+    def geometric(self, p: Any, size: Size = None) -> TensorVariable:
         """The number of the first trial that succeeds, from 1 on."""
         (q,) = real_parameters((probability("geometric", p),), "float64")
         lengths, (q,) = sized(size, (positive("geometric: p", q),))
         waited = T.ceil(self.exponential(size=lengths) / -T.log1p(-q))
         return T.cast(T.maximum(waited, 1), "int64")
 
-    def negative_binomial(self, n: TensorLike, p: TensorLike, size: Size = None) -> TensorVariable:
+    def negative_binomial(self, n: Any, p: Any, size: Size = None) -> TensorVariable:
         """How many trials fail before `n` succeed: a Poisson number whose mean is a gamma number."""
         count, q = real_parameters((n, probability("negative_binomial", p)), "float64")
         count, q = positive("negative_binomial: n", count), positive("negative_binomial: p", q)
@@ -60,7 +59,7 @@ class DiscreteDraws:
         return self.poisson(mean, lengths)
 
     def hypergeometric(
-        self, ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, size: Size = None
+        self, ngood: Any, nbad: Any, nsample: Any, size: Size = None
     ) -> TensorVariable:
         """How many of `nsample` are good, drawn without replacement from `ngood` and `nbad`."""
         good = self._count("hypergeometric: ngood", ngood)
@@ -70,7 +69,7 @@ class DiscreteDraws:
         u = open_uniform(self, lengths, "float64")
         return T.cast(T.special.hypergeometric_draw(good, bad, sample, u), "int64")
 
-    def logseries(self, p: TensorLike, size: Size = None) -> TensorVariable:
+    def logseries(self, p: Any, size: Size = None) -> TensorVariable:
         """Numbers from 1 on of probability -p**k / (k log(1 - p)).
 
         Source: A. W. Kemp, "Efficient generation of logarithmically distributed pseudo-random variables", 1981.
@@ -84,14 +83,14 @@ class DiscreteDraws:
         found = T.switch(v >= q, 1, T.switch(v <= T.square(h), T.maximum(far, 1), T.switch(v >= h, 1, 2)))
         return T.cast(found, "int64")
 
-    def zipf(self, a: TensorLike, size: Size = None) -> TensorVariable:
+    def zipf(self, a: Any, size: Size = None) -> TensorVariable:
         """Numbers from 1 on of probability k**-a / zeta(a), by the quantile; at most about 2**53."""
         (a,) = real_parameters((a,), "float64")
         lengths, (a,) = sized(size, (checked(a, a > 1, "zipf: a must be above 1", of=a),))
         return T.cast(T.special.zipf_quantile(a, open_uniform(self, lengths, "float64")), "int64")
 
     # --- vectors
-    def multinomial(self, n: TensorLike, pvals: TensorLike, size: Size = None) -> TensorVariable:
+    def multinomial(self, n: Any, pvals: Any, size: Size = None) -> TensorVariable:
         """How often each of several outcomes occurs in `n` trials, along the last axis, which must have a known length.
 
         Binomial numbers, each of what is left, as NumPy's.
@@ -111,7 +110,7 @@ class DiscreteDraws:
         found.append(T.broadcast_to(left, outer) if left.ndim < len(outer) else left)
         return T.stack(found, axis=-1)
 
-    def multivariate_hypergeometric(self, colors: TensorLike, nsample: TensorLike, size: Size = None) -> TensorVariable:
+    def multivariate_hypergeometric(self, colors: Any, nsample: Any, size: Size = None) -> TensorVariable:
         """How many of each color are in a sample drawn without replacement; the last axis has a known length."""
         counts = as_tensor(colors)
         k = _known("multivariate_hypergeometric: colors", counts)

@@ -426,7 +426,14 @@ vonmises_quantile: Binary = special_op(
 )  # fmt: skip
 
 __all__ = [
-    "airy", "digamma", "erf", "erfc", "expit", "expm1", "fresnel", "gamma", "gammaln", "lambertw", "log1p", "log_expit",
-    "multigammaln", "polygamma", "psi", "voigt_profile", "xlogy",
+    "airy", "airyai", "airyaip", "airybi", "airybip", "beta", "betainc", "betainc_by_a", "betainc_by_b", "betaincc",
+    "betainccinv", "betaincinv", "betaln", "binomial_quantile", "dawsn", "digamma", "ellipe", "ellipk", "ellipkm1",
+    "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp1", "expi", "expit", "expm1", "exprel", "fresnel",
+    "fresnel_c", "fresnel_s", "gamma", "gammainc", "gammainc_by_a", "gammaincc", "gammainccinv", "gammaincinv",
+    "gammaln", "huber", "hyp1f1", "hyp2f1", "hypergeometric_draw", "i0", "i0e", "i1", "i1e", "iv", "iv_by_order",
+    "ive", "j0", "j1", "jv", "k0", "k0e", "k1", "k1e", "kl_div", "kv", "kv_by_order", "kve", "kve_by_order",
+    "lambertw", "lambertw_0", "lambertw_1", "log1p", "log_expit", "log_ndtr", "logit", "multigammaln", "ndtr",
+    "ndtri", "ndtri_exp", "owens_t", "poisson_quantile", "polygamma", "pseudo_huber", "psi", "rel_entr", "spence",
+    "struve", "voigt_imag", "voigt_profile", "voigt_real", "vonmises_cdf", "vonmises_quantile", "xlog1py", "xlogy",
+    "y0", "y1", "yv", "zeta", "zipf_quantile",
 ]  # fmt: skip
-__all__.extend(SPECIAL)
