@@ -160,7 +160,7 @@ def _op_classes() -> list[type]:
 def _module_pages() -> Iterator[Page]:
     for name, title in (
         ("linalg", "Linear algebra"), ("fft", "Fourier transforms"), ("nn", "Neural networks"),
-        ("random", "Random numbers"),
+        ("random", "Random numbers"), ("special", "Special functions"), ("distributions", "Distributions"),
     ):  # fmt: skip
         module = getattr(T, name)
         entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]

@@ -11,20 +11,25 @@ ops are no public names, though `T.Softmax` finds one.
     networks       convolutions, pools, the softmax family, losses, numbers of few bits
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
+    special        special functions, under SciPy's names
+    distributions  densities, distribution functions and draws of probability distributions
     lowered        ops that only rules make
     standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
 
-`T.linalg`, `T.fft`, `T.nn` and `T.random` are namespaces of their own.  Begin with core/tensor.py.
+`T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special` and `T.distributions` are namespaces of their own.
+  Begin with core/tensor.py.
 """
 
 # ruff: noqa: F403  (each module says in its __all__ which of its names are public)
 
 from typing import TYPE_CHECKING
 
+from . import distributions as distributions
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
 from . import random as random
+from . import special as special
 from .control.applying import *
 from .control.watching import *
 from .core.interpret import evaluate as evaluate
@@ -115,7 +120,8 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name != "__all__":
-            return _missing(name, {"nn": nn, "linalg": linalg, "fft": fft, "random": random})
+            inner = {"nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special}
+            return _missing(name, inner | {"distributions": distributions})
         found = globals()["__all__"] = _public_names(globals())
         return found
 

@@ -14,7 +14,7 @@ from itertools import chain
 
 from ...graph.types import numpy_dtype
 from ...ops.elementwise.c_forms import BOTH, EITHER, Binding, Form, call, template
-from ...ops.elementwise.records import ELEMENTWISE, user_op
+from ...ops.elementwise.records import ELEMENTWISE, by_symbol, user_op
 from ..ir.loops import ScalarOp
 from .casts import cast_form
 from .helper import C_TYPES, suffix
@@ -89,8 +89,19 @@ def _form(name: str, result: str, dtypes: tuple[str, ...]) -> Form:
         return _mixed(name, kinds)
     if name == "reciprocal" and kinds in "iu":
         return _integer_reciprocal(dtype)
-    form = _FORMS[name, kind_of(dtype)].filled(T=C_TYPES.get(dtype, dtype), f=suffix(dtype), C=C_TYPES[result])
+    form = _form_of_kind(name, kind_of(dtype)).filled(T=C_TYPES.get(dtype, dtype), f=suffix(dtype), C=C_TYPES[result])
     return _narrowed(form, result) if result in _NARROW and form.binding > Binding.UNARY else form
+
+
+def _form_of_kind(name: str, kind: str) -> Form:
+    """Return the form of the table, or of a special function.  Raises KeyError if there is none."""
+    found = _FORMS.get((name, kind))
+    if found is None and kind == "f":
+        op = by_symbol(name)
+        found = op.c.get(kind) if op is not None and op.c else None
+    if found is None:
+        raise KeyError((name, kind))
+    return found
 
 
 def _mixed(name: str, kinds: str) -> Form:

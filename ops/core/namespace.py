@@ -37,7 +37,7 @@ else:
     T = Vocabulary()
 classes: Any = T
 
-NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in ("fft", "linalg", "nn", "random"))
+NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in ("distributions", "fft", "linalg", "nn", "random", "special"))
 
 
 def public_names(namespace: Mapping[str, object]) -> list[str]:

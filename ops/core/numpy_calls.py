@@ -28,7 +28,7 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
             f"numpy.{name}: the symbolic {x!r} cannot be written into an array; assign the result, as in y = y + x in "
             f"the place of y += x{line()}"
         )
-    function: Any = getattr(T, name, None)
+    function: Any = getattr(T, name, None) or getattr(T.special, name, None)  # SciPy's are ufuncs too
     if method == "__call__" and not options and function is not None:
         return function(*inputs)
     if method == "outer" and not options and len(inputs) == 2 and function is not None:

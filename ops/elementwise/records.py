@@ -49,6 +49,14 @@ ELEMENTWISE: dict[str, Elementwise] = {
 """Every elementwise op of the package by its name."""
 _defined: dict[str, ElementwiseRecord] = {}
 """The ops that programs defined with `ag.elementwise_op`, by symbol, the latest last."""
+_special: dict[str, Elementwise] = {}
+"""The special functions that are loaded (`ops/special`), by name."""
+
+
+def add_special(op: Elementwise) -> Elementwise:
+    """Make a special function known to kernels; few programs load any."""
+    _special[op.name] = op
+    return op
 
 
 def define(op: ElementwiseRecord) -> ElementwiseRecord:
@@ -70,7 +78,7 @@ def user_ops() -> dict[str, ElementwiseRecord]:
 
 def by_symbol(symbol: str) -> ElementwiseRecord | None:
     """The elementwise op that kernels call by this name; None if there is none."""
-    return ELEMENTWISE.get(symbol) or _defined.get(symbol)
+    return ELEMENTWISE.get(symbol) or _defined.get(symbol) or _special.get(symbol)
 
 
 def blamed(message: str) -> str | None:

@@ -27,6 +27,8 @@ from ..elementwise.records import threefry
 from ..elementwise.special import threefry as encrypted
 from ..shapes.conditions import checked
 from ..shapes.lengths import lengths_of
+from .continuous import ContinuousDraws
+from .discrete import DiscreteDraws
 from .draw_parameters import (
     Size,
     draw_lengths,
@@ -42,13 +44,14 @@ from .draw_parameters import (
     sized,
 )
 from .draws import DrawState
+from .fractions import fraction, inside
 
 __all__ = ["RandomStream"]
 
 _WIDEST = ("int64", "uint64")
 
 
-class RandomStream:
+class RandomStream(ContinuousDraws, DiscreteDraws):
     """A source of random variables.  Every draw is a variable: used twice it is the same numbers.
 
     A compiled function gives new numbers at each call, and so does `x.eval()`.
@@ -100,7 +103,7 @@ class RandomStream:
         low, high = ordered(*real_parameters((low, high), dtype))
         lengths, (low, high) = sized(size, (low, high))
         (bits,) = self._bits(lengths, 1)
-        return _scaled(_fraction(bits, dtype), low, high)
+        return _scaled(fraction(bits, dtype), low, high)
 
     def normal(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -111,7 +114,7 @@ class RandomStream:
         then.  Source: G. E. P. Box and M. E. Muller, "A note on the generation of random normal deviates", 1958.
         """
         lengths, loc, scale = located("normal", loc, scale, size, dtype)
-        radius, angle = (_fraction(b, dtype) for b in self._bits(lengths, 2))
+        radius, angle = (fraction(b, dtype) for b in self._bits(lengths, 2))
         # 1 - radius is in (0, 1], where the logarithm is finite.
         standard = T.sqrt(-2 * T.log1p(-radius)) * T.cos(angle * constant(2 * math.pi, dtype))
         return _broadcast(standard, loc, scale)
@@ -120,7 +123,7 @@ class RandomStream:
         """Exponentially distributed floats of mean `scale`; arguments are those of `uniform`."""
         lengths, loc, scale = located("exponential", 0.0, scale, size, dtype)
         (bits,) = self._bits(lengths, 1)
-        return _broadcast(-T.log1p(-_fraction(bits, dtype)), loc, scale)
+        return _broadcast(-T.log1p(-fraction(bits, dtype)), loc, scale)
 
     def gumbel(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -128,7 +131,7 @@ class RandomStream:
         """Floats of Gumbel's distribution (of the maximum of many draws); arguments are those of `uniform`."""
         lengths, loc, scale = located("gumbel", loc, scale, size, dtype)
         (bits,) = self._bits(lengths, 1)
-        return _broadcast(-T.log(-T.log(_inside(bits, dtype))), loc, scale)
+        return _broadcast(-T.log(-T.log(inside(bits, dtype))), loc, scale)
 
     def laplace(
         self, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Size = None, dtype: str = "float64"
@@ -136,7 +139,7 @@ class RandomStream:
         """Floats whose distance from `loc` is exponentially distributed, of mean `scale`; arguments as of `uniform`."""
         lengths, loc, scale = located("laplace", loc, scale, size, dtype)
         (bits,) = self._bits(lengths, 1)
-        u = _inside(bits, dtype)
+        u = inside(bits, dtype)
         half = constant(0.5, dtype)
         return _broadcast(T.switch(u < half, T.log(2 * u), -T.log(2 * (1 - u))), loc, scale)
 
@@ -146,7 +149,7 @@ class RandomStream:
         """Floats of the logistic distribution, whose distribution function is `sigmoid`; arguments as of `uniform`."""
         lengths, loc, scale = located("logistic", loc, scale, size, dtype)
         (bits,) = self._bits(lengths, 1)
-        u = _inside(bits, dtype)
+        u = inside(bits, dtype)
         return _broadcast(T.log(u) - T.log1p(-u), loc, scale)
 
     def lognormal(
@@ -170,7 +173,7 @@ class RandomStream:
         """
         lengths, (p,) = sized(size, real_parameters((probability("bernoulli", p),), "float64"))
         (bits,) = self._bits(lengths, 1)
-        return T.cast(_fraction(bits, "float64") < p, dtype)
+        return T.cast(fraction(bits, "float64") < p, dtype)
 
     def integers(
         self, low: TensorLike, high: TensorLike | None = None, size: Size = None, dtype: str = "int64"
@@ -259,19 +262,6 @@ class RandomStream:
         total: Any = product(lengths)
         places = T.reshape(T.arange(total, dtype="uint64"), tuple(lengths))
         return [threefry(key, places if not k else places + T.cast(total, "uint64") * k) for k in range(count)]
-
-
-def _fraction(bits: Any, dtype: str) -> TensorVariable:
-    """A number from 0 on and below 1, of as many of the bits as the dtype holds."""
-    width = 24 if dtype == "float32" else 53
-    kept = T.cast(T.right_shift(bits, np.uint64(64 - width)), "int64")
-    return T.cast(kept, dtype) * constant(2.0**-width, dtype)
-
-
-def _inside(bits: Any, dtype: str) -> TensorVariable:
-    """A number above 0 and below 1: half a step above `_fraction`, where that does not round to 1."""
-    width = 24 if dtype == "float32" else 53
-    return T.minimum(_fraction(bits, dtype) + constant(2.0 ** -(width + 1), dtype), constant(1 - 2.0**-width, dtype))
 
 
 def _scaled(u: Any, low: Any, high: Any) -> TensorVariable:

@@ -252,6 +252,8 @@ STABLE = [
     ("local_odds_sigmoid", T.sigmoid(x) / T.sigmoid(-x), T.exp(x)),
     ("local_inv_odds_sigmoid", T.sigmoid(-x) / T.sigmoid(x), T.exp(-x)),
     ("local_div_exp_to_mul_exp", y / T.exp(x), y * T.exp(-x)),
+    ("local_log_ndtr", T.log(T.special.ndtr(x)), T.special.log_ndtr(x)),
+    ("local_one_minus_ndtr", 1 - T.special.ndtr(x), T.special.ndtr(-x)),
     ("local_one_minus_erf", 1 - T.erf(x), T.erfc(x)),
     ("local_one_plus_erf", 1 + T.erf(x), T.erfc(-x)),
     ("local_erf_minus_one", T.erf(x) - 1, -T.erfc(x)),

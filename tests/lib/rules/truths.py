@@ -175,7 +175,17 @@ def _functions(mp):
     def fold(f):
         return lambda *xs: xs[0] if len(xs) == 1 else fold(f)(f(xs[0], xs[1]), *xs[2:])
 
+    def erfc(a):
+        return mp.erfc(a) if a < 1e100 else mp.exp(-a * a) / (a * mp.sqrt(mp.pi))
+
+    def ndtr(a):
+        return erfc(max(-a, mp.mpf(-1e100)) / mp.sqrt(2)) / 2
+
+    def log_ndtr(a):
+        return mp.log(ndtr(a)) if a < 5 else mp.log1p(-ndtr(-a))
+
     return {
+        "ndtr": ndtr, "log_ndtr": log_ndtr,
         "add": fold(lambda a, b: a + b), "mul": fold(lambda a, b: a * b), "sub": lambda a, b: a - b,
         "true_div": lambda a, b: a / b,
         "neg": lambda a: -a, "abs": abs, "square": lambda a: a * a, "sqrt": mp.sqrt, "reciprocal": lambda a: 1 / a,
@@ -186,7 +196,7 @@ def _functions(mp):
         "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh,
         "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
         "deg2rad": mp.radians, "rad2deg": mp.degrees, "erf": lambda a: mp.erf(max(min(a, 1e100), -1e100)),
-        "erfc": lambda a: mp.erfc(a) if a < 1e100 else mp.exp(-a * a) / (a * mp.sqrt(mp.pi)),
+        "erfc": erfc,
         "sigmoid": lambda a: 1 / (1 + mp.exp(-a)), "softplus": lambda a: mp.log1p(mp.exp(a)),
         "log1mexp": lambda a: mp.log(-mp.expm1(a)), "pow": lambda a, b: a**b,
         "identity": lambda a: a, "stop_gradient": lambda a: a, "fill": lambda like, a: a,

@@ -1,0 +1,439 @@
+"""Bessel functions of the first and second kind, of real orders, and Airy's functions.
+
+The power series (DLMF 10.2.2); N. M. Temme, "On the numerical evaluation of the ordinary Bessel function of the second
+kind", 1976, for small x; the continued fractions of 10.33 (A. R. Barnett, D. H. Feng, J. W. Steed and L. J. B.
+Goldfarb, 1974) beyond; Hankel's expansion (10.17.3).
+"""
+
+from __future__ import annotations
+
+import math
+
+from .bessel import EULER, PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
+from .parts import exp_parts, log_gamma_parts, log_in_parts, plus_parts, times_parts
+from .scalars import cos, cosh, exp, fabs, floor, fma, gamma_of, inf, log, nan, power, rint, scalar, sin, sinh, sqrt
+
+# --- J and Y
+
+
+
+
+@scalar
+def jy_pair(m: float, x: float) -> tuple[float, float]:
+    """(Y_m(x), Y_(m + 1)(x)) for |m| <= 1/2 and x <= 2, by N. M. Temme's series."""
+    g1, g2 = gamma_differences(m)
+    plus = g2 - m * g1
+    minus = g2 + m * g1
+    factor = 1.0 if fabs(m) < 1e-8 else PI * m / sin(PI * m)
+    d = -log(0.5 * x)
+    e = m * d
+    shape = 1.0 + e * e / 6.0 if fabs(e) < 1e-4 else sinh(e) / e
+    f = TWO_OVER_PI * factor * (g1 * cosh(e) + g2 * shape * d)
+    grown = exp(e)
+    p = grown / (PI * plus)
+    q = 1.0 / (grown * PI * minus)
+    half = 0.5 * PI * m
+    ratio = 1.0 if fabs(half) < 1e-8 else sin(half) / half
+    r = PI * half * ratio * ratio
+    c = 1.0
+    square = -0.25 * x * x
+    total = f + r * q
+    total1 = p
+    for k in range(1, 100):
+        n = float(k)
+        f = (n * f + p + q) / (n * n - m * m)
+        c = c * (square / n)
+        p = p / (n - m)
+        q = q / (n + m)
+        step = c * (f + r * q)
+        total = total + step
+        total1 = total1 + c * (p - n * (f + r * q))
+        if fabs(step) < 1e-17 * (1.0 + fabs(total)):
+            break
+    return -total, -total1 * (2.0 / x)
+
+
+@scalar
+def j_series(v: float, x: float) -> float:
+    """J_v(x) for v >= 0 by its power series, for x small beside sqrt(v + 1)."""
+    q = -0.25 * x * x
+    term = 1.0
+    total = 1.0
+    for k in range(1, 500):
+        n = float(k)
+        term = term * (q / (n * (v + n)))
+        total = total + term
+        if fabs(term) < 1e-18 * fabs(total):
+            break
+    if x < 1e-300:
+        return total * (1.0 if v == 0.0 else power(0.5 * x, v) / gamma_of(v + 1.0))
+    if v == 0.0:
+        return total
+    e, e_low = log_in_parts(0.5 * x, 0.0)
+    e, e_low = times_parts(e, e_low, v, 0.0)
+    g, g_low = log_gamma_parts(v)
+    e, e_low = plus_parts(e, e_low, -g, -g_low)
+    return exp_parts(e, e_low) * total / v
+
+
+@scalar
+def hankel_pair(v: float, x: float, is_y: int) -> float:
+    """J_v(x), or Y_v(x), for x large beside v**2, by Hankel's expansion (DLMF 10.17.3)."""
+    mu = 4.0 * v * v
+    p = 1.0
+    q = 0.0
+    term = 1.0
+    for k in range(1, 80):
+        n = float(2 * k - 1)
+        better = term * ((mu - n * n) / (8.0 * float(k) * x))
+        if fabs(better) > fabs(term) and n * n > mu:
+            break
+        term = better
+        phase_ = k % 4
+        if phase_ == 1:
+            q = q + term
+        if phase_ == 2:
+            p = p - term
+        if phase_ == 3:
+            q = q - term
+        if phase_ == 0:
+            p = p + term
+        if fabs(term) < 1e-17:
+            break
+    # the angle x - (v / 2 + 1 / 4) pi, the second part of which is taken in whole and half turns
+    turns = 0.5 * v + 0.25
+    turns = turns - 2.0 * floor(0.5 * turns)
+    c = cos(PI * turns)
+    s = sin(PI * turns)
+    cos_x = cos(x)
+    sin_x = sin(x)
+    cosine = cos_x * c + sin_x * s
+    sine = sin_x * c - cos_x * s
+    size = sqrt(TWO_OVER_PI / x)
+    return size * (p * sine + q * cosine) if is_y else size * (p * cosine - q * sine)
+
+
+@scalar
+def jy_of_order(v: float, x: float) -> tuple[float, float]:
+    """(J_v(x), Y_v(x)) for v >= 0 and x > 0.
+
+    The ratio J_(v + 1) / J_v by its continued fraction, and Y of an order near 0 by Temme's series (x <= 2) or p + i q,
+    the continued fraction of the Hankel function; both meet in the Wronskian (DLMF 10.5.2, 10.33).
+    """
+    n = floor(v + 0.5) if x < 2.0 else floor(v - x + 1.5)
+    n = n if n > 0.0 else 0.0
+    m = v - n
+    # h = J_v' / J_v, of the sign of J_v
+    sign = 1.0
+    b = 2.0 * v / x
+    h = v / x
+    h = 1e-300 if h < 1e-300 else h
+    c = h
+    d = 0.0
+    for _ in range(100000):
+        b = b + 2.0 / x
+        d = b - d
+        d = 1e-300 if fabs(d) < 1e-300 else d
+        c = b - 1.0 / c
+        c = 1e-300 if fabs(c) < 1e-300 else c
+        d = 1.0 / d
+        step = c * d
+        h = step * h
+        sign = -sign if d < 0.0 else sign
+        if fabs(step - 1.0) < 1.2e-16:
+            break
+    j = sign * 1e-250
+    first = j
+    slope = h * j
+    order = v
+    count = n
+    while count > 0.0:
+        better = order / x * j + slope
+        order = order - 1.0
+        slope = order / x * better - j
+        j = better
+        count = count - 1.0
+    j = 1e-300 if j == 0.0 else j
+    f = slope / j
+    y = 0.0
+    y1 = 0.0
+    found = 0.0
+    if x < 2.0:
+        y, y1 = jy_pair(m, x)
+        prime = m / x * y - y1
+        found = 2.0 / (PI * x) / (prime - f * y)
+    else:
+        # p + i q by the modified method of Lentz, in complex numbers
+        a = 0.25 - m * m
+        p = -0.5 / x
+        q = 1.0
+        br = 2.0 * x
+        bi = 2.0
+        size = p * p + q * q
+        cr = br + a / x * q / size
+        ci = bi + a / x * p / size
+        size = br * br + bi * bi
+        dr = br / size
+        di = -bi / size
+        sr = cr * dr - ci * di
+        si = cr * di + ci * dr
+        t = p * sr - q * si
+        q = p * si + q * sr
+        p = t
+        for k in range(2, 100000):
+            a = a + float(2 * (k - 1))
+            bi = bi + 2.0
+            dr = a * dr + br
+            di = a * di + bi
+            size = a / (cr * cr + ci * ci)
+            cr = br + cr * size
+            ci = bi - ci * size
+            size = dr * dr + di * di
+            dr = dr / size
+            di = -di / size
+            sr = cr * dr - ci * di
+            si = cr * di + ci * dr
+            t = p * sr - q * si
+            q = p * si + q * sr
+            p = t
+            if fabs(sr - 1.0) + fabs(si) < 1.2e-16:
+                break
+        g = (p - f) / q
+        found = sqrt(2.0 / (PI * x) / ((p - f) * g + q))
+        found = -found if j < 0.0 else found
+        y = found * g
+        prime = y * (p + q / g) if g != 0.0 else found * q
+        y1 = m / x * y - prime
+    order = m
+    count = n
+    while count > 0.0:
+        better = 2.0 * (order + 1.0) / x * y1 - y
+        y = y1
+        y1 = better
+        order = order + 1.0
+        count = count - 1.0
+        if fabs(y) > 1e300:
+            break
+    y = -inf if count > 0.0 else y
+    return found * (first / j), y
+
+
+@scalar
+def bessel_j(v: float, x: float) -> float:
+    """J_v(x) for v >= 0 and x > 0."""
+    if x * x < 4.0 * (v + 1.0):
+        return j_series(v, x)
+    if x > 25.0 and x > 0.5 * v * v:
+        return hankel_pair(v, x, 0)
+    j, _y = jy_of_order(v, x)
+    return j
+
+
+@scalar
+def bessel_y(v: float, x: float) -> float:
+    """Y_v(x) for v >= 0 and x > 0."""
+    if x > 25.0 and x > 0.5 * v * v:
+        return hankel_pair(v, x, 1)
+    if x < 1e-290:
+        return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -TWO_OVER_PI / x if v == 1.0 else -inf
+    _j, y = jy_of_order(v, x)
+    return y
+
+
+@scalar
+def jv(v: float, x: float) -> float:
+    """The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer.
+
+    Within 64 ulp of the envelope sqrt(2 / (pi x)), or of the value below the first zero, for |v| <= 100, x <= 1e4.
+    """
+    if v != v or x != x or (x < 0.0 and v != floor(v)) or v == inf or v == -inf:
+        return nan
+    a = fabs(x)
+    whole = v == floor(v)
+    odd = whole and v - 2.0 * floor(0.5 * v) == 1.0
+    sign = -1.0 if odd and x < 0.0 else 1.0
+    if a == inf:
+        return 0.0
+    if a == 0.0:
+        return 1.0 if v == 0.0 else 0.0 if v > 0.0 or whole else inf
+    if v >= 0.0:
+        return sign * bessel_j(v, a)
+    if whole:
+        return (-sign if odd else sign) * bessel_j(-v, a)
+    turns = -v - 2.0 * floor(-0.5 * v)
+    near = rint(turns)
+    sine = sin(PI * (turns - near)) * (-1.0 if near == 1.0 else 1.0)
+    half = rint(turns - 0.5) + 0.5
+    cosine = -sin(PI * (turns - half)) * (-1.0 if half == 1.5 else 1.0)
+    return cosine * bessel_j(-v, a) - sine * bessel_y(-v, a)
+
+
+@scalar
+def yv(v: float, x: float) -> float:
+    """The Bessel function of the second kind and real order v; NaN for x < 0, as jv else."""
+    if v != v or x != x or x < 0.0 or v == inf or v == -inf:
+        return nan
+    if x == inf:
+        return 0.0
+    whole = v == floor(v)
+    odd = whole and v - 2.0 * floor(0.5 * v) == 1.0
+    if x == 0.0:
+        return -inf if v >= 0.0 or not odd else inf
+    if v >= 0.0:
+        return bessel_y(v, x)
+    if whole:
+        return (-1.0 if odd else 1.0) * bessel_y(-v, x)
+    turns = -v - 2.0 * floor(-0.5 * v)
+    near = rint(turns)
+    sine = sin(PI * (turns - near)) * (-1.0 if near == 1.0 else 1.0)
+    half = rint(turns - 0.5) + 0.5
+    cosine = -sin(PI * (turns - half)) * (-1.0 if half == 1.5 else 1.0)
+    return sine * bessel_j(-v, x) + cosine * bessel_y(-v, x)
+
+
+@scalar
+def j0(x: float) -> float:
+    """The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x))."""
+    a = fabs(x)
+    return x if x != x else 0.0 if a == inf else 1.0 if a == 0.0 else bessel_j(0.0, a)
+
+
+@scalar
+def j1(x: float) -> float:
+    """The Bessel function of the first kind and order 1, within 64 ulp of the envelope."""
+    a = fabs(x)
+    if x != x or a == 0.0:
+        return x
+    size = 0.0 if a == inf else bessel_j(1.0, a)
+    return -size if x < 0.0 else size
+
+
+@scalar
+def y0(x: float) -> float:
+    """The Bessel function of the second kind and order 0, within 64 ulp of the envelope; NaN for x < 0."""
+    return yv(0.0, x)
+
+
+@scalar
+def y1(x: float) -> float:
+    """The Bessel function of the second kind and order 1, within 64 ulp of the envelope; NaN for x < 0."""
+    return yv(1.0, x)
+
+
+# --- Airy functions, of orders 1/3
+
+
+@scalar
+def airy_zeta(a: float) -> tuple[float, float]:
+    """2 a**1.5 / 3 in two parts, a > 0."""
+    root = sqrt(a)
+    root_low = fma(-root, root, a) / (2.0 * root)
+    z, z_low = times_parts(root, root_low, a, 0.0)
+    return times_parts(z, z_low, 0.6666666666666666, 3.700743415417188e-17)
+
+
+THIRD, PER_ROOT_3 = 1 / 3, 1 / math.sqrt(3)
+AIRY_0, AIRY_1 = 0.3550280538878172, 0.2588194037928068
+
+
+@scalar
+def airyai(x: float) -> float:
+    """Airy's function Ai, within 64 ulp, of the envelope for x < 0 (DLMF 9.6)."""
+    if x != x:
+        return nan
+    if x > 1e5:
+        return 0.0
+    a = fabs(x)
+    if a < 1.0:
+        return airy_series(x, AIRY_0, -AIRY_1)
+    z, z_low = airy_zeta(a)
+    if x > 0.0:
+        return exp_parts(-z, -z_low) * kve(THIRD, z) * sqrt(a) * (PER_ROOT_3 / PI)
+    return 0.5 * sqrt(a) * (bessel_j(THIRD, z) - PER_ROOT_3 * bessel_y(THIRD, z))
+
+
+@scalar
+def airybi(x: float) -> float:
+    """Airy's function Bi, within 64 ulp, of the envelope for x < 0 (DLMF 9.6)."""
+    if x != x:
+        return nan
+    if x > 1e5:
+        return inf
+    a = fabs(x)
+    if a < 1.0:
+        return airy_series(x, AIRY_0 / PER_ROOT_3, AIRY_1 / PER_ROOT_3)
+    z, z_low = airy_zeta(a)
+    if x > 0.0:
+        half = exp_parts(0.5 * z, 0.5 * z_low)
+        size = 2.0 * half * i_scaled(THIRD, z, z) * half
+        other = kve(THIRD, z) * exp(-z) / PI
+        return sqrt(a) * (PER_ROOT_3 * size + other)
+    return -0.5 * sqrt(a) * (PER_ROOT_3 * bessel_j(THIRD, z) + bessel_y(THIRD, z))
+
+
+@scalar
+def airy_series(x: float, first: float, second: float) -> float:
+    """first f(x) + second g(x), the two power series of Airy's equation (DLMF 9.4), for |x| < 1."""
+    cube = x * x * x
+    f = 1.0
+    g = x
+    total_f = 1.0
+    total_g = x
+    for k in range(1, 20):
+        n = float(3 * k)
+        f = f * (cube / (n * (n - 1.0)))
+        g = g * (cube / (n * (n + 1.0)))
+        total_f = total_f + f
+        total_g = total_g + g
+    return first * total_f + second * total_g
+
+
+@scalar
+def airyaip(x: float) -> float:
+    """The derivative of Ai, as exact as `airyai`."""
+    if x != x:
+        return nan
+    if x > 1e5:
+        return 0.0
+    a = fabs(x)
+    if a < 1.0:
+        return airy_slope(x, AIRY_0, -AIRY_1)
+    z, z_low = airy_zeta(a)
+    if x > 0.0:
+        return -exp_parts(-z, -z_low) * kve(2.0 * THIRD, z) * x * (PER_ROOT_3 / PI)
+    return 0.5 * a * (bessel_j(2.0 * THIRD, z) + PER_ROOT_3 * bessel_y(2.0 * THIRD, z))
+
+
+@scalar
+def airybip(x: float) -> float:
+    """The derivative of Bi, as exact as `airybi`."""
+    if x != x:
+        return nan
+    if x > 1e5:
+        return inf
+    a = fabs(x)
+    if a < 1.0:
+        return airy_slope(x, AIRY_0 / PER_ROOT_3, AIRY_1 / PER_ROOT_3)
+    z, z_low = airy_zeta(a)
+    if x > 0.0:
+        half = exp_parts(0.5 * z, 0.5 * z_low)
+        size = 2.0 * half * i_scaled(2.0 * THIRD, z, z) * half
+        return x * (PER_ROOT_3 * size + kve(2.0 * THIRD, z) * exp(-z) / PI)
+    return 0.5 * a * (PER_ROOT_3 * bessel_j(2.0 * THIRD, z) - bessel_y(2.0 * THIRD, z))
+
+
+@scalar
+def airy_slope(x: float, first: float, second: float) -> float:
+    """first f'(x) + second g'(x) for |x| < 1; see `airy_series`."""
+    cube = x * x * x
+    f = 0.5 * x * x
+    g = 1.0
+    total_f = f
+    total_g = g
+    for k in range(1, 20):
+        n = float(3 * k)
+        f = f * (cube / (n * (n + 2.0)))
+        g = g * (cube / (n * (n - 2.0)))
+        total_f = total_f + f
+        total_g = total_g + g
+    return first * total_f + second * total_g

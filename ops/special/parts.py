@@ -1,0 +1,126 @@
+"""Numbers in two parts, a sum of floats that holds 106 bits, for the exponents of special functions.
+
+A relative error of an exponential is the absolute one of its exponent, so exponents of hundreds need more than 53 bits.
+Sources: T. J. Dekker, "A floating-point technique for extending the available precision", 1971; Stirling's series of
+DLMF 5.11.1.
+"""
+
+from __future__ import annotations
+
+from .scalars import exp, fma, log, polynomial, rint, scalar, scaled
+
+LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
+PER_LN2 = 1.4426950408889634
+TWO_THIRDS, TWO_THIRDS_LOW = 0.6666666666666666, 3.700743415417188e-17
+HALF_LOG_2PI, HALF_LOG_2PI_LOW = 0.9189385332046728, -3.878294158067242e-17
+ARTANH_SERIES = (
+    0.4, 0.2857142857142857, 0.2222222222222222, 0.18181818181818182, 0.15384615384615385, 0.13333333333333333,
+    0.11764705882352941, 0.10526315789473684, 0.09523809523809523, 0.08695652173913043, 0.08,
+)  # fmt: skip
+"""2 / (2 k + 5): the logarithm's series in s = f / (2 + f) from s**5 on (DLMF 4.6.4)."""
+STIRLING_SERIES = (
+    0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417,
+    -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242,
+)  # fmt: skip
+"""B(2k) / (2k (2k - 1))."""
+LOG_GAMMA_HALVES = 15.0
+
+
+@scalar
+def two_sum(a: float, b: float) -> tuple[float, float]:
+    """a + b and its rounding error (D. E. Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@scalar
+def two_product(a: float, b: float) -> tuple[float, float]:
+    """a * b and its rounding error."""
+    product = a * b
+    return product, fma(a, b, -product)
+
+
+@scalar
+def times_parts(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """The product of two numbers in two parts."""
+    product = a * b
+    return product, fma(a, b, -product) + (a * b_low + a_low * b)
+
+
+@scalar
+def plus_parts(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """The sum of two numbers in two parts."""
+    high, low = two_sum(a, b)
+    rest = low + (a_low + b_low)
+    total = high + rest
+    return total, rest - (total - high)
+
+
+@scalar
+def divided_parts(a: float, a_low: float, b: float, b_low: float) -> tuple[float, float]:
+    """The quotient of two numbers in two parts."""
+    quotient = a / b
+    rest = fma(-quotient, b, a) + a_low - quotient * b_low
+    return quotient, rest / b
+
+
+@scalar
+def log1p_parts(f: float, f_low: float) -> tuple[float, float]:
+    """log(1 + f) for f between -0.3 and 0.42, with an error of about 1e-20 times f."""
+    d, d_low = two_sum(2.0, f)
+    s, s_low = divided_parts(f, f_low, d, d_low + f_low)
+    q, q_low = times_parts(s, s_low, s, s_low)
+    t, t_low = times_parts(q, q_low, s, s_low)
+    u, u_low = times_parts(t, t_low, TWO_THIRDS, TWO_THIRDS_LOW)
+    tail = polynomial(ARTANH_SERIES, q)
+    return plus_parts(2.0 * s, 2.0 * s_low, u, u_low + tail * (q * t))
+
+
+@scalar
+def log_in_parts(x: float, x_low: float) -> tuple[float, float]:
+    """log(x) for normal numbers x > 0."""
+    k = rint(log(x) * PER_LN2)
+    f, f_low = log1p_parts(scaled(x, -k) - 1.0, scaled(x_low, -k))
+    return plus_parts(k * LN2_HIGH, k * LN2_LOW, f, f_low)
+
+
+@scalar
+def exp_parts(high: float, low: float) -> float:
+    """exp(high + low)."""
+    return exp(high) * (1.0 + low)
+
+
+@scalar
+def stirling(a: float) -> float:
+    """log(gamma(a)) - (a - 1/2) log(a) + a - log(2 pi) / 2 for a >= 15."""
+    inverse = 1.0 / a
+    square = inverse * inverse
+    series = polynomial(STIRLING_SERIES, square)
+    return inverse * series
+
+
+@scalar
+def log_gamma_parts(a: float) -> tuple[float, float]:
+    """log(gamma(a)) for a > 0, with an absolute error of about 1e-18 or 1e-20 of its terms.
+
+    Below 15 by the product a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a).
+    """
+    product = 1.0
+    product_low = 0.0
+    x = a
+    x_low = 0.0
+    while x < LOG_GAMMA_HALVES:
+        product, product_low = times_parts(product, product_low, x, x_low)
+        x, x_low = plus_parts(x, x_low, 1.0, 0.0)
+    logarithm, logarithm_low = log_in_parts(x, x_low)
+    high, low = times_parts(logarithm, logarithm_low, x - 0.5, x_low)
+    high, low = plus_parts(high, low, -x, -x_low)
+    high, low = plus_parts(high, low, HALF_LOG_2PI, HALF_LOG_2PI_LOW + 0.0)
+    high, low = plus_parts(high, low, stirling(x), 0.0)
+    if a < LOG_GAMMA_HALVES:
+        if product < 1e-290:
+            return -log(a), 0.0
+        logarithm, logarithm_low = log_in_parts(product, product_low)
+        return plus_parts(high, low, -logarithm, -logarithm_low)
+    return high, low

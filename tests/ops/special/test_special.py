@@ -1,0 +1,228 @@
+"""T.special against values of mpmath, C against the meaning, derivatives, special values, rules of NumPy."""
+
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pytest
+from special_values import VALUES, WIDE
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.ctext import translated
+from arignote.graph import FunctionGraph, NoGradient, parse
+from arignote.ops.core.vocabulary import vocabulary
+from arignote.ops.special.functions import SPECIAL
+from arignote.ops.special.scalars import MODULES
+
+S = T.special
+ULP = 12
+
+
+def columns(name):
+    *operands, exact = (np.array(c) for c in zip(*VALUES[name]))
+    return operands, exact
+
+
+def ulps(got, exact):
+    return np.abs(got - exact) / np.spacing(np.abs(exact))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """The values of all functions by their C, from one compiled function."""
+    inputs, outputs, values = [], [], []
+    for name in VALUES:
+        operands, _ = columns(name)
+        variables = [T.vector(f"{name}_{k}") for k in range(len(operands))]
+        inputs += variables
+        values += operands
+        outputs.append(SPECIAL[name](*variables))
+    f = ag.function(inputs, outputs)
+    return dict(zip(VALUES, f(*values)))
+
+
+def test_headers_are_what_the_functions_say():
+    for name in MODULES:
+        text = (translated.FOLDER / f"special_{name}.h").read_text()
+        assert text == translated.header(import_module(f"arignote.ops.special.{name}")), "run the module translated.py"
+
+
+def test_values_are_those_of_mpmath(compiled):
+    wrong = {}
+    for name in VALUES:
+        operands, exact = columns(name)
+        for kind, got in (("C", compiled[name]), ("meaning", SPECIAL[name].evaluate(*operands)[0])):
+            off = ulps(got, exact).max()
+            if off > WIDE.get(name, ULP):
+                wrong[name, kind] = off
+    assert not wrong
+
+
+def test_every_function_has_values():
+    quantiles = {"poisson_quantile", "binomial_quantile", "hypergeometric_draw", "zipf_quantile"}
+    assert set(SPECIAL) - set(VALUES) == quantiles
+    assert all(op.meaning and len(op.derivative) == op.arity for op in SPECIAL.values())
+
+
+ORDERS = {
+    "gammainc_by_a": [1], "betainc_by_a": [2], "betainc_by_b": [2], "zeta": [1], "kv_by_order": [1],
+    "kve_by_order": [1], "iv_by_order": [1], "jv": [1], "yv": [1], "struve": [1], "hyp1f1": [2], "hyp2f1": [3],
+    "vonmises_cdf": [1], "vonmises_quantile": [1],
+}  # fmt: skip
+"""Operands by which there is a derivative, where it is not all of them."""
+
+
+@pytest.mark.parametrize("forward", [False, True], ids=["reverse", "forward"])
+def test_derivatives_are_those_of_differences(forward):
+    wrong = {}
+    for name, op in SPECIAL.items():
+        if name not in VALUES:
+            continue
+        operands, _ = columns(name)
+        operands = [v[:3] for v in operands]
+        for place in ORDERS.get(name, range(op.arity)):
+            x = T.vector("x")
+            constants = [T.constant(v) for v in operands]
+            y = op(*constants[:place], x, *constants[place + 1 :])
+            slope = ag.jvp(y, x, T.ones_like(x)) if forward else ag.grad(y.sum(), x)
+            got = ag.function([x], slope, mode="NUMPY")(operands[place])
+            step = 1e-5 * np.abs(operands[place])
+
+            def shifted(h, op=op, place=place, step=step, operands=operands):
+                moved = [v + h * step if k == place else v for k, v in enumerate(operands)]
+                return op.evaluate(*moved)[0]
+
+            expected = (8 * (shifted(1) - shifted(-1)) - (shifted(2) - shifted(-2))) / (12 * step)
+            size = np.abs(expected) + 1e-6 * np.abs(op.evaluate(*operands)[0] / operands[place])
+            error = np.abs(got - expected) / size
+            if not (error < 1e-5).all():
+                wrong[name, place] = (error.max(), got, expected)
+    assert not wrong
+
+
+def test_derivatives_that_do_not_exist_say_why():
+    a, x = T.vector("a"), T.vector("x")
+    with pytest.raises(NoGradient, match=r"jv has no derivative by a .*: .*no closed form.*; make it a constant"):
+        ag.grad(S.jv(a, x).sum(), a)
+    ag.grad(S.jv(2.0, x).sum(), x)
+    first = ag.grad(S.gammainc(a, x).sum(), a)
+    with pytest.raises(NoGradient, match="gammainc_by_a has no derivative by a"):
+        ag.grad(first.sum(), a)
+
+
+NAN, INF = np.nan, np.inf
+POINTS = [
+    ("gammainc", (0.0, 1.0), 1.0), ("gammainc", (1.0, 0.0), 0.0), ("gammainc", (-1.0, 1.0), NAN),
+    ("gammainc", (2.0, INF), 1.0), ("gammaincc", (2.0, INF), 0.0), ("gammaincc", (INF, 2.0), 1.0),
+    ("gammaincc", (1.0, -1.0), NAN), ("gammaincinv", (2.0, 0.0), 0.0), ("gammaincinv", (2.0, 1.0), INF),
+    ("gammaincinv", (2.0, 1.5), NAN), ("gammainccinv", (2.0, 0.0), INF), ("betainc", (2.0, 3.0, 0.0), 0.0),
+    ("betainc", (2.0, 3.0, 1.0), 1.0), ("betainc", (2.0, 3.0, 1.5), NAN), ("betainc", (-2.0, 3.0, 0.5), NAN),
+    ("betaincc", (2.0, 3.0, 1.0), 0.0), ("betaincinv", (2.0, 3.0, 1.0), 1.0), ("betaln", (0.0, 1.0), INF),
+    ("betaln", (NAN, 1.0), NAN), ("zeta", (1.0, 2.0), INF), ("zeta", (0.5, 2.0), NAN), ("zeta", (2.0, 0.0), INF),
+    ("erfinv", (1.0,), INF), ("erfinv", (-1.0,), -INF), ("erfinv", (1.5,), NAN), ("erfinv", (0.0,), 0.0),
+    ("erfcinv", (0.0,), INF), ("erfcinv", (2.0,), -INF), ("ndtri", (0.0,), -INF), ("ndtri", (1.0,), INF),
+    ("ndtri", (0.5,), 0.0), ("ndtr", (INF,), 1.0), ("ndtr", (-INF,), 0.0), ("log_ndtr", (-INF,), -INF),
+    ("log_ndtr", (INF,), 0.0), ("erfcx", (INF,), 0.0), ("erfcx", (-INF,), INF), ("erfcx", (NAN,), NAN),
+    ("logit", (0.0,), -INF), ("logit", (1.0,), INF), ("logit", (0.5,), 0.0), ("logit", (2.0,), NAN),
+    ("entr", (0.0,), 0.0), ("entr", (-1.0,), -INF), ("rel_entr", (0.0, 1.0), 0.0), ("rel_entr", (1.0, 0.0), INF),
+    ("kl_div", (0.0, 2.0), 2.0), ("kl_div", (-1.0, 2.0), INF), ("huber", (-1.0, 2.0), INF), ("exprel", (0.0,), 1.0),
+    ("xlog1py", (0.0, -1.0), 0.0), ("xlog1py", (0.0, NAN), NAN), ("i0", (0.0,), 1.0), ("i1", (0.0,), 0.0),
+    ("i0e", (0.0,), 1.0), ("k0", (0.0,), INF), ("k0", (-1.0,), NAN), ("k1", (INF,), 0.0), ("kv", (2.0, 0.0), INF),
+    ("kv", (2.0, -1.0), NAN), ("iv", (0.0, 0.0), 1.0), ("iv", (2.0, 0.0), 0.0), ("iv", (2.5, -1.0), NAN),
+    ("j0", (0.0,), 1.0), ("y0", (0.0,), -INF), ("jv", (2.5, -1.0), NAN), ("yv", (1.0, 0.0), -INF),
+    ("exp1", (0.0,), INF), ("exp1", (-1.0,), NAN), ("expi", (0.0,), -INF), ("ellipk", (1.0,), INF),
+    ("ellipk", (2.0,), NAN), ("ellipe", (1.0,), 1.0), ("spence", (1.0,), 0.0), ("spence", (-1.0,), NAN),
+    ("fresnel_s", (INF,), 0.5), ("fresnel_c", (-INF,), -0.5), ("lambertw_0", (0.0,), 0.0), ("lambertw_1", (1.0,), NAN),
+    ("airyai", (INF,), 0.0), ("owens_t", (0.0, INF), 0.25), ("hyp1f1", (1.0, 0.0, 1.0), INF),
+    ("hyp2f1", (1.0, 1.0, 2.0, 0.0), 1.0), ("struve", (1.0, 0.0), 0.0),
+]  # fmt: skip
+
+
+def test_special_points():
+    wrong = []
+    for name, operands, expected in POINTS:
+        got = SPECIAL[name].evaluate(*map(np.array, operands))[0]
+        if not (got == expected or (np.isnan(got) and np.isnan(expected))):
+            wrong.append((name, operands, float(got)))
+    assert not wrong
+
+
+def test_order_range_and_inverses():
+    x = np.sort(np.concatenate([np.linspace(-8, 8, 401), np.nextafter(np.linspace(-4, 4, 41), 9)]))
+    p = S.ndtr.evaluate(x)[0]
+    assert (np.diff(p) >= 0).all() and ((p >= 0) & (p <= 1)).all()
+    assert (np.diff(S.log_ndtr.evaluate(x)[0]) >= 0).all()
+    grid = np.linspace(0.05, 20, 150)
+    for a in (0.3, 2.0, 40.0):
+        got = S.gammainc.evaluate(np.array(a), grid)[0]
+        assert (np.diff(got) >= -2e-16).all() and ((got >= 0) & (got <= 1)).all()
+        there = S.gammaincinv.evaluate(np.array(a), got)[0]
+        inner = (got > 1e-10) & (got < 0.9)
+        np.testing.assert_allclose(there[inner], grid[inner], rtol=1e-12)
+    u = np.linspace(0.01, 0.99, 25)
+    a, b = np.array(2.5), np.array(0.7)
+    back = S.betainc.evaluate(a, b, S.betaincinv.evaluate(a, b, u)[0])[0]
+    np.testing.assert_allclose(back, u, rtol=1e-13)
+
+
+def test_dtypes_and_names_of_operands():
+    for dtype, expected in (("float16", "float16"), ("float32", "float32"), ("int64", "float64"), ("int8", "float16")):
+        x = T.vector("x", dtype)
+        assert S.i0(x).dtype == S.gammainc(x, x).dtype == S.betainc(x, x, x).dtype == expected
+    got = S.gammainc(2.0, T.constant([1.5], "float32")).eval()
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, [0.4421746], rtol=3e-7)
+    with pytest.raises(TypeError, match="gammainc takes 2 operands, got 1"):
+        S.gammainc(1.0)
+    with pytest.raises(TypeError, match="gammainc does not take"):
+        S.gammainc(T.vector("z", "complex128"), 1.0)
+    assert S.gammainc(a=2.0, x=T.scalar("s")).owner.op is S.gammainc
+
+
+def test_compositions():
+    x = np.array([0.3, 2.5, 7.0])
+    got = {
+        "multigammaln": S.multigammaln(x, 3), "log_expit": S.log_expit(-x), "zeta": S.zeta(x + 1),
+        "voigt": S.voigt_profile(x, 0.7, 0.2), "sharp": S.voigt_profile(x, 0.0, 0.5), "branch": S.lambertw(-x / 20, -1),
+        "airy": S.airy(x)[3], "fresnel": S.fresnel(x)[1],
+    }  # fmt: skip
+    values = ag.function([], list(got.values()), mode="NUMPY")()
+    scipy = pytest.importorskip("scipy.special")
+    named = dict(zip(got, values))
+    np.testing.assert_allclose(named["multigammaln"][1:], scipy.multigammaln(x[1:], 3), rtol=1e-13)
+    assert np.isnan(named["multigammaln"][0])
+    np.testing.assert_allclose(named["log_expit"], scipy.log_expit(-x), rtol=1e-13)
+    np.testing.assert_allclose(named["zeta"], scipy.zeta(x + 1), rtol=1e-13)
+    np.testing.assert_allclose(named["voigt"], scipy.voigt_profile(x, 0.7, 0.2), rtol=1e-13)
+    np.testing.assert_allclose(named["sharp"], scipy.voigt_profile(x, 0.0, 0.5), rtol=1e-13)
+    np.testing.assert_allclose(named["airy"], scipy.airy(x)[3], rtol=1e-13)
+    np.testing.assert_allclose(named["fresnel"], scipy.fresnel(x)[1], rtol=1e-13)
+    np.testing.assert_allclose(named["branch"][:2], scipy.lambertw(-x / 20, -1).real[:2], rtol=1e-13)
+    with pytest.raises(ValueError, match="multigammaln: d must be an integer of at least 1, got 0"):
+        S.multigammaln(x, 0)
+    with pytest.raises(ValueError, match="lambertw: the real branches are k=0 and k=-1, got 2"):
+        S.lambertw(x, 2)
+
+
+def test_ufuncs_of_scipy_take_variables():
+    scipy = pytest.importorskip("scipy.special")
+    x = np.array([0.3, 2.5])
+    f = ag.jit(lambda x: scipy.gammainc(2.0, x) + scipy.ndtr(x) * scipy.jv(1.0, x) + scipy.expit(x), mode="NUMPY")
+    expected = scipy.gammainc(2.0, x) + scipy.ndtr(x) * scipy.jv(1.0, x) + scipy.expit(x)
+    np.testing.assert_allclose(f(x), expected, rtol=1e-13)
+
+
+def test_vmap_is_a_loop():
+    a, x = np.array([0.7, 2.0, 30.0]), np.array([[0.5, 1.0], [2.0, 3.0], [20.0, 40.0]])
+    for one in (S.gammainc, S.kv, S.ive):
+        mapped = ag.function([A := T.vector("a"), X := T.matrix("x")], ag.vmap(one)(A, X), mode="NUMPY")(a, x)
+        loop = np.stack([one.evaluate(np.array(k), row)[0] for k, row in zip(a, x)])
+        np.testing.assert_array_equal(mapped, loop)
+
+
+def test_ops_are_printed_parsed_and_pickled():
+    a, x = T.vector("a"), T.vector("x")
+    graph = FunctionGraph([a, x], [S.gammainc(a, S.erfinv(x)) + S.betainc(a, a, x)])
+    assert parse(str(graph), vocabulary()) == graph
+    assert pickle.loads(pickle.dumps(S.gammainc)) is S.gammainc
