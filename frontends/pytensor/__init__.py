@@ -1,0 +1,32 @@
+"""PyTensor's programs, run by Arignote: `mode="ARIGNOTE"`, registered when this package is imported.
+
+    import arignote.frontends.pytensor
+    f = pytensor.function([x], y, mode="ARIGNOTE")
+    f.arignote                       # our function: graph, trace, profile, report
+
+    functions.py    the mode and its functions, whose calls go to C directly
+    linker.py       a rewritten graph as one compiled function
+    rewrites.py     which of PyTensor's rewrites run first
+    building.py     nodes, one after the other, as expressions
+    table.py        converters by class of ops
+    converters/     converters, a file a subject
+    forms.py        PyTensor's types as arrays; generators.py: states of random generators
+    performing.py   ops without a converter, run by their own `perform`
+"""
+
+from pytensor.compile.mode import predefined_linkers, predefined_modes
+
+from . import converters
+from .building import Conversion, ConversionError
+from .functions import ArignoteFunction, ArignoteMode
+from .linker import ArignoteLinker
+from .table import Call, converter, scalar
+
+NAME = "ARIGNOTE"
+predefined_linkers.setdefault("arignote", ArignoteLinker())
+predefined_modes.setdefault(NAME, ArignoteMode())
+
+__all__ = [
+    "NAME", "ArignoteFunction", "ArignoteLinker", "ArignoteMode", "Call", "Conversion", "ConversionError", "converter",
+    "converters", "scalar",
+]  # fmt: skip

@@ -1,0 +1,106 @@
+"""`mode="ARIGNOTE"`: the mode, its maker of functions, and functions whose calls go to C directly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pytensor.compile.function.types import Function as PyTensorFunction
+from pytensor.compile.function.types import FunctionMaker
+from pytensor.compile.mode import Mode
+
+from ...function.compiled import Function
+from .linker import ArignoteLinker, Compiled
+from .rewrites import QUERY
+
+
+class ArignoteFunction(PyTensorFunction):
+    """A function of PyTensor that Arignote compiled."""
+
+    def __init__(self, vm: Any, *args: Any, **options: Any) -> None:
+        super().__init__(vm, *args, **options)
+        self._direct = self._direct_call()
+
+    @property
+    def compiled(self) -> Compiled:
+        """The compiled graph with the forms of its arguments and results."""
+        return self.vm.jit_fn  # type: ignore[no-any-return]
+
+    @property
+    def arignote(self) -> Function:
+        """Our function: its inputs are those of PyTensor's function, then its shared variables."""
+        return self.compiled.function
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """One line for each op that runs by its own `perform`, outside C."""
+        return self.compiled.remarks
+
+    def __call__(self, *args: Any, output_subset: Any = None, **kwargs: Any) -> Any:
+        direct = self._direct
+        if direct is None or kwargs or output_subset is not None or self.profile:
+            return super().__call__(*args, output_subset=output_subset, **kwargs)
+        if not self.trust_input and not self._fits(args):
+            return super().__call__(*args)
+        return direct(*args)
+
+    def _fits(self, args: tuple[Any, ...]) -> bool:
+        """Return whether the arguments are arrays of just the right dtype and rank."""
+        kinds = self._kinds
+        if len(args) != len(kinds):
+            return False
+        for arg, (dtype, ndim) in zip(args, kinds):
+            if type(arg) is not np.ndarray or arg.dtype is not dtype or arg.ndim != ndim:
+                return False
+        return True
+
+    def _direct_call(self) -> Any:
+        """Return the call without PyTensor's bookkeeping; None where that is needed."""
+        compiled = self.compiled
+        required = [container.required for container in self.input_storage]
+        count = sum(required)
+        if not compiled.is_plain or self.has_defaults or self.output_keys is not None or self.return_none:
+            return None
+        if required != sorted(required, reverse=True) or any(c.implicit for c in self.input_storage[:count]):
+            return None
+        types = [self.maker.inputs[k].variable.type for k in range(count)]
+        self._kinds = [(np.dtype(t.dtype), t.ndim) for t in types]
+        storages = [container.storage for container in self.input_storage[count:]]
+        updates = [(k, container.storage) for k, container in self.update_input_storage]
+        returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function
+        translated = compiled.translated
+
+        def direct(*args: Any) -> Any:
+            if len(args) != count:
+                raise TypeError(f"{self.name or 'the function'} takes {count} arguments, got {len(args)}")
+            try:
+                found = run(*args, *[storage[0] for storage in storages])
+            except Exception as error:
+                raise translated(error) from error.__cause__
+            for k, storage in updates:
+                storage[0] = found[k]
+            return found[0] if single else found[:returned] if updates else found
+
+        return direct
+
+
+class ArignoteMaker(FunctionMaker):
+    """A maker of functions that returns an `ArignoteFunction`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("function_builder", ArignoteFunction)
+        super().__init__(*args, **options)
+
+
+class ArignoteMode(Mode):
+    """PyTensor's mode with our linker.
+
+    Args:
+        linker: An `ArignoteLinker`, or None for one with the default options.
+        optimizer: Which of PyTensor's rewrites run first: a query or its name.
+    """
+
+    function_maker = ArignoteMaker
+
+    def __init__(self, linker: Any = None, optimizer: Any = QUERY, db: Any = None) -> None:
+        super().__init__(ArignoteLinker() if linker is None else linker, optimizer, db)
