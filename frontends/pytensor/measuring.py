@@ -1,0 +1,58 @@
+"""Times of one model under one backend: compilation, and a call of value and gradient as samplers make it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MODES = ("ARIGNOTE", "CVM", "NUMBA", "JAX")
+"""Modes of PyTensor that are compared."""
+
+
+class Times(NamedTuple):
+    """Seconds to compile and to call, and the results for comparison."""
+
+    compile: float
+    call: float
+    value: float
+    gradient: list[float]
+
+
+def times_of(model: Any, mode: str, seconds: float = 0.5) -> Times:
+    """Return the times of the log-density of a PyMC model with its gradient.
+
+    The time to compile includes the first call, since some backends compile then.  The time of a call is the least
+    mean of several rounds, together about `seconds` long.
+    """
+    from pymc.blocking import DictToArrayBijection
+
+    point = model.initial_point(random_seed=1)
+    start = time.perf_counter()
+    function = model.logp_dlogp_function(ravel_inputs=True, mode=mode)
+    function.set_extra_values({})
+    x = DictToArrayBijection.map({v.name: point[v.name] for v in model.value_vars}).data
+    x = x + 0.01 * np.random.default_rng(0).normal(size=x.shape)
+    compiled = function._pytensor_function
+    compiled.trust_input = True
+    value, gradient = compiled(x)
+    taken = time.perf_counter() - start
+    return Times(taken, seconds_of(lambda: compiled(x), seconds), float(value), np.asarray(gradient).tolist())
+
+
+def seconds_of(call: Callable[[], Any], seconds: float) -> float:
+    """Return the least mean seconds of a call among rounds that take `seconds` together."""
+    for _ in range(100):
+        call()
+    start = time.perf_counter()
+    call()
+    count = max(int(seconds / 10 / max(time.perf_counter() - start, 1e-7)), 1)
+    best = float("inf")
+    for _ in range(10):
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        best = min(best, (time.perf_counter() - start) / count)
+    return best
