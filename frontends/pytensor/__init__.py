@@ -14,19 +14,21 @@
     performing.py   ops without a converter, run by their own `perform`
 """
 
-from pytensor.compile.mode import predefined_linkers, predefined_modes
+from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes
 
 from . import converters
 from .building import Conversion, ConversionError
-from .functions import ArignoteFunction, ArignoteMode
+from .functions import ArignoteFunction, install
 from .linker import ArignoteLinker
+from .rewrites import QUERY
 from .table import Call, converter, scalar
 
 NAME = "ARIGNOTE"
 predefined_linkers.setdefault("arignote", ArignoteLinker())
-predefined_modes.setdefault(NAME, ArignoteMode())
+predefined_modes.setdefault(NAME, Mode(predefined_linkers["arignote"], QUERY))
+install()
 
 __all__ = [
-    "NAME", "ArignoteFunction", "ArignoteLinker", "ArignoteMode", "Call", "Conversion", "ConversionError", "converter",
+    "NAME", "ArignoteFunction", "ArignoteLinker", "Call", "Conversion", "ConversionError", "converter",
     "converters", "scalar",
 ]  # fmt: skip

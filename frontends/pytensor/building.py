@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,12 +24,13 @@ class ConversionError(NotImplementedError):
 class Conversion:
     """One conversion: its options, and what was found on the way.
 
-    `strict`: whether an op without a converter is an error.  `remarks`: one line for each op that runs by its own
-    `perform`.  `raises`: the class of the exception for the text of a check.
+    `strict`: whether an op without a converter is an error.  `own`: classes of ops that run by their own `perform`
+    whatever converters there are.  `remarks`: one line for each op without a converter.  `raises`: the class of the
+    exception for the text of a check.
     """
 
-    def __init__(self, strict: bool = False, rewriter: Any = None) -> None:
-        self.strict, self.rewriter = strict, rewriter
+    def __init__(self, strict: bool = False, rewriter: Any = None, own: frozenset[type] = frozenset()) -> None:
+        self.strict, self.rewriter, self.own = strict, rewriter, own
         self.remarks: list[str] = []
         self.raises: dict[str, type[BaseException]] = {}
         self._rewritten: dict[Any, Any] = {}
@@ -67,6 +69,8 @@ class Conversion:
 
     def node(self, node: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
         """Return the outputs of one node on these operands."""
+        if self.own and {type(node.op), type(getattr(node.op, "core_op", None))} & self.own:
+            return performed(node, operands)
         convert = found_for(CONVERTERS, type(node.op))
         found = NotImplemented if convert is None else convert(Call(node.op, node, self), *operands)
         if found is NotImplemented:
@@ -118,12 +122,16 @@ def constant_of(v: Any) -> Any:
 
 
 def origin_of(node: Any) -> Origin:
-    """Return the user's line that built a node, from PyTensor's record; empty if it keeps none."""
+    """Return the user's line that built a node, from PyTensor's record; empty if it keeps none.
+
+    It is the innermost line outside PyTensor and PyMC, else the innermost one.
+    """
     trace = getattr(node.outputs[0].tag, "trace", None) if node.outputs else None
-    for stack in reversed(trace or ()):
-        frames = stack if isinstance(stack, (list, tuple)) else [stack]
-        for frame in reversed(frames):
-            file, line = frame[0], frame[1]
-            if isinstance(file, str) and isinstance(line, int):
-                return (SourceLine(file, line),)
-    return ()
+    frames = [f for stack in trace or () for f in (stack if isinstance(stack, list) else [stack])]
+    places = [(f[0], f[1]) for f in reversed(frames) if isinstance(f[0], str) and isinstance(f[1], int)]
+    outside = [p for p in places if not any(folder in p[0] for folder in _LIBRARIES)]
+    found = (outside or places)[:1]
+    return tuple(SourceLine(*p) for p in found)
+
+
+_LIBRARIES = tuple(f"{os.sep}{name}{os.sep}" for name in ("pytensor", "pymc"))

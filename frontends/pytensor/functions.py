@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 import numpy as np
 from pytensor.compile.function.types import Function as PyTensorFunction
 from pytensor.compile.function.types import FunctionMaker
-from pytensor.compile.mode import Mode
+from pytensor.compile.function.types import _pickle_Function as pickled
+from pytensor.compile.mode import Mode, get_mode
 
+from ...database import optdb
 from ...function.compiled import Function
+from ...function.mode import as_mode
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
@@ -68,15 +72,16 @@ class ArignoteFunction(PyTensorFunction):
         storages = [container.storage for container in self.input_storage[count:]]
         updates = [(k, container.storage) for k, container in self.update_input_storage]
         returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function
-        translated = compiled.translated
+        after = compiled.after
 
         def direct(*args: Any) -> Any:
             if len(args) != count:
                 raise TypeError(f"{self.name or 'the function'} takes {count} arguments, got {len(args)}")
+            values = (*args, *[storage[0] for storage in storages])
             try:
-                found = run(*args, *[storage[0] for storage in storages])
+                found = run(*values)
             except Exception as error:
-                raise translated(error) from error.__cause__
+                found = after(error, values)
             for k, storage in updates:
                 storage[0] = found[k]
             return found[0] if single else found[:returned] if updates else found
@@ -90,17 +95,35 @@ class ArignoteMaker(FunctionMaker):
     def __init__(self, *args: Any, **options: Any) -> None:
         options.setdefault("function_builder", ArignoteFunction)
         super().__init__(*args, **options)
+        self.linker.mode = with_names(self.linker.mode, get_mode(self.mode).provided_optimizer)
 
 
-class ArignoteMode(Mode):
-    """PyTensor's mode with our linker.
+def with_names(mode: Any, query: Any) -> Any:
+    """Return our mode with the names of our rewrites that a query of PyTensor includes or excludes.
 
-    Args:
-        linker: An `ArignoteLinker`, or None for one with the default options.
-        optimizer: Which of PyTensor's rewrites run first: a query or its name.
+    "fusion" and "inplace", which PyTensor has too, mean ours: PyTensor's never run in this mode.
     """
+    wanted, unwanted = ([n for n in names or () if n in optdb] for names in (query.include, query.exclude))
+    wanted = [n for n in wanted if n not in QUERY.include]
+    if not wanted and not unwanted:
+        return mode
+    found = as_mode("FAST_RUN" if mode is None else mode)
+    return found.including(*wanted).excluding(*unwanted)
 
-    function_maker = ArignoteMaker
 
-    def __init__(self, linker: Any = None, optimizer: Any = QUERY, db: Any = None) -> None:
-        super().__init__(ArignoteLinker() if linker is None else linker, optimizer, db)
+def _maker_of(mode: Any) -> Any:
+    """Return the class of makers for a mode: ours for our linker."""
+    return ArignoteMaker if isinstance(mode.linker, ArignoteLinker) else FunctionMaker
+
+
+def install() -> None:
+    """Let modes with our linker make our functions.
+
+    PyTensor asks a mode for its `function_maker`.  PyMC builds a new `Mode` of the linker of the given one, so the
+    answer must depend on the linker alone.
+    """
+    if "function_maker" not in Mode.__dict__:
+        Mode.function_maker = property(_maker_of)
+
+
+copyreg.pickle(ArignoteFunction, pickled)

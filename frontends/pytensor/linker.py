@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from pytensor.link.basic import JITLinker
 
 from ...function.function import function
 from .building import Conversion
+from .converters.linalg import BATCHED
 from .forms import Form, form_of
 from .rewrites import inner_rewriter
 
@@ -31,14 +33,22 @@ class ArignoteLinker(JITLinker):
     def __init__(self, strict: bool = False, mode: Any = None, threads: int | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.strict, self.mode, self.threads = strict, mode, threads
+        self._compiled: Compiled | None = None
 
     def clone(self, allow_gc: Any = None) -> ArignoteLinker:
         """Return a linker with the same options."""
         return type(self)(self.strict, self.mode, self.threads, allow_gc=self.allow_gc if allow_gc is None else allow_gc)
 
+    def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> ArignoteLinker:
+        """Return a linker for this graph."""
+        found = self if self.fgraph is None or self.fgraph is fgraph else self.clone()
+        return super(ArignoteLinker, found).accept(fgraph, no_recycling, profile)  # type: ignore[no-any-return]
+
     def compiled(self) -> Compiled:
-        """Return the compiled graph."""
-        return Compiled(self)
+        """Return the compiled graph.  It is pickled with the linker, so that no other process optimizes it again."""
+        if self._compiled is None:
+            self._compiled = Compiled(self)
+        return self._compiled
 
     def create_jitable_thunk(
         self, compute_map: Any, order: Any, input_storage: Any, output_storage: Any, storage_map: Any
@@ -64,9 +74,9 @@ class ArignoteLinker(JITLinker):
 class Compiled:
     """A graph of PyTensor compiled by us: our function, and the forms of its arguments and results."""
 
-    def __init__(self, linker: ArignoteLinker) -> None:
+    def __init__(self, linker: ArignoteLinker, own: frozenset[type] = frozenset()) -> None:
         graph = linker.fgraph
-        conversion = Conversion(linker.strict, inner_rewriter(linker))
+        conversion = Conversion(linker.strict and not own, inner_rewriter(linker), own)
         inputs, outputs = conversion.function_graph(graph)
         self.remarks, self.raises = tuple(conversion.remarks), dict(conversion.raises)
         self.function = function(
@@ -77,7 +87,8 @@ class Compiled:
         self.outputs = [form_of(v.type) for v in graph.outputs]
         self.is_plain = all(type(form) is Form for form in (*self.inputs, *self.outputs))
         """Whether all arguments and results are tensors."""
-        self.labels = [v.name for v in graph.inputs]
+        self._linker: ArignoteLinker | None = linker
+        self._careful: Compiled | None = None
 
     def thunk(self, storages: Sequence[list[Any]]) -> Callable[[], list[Any]]:
         """Return the function without arguments that reads `storages` and returns the results."""
@@ -97,16 +108,27 @@ class Compiled:
             found = iter(self.function(*arrays))
             return [form.value([next(found) for _ in range(form.count)]) for form in self.outputs]
         except Exception as error:
-            raise self.translated(error) from error.__cause__
+            return self.after(error, values)
 
-    def translated(self, error: Exception) -> Exception:
-        """Return an error of a call as PyTensor's: a failed check in the class that the check names."""
+    def after(self, error: Exception, values: Sequence[Any]) -> list[Any]:
+        """Return the results of a call that failed in our linear algebra; raise any other error as PyTensor's.
+
+        PyTensor's factorizations give NaN for a matrix that has no factors, and samplers rely on that.  Such a call
+        runs again with PyTensor's own linear algebra.
+        """
+        if isinstance(error, np.linalg.LinAlgError) and self._linker is not None:
+            if self._careful is None:
+                self._careful = Compiled(self._linker, frozenset(BATCHED))
+                self._careful._linker = None  # its errors are PyTensor's own
+            return self._careful.call(values)
+        raise self._translated(error) from error.__cause__
+
+    def _translated(self, error: Exception) -> Exception:
+        """Return an error as PyTensor's: a failed check in the class that the check names."""
         message = str(error)
         for text, kind in self.raises.items():
-            if message.startswith(text):
+            if text in message:
                 made = kind(text)
                 if isinstance(made, Exception):
                     return made.with_traceback(error.__traceback__)
         return error
-
-
