@@ -18,12 +18,15 @@ from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
 
+_UNKNOWN = object()
+
+
 class ArignoteFunction(PyTensorFunction):
     """A function of PyTensor that Arignote compiled."""
 
     def __init__(self, vm: Any, *args: Any, **options: Any) -> None:
         super().__init__(vm, *args, **options)
-        self._direct = self._direct_call()
+        self._direct: Any = _UNKNOWN  # found at the first call: a copy gets its form of results after it was made
 
     @property
     def compiled(self) -> Compiled:
@@ -42,6 +45,8 @@ class ArignoteFunction(PyTensorFunction):
 
     def __call__(self, *args: Any, output_subset: Any = None, **kwargs: Any) -> Any:
         direct = self._direct
+        if direct is _UNKNOWN:
+            direct = self._direct = self._direct_call()
         if direct is None or kwargs or output_subset is not None or self.profile:
             return super().__call__(*args, output_subset=output_subset, **kwargs)
         if not self.trust_input and not self._fits(args):
@@ -74,6 +79,15 @@ class ArignoteFunction(PyTensorFunction):
         returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function
         after = compiled.after
 
+        def plain(*args: Any) -> Any:
+            try:
+                found = run(*args)
+            except Exception as error:
+                if len(args) != count:
+                    raise
+                found = after(error, args)
+            return found[0] if single else found
+
         def direct(*args: Any) -> Any:
             if len(args) != count:
                 raise TypeError(f"{self.name or 'the function'} takes {count} arguments, got {len(args)}")
@@ -86,7 +100,7 @@ class ArignoteFunction(PyTensorFunction):
                 storage[0] = found[k]
             return found[0] if single else found[:returned] if updates else found
 
-        return direct
+        return direct if storages or updates else plain
 
 
 class ArignoteMaker(FunctionMaker):
@@ -103,7 +117,8 @@ def with_names(mode: Any, query: Any) -> Any:
 
     "fusion" and "inplace", which PyTensor has too, mean ours: PyTensor's never run in this mode.
     """
-    wanted, unwanted = ([n for n in names or () if n in optdb] for names in (query.include, query.exclude))
+    known = {name for entry in optdb.entries() for name in (entry.name, *entry.tags)}
+    wanted, unwanted = ([n for n in names or () if n in known] for names in (query.include, query.exclude))
     wanted = [n for n in wanted if n not in QUERY.include]
     if not wanted and not unwanted:
         return mode

@@ -27,7 +27,7 @@ class ArignoteLinker(JITLinker):
     required_rewrites = ("minimum_compile",)
     incompatible_rewrites = (
         "cxx_only", "BlasOpt", "fusion", "inplace", "local_careduce_fusion", "scan_save_mem", "scan_save_mem_prealloc",
-        "scan_make_inplace", "scan_push_out_dot1", "local_dimshuffle_lift_unused",
+        "scan_make_inplace", "reuse_decomposition_multiple_solves", "scan_split_non_sequence_decomposition_and_solve",
     )  # fmt: skip
 
     def __init__(self, strict: bool = False, mode: Any = None, threads: int | None = None, **options: Any) -> None:

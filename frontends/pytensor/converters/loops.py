@@ -17,6 +17,7 @@ from .... import ops as T
 from ....graph import Variable
 from ....ops.control.scan_ops import Scan, looped
 from ....ops.core.tensor import TensorVariable
+from ....ops.shapes.lengths import tensor_to_dim
 from ..forms import form_of
 from ..table import Call, converter
 from .scalars import as_dtype
@@ -57,7 +58,7 @@ def scan(call: Call, *outer: Any) -> Any:
     inner: list[Any] = [loop.along(s[:steps]) for s in op.outer_seqs(outer)]
 
     # buffers that are read and written at several places
-    written: list[tuple[Any, Any, Any, list[int]]] = []  # buffer, taps, place of each tap's values, places to fill
+    written: list[tuple[Any, Any]] = []  # buffer, taps by which steps write
     fills: list[tuple[int, int]] = []  # state, number of the written value
     number = 0
     for buffer, reads, writes in zip(
@@ -72,7 +73,7 @@ def scan(call: Call, *outer: Any) -> Any:
                 inner.append(chains[min(later)].value_before(min(later) - tap, tap))
             else:
                 inner.append(loop.along(buffer[tap : tap + steps]))
-        written.append((buffer, writes, chains, []))
+        written.append((buffer, writes))
         fills += [pair for chain in chains.values() for pair in chain.fills]
 
     # states with several taps into the past, then with one
@@ -128,14 +129,14 @@ def scan(call: Call, *outer: Any) -> Any:
         run = T.lengths_of(every[0])[0] if every else steps
     outputs: list[Any] = []
     place = 0
-    for buffer, writes, _, _ in written:
+    for buffer, writes in written:
         outputs.append(_filled(buffer, writes, traces[place : place + len(writes)], run))
         place += len(writes)
     for buffer, depth, newest_place in recurrent:
-        outputs.append(_kept(T.join(0, buffer[:depth], ends[newest_place]), buffer, depth, run, info.as_while, steps))
-    lengths = op.outer_nitsot(outer)
-    for trace, length in zip(traces[info.n_mit_mot_outs :], lengths, strict=True):
-        outputs.append(_last(trace, as_dtype(length, "int64"), run, steps))
+        whole = T.join(0, buffer[:depth], ends[newest_place])
+        outputs.append(_in_room(whole, T.lengths_of(buffer)[0], run + depth, steps + depth))
+    for trace, room in zip(traces[info.n_mit_mot_outs :], op.outer_nitsot(outer), strict=True):
+        outputs.append(_in_room(trace, as_dtype(room, "int64"), run, steps))
     outputs += [form.term([ends[k] for k in places]) for form, places in untraced]
     return tuple(outputs)
 
@@ -163,26 +164,15 @@ def _filled(buffer: Any, writes: Sequence[int], traces: Sequence[Any], run: Any)
     return buffer
 
 
-def _kept(whole: Any, buffer: Any, depth: int, run: Any, ends: bool, steps: Any) -> Any:
-    """Return the last values that a buffer has room for.
-
-    The rest of a buffer that is longer than that stays, but not behind a loop that a condition ended.
-    """
-    room = T.lengths_of(buffer)[0]
-    needed = steps + depth
-    if _equal(room, needed):
-        return whole
-    whole = _last(whole, room, run + depth, needed)
-    return whole if ends else T.join(0, whole, buffer[needed:])
-
-
-def _last(trace: Any, room: Any, run: Any, steps: Any) -> Any:
-    """Return the last `room` values of a trace of `run` values; all of them if there is room for `steps`."""
-    return trace if _equal(room, steps) else trace[T.maximum(run - room, 0) :]
+def _in_room(values: Any, room: Any, run: Any, most: Any) -> Any:
+    """Return the last of `run` values that a buffer has room for, and zeros where it has more room than for `most`."""
+    if _equal(room, most):
+        return values
+    kept = values[T.maximum(run - room, 0) :]
+    rest = T.zeros((T.maximum(room - most, 0), *T.lengths_of(values)[1:]), values.dtype)
+    return T.join(0, kept, rest)
 
 
 def _equal(a: Any, b: Any) -> bool:
     """Return whether two lengths are known to be equal."""
-    from ....ops.shapes.lengths import tensor_to_dim
-
     return tensor_to_dim(a) == tensor_to_dim(b)
