@@ -12,8 +12,11 @@
     converters/     converters, a file a subject
     forms.py        PyTensor's types as arrays; generators.py: states of random generators
     performing.py   ops without a converter, run by their own `perform`
+    measuring.py    times of a model; worker.py, command.py: `python -m arignote pymc-bench`
+    versions.py     the versions of PyTensor that this package knows
 """
 
+from . import versions  # isort: skip  # raises where PyTensor is missing or of another version
 from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes
 
 from . import converters
@@ -30,5 +33,5 @@ install()
 
 __all__ = [
     "NAME", "ArignoteFunction", "ArignoteLinker", "Call", "Conversion", "ConversionError", "converter",
-    "converters", "scalar",
+    "converters", "scalar", "versions",
 ]  # fmt: skip

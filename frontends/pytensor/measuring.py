@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ MODES = ("ARIGNOTE", "CVM", "NUMBA", "JAX")
 
 
 class Times(NamedTuple):
-    """Seconds to compile and to call, and the results for comparison."""
+    """Seconds to compile, processor seconds of that with the compilers it started, seconds of a call, and results."""
 
     compile: float
+    processor: float
     call: float
     value: float
     gradient: list[float]
@@ -24,13 +26,12 @@ class Times(NamedTuple):
 def times_of(model: Any, mode: str, seconds: float = 0.5) -> Times:
     """Return the times of the log-density of a PyMC model with its gradient.
 
-    The time to compile includes the first call, since some backends compile then.  The time of a call is the least
-    mean of several rounds, together about `seconds` long.
+    The time to compile includes the first call, since some backends compile then.
     """
     from pymc.blocking import DictToArrayBijection
 
     point = model.initial_point(random_seed=1)
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), _processor_seconds()
     function = model.logp_dlogp_function(ravel_inputs=True, mode=mode)
     function.set_extra_values({})
     x = DictToArrayBijection.map({v.name: point[v.name] for v in model.value_vars}).data
@@ -38,19 +39,25 @@ def times_of(model: Any, mode: str, seconds: float = 0.5) -> Times:
     compiled = function._pytensor_function
     compiled.trust_input = True
     value, gradient = compiled(x)
-    taken = time.perf_counter() - start
-    return Times(taken, seconds_of(lambda: compiled(x), seconds), float(value), np.asarray(gradient).tolist())
+    taken, used = time.perf_counter() - start, _processor_seconds() - processor
+    return Times(taken, used, seconds_of(lambda: compiled(x), seconds), float(value), np.asarray(gradient).tolist())
+
+
+def _processor_seconds() -> float:
+    """Return the processor seconds of this process and of those that it started and that ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def seconds_of(call: Callable[[], Any], seconds: float) -> float:
-    """Return the least mean seconds of a call among rounds that take `seconds` together."""
+    """Return the least mean seconds of a call among short rounds, which other work on the machine disturbs least."""
     for _ in range(100):
         call()
     start = time.perf_counter()
     call()
-    count = max(int(seconds / 10 / max(time.perf_counter() - start, 1e-7)), 1)
-    best = float("inf")
-    for _ in range(10):
+    count = max(int(0.0005 / max(time.perf_counter() - start, 1e-7)), 1)
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
         start = time.perf_counter()
         for _ in range(count):
             call()
