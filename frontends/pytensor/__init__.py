@@ -17,7 +17,7 @@
 """
 
 from . import versions  # isort: skip  # raises where PyTensor is missing or of another version
-from pytensor.compile.mode import Mode, predefined_linkers, predefined_modes
+from pytensor.compile.mode import Mode, predefined_linkers
 
 from . import converters
 from .building import Conversion, ConversionError
@@ -28,8 +28,7 @@ from .table import Call, converter, scalar
 
 NAME = "ARIGNOTE"
 predefined_linkers.setdefault("arignote", ArignoteLinker())
-predefined_modes.setdefault(NAME, Mode(predefined_linkers["arignote"], QUERY))
-install()
+install(NAME, Mode(predefined_linkers["arignote"], QUERY))
 
 __all__ = [
     "NAME", "ArignoteFunction", "ArignoteLinker", "Call", "Conversion", "ConversionError", "converter",

@@ -6,10 +6,11 @@ import copyreg
 from typing import Any
 
 import numpy as np
+import pytensor
 from pytensor.compile.function.types import Function as PyTensorFunction
 from pytensor.compile.function.types import FunctionMaker
 from pytensor.compile.function.types import _pickle_Function as pickled
-from pytensor.compile.mode import Mode, get_mode
+from pytensor.compile.mode import Mode, get_mode, predefined_modes
 
 from ...database import optdb
 from ...function.compiled import Function
@@ -131,14 +132,19 @@ def _maker_of(mode: Any) -> Any:
     return ArignoteMaker if isinstance(mode.linker, ArignoteLinker) else FunctionMaker
 
 
-def install() -> None:
-    """Let modes with our linker make our functions.
+def install(name: str, mode: Mode) -> None:
+    """Make a mode known by its name, and let modes with our linker make our functions.
 
     PyTensor asks a mode for its `function_maker`.  PyMC builds a new `Mode` of the linker of the given one, so the
-    answer must depend on the linker alone.
+    answer must depend on the linker alone.  `pytensor.config.mode` accepts a fixed list of names.
     """
-    if "function_maker" not in Mode.__dict__:
-        Mode.function_maker = property(_maker_of)
+    predefined_modes[name] = mode
+    if "function_maker" in Mode.__dict__:
+        return
+    Mode.function_maker = property(_maker_of)
+    parameter = pytensor.config._config_var_dict["mode"]
+    accepted = parameter._apply
+    parameter._apply = lambda value: value if value == name else accepted(value)
 
 
 copyreg.pickle(ArignoteFunction, pickled)
