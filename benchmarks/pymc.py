@@ -42,15 +42,15 @@ def main() -> None:
                 print(f"{name:18} {mode:9} failed: {cold if isinstance(cold, str) else warm}", flush=True)
                 continue
             found[mode] = {"cold": cold, "warm": warm, "call": min(cold["call"], warm["call"])}
-            print(
-                f"{name:18} {mode:9} cold {cold['compile']:7.2f} s ({cold['processor']:6.2f}) warm {warm['compile']:7.2f} s "
-                f"({warm['processor']:6.2f}) call {found[mode]['call'] * 1e6:9.1f} us  {cold['value']:.10g}", flush=True,
-            )  # fmt: skip
+            starts = [f"{t['compile']:7.2f} s ({t['processor']:6.2f})" for t in (cold, warm)]
+            call = f"{found[mode]['call'] * 1e6:9.1f} us"
+            print(f"{name:18} {mode:9} cold {starts[0]} warm {starts[1]} call {call}  {cold['value']:.10g}", flush=True)
         if "ARIGNOTE" in found and len(found) > 1:
             _compare(found, ratios)
     for mode, rows in ratios.items():
         means = {key: math.exp(sum(math.log(row[key]) for row in rows) / len(rows)) for key in rows[0]}
-        print(f"ARIGNOTE / {mode}, geometric mean of {len(rows)}: " + ", ".join(f"{k} {v:.2f}" for k, v in means.items()))
+        text = ", ".join(f"{key} {value:.2f}" for key, value in means.items())
+        print(f"ARIGNOTE / {mode}, geometric mean of {len(rows)}: {text}")
 
 
 def _compare(found: dict[str, dict[str, Any]], ratios: dict[str, list[dict[str, float]]]) -> None:

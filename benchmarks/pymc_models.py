@@ -92,7 +92,7 @@ def autoregression() -> Any:
         rho, sigma = pm.Normal("rho", 0, 0.5, shape=2), pm.HalfNormal("sigma", 1)
         means, _ = pytensor.scan(
             lambda before, last, rho: rho[0] * last + rho[1] * before,
-            sequences=[dict(input=pt.as_tensor(y), taps=[-2, -1])], non_sequences=[rho],
+            sequences=[{"input": pt.as_tensor(y), "taps": [-2, -1]}], non_sequences=[rho],
         )  # fmt: skip
         pm.Normal("y", means, sigma, observed=y[2:])
     return model

@@ -19,8 +19,8 @@ import pytest
 
 FILES = (
     *(f"numba/test_{n}.py" for n in (
-        "blockwise", "compile_ops", "elemwise", "extra_ops", "nlinalg", "pad", "scalar", "scan", "shape", "slinalg", "sort",
-        "subtensor", "tensor_basic",
+        "blockwise", "compile_ops", "elemwise", "extra_ops", "nlinalg", "pad", "scalar", "scan", "shape", "slinalg",
+        "sort", "subtensor", "tensor_basic",
     )),
     *(f"jax/test_{n}.py" for n in (
         "blas", "blockwise", "einsum", "elemwise", "extra_ops", "math", "nlinalg", "pad", "scalar", "scan", "shape",

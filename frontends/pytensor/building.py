@@ -45,7 +45,8 @@ class Conversion:
             inputs += leaves
             operands.append(form.term(leaves))
         found = self.graph(graph, operands)
-        outputs = [leaf for v, term in zip(graph.outputs, found, strict=True) for leaf in form_of(v.type).variables(term)]
+        pairs = zip(graph.outputs, found, strict=True)
+        outputs = [leaf for v, term in pairs for leaf in form_of(v.type).variables(term)]
         return inputs, outputs
 
     def graph(self, graph: Any, operands: Sequence[Any]) -> list[Any]:

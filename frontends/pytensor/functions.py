@@ -18,7 +18,6 @@ from ...function.mode import as_mode
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
-
 _UNKNOWN = object()
 
 

@@ -37,7 +37,8 @@ def state_of(generator: np.random.Generator) -> np.ndarray:
     if kind == "Philox":
         inner = state["state"]
         tail = [state["buffer_pos"], state["has_uint32"], state["uinteger"]]
-        return np.concatenate([[np.uint64(3)], inner["counter"], inner["key"], state["buffer"], np.array(tail, np.uint64)])
+        arrays = [inner["counter"], inner["key"], state["buffer"], np.array(tail, np.uint64)]
+        return np.concatenate([[np.uint64(3)], *arrays])
     tail = [state["has_uint32"], state["uinteger"]]
     return np.concatenate([[np.uint64(4)], state["state"]["state"], np.array(tail, np.uint64)])
 

@@ -37,7 +37,8 @@ class ArignoteLinker(JITLinker):
 
     def clone(self, allow_gc: Any = None) -> ArignoteLinker:
         """Return a linker with the same options."""
-        return type(self)(self.strict, self.mode, self.threads, allow_gc=self.allow_gc if allow_gc is None else allow_gc)
+        kept = self.allow_gc if allow_gc is None else allow_gc
+        return type(self)(self.strict, self.mode, self.threads, allow_gc=kept)
 
     def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> ArignoteLinker:
         """Return a linker for this graph."""
@@ -65,7 +66,8 @@ class ArignoteLinker(JITLinker):
         made[0].allow_gc = False  # a thunk returns its results and keeps none
         return made
 
-    def fgraph_convert(self, fgraph: Any, order: Any, input_storage: Any, output_storage: Any, storage_map: Any, **_: Any) -> Any:
+    def fgraph_convert(self, *args: Any, **options: Any) -> Any:
+        """Raise: PyTensor's own parts of a JIT linker are not used."""
         raise NotImplementedError("the graph is compiled as a whole")
 
     create_thunk_inputs = jit_compile = None

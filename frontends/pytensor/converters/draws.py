@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from pytensor.tensor.random.op import RandomVariable
 
+from .... import ops as T
 from ....graph import Kind, Lacks, TensorType
 from ....graph import Variable as CoreVariable
 from ....ops.core.tensor import HostOp, outputs_of
 from ....record import record
-from .... import ops as T
 from ..generators import STATE_DTYPE, borrowed_generator, state_of
 from ..table import Call, converter
 

@@ -88,4 +88,6 @@ def _axes(axis: Any, ndim: int) -> int:
 
 
 def _over_all(function: Any, x: Any) -> Any:
-    return T.reshape(function(T.flatten(x), axis=0), T.lengths_of(x), ndim=x.ndim) if x.ndim != 1 else function(x, axis=0)
+    if x.ndim == 1:
+        return function(x, axis=0)
+    return T.reshape(function(T.flatten(x), axis=0), T.lengths_of(x), ndim=x.ndim)

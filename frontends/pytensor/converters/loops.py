@@ -9,6 +9,7 @@ before, or was there from the beginning.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from pytensor.scan.op import Scan as PyTensorScan
@@ -48,24 +49,76 @@ class _Loop:
         self.next.append(None)
         return len(self.states) - 1
 
+    def delayed(self, firsts: Sequence[Any], traced: bool) -> list[int]:
+        """Add one state for each of the last steps, the newest first.  Returns their places."""
+        kinds = [f.type for f in firsts]
+        places = [self.state(f, kind, traced and k == 0) for k, (f, kind) in enumerate(zip(firsts, kinds))]
+        for newer, older in pairwise(places):
+            self.next[older] = self.states[newer]
+        return places
+
+    def results(self, steps: Any, values: Sequence[Any], condition: Any) -> tuple[Any, Any]:
+        """Return the states after the loop, and the traces of the values of a step."""
+        found = looped(
+            Scan, steps, self.sequences, self.slices, self.firsts, self.states, self.next, values, condition,
+            tuple(self.traced),
+        )  # fmt: skip
+        return found[: len(self.states)], found[len(self.states) :]
+
 
 @converter(PyTensorScan)
 def scan(call: Call, *outer: Any) -> Any:
-    op, info = call.op, call.op.info
+    op, info, loop = call.op, call.op.info, _Loop()
     steps = as_dtype(outer[0], "int64")
-    graph = op.fgraph
-    loop = _Loop()
     inner: list[Any] = [loop.along(s[:steps]) for s in op.outer_seqs(outer)]
+    written, fills = _add_buffers(op, outer, steps, loop, inner)
+    recurrent = _add_recurrent(op, outer, loop, inner)
+    untraced = _add_untraced(op, outer, loop, inner)
+    inner += op.outer_non_seqs(outer)
 
-    # buffers that are read and written at several places
-    written: list[tuple[Any, Any]] = []  # buffer, taps by which steps write
-    fills: list[tuple[int, int]] = []  # state, number of the written value
-    number = 0
+    found = call.conversion.inner(op.fgraph, inner)
+    condition = None
+    if info.as_while:
+        condition = found[-1] if found[-1].dtype == "bool" else T.ne(found[-1], 0)
+    at_taps = found[: info.n_mit_mot_outs]
+    newest = (*op.inner_mitsot_outs(found), *op.inner_sitsot_outs(found))
+    changes = [(place, at_taps[which]) for place, which in fills]
+    changes += [(place, value) for (_, _, place), value in zip(recurrent, newest, strict=True)]
+    for (form, places), term in zip(untraced, op.inner_untraced_sit_sot_outs(found), strict=True):
+        changes += zip(places, form.variables(term), strict=True)
+    for place, value in changes:
+        loop.next[place] = as_dtype(value, loop.states[place].dtype)
+    ends, traces = loop.results(steps, [*at_taps, *op.inner_nitsot_outs(found)], condition)
+
+    run = steps
+    if info.as_while:
+        every = [r for r, traced in zip(ends, loop.traced, strict=True) if traced] + list(traces)
+        run = T.lengths_of(every[0])[0] if every else steps
+    outputs, first = [], 0
+    for buffer, writes in written:
+        outputs.append(_filled(buffer, writes, traces[first : first + len(writes)], run))
+        first += len(writes)
+    for buffer, depth, place in recurrent:
+        whole = T.join(0, buffer[:depth], ends[place])
+        outputs.append(_in_room(whole, T.lengths_of(buffer)[0], run + depth, steps + depth))
+    for trace, room in zip(traces[first:], op.outer_nitsot(outer), strict=True):
+        outputs.append(_in_room(trace, as_dtype(room, "int64"), run, steps))
+    return (*outputs, *(form.term([ends[k] for k in places]) for form, places in untraced))
+
+
+def _add_buffers(
+    op: Any, outer: Any, steps: Any, loop: _Loop, inner: list[Any]
+) -> tuple[list[tuple[Any, Any]], list[tuple[int, int]]]:
+    """Add what the steps read of buffers that they read and write at several places.
+
+    Returns the buffers with the taps by which steps write, and the states with the numbers of the values they get.
+    """
+    info = op.info
+    written, fills, number = [], [], 0
     for buffer, reads, writes in zip(
         op.outer_mitmot(outer), info.normalized_mit_mot_in_slices, info.normalized_mit_mot_out_slices, strict=True
     ):
-        kind = buffer.type.with_shape(buffer.type.shape[1:])
-        chains = {w: _Chain(loop, kind, buffer, number + k) for k, w in enumerate(writes)}
+        chains = {tap: _Chain(loop, buffer, number + k) for k, tap in enumerate(writes)}
         number += len(writes)
         for tap in reads:
             later = [w for w in writes if w > tap]
@@ -75,84 +128,43 @@ def scan(call: Call, *outer: Any) -> Any:
                 inner.append(loop.along(buffer[tap : tap + steps]))
         written.append((buffer, writes))
         fills += [pair for chain in chains.values() for pair in chain.fills]
+    return written, fills
 
-    # states with several taps into the past, then with one
-    recurrent: list[tuple[Any, int, int]] = []  # buffer, depth, place of the newest state
-    for buffer, taps in zip(
-        (*op.outer_mitsot(outer), *op.outer_sitsot(outer)), (*info.mit_sot_in_slices, *info.sit_sot_in_slices),
-        strict=True,
-    ):  # fmt: skip
+
+def _add_recurrent(op: Any, outer: Any, loop: _Loop, inner: list[Any]) -> list[tuple[Any, int, int]]:
+    """Add the states with taps into the past.  Returns for each its buffer, its depth, and the place of the newest."""
+    found = []
+    buffers = (*op.outer_mitsot(outer), *op.outer_sitsot(outer))
+    for buffer, taps in zip(buffers, (*op.info.mit_sot_in_slices, *op.info.sit_sot_in_slices), strict=True):
         depth = -min(taps)
-        kind = buffer.type.with_shape(buffer.type.shape[1:])
-        places = [loop.state(buffer[depth - 1 - back], kind, back == 0) for back in range(depth)]
-        for back in range(1, depth):
-            loop.next[places[back]] = loop.states[places[back - 1]]
+        places = loop.delayed([buffer[depth - 1 - back] for back in range(depth)], traced=True)
         inner += [loop.states[places[-tap - 1]] for tap in taps]
-        recurrent.append((buffer, depth, places[0]))
+        found.append((buffer, depth, places[0]))
+    return found
 
-    # states without a trace, of any type
-    untraced: list[tuple[Any, list[int]]] = []
-    for term, v in zip(op.outer_untraced_sit_sot(outer), op.inner_untraced_sit_sot(graph.inputs), strict=True):
+
+def _add_untraced(op: Any, outer: Any, loop: _Loop, inner: list[Any]) -> list[tuple[Any, list[int]]]:
+    """Add the states of any type that have no trace.  Returns for each its form and the places of its arrays."""
+    found = []
+    for term, v in zip(op.outer_untraced_sit_sot(outer), op.inner_untraced_sit_sot(op.fgraph.inputs), strict=True):
         form = form_of(v.type)
-        places = [
-            loop.state(first, kind, False) for first, kind in zip(form.variables(term), form.types(), strict=True)
-        ]
+        pairs = zip(form.variables(term), form.types(), strict=True)
+        places = [loop.state(first, kind, False) for first, kind in pairs]
         inner.append(form.term([loop.states[place] for place in places]))
-        untraced.append((form, places))
-    inner += list(op.outer_non_seqs(outer))
-
-    found = call.conversion.inner(graph, inner)
-    condition = None
-    if info.as_while:
-        condition = found[-1] if found[-1].dtype == "bool" else T.ne(found[-1], 0)
-    mit_mot_values = found[: info.n_mit_mot_outs]
-    for place, which in fills:
-        loop.next[place] = mit_mot_values[which]
-    newest = (*op.inner_mitsot_outs(found), *op.inner_sitsot_outs(found))
-    for (_, _, place), value in zip(recurrent, newest, strict=True):
-        loop.next[place] = value
-    for (form, places), term in zip(untraced, op.inner_untraced_sit_sot_outs(found), strict=True):
-        for place, value in zip(places, form.variables(term), strict=True):
-            loop.next[place] = value
-    values = [*mit_mot_values, *op.inner_nitsot_outs(found)]
-    for k, (old, new) in enumerate(zip(loop.states, loop.next, strict=True)):
-        loop.next[k] = as_dtype(new, old.dtype)
-    results = looped(
-        Scan, steps, loop.sequences, loop.slices, loop.firsts, loop.states, loop.next, values, condition,
-        tuple(loop.traced),
-    )  # fmt: skip
-
-    ends, traces = results[: len(loop.states)], results[len(loop.states) :]
-    run = steps
-    if info.as_while:
-        every = [r for r, traced in zip(ends, loop.traced, strict=True) if traced] + list(traces)
-        run = T.lengths_of(every[0])[0] if every else steps
-    outputs: list[Any] = []
-    place = 0
-    for buffer, writes in written:
-        outputs.append(_filled(buffer, writes, traces[place : place + len(writes)], run))
-        place += len(writes)
-    for buffer, depth, newest_place in recurrent:
-        whole = T.join(0, buffer[:depth], ends[newest_place])
-        outputs.append(_in_room(whole, T.lengths_of(buffer)[0], run + depth, steps + depth))
-    for trace, room in zip(traces[info.n_mit_mot_outs :], op.outer_nitsot(outer), strict=True):
-        outputs.append(_in_room(trace, as_dtype(room, "int64"), run, steps))
-    outputs += [form.term([ends[k] for k in places]) for form, places in untraced]
-    return tuple(outputs)
+        found.append((form, places))
+    return found
 
 
 class _Chain:
     """The values that steps write by one tap of a buffer, read by later steps."""
 
-    def __init__(self, loop: _Loop, kind: Any, buffer: Any, which: int) -> None:
-        self.loop, self.kind, self.buffer, self.which = loop, kind, buffer, which
+    def __init__(self, loop: _Loop, buffer: Any, which: int) -> None:
+        self.loop, self.buffer, self.which = loop, buffer, which
         self.fills: list[tuple[int, int]] = []
 
     def value_before(self, lag: int, tap: int) -> Any:
         """Return what was written `lag` steps ago, in the first steps what the buffer has from `tap` on."""
-        places = [self.loop.state(self.buffer[tap + lag - 1 - back], self.kind, False) for back in range(lag)]
-        for back in range(1, lag):
-            self.loop.next[places[back]] = self.loop.states[places[back - 1]]
+        places = self.loop.delayed([self.buffer[tap + lag - 1 - back] for back in range(lag)], traced=False)
         self.fills.append((places[0], self.which))
         return self.loop.states[places[-1]]
 
