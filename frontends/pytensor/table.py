@@ -21,6 +21,8 @@ CONVERTERS: dict[type, Converter] = {}
 """Converter by class of ops."""
 SCALARS: dict[type, Converter] = {}
 """Meaning of scalar ops on tensors, by class: a function of the call's op, the dtypes of its outputs and operands."""
+FAMILIES: set[type] = set()
+"""Classes whose converter serves all of their subclasses and decides for itself which it knows."""
 _MEANINGS = ("perform", "impl")
 """Methods that give an op its meaning; a subclass that overrides one has another meaning."""
 
@@ -68,6 +70,6 @@ def found_for(table: dict[type, Converter], kind: type) -> Converter | None:
     """Return the entry for a class or its nearest base of the same meaning; None if there is none."""
     for base in kind.__mro__:
         if base in table:
-            same = all(getattr(kind, name, None) is getattr(base, name, None) for name in _MEANINGS)
+            same = base in FAMILIES or all(getattr(kind, name, None) is getattr(base, name, None) for name in _MEANINGS)
             return table[base] if same else None
     return None

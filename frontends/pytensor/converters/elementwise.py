@@ -10,7 +10,7 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.math import Argmax, MulWithoutZeros
 
 from .... import ops as T
-from ..table import Call, converter
+from ..table import FAMILIES, Call, converter
 from .scalars import applied, as_dtype
 
 
@@ -18,6 +18,9 @@ from .scalars import applied, as_dtype
 def elemwise(call: Call, *xs: Any) -> Any:
     found = applied(call.op.scalar_op, call.dtypes, xs)
     return NotImplemented if found is None else found
+
+
+FAMILIES.add(ps.ScalarOp)
 
 
 @converter(ps.ScalarOp)

@@ -90,6 +90,12 @@ def slogdet(call: Call, x: Any) -> Any:
     return tuple(T.linalg.slogdet(as_dtype(x, call.dtypes[0])))
 
 
+@converter(nlinalg.Eig)
+def eig(call: Call, x: Any) -> Any:
+    found = T.linalg.eig(x)
+    return tuple(as_dtype(v, dtype) for v, dtype in zip(found, call.dtypes, strict=True))
+
+
 @converter(nlinalg.Eigh)
 def eigh(call: Call, x: Any) -> Any:
     values, vectors = T.linalg.eigh(x, UPLO=call.op.UPLO)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pytensor.tensor import extra_ops, fft
+from pytensor.tensor.signal.conv import Convolve1d
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from .... import ops as T
@@ -109,6 +110,13 @@ def ravel_multi_index(call: Call, *operands: Any) -> Any:
         return NotImplemented
     dims = [as_dtype(lengths[k], "int64") for k in range(len(indices))]
     return T.ravel_multi_index([as_dtype(i, "int64") for i in indices], dims)
+
+
+@converter(Convolve1d)
+def convolve(call: Call, x: Any, y: Any, full: Any) -> Any:
+    if not isinstance(full, Constant):
+        return NotImplemented
+    return T.convolve(*(as_dtype(v, call.dtypes[0]) for v in (x, y)), mode="full" if full.data else "valid")
 
 
 @converter(fft.RFFTOp)
