@@ -4,6 +4,7 @@
 """
 
 from pathlib import Path
+from textwrap import wrap
 
 from arignote.frontends.pytensor.coverage import coverage
 
@@ -15,12 +16,16 @@ def table():
     """The generated part of the page."""
     rows = list(coverage())
     counts = [sum(map(len, column)) for column in zip(*(row[1:] for row in rows), strict=True)]
-    lines = ["| module | converted | run by `perform` | no meaning in Python |", "|---|---|---|---|"]
-    for row in rows:
-        cells = [" ".join(f"`{name}`" for name in names) for names in row[1:]]
-        lines.append(f"| `{row.module}` | {' | '.join(cells)} |")
     total = f"{counts[0]} classes of ops are converted, {counts[1]} run by their own `perform`, {counts[2]} have none."
-    return "\n".join([total, "", *lines])
+    lines = [total, "", "| module | converted | run by `perform` | no meaning in Python |", "|---|---|---|---|"]
+    lines += [f"| `{row.module}` | {' | '.join(str(len(names)) for names in row[1:])} |" for row in rows]
+    for title, column in (("Converted", 1), ("Run by their own `perform`", 2), ("Without a meaning in Python", 3)):
+        lines += ["", f"{title}:", "", "```text"]
+        for row in rows:
+            names = " ".join(row[column])
+            lines += wrap(f"{row.module}: {names}", 110, subsequent_indent="    ") if names else []
+        lines.append("```")
+    return "\n".join(lines)
 
 
 def page(text):

@@ -19,8 +19,8 @@
 from . import versions  # isort: skip  # raises where PyTensor is missing or of another version
 from pytensor.compile.mode import Mode, predefined_linkers
 
-from . import converters
 from .building import Conversion, ConversionError
+from .converters import registered
 from .functions import ArignoteFunction, install
 from .linker import ArignoteLinker
 from .rewrites import QUERY
@@ -32,5 +32,5 @@ install(NAME, Mode(predefined_linkers["arignote"], QUERY))
 
 __all__ = [
     "NAME", "ArignoteFunction", "ArignoteLinker", "Call", "Conversion", "ConversionError", "converter",
-    "converters", "scalar", "versions",
+    "registered", "scalar", "versions",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What becomes of each op of PyTensor: converted, run by its own `perform`, or neither."""
+"""Coverage of PyTensor's ops: converted, run by their own `perform`, or neither."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ MODULES = (
     "compile.builders", "compile.ops", "gradient", "ifelse", "printing", "raise_op", "scalar.basic", "scalar.loop",
     "scalar.math", "scan.op", "sparse.basic", "sparse.math", "tensor._linalg.solve.linear_control",
     "tensor._linalg.solve.tridiagonal", "tensor.basic", "tensor.blas", "tensor.blockwise", "tensor.einsum",
-    "tensor.elemwise", "tensor.extra_ops", "tensor.fft", "tensor.math", "tensor.nlinalg", "tensor.optimize", "tensor.pad",
-    "tensor.random.basic", "tensor.random.op", "tensor.reshape", "tensor.shape", "tensor.signal.conv", "tensor.slinalg",
-    "tensor.sort", "tensor.special", "tensor.subtensor", "tensor.type_other", "tensor.xlogx",
+    "tensor.elemwise", "tensor.extra_ops", "tensor.fft", "tensor.math", "tensor.nlinalg", "tensor.optimize",
+    "tensor.pad", "tensor.random.basic", "tensor.random.op", "tensor.reshape", "tensor.shape", "tensor.signal.conv",
+    "tensor.slinalg", "tensor.sort", "tensor.special", "tensor.subtensor", "tensor.type_other", "tensor.xlogx",
 )  # fmt: skip
 """Modules of PyTensor that define ops for users."""
-BASES = frozenset(
-    "UnaryScalarOp BinaryScalarOp UnaryBitOp BinaryBitOp LogicalComparison FixedLogicalComparison ScalarInnerGraphOp "
-    "ScalarOp BaseBlockDiagonal SolveBase GemmRelated OpWithCoreShape AbstractRNGConstructor RNGConsumerOp "
-    "ScipyRandomVariable RandomVariable ScipyWrapperOp ScipyScalarWrapperOp ScipyVectorWrapperOp FixedOpCAReduce "
-    "NonZeroDimsCAReduce CAReduce AbstractConvolveNd __ComparisonOpSD __ComparisonOpSS".split()
-)
+BASES = frozenset((
+    "UnaryScalarOp", "BinaryScalarOp", "UnaryBitOp", "BinaryBitOp", "LogicalComparison", "FixedLogicalComparison",
+    "ScalarInnerGraphOp", "ScalarOp", "BaseBlockDiagonal", "SolveBase", "GemmRelated", "OpWithCoreShape",
+    "AbstractRNGConstructor", "RNGConsumerOp", "ScipyRandomVariable", "RandomVariable", "ScipyWrapperOp",
+    "ScipyScalarWrapperOp", "ScipyVectorWrapperOp", "FixedOpCAReduce", "NonZeroDimsCAReduce", "CAReduce",
+    "AbstractConvolveNd", "__ComparisonOpSD", "__ComparisonOpSS",
+))  # fmt: skip
 """Classes that only others derive from."""
 
 
 class Coverage(NamedTuple):
-    """The names of the ops of a module by what becomes of them."""
+    """Names of the ops of a module: converted, run by their own `perform`, without a meaning in Python."""
 
     module: str
     converted: list[str]
@@ -38,7 +39,7 @@ class Coverage(NamedTuple):
 
 
 def coverage() -> list[Coverage]:
-    """Return what becomes of the ops of each module."""
+    """Return the coverage of each module."""
     rows = []
     for name in MODULES:
         module = import_module(f"pytensor.{name}")

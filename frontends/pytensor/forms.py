@@ -110,7 +110,8 @@ class SparseForm(Form):
         return kinds[self.kind.format]((data, indices, indptr), shape=(int(rows), int(columns)))
 
     def term(self, variables: Sequence[Variable]) -> Any:
-        return SparseTerm(*variables, self.kind.format)
+        data, indices, indptr, rows, columns = variables
+        return SparseTerm(data, indices, indptr, rows, columns, self.kind.format)
 
     def variables(self, term: Any) -> list[Variable]:
         return list(term[:5])
@@ -162,6 +163,8 @@ class SliceForm(Form):
 
 def form_of(kind: Type) -> Form:
     """Return the form of a type.  Raises TypeError for a type that has none."""
+    if hasattr(kind, "format"):  # sparse: PyTensor derives its type from that of tensors
+        return SparseForm(kind)
     if isinstance(kind, PyTensorType):
         return Form(kind)
     if isinstance(kind, ScalarType):
@@ -172,8 +175,6 @@ def form_of(kind: Type) -> Form:
         return NoneForm(kind)
     if isinstance(kind, SliceType):
         return SliceForm(kind)
-    if hasattr(kind, "format") and hasattr(kind, "dtype"):
-        return SparseForm(kind)
     if hasattr(kind, "dims") and hasattr(kind, "shape"):
         return Form(kind)
     raise TypeError(f"values of type {kind} have no form as arrays; expected tensors, generators or sparse matrices")

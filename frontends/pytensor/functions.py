@@ -21,7 +21,7 @@ from .rewrites import QUERY
 _UNKNOWN = object()
 
 
-class ArignoteFunction(PyTensorFunction):
+class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is not typed here
     """A function of PyTensor that Arignote compiled."""
 
     def __init__(self, vm: Any, *args: Any, **options: Any) -> None:
@@ -103,7 +103,7 @@ class ArignoteFunction(PyTensorFunction):
         return direct if storages or updates else plain
 
 
-class ArignoteMaker(FunctionMaker):
+class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above
     """A maker of functions that returns an `ArignoteFunction`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:

@@ -15,7 +15,7 @@ from .forms import Form, form_of
 from .rewrites import inner_rewriter
 
 
-class ArignoteLinker(JITLinker):
+class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed here
     """A linker that compiles a whole graph.
 
     Args:
@@ -55,7 +55,7 @@ class ArignoteLinker(JITLinker):
         self, compute_map: Any, order: Any, input_storage: Any, output_storage: Any, storage_map: Any
     ) -> Any:
         compiled = self.compiled()
-        thunk = compiled.thunk([storage_map[v] for v in self.fgraph.inputs])
+        thunk: Any = compiled.thunk([storage_map[v] for v in self.fgraph.inputs])
         thunk.inputs = [storage_map[v] for v in self.fgraph.inputs]
         thunk.outputs = [storage_map[v] for v in self.fgraph.outputs]
         thunk.lazy = False

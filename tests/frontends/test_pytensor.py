@@ -209,6 +209,22 @@ def test_streams_are_numpys():
         np.testing.assert_array_equal(a, b_)
 
 
+def test_sparse_matrices():
+    from scipy.sparse import csr_matrix
+
+    sparse = pytest.importorskip("pytensor.sparse")
+    a, c, d = sparse.csr_matrix("a", dtype="float64"), sparse.csr_matrix("c", dtype="float64"), pt.dmatrix("d")
+    outputs = [
+        sparse.dot(a, d), sparse.dense_from_sparse(sparse.add(a, c)), sparse.dense_from_sparse(sparse.transpose(a)),
+        sparse.sp_sum(a, axis=1), sparse.sp_sum(a), sparse.dense_from_sparse(sparse.multiply(a, c)), sparse.csm_data(a),
+        pt.grad(sparse.dot(a, d).sum(), d), sparse.dense_from_sparse(sparse.csr_from_dense(d)),
+    ]  # fmt: skip
+    matrix = csr_matrix(np.array([[0.0, 2, 0, 1], [3, 0, 0, 0], [0, 0, 4, 5]]))
+    same([a, c, d], outputs, [matrix, matrix.copy() * 2, np.arange(12.0).reshape(4, 3)])
+    f = pytensor.function([a], sparse.neg(a), mode="ARIGNOTE")
+    assert (f(matrix) + matrix).nnz == 0
+
+
 def test_a_function_is_pytensors():
     state, data = pytensor.shared(np.zeros(4), name="state"), pytensor.shared(np.ones((2, 2)), shape=(None, None))
     f = pytensor.function([x], [x + state, data.sum()], updates=[(state, state + x)], mode="ARIGNOTE", name="f")

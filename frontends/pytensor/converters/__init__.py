@@ -1,5 +1,4 @@
-"""The converters of PyTensor's ops, one file a subject.  Importing this package registers all of them."""
+"""Converters of PyTensor's ops, one file a subject.
 
-from . import control, draws, elementwise, indexing, linalg, loops, order, products, scalars, shapes
-
-__all__ = ["control", "draws", "elementwise", "indexing", "linalg", "loops", "order", "products", "scalars", "shapes"]
+Begin with elementwise.py; registered.py imports all of them.
+"""

@@ -131,7 +131,8 @@ def block_diagonal(call: Call, *blocks: Any) -> Any:
         return blocks[0]
     rows, columns = ([T.lengths_of(b)[axis] for b in blocks] for axis in (0, 1))
     found = T.zeros((T.sum(T.stack(rows)), T.sum(T.stack(columns))), call.dtypes[0])
-    top = left = T.constant(0, "int64")
+    top: Any = T.constant(0, "int64")
+    left = top
     for b, m, n in zip(blocks, rows, columns, strict=True):
         found = T.set_subtensor(found[top : top + m, left : left + n], b)
         top, left = top + m, left + n

@@ -16,6 +16,7 @@ from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor import xlogx
 
 from .... import ops as T
+from ....control.scan import while_loop
 from ..table import SCALARS, found_for, scalar
 
 ARITHMETIC: dict[type, Callable[..., Any]] = {
@@ -79,6 +80,19 @@ for _kind, _function in TESTS.items():
     scalar(_kind)(lambda op, dtypes, *xs, _f=_function: _f(*xs))
 
 
+SPECIAL = {
+    pm.Erfcx: "erfcx", pm.Erfinv: "erfinv", pm.Erfcinv: "erfcinv", pm.GammaInc: "gammainc", pm.GammaIncC: "gammaincc",
+    pm.GammaIncInv: "gammaincinv", pm.GammaIncCInv: "gammainccinv", pm.BetaInc: "betainc", pm.BetaIncInv: "betaincinv",
+    pm.I0: "i0", pm.I1: "i1", pm.Iv: "iv", pm.Ive: "ive", pm.J0: "j0", pm.J1: "j1", pm.Jv: "jv", pm.Kve: "kve",
+    pm.Hyp2F1: "hyp2f1", pm.Owens_t: "owens_t",
+}  # fmt: skip
+"""Functions of `T.special`, by SciPy's names; those that it lacks run by PyTensor's `perform`."""
+
+for _kind, _name in SPECIAL.items():
+    if hasattr(getattr(T, "special", None), _name):
+        scalar(_kind)(_plain(getattr(T.special, _name)))
+
+
 @scalar(ps.Abs)
 def _abs(op: Any, dtypes: list[str], x: Any) -> Any:
     return T.abs(x)
@@ -119,8 +133,8 @@ def _complex(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
 
 @scalar(ps.ComplexFromPolar)
 def _polar(op: Any, dtypes: list[str], r: Any, theta: Any) -> Any:
-    turned = as_dtype(T.cos(theta), dtypes[0]) + as_dtype(T.sin(theta), dtypes[0]) * T.constant(1j, dtypes[0])
-    return as_dtype(r, dtypes[0]) * turned
+    unit = as_dtype(T.cos(theta), dtypes[0]) + as_dtype(T.sin(theta), dtypes[0]) * T.constant(1j, dtypes[0])
+    return as_dtype(r, dtypes[0]) * unit
 
 
 @scalar(xlogx.XlogX)
@@ -168,8 +182,8 @@ def _scalar_loop(op: Any, dtypes: list[str], steps: Any, *xs: Any) -> Any:
     """
     graph = op.fgraph
     states = len(graph.outputs) - int(op.is_while)
-    given = T.broadcast_arrays(steps, *xs)
-    steps, firsts, others = given[0], given[1 : 1 + states], given[1 + states :]
+    steps, *given = T.broadcast_arrays(steps, *xs)
+    firsts, others = given[:states], given[states:]
     kinds = [o.type.dtype for o in graph.outputs[:states]]
     firsts = [as_dtype(x, kind) for x, kind in zip(firsts, kinds, strict=True)]
     known = on_scalar_graph(graph, (*firsts, *others))
@@ -187,8 +201,6 @@ def _scalar_loop(op: Any, dtypes: list[str], steps: Any, *xs: Any) -> Any:
             after = T.and_(after, T.logical_not(found[states]))
         done = T.switch(goes_on, found[states], state["done"]) if op.is_while else state["done"]
         return {"x": x, "running": after, "done": done, "step": state["step"] + 1}
-
-    from ....control.scan import while_loop
 
     first = {"x": list(firsts), "running": running, "done": T.ones_like(running), "step": step}
     end = while_loop(lambda state: T.any(state["running"]), body, first)

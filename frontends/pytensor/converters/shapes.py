@@ -11,6 +11,7 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 
 from .... import ops as T
+from ..forms import SparseTerm
 from ..table import Call, converter
 from .scalars import as_dtype
 
@@ -26,12 +27,13 @@ def same(call: Call, x: Any) -> Any:
 
 @converter(Shape)
 def shape(call: Call, x: Any) -> Any:
-    return T.shape(x)
+    return T.stack([x.rows, x.columns]) if isinstance(x, SparseTerm) else T.shape(x)
 
 
 @converter(Shape_i)
 def shape_i(call: Call, x: Any) -> Any:
-    return T.lengths_of(x)[call.op.i]
+    lengths = (x.rows, x.columns) if isinstance(x, SparseTerm) else T.lengths_of(x)
+    return lengths[call.op.i]
 
 
 @converter(SpecifyShape)
@@ -84,7 +86,8 @@ def arange(call: Call, start: Any, stop: Any, step: Any) -> Any:
 
 @converter(pt.Eye)
 def eye(call: Call, n: Any, m: Any, k: Any) -> Any:
-    return T.eye(*(as_dtype(v, "int64") for v in (n, m, k)), dtype=call.dtypes[0])
+    n, m, k = (as_dtype(v, "int64") for v in (n, m, k))
+    return T.eye(n, m, k, call.dtypes[0])
 
 
 @converter(pt.Join)
