@@ -70,11 +70,14 @@ class Perform(HostOp):
 
 
 def _fitted(name: str, value: Any, kind: TensorType) -> np.ndarray:
-    """Return an output as an array.  Raises TypeError if `perform` gave another type."""
+    """Return an output as an array of the dtype that the node declares, which some `perform` do not keep to.
+
+    Raises TypeError if `perform` gave another kind of dtype or another rank.
+    """
     found = np.asarray(value)
-    if found.dtype.name != kind.dtype or found.ndim != kind.ndim:
+    if found.ndim != kind.ndim or not np.can_cast(found.dtype, kind.numpy, "same_kind"):
         raise TypeError(f"{name}: perform gave {found.dtype} of rank {found.ndim}, expected {kind}")
-    return found
+    return found.astype(kind.numpy, copy=False)
 
 
 def performed(node: Any, operands: Sequence[Any]) -> tuple[Any, ...]:

@@ -116,7 +116,8 @@ def ravel_multi_index(call: Call, *operands: Any) -> Any:
 def convolve(call: Call, x: Any, y: Any, full: Any) -> Any:
     if not isinstance(full, Constant):
         return NotImplemented
-    return T.convolve(*(as_dtype(v, call.dtypes[0]) for v in (x, y)), mode="full" if full.data else "valid")
+    x, y = (as_dtype(v, call.dtypes[0]) for v in (x, y))
+    return T.convolve(x, y, "full" if full.data else "valid")
 
 
 @converter(fft.RFFTOp)

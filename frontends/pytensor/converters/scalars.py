@@ -89,8 +89,9 @@ SPECIAL = {
 """Functions of `T.special`, by SciPy's names; those that it lacks run by PyTensor's `perform`."""
 
 for _kind, _name in SPECIAL.items():
-    if hasattr(getattr(T, "special", None), _name):
-        scalar(_kind)(_plain(getattr(T.special, _name)))
+    _special = getattr(getattr(T, "special", None), _name, None)
+    if _special is not None:
+        scalar(_kind)(_plain(_special))
 
 
 @scalar(ps.Abs)

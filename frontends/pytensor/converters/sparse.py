@@ -39,8 +39,8 @@ def lowered(value: Any, kind: Any) -> Any:
     """Return a value of the Theano front end as ours, in the dtype of an output's type."""
     if not isinstance(value, SparseVariable):
         return as_dtype(value.core, kind.dtype)
-    data, *rest = (part.core for part in value.parts)
-    return SparseTerm(as_dtype(data, kind.dtype), *rest, value.format)
+    data, indices, indptr, rows, columns = (part.core for part in value.parts)
+    return SparseTerm(as_dtype(data, kind.dtype), indices, indptr, rows, columns, value.format)
 
 
 def _by_function(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,7 +78,8 @@ def sparse_cast(call: Call, x: Any) -> Any:
 @converter(basic.CSM)
 def sparse_of_parts(call: Call, data: Any, indices: Any, indptr: Any, lengths: Any) -> Any:
     indices, indptr = (as_dtype(v, "int32") for v in (indices, indptr))
-    return SparseTerm(data, indices, indptr, *(as_dtype(lengths[k], "int64") for k in (0, 1)), call.op.format)
+    rows, columns = (as_dtype(lengths[k], "int64") for k in (0, 1))
+    return SparseTerm(data, indices, indptr, rows, columns, call.op.format)
 
 
 @converter(basic.CSMProperties)
