@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx | theano`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx | theano | pymc-bench`."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from .record.spelling import nearest
 
 onnx_command = lazy.module(".frontends.onnx.command", __package__)
 theano_command = lazy.module(".frontends.theano.command", __package__)
+pymc_command = lazy.module(".frontends.pytensor.command", __package__)
 demo_cnn, demo_web = lazy.module(".demo.cnn", __package__), lazy.module(".demo.web", __package__)
 
 
@@ -59,6 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
         return int(onnx_command.main(chosen))
     if chosen.command == "theano":
         return int(theano_command.main(chosen))
+    if chosen.command == "pymc-bench":
+        return int(pymc_command.main(chosen))
     if chosen.command == "report":
         return report.main(chosen.trace, chosen.output)
     return cache_command.main(chosen.action)
@@ -85,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     program = commands.add_parser("theano", help="run a program that was written for Theano, as it is")
     program.add_argument("script", help="the Python file")
     program.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    model = commands.add_parser("pymc-bench", help="time all backends of PyTensor on a model of PyMC")
+    model.add_argument("model", help="a Python file with the model")
+    model.add_argument("--name", default="model", help="the variable that holds it, or the function that makes it")
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
     page.add_argument("trace", help="a trace file, or a folder of them")
     page.add_argument("-o", "--output", default="report.html", help="the page to write")

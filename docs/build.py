@@ -28,7 +28,7 @@ CONTENTS = {
     ),
     "Reference": "rules reference/index options glossary stability changelog",
     "Explanation": (
-        "architecture design reliability benchmarks numpy_parity onnx-conformance theano"
+        "architecture design reliability benchmarks numpy_parity onnx-conformance theano pytensor"
     ),
     "Contribute": (
         "contributing/index contributing/first-rule contributing/first-op contributing/first-target"

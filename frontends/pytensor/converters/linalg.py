@@ -1,0 +1,141 @@
+"""Linear algebra.  The ops of `T.linalg` take batches, so a Blockwise of one of these is the op itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.tensor import nlinalg, slinalg
+
+from .... import ops as T
+from ..table import Call, converter
+from .scalars import as_dtype
+
+BATCHED: set[type] = {
+    slinalg.Cholesky, slinalg.Solve, slinalg.SolveTriangular, slinalg.CholeskySolve, slinalg.Eigvalsh, slinalg.QR,
+    nlinalg.MatrixInverse, nlinalg.MatrixPinv, nlinalg.Det, nlinalg.SLogDet, nlinalg.Eig, nlinalg.Eigh, nlinalg.SVD,
+}  # fmt: skip
+"""Core ops whose converters take batches."""
+
+
+def _transposed(x: Any) -> Any:
+    return T.swapaxes(x, -1, -2)
+
+
+def _half(x: Any, lower: bool) -> Any:
+    """Return the symmetric matrix whose lower or upper half is that of `x`."""
+    return T.tril(x) + _transposed(T.tril(x, -1)) if lower else T.triu(x) + _transposed(T.triu(x, 1))
+
+
+@converter(slinalg.Cholesky)
+def cholesky(call: Call, x: Any) -> Any:
+    factor = T.linalg.cholesky(x if call.op.lower else _transposed(x))
+    return as_dtype(factor if call.op.lower else _transposed(factor), call.dtypes[0])
+
+
+def _solved(call: Call, function: Any, a: Any, b: Any) -> Any:
+    """Return the solution of a system whose right side is a vector or a matrix, as the op says."""
+    dtype = call.dtypes[0]
+    a, b = as_dtype(a, dtype), as_dtype(b, dtype)
+    if call.op.b_ndim == 1:
+        return function(a, T.expand_dims(b, -1))[..., 0]
+    return function(a, b)
+
+
+@converter(slinalg.SolveTriangular)
+def solve_triangular(call: Call, a: Any, b: Any) -> Any:
+    op = call.op
+
+    def solve(a: Any, b: Any) -> Any:
+        return T.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal)
+
+    return _solved(call, solve, a, b)
+
+
+@converter(slinalg.CholeskySolve)
+def cholesky_solve(call: Call, c: Any, b: Any) -> Any:
+    lower = call.op.lower
+
+    def solve(c: Any, b: Any) -> Any:
+        first, second = (c, _transposed(c)) if lower else (_transposed(c), c)
+        return T.linalg.solve_triangular(second, T.linalg.solve_triangular(first, b, lower=True), lower=False)
+
+    return _solved(call, solve, c, b)
+
+
+@converter(slinalg.Solve)
+def solve(call: Call, a: Any, b: Any) -> Any:
+    op = call.op
+    if op.assume_a in ("sym", "pos", "her"):
+        a = _half(a, op.lower)
+    return _solved(call, T.linalg.solve, a, b)
+
+
+@converter(nlinalg.MatrixInverse)
+def inverse(call: Call, x: Any) -> Any:
+    return T.linalg.inv(as_dtype(x, call.dtypes[0]))
+
+
+@converter(nlinalg.MatrixPinv)
+def pseudo_inverse(call: Call, x: Any) -> Any:
+    return T.linalg.pinv(as_dtype(x, call.dtypes[0])) if not call.op.hermitian else NotImplemented
+
+
+@converter(nlinalg.Det)
+def det(call: Call, x: Any) -> Any:
+    return T.linalg.det(as_dtype(x, call.dtypes[0]))
+
+
+@converter(nlinalg.SLogDet)
+def slogdet(call: Call, x: Any) -> Any:
+    return tuple(T.linalg.slogdet(as_dtype(x, call.dtypes[0])))
+
+
+@converter(nlinalg.Eig)
+def eig(call: Call, x: Any) -> Any:
+    found = T.linalg.eig(x)
+    return tuple(as_dtype(v, dtype) for v, dtype in zip(found, call.dtypes, strict=True))
+
+
+@converter(nlinalg.Eigh)
+def eigh(call: Call, x: Any) -> Any:
+    values, vectors = T.linalg.eigh(x, UPLO=call.op.UPLO)
+    return values, vectors
+
+
+@converter(slinalg.Eigvalsh)
+def eigvalsh(call: Call, a: Any, b: Any) -> Any:
+    return NotImplemented if b is not None else T.linalg.eigvalsh(a, UPLO="L" if call.op.lower else "U")
+
+
+@converter(nlinalg.SVD)
+def svd(call: Call, x: Any) -> Any:
+    op = call.op
+    if not op.compute_uv:
+        return T.linalg.svdvals(x)
+    return tuple(T.linalg.svd(x, full_matrices=op.full_matrices))
+
+
+@converter(slinalg.QR)
+def qr(call: Call, x: Any) -> Any:
+    op = call.op
+    if op.pivoting or op.mode not in ("economic", "full", "r"):
+        return NotImplemented
+    found = T.linalg.qr(x, mode={"economic": "reduced", "full": "complete", "r": "r"}[op.mode])
+    return found if op.mode == "r" else tuple(found)
+
+
+@converter(slinalg.BlockDiagonal)
+def block_diagonal(call: Call, *blocks: Any) -> Any:
+    blocks = tuple(as_dtype(b, call.dtypes[0]) for b in blocks)
+    if len(blocks) == 1:
+        return blocks[0]
+    rows, columns = ([T.lengths_of(b)[axis] for b in blocks] for axis in (0, 1))
+    found = T.zeros((T.sum(T.stack(rows)), T.sum(T.stack(columns))), call.dtypes[0])
+    top: Any = T.constant(0, "int64")
+    left = top
+    for b, m, n in zip(blocks, rows, columns, strict=True):
+        found = T.set_subtensor(found[top : top + m, left : left + n], b)
+        top, left = top + m, left + n
+    return found
+
+

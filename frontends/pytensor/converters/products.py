@@ -1,0 +1,33 @@
+"""Products of vectors and matrices, with the forms of BLAS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pytensor.tensor import blas
+from pytensor.tensor.math import Dot
+
+from .... import ops as T
+from ..table import Call, converter
+from .scalars import as_dtype
+
+
+@converter(Dot, blas.Dot22, blas.BatchedDot)
+def dot(call: Call, a: Any, b: Any) -> Any:
+    a, b = (as_dtype(x, call.dtypes[0]) for x in (a, b))
+    return T.matmul(a, b) if a.ndim > 2 else T.dot(a, b)
+
+
+@converter(blas.Dot22Scalar)
+def dot22_scalar(call: Call, a: Any, b: Any, factor: Any) -> Any:
+    return T.dot(a, b) * factor
+
+
+@converter(blas.Gemm, blas.Gemv)
+def gemm(call: Call, target: Any, alpha: Any, a: Any, b: Any, beta: Any) -> Any:
+    return beta * target + alpha * T.dot(a, b)
+
+
+@converter(blas.Ger)
+def ger(call: Call, target: Any, alpha: Any, x: Any, y: Any) -> Any:
+    return target + alpha * T.outer(x, y)

@@ -1,0 +1,149 @@
+"""`mode="ARIGNOTE"`: the mode, its maker of functions, and functions whose calls go to C directly."""
+
+from __future__ import annotations
+
+import copyreg
+from typing import Any
+
+import numpy as np
+import pytensor
+from pytensor.compile.function.types import Function as PyTensorFunction
+from pytensor.compile.function.types import FunctionMaker
+from pytensor.compile.function.types import _pickle_Function as pickled
+from pytensor.compile.mode import Mode, get_mode, predefined_modes
+
+from ...database import optdb
+from ...function.compiled import Function
+from ...function.mode import as_mode
+from .linker import ArignoteLinker, Compiled
+from .rewrites import QUERY
+
+_UNKNOWN = object()
+
+
+class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is not typed here
+    """A function of PyTensor that Arignote compiled."""
+
+    def __init__(self, vm: Any, *args: Any, **options: Any) -> None:
+        super().__init__(vm, *args, **options)
+        self._direct: Any = _UNKNOWN  # found at the first call: a copy gets its form of results after it was made
+
+    @property
+    def compiled(self) -> Compiled:
+        """The compiled graph with the forms of its arguments and results."""
+        return self.vm.jit_fn  # type: ignore[no-any-return]
+
+    @property
+    def arignote(self) -> Function:
+        """Our function: its inputs are those of PyTensor's function, then its shared variables."""
+        return self.compiled.function
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """One line for each op that runs by its own `perform`, outside C."""
+        return self.compiled.remarks
+
+    def __call__(self, *args: Any, output_subset: Any = None, **kwargs: Any) -> Any:
+        direct = self._direct
+        if direct is _UNKNOWN:
+            direct = self._direct = self._direct_call()
+        if direct is None or kwargs or output_subset is not None or self.profile:
+            return super().__call__(*args, output_subset=output_subset, **kwargs)
+        if not self.trust_input and not self._fits(args):
+            return super().__call__(*args)
+        return direct(*args)
+
+    def _fits(self, args: tuple[Any, ...]) -> bool:
+        """Return whether the arguments are arrays of just the right dtype and rank."""
+        kinds = self._kinds
+        if len(args) != len(kinds):
+            return False
+        for arg, (dtype, ndim) in zip(args, kinds):
+            if type(arg) is not np.ndarray or arg.dtype is not dtype or arg.ndim != ndim:
+                return False
+        return True
+
+    def _direct_call(self) -> Any:
+        """Return the call without PyTensor's bookkeeping; None where that is needed."""
+        compiled = self.compiled
+        required = [container.required for container in self.input_storage]
+        count = sum(required)
+        if not compiled.is_plain or self.has_defaults or self.output_keys is not None or self.return_none:
+            return None
+        if required != sorted(required, reverse=True) or any(c.implicit for c in self.input_storage[:count]):
+            return None
+        types = [self.maker.inputs[k].variable.type for k in range(count)]
+        self._kinds = [(np.dtype(t.dtype), t.ndim) for t in types]
+        storages = [container.storage for container in self.input_storage[count:]]
+        updates = [(k, container.storage) for k, container in self.update_input_storage]
+        returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function
+        after = compiled.after
+
+        def plain(*args: Any) -> Any:
+            try:
+                found = run(*args)
+            except Exception as error:
+                if len(args) != count:
+                    raise
+                found = after(error, args)
+            return found[0] if single else found
+
+        def direct(*args: Any) -> Any:
+            if len(args) != count:
+                raise TypeError(f"{self.name or 'the function'} takes {count} arguments, got {len(args)}")
+            values = (*args, *[storage[0] for storage in storages])
+            try:
+                found = run(*values)
+            except Exception as error:
+                found = after(error, values)
+            for k, storage in updates:
+                storage[0] = found[k]
+            return found[0] if single else found[:returned] if updates else found
+
+        return direct if storages or updates else plain
+
+
+class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above
+    """A maker of functions that returns an `ArignoteFunction`."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        options.setdefault("function_builder", ArignoteFunction)
+        super().__init__(*args, **options)
+        self.linker.mode = with_names(self.linker.mode, get_mode(self.mode).provided_optimizer)
+
+
+def with_names(mode: Any, query: Any) -> Any:
+    """Return our mode with the names of our rewrites that a query of PyTensor includes or excludes.
+
+    "fusion" and "inplace", which PyTensor has too, mean ours: PyTensor's never run in this mode.
+    """
+    known = {name for entry in optdb.entries() for name in (entry.name, *entry.tags)}
+    wanted, unwanted = ([n for n in names or () if n in known] for names in (query.include, query.exclude))
+    wanted = [n for n in wanted if n not in QUERY.include]
+    if not wanted and not unwanted:
+        return mode
+    found = as_mode("FAST_RUN" if mode is None else mode)
+    return found.including(*wanted).excluding(*unwanted)
+
+
+def _maker_of(mode: Any) -> Any:
+    """Return the class of makers for a mode: ours for our linker."""
+    return ArignoteMaker if isinstance(mode.linker, ArignoteLinker) else FunctionMaker
+
+
+def install(name: str, mode: Mode) -> None:
+    """Make a mode known by its name, and let modes with our linker make our functions.
+
+    PyTensor asks a mode for its `function_maker`.  PyMC builds a new `Mode` of the linker of the given one, so the
+    answer must depend on the linker alone.  `pytensor.config.mode` accepts a fixed list of names.
+    """
+    predefined_modes[name] = mode
+    if "function_maker" in Mode.__dict__:
+        return
+    Mode.function_maker = property(_maker_of)
+    parameter = pytensor.config._config_var_dict["mode"]
+    accepted = parameter._apply
+    parameter._apply = lambda value: value if value == name else accepted(value)
+
+
+copyreg.pickle(ArignoteFunction, pickled)
