@@ -136,7 +136,7 @@ def _run_tables(run: Record, works: Mapping[str, str]) -> Iterator[str]:
         yield element("div", table(("computes", "nodes", *rates, "function in the C"), kernels), class_="scroll")
     yield element("h3", "Nodes")
     nodes = [
-        ("\u2003" * row.depth + row.text, *_figures({**row.record, "share": row.share}),
+        ("\u00b7 " * row.depth + row.text, *_figures({**row.record, "share": row.share}),
          ", ".join(row.record.get("lines") or ()), str(row.record["kernel"]))
         for row in run_rows(run)
     ]  # fmt: skip

@@ -123,7 +123,7 @@ def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
     for member in sorted((m for m in members if changed(m)), key=lambda m: -float(m["time"])):
         rows.append(row(str(member["name"]), float(member["time"]), int(member.get("changes") or 0)))
         bodies = member["children"] if member["class"] == "InnerGraphs" else ()
-        rows += [row(f"\u2003inside {b['name']}", float(b["time"]), int(b["changes"])) for b in bodies]
+        rows += [row(f"\u00b7 inside {b['name']}", float(b["time"]), int(b["changes"])) for b in bodies]
     if idle:
         took = sum(float(m["time"]) for m in idle)
         rows.append(row(f"{counted(len(idle), 'pass', 'passes')} without effect", took, 0))
@@ -144,7 +144,7 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
     ]
     parts = [element("div", element("b", escaped(first)))]
     parts += [element("div", escaped(words)) for words in (run.get("advice") or then)]
-    parts.append(scrolled(("node", "share", "per\u00a0call", "line"), figures))
+    parts.append(scrolled(("node", "share", "per call", "line"), figures))
     header = ("node", "calls", "us each", "share, %", "GB/s", "GFLOP/s", "line", "kernel")
     whole = [
         (_indented(r), r.calls, 1e6 * r.seconds / max(r.calls, 1), r.share, _rate(r, "bytes"), _rate(r, "flops"),
@@ -156,11 +156,11 @@ def run_form(run: Mapping[str, Any], text: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1f}\u00a0%"
+    return f"{share:.1f} %"
 
 
 def _unbroken(text: str) -> str:
-    return text.replace(" ", "\u00a0")
+    return text.replace(" ", "")
 
 
 _LEAST_SHARE = 0.5
@@ -172,7 +172,7 @@ _NARROW = 34
 def _indented(row: Row) -> str:
     """The name of a node without its result, as deep as it lies."""
     name = row.text.partition(" = ")[2] if " = " in row.text and ": " not in row.text else row.text
-    blanks = "\u2003" * row.depth
+    blanks = "\u00b7 " * row.depth
     return blanks + (name if len(name) <= _NARROW else f"{name[: _NARROW - 1]}\u2026")
 
 
