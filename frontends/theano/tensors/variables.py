@@ -303,7 +303,7 @@ def wrapped(value: Any, *parents: Any) -> Any:
     if isinstance(value, graph.Variable):
         return wrap(value, *parents)
     if isinstance(value, (list, tuple)):
-        return type(value)([wrapped(v, *parents) for v in value])
+        return (list if isinstance(value, list) else tuple)([wrapped(v, *parents) for v in value])
     if isinstance(value, dict):
         return {wrapped(k): wrapped(v, *parents) for k, v in value.items()}
     return value
