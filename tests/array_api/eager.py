@@ -148,7 +148,8 @@ def _lifted(function):
 
     if getattr(function, "options", ()):  # keywords of NumPy that the function accepts besides its own
         own = inspect.signature(function)
-        further = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in function.options]
+        names = [k for k in function.options if k not in own.parameters]
+        further = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in names]
         call.__signature__ = own.replace(parameters=[*own.parameters.values(), *further])
     return call
 

@@ -314,7 +314,7 @@ def lower(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.core
     if isinstance(value, (list, tuple)):
-        return type(value)([lower(v) for v in value])
+        return (list if isinstance(value, list) else tuple)([lower(v) for v in value])
     if isinstance(value, dict):
         return {lower(k): lower(v) for k, v in value.items()}
     if isinstance(value, slice):
