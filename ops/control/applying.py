@@ -70,7 +70,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: TensorLike, axes: Any) -
 
 _NAME = r"[A-Za-z_]\w*"
 _AXES = rf"\(\s*(?:{_NAME}(?:\s*,\s*{_NAME})*)?\s*\)"
-_SIGNATURE = re.compile(rf"\s*{_AXES}(?:\s*,\s*{_AXES})*\s*->\s*{_AXES}(?:\s*,\s*{_AXES})*\s*")
+_SIGNATURE = rf"\s*{_AXES}(?:\s*,\s*{_AXES})*\s*->\s*{_AXES}(?:\s*,\s*{_AXES})*\s*"
 
 
 class vectorize:  # noqa: N801  (NumPy's name)
@@ -93,7 +93,7 @@ class vectorize:  # noqa: N801  (NumPy's name)
     ) -> None:  # fmt: skip
         if not callable(pyfunc):
             raise TypeError(f"vectorize: expected a function, got {shown(pyfunc)}")
-        if signature is not None and not _SIGNATURE.fullmatch(signature):
+        if signature is not None and not re.fullmatch(_SIGNATURE, signature):
             raise ValueError(f"vectorize: not a valid gufunc signature: {signature}; expected such as '(m,n),(n)->(m)'")
         self.pyfunc, self.otypes, self.signature = pyfunc, otypes, signature
         self.excluded = frozenset(excluded or ())

@@ -9,7 +9,6 @@ A function's own parameters come first; what they lack stands in the tables belo
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -132,12 +131,7 @@ def accepting_numpys(name: str, function: FunctionType) -> Callable[..., Any]:
             arguments, keywords = placed(name, arguments, names, own, keywords)
         return function(*arguments, **keywords)
 
-    if "device" in options or "copy" in options:  # the array API standard names both
-        own_signature = inspect.signature(function)
-        further = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in options]
-        _call.__signature__ = own_signature.replace(  # type: ignore[attr-defined]
-            parameters=[*own_signature.parameters.values(), *further]
-        )
+    _call.options = tuple(options)  # type: ignore[attr-defined]
     space = name.rpartition(".")[0]
     _call.__module__ = f"{__package__.removesuffix('.core')}.{space}".rstrip(".")  # where pickle finds it by its name
     return _call

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...record import lazy
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorVariable, as_tensor
@@ -14,28 +15,8 @@ __all__ = [
     "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip
 
-
-class UniqueCountsResult(NamedTuple):
-    """Distinct elements, and how often each occurs."""
-
-    values: TensorVariable
-    counts: TensorVariable
-
-
-class UniqueInverseResult(NamedTuple):
-    """Distinct elements, and which of them each element is."""
-
-    values: TensorVariable
-    inverse_indices: TensorVariable
-
-
-class UniqueAllResult(NamedTuple):
-    """Distinct elements, where each stands first, which of them each element is, and how often each occurs."""
-
-    values: TensorVariable
-    indices: TensorVariable
-    inverse_indices: TensorVariable
-    counts: TensorVariable
+_results = lazy.module(".set_results", __package__)
+"""Named tuples, which take long to make."""
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
@@ -69,19 +50,19 @@ def unique_values(x: TensorLike, /) -> TensorVariable:
     return _distinct(x, equal_nan=False)
 
 
-def unique_counts(x: TensorLike, /) -> UniqueCountsResult:
+def unique_counts(x: TensorLike, /) -> tuple[TensorVariable, ...]:
     """(values, counts): the distinct elements of `x` and how often each occurs; see `unique_values`."""
-    return UniqueCountsResult(*_parts(unique(x, return_counts=True, equal_nan=False)))
+    return _results.UniqueCountsResult(*_parts(unique(x, return_counts=True, equal_nan=False)))
 
 
-def unique_inverse(x: TensorLike, /) -> UniqueInverseResult:
+def unique_inverse(x: TensorLike, /) -> tuple[TensorVariable, ...]:
     """(values, inverse): the distinct elements of `x` and, in the shape of x, which of them each element is."""
-    return UniqueInverseResult(*_parts(unique(x, return_inverse=True, equal_nan=False)))
+    return _results.UniqueInverseResult(*_parts(unique(x, return_inverse=True, equal_nan=False)))
 
 
-def unique_all(x: TensorLike, /) -> UniqueAllResult:
+def unique_all(x: TensorLike, /) -> tuple[TensorVariable, ...]:
     """(values, indices, inverse, counts): see `unique_counts`, `unique_inverse`; `indices` of first occurrences."""
-    return UniqueAllResult(*_parts(unique(x, True, True, True, equal_nan=False)))
+    return _results.UniqueAllResult(*_parts(unique(x, True, True, True, equal_nan=False)))
 
 
 def _of_both(ar1: TensorLike, ar2: TensorLike, distinct: bool) -> TensorVariable:

@@ -7,6 +7,7 @@ computed by NumPy: operators, methods and functions are those of `T` on variable
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import os
 import types
@@ -145,6 +146,11 @@ def _lifted(function):
     def call(*arguments, **options):
         return computed(function, *arguments, **options)
 
+    if getattr(function, "options", ()):  # keywords of NumPy that the function accepts besides its own
+        own = inspect.signature(function)
+        names = [k for k in function.options if k not in own.parameters]
+        further = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=None) for k in names]
+        call.__signature__ = own.replace(parameters=[*own.parameters.values(), *further])
     return call
 
 

@@ -303,7 +303,7 @@ def wrapped(value: Any, *parents: Any) -> Any:
     if isinstance(value, graph.Variable):
         return wrap(value, *parents)
     if isinstance(value, (list, tuple)):
-        return type(value)([wrapped(v, *parents) for v in value])
+        return (list if isinstance(value, list) else tuple)([wrapped(v, *parents) for v in value])
     if isinstance(value, dict):
         return {wrapped(k): wrapped(v, *parents) for k, v in value.items()}
     return value
@@ -314,7 +314,7 @@ def lower(value: Any) -> Any:
     if isinstance(value, Variable):
         return value.core
     if isinstance(value, (list, tuple)):
-        return type(value)([lower(v) for v in value])
+        return (list if isinstance(value, list) else tuple)([lower(v) for v in value])
     if isinstance(value, dict):
         return {lower(k): lower(v) for k, v in value.items()}
     if isinstance(value, slice):
