@@ -11,10 +11,13 @@ from .matrix_functions import *  # noqa: F403
 from .schur_factors import *  # noqa: F403
 from .structured import *  # noqa: F403
 
-__all__ = [  # noqa: PLE0604  (lists of names)
-    *functions.__all__, *equations.__all__, *lu_factors.__all__, *matrix_functions.__all__, *schur_factors.__all__,
-    *structured.__all__,
-]  # fmt: skip
+__all__: list[str] = []
+__all__ += functions.__all__
+__all__ += equations.__all__
+__all__ += lu_factors.__all__
+__all__ += matrix_functions.__all__
+__all__ += schur_factors.__all__
+__all__ += structured.__all__
 
 
 def __getattr__(name: str) -> Any:
