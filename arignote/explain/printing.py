@@ -1,23 +1,18 @@
-"""Expressions as text: `dprint`, a tree from the outputs down, and `pprint`, one line in the notation of NumPy."""
+"""Expressions as text: `dprint`, a tree from the outputs down, and `pprint`, what a person would write."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 from ..function.compiled import Function
-from ..graph import FunctionGraph, Variable
+from ..graph import FunctionGraph, Variable, toposort
 from ..graph.text import constant_label, op_text
+from ..ops.core import expressions, latex
 from ..ops.core.shared import SharedVariable
-
-PRECEDENCE = {
-    "**": 6, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3, "<": 2, "<=": 2, ">": 2, ">=": 2, "==": 2,
-    "!=": 2, "&": 1, "|": 1, "^": 1,
-}  # fmt: skip
-"""Python's operators between two operands; tighter ones have larger numbers."""
-PREFIX, ATOM = 5, 9
-_LONGEST = 100_000
+from ..record.spelling import nearest
+from .simplifying import simplified
 
 
 def _outputs(thing: Any) -> Sequence[Variable]:
@@ -77,51 +72,133 @@ def _label(variable: Variable) -> str:
     return f"{op_text(variable.owner.op)}{several}{name}"
 
 
-def pprint(thing: Any) -> str:
-    """Return the expression as a user would write it: `exp((x * 2.0) + y)`, without needless parentheses.
+STYLES = ("text", "python", "numpy", "latex")
+_WIDTH = 100
 
-    A value that is used twice is written twice; an expression that grows beyond 100,000 characters is cut with "...".
+
+class Printed(str):
+    """The text of an expression.  `names`: its leaves, and the constants that are too large to be spelled out."""
+
+    __slots__ = ("names",)
+    names: Mapping[str, Variable]
+
+
+def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Mapping[str, Any] | None = None) -> str:
+    """Return the expression as a person would write it: `X.T @ (p - t) / n` with `p` and `n` defined below it.
+
+    The text means the same value: it is Python in which the names of `arignote.ops` are known.  Parts that are used
+    again, and parts of long expressions, are named below it; a part that a variable of Python holds has its name.
+
+    Args:
+        thing: A variable, a list of them, a FunctionGraph or a compiled function.
+        simplify: Show the form to which the query `print` leads, in which lengths that meet are taken as equal, so that
+            what only broadcasting at run time would need is left out.  False shows each op as it stands.  Expressions
+            of more than 1,500 nodes are never simplified.
+        style: "text"; "python" for code with `T.`; "numpy" for code with NumPy and SciPy; "latex".
+        names: Variables by the names that they shall have; default: the variables of the caller.
+
+    Raises:
+        TypeError: `thing` holds no expression.
+        ValueError: The style is unknown.
     """
-    return ", ".join(_expression(o) for o in _outputs(thing))
+    if style not in STYLES:
+        close = nearest(style, STYLES) if isinstance(style, str) else []
+        raise ValueError(f"pprint: style is {style!r}; expected one of {', '.join(STYLES)}"
+                         + (f"; did you mean {close[0]!r}?" if close else ""))  # fmt: skip
+    outputs = _outputs(thing)
+    wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
+    shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)
+    if style == "latex":
+        return latex.displayed(shown, wishes)
+    found = expressions.written(shown, style, wishes, loose=simplify)
+    text = Printed(_laid_out(found) if style == "text" else _as_code(found, style))
+    text.names = found.names
+    return text
 
 
-def _expression(output: Variable) -> str:
-    texts: dict[Variable, tuple[str, int]] = {}
-    stack = [output]
-    while stack:
-        variable = stack[-1]
-        node = variable.owner
-        if variable in texts:
-            stack.pop()
-        elif node is None:
-            texts[variable] = (_leaf(variable), ATOM)
-        elif missing := [i for i in node.inputs if i not in texts]:
-            stack.extend(missing)
+def held_by(frame: Any) -> dict[str, Variable]:
+    """The variables that names of a frame stand for, those of the module behind them."""
+    found = {**frame.f_globals, **frame.f_locals}
+    return {name: v for name, v in found.items() if isinstance(v, Variable) and not name.startswith("_")}
+
+
+def wishes_of(outputs: Sequence[Variable], names: Mapping[str, Any]) -> dict[Variable, str]:
+    """The names for parts of the expression, and for its leaves without a name of their own."""
+    parts = {o for node in toposort(outputs) for o in node.outputs}.difference(outputs)
+    parts.update(i for node in toposort(outputs) for i in node.inputs if i.owner is None and not i.name)
+    return {v: name for name, v in names.items() if isinstance(v, Variable) and v in parts}
+
+
+def shown_form(
+    outputs: Sequence[Variable], wishes: Mapping[Variable, str]
+) -> tuple[list[Variable], dict[Variable, str]]:
+    """The simplified outputs, and the names of their parts: a part keeps its name if its simplified form is a part."""
+    parts = [v for v in wishes if v.owner is not None]
+    parts += [o for node in toposort(outputs) for o in node.outputs if o.name and o not in wishes]
+    *shown, = simplified([*outputs, *parts])
+    kept = {v: name for v, name in wishes.items() if v.owner is None}
+    for part, form in zip(parts, shown[len(outputs) :], strict=True):
+        if form.owner is not None:
+            kept.setdefault(form, wishes.get(part) or part.name or "")
+    return shown[: len(outputs)], kept
+
+
+def _laid_out(found: expressions.Written) -> str:
+    lines = ", ".join(_broken(text) for text in found.results)
+    width = max((len(name) for name, _ in found.where), default=0)
+    for k, (name, text) in enumerate(found.where):
+        lines += f"\n  {'where' if k == 0 else '     '} {name:{width}} = {_broken(text)}"
+    return lines
+
+
+def _broken(text: str) -> str:
+    """The text, of which a long one continues before a plus or minus outside of all brackets."""
+    if len(text) <= _WIDTH or "\n" in text:
+        return text
+    pieces = _summands(text)
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + len(piece) > _WIDTH:
+            lines.append(piece)
         else:
-            texts[variable] = _applied(variable, [texts[i] for i in node.inputs])
-    return texts[output][0]
+            lines[-1] += piece
+    return "\n      ".join(lines)
 
 
-def _leaf(variable: Variable) -> str:
-    data = getattr(variable, "data", None)
-    if data is None:
-        return variable.name or "_"
-    return repr(data.item()) if data.ndim == 0 else constant_label(data)
+def _summands(text: str) -> list[str]:
+    """The text cut before each sign of a sum outside of brackets and quotes."""
+    pieces, begin, depth, quote = [], 0, 0, ""
+    for k, c in enumerate(text):
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "'\"":
+            quote = c
+        elif c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif depth == 0 and c in "+-" and text[k - 1 : k] == " " and text[k + 1 : k + 2] == " ":
+            pieces.append(text[begin : k - 1])
+            begin = k - 1
+    return [*pieces, text[begin:]]
 
 
-def _applied(variable: Variable, operands: list[tuple[str, int]]) -> tuple[str, int]:
-    node = variable.owner
-    assert node is not None
-    sign = getattr(node.op, "sign", "")
-    if sign and len(operands) == 1:
-        text, binding = operands[0]
-        result = (f"{sign}{text if binding >= PREFIX else f'({text})'}", PREFIX)
-    elif sign:
-        binding = PRECEDENCE[sign]
-        # The right operand of - and / binds tighter than the operation itself.
-        parts = [t if b > binding or (b == binding and n == 0) else f"({t})" for n, (t, b) in enumerate(operands)]
-        result = (f" {sign} ".join(parts), binding)
-    else:
-        several = f"[{variable.index}]" if len(node.outputs) > 1 else ""
-        result = (f"{op_text(node.op)}({', '.join(t for t, _ in operands)}){several}", ATOM)
-    return result if len(result[0]) <= _LONGEST else ("...", ATOM)
+_MODULES = {
+    "np.": "import numpy as np", "special.": "from scipy import special", "ag.": "import arignote as ag",
+    "T.": "from arignote import ops as T",
+}  # fmt: skip
+
+
+def _as_code(found: expressions.Written, style: str) -> str:
+    """The definitions as assignments, and the result; what they import stands first."""
+    lines = [f"{name} = {text}" for name, text in found.where]
+    lines.append(", ".join(found.results))
+    body = "\n".join(lines)
+    needed = [line for word, line in _MODULES.items() if _refers_to(body, word, found.names)]
+    return "\n".join([*needed, body])
+
+
+def _refers_to(body: str, word: str, names: Iterable[str]) -> bool:
+    return word[:-1] not in names and any(
+        piece == "" or not (piece[-1].isalnum() or piece[-1] in "_.)]") for piece in body.split(word)[:-1]
+    )

@@ -6,7 +6,7 @@ each written with its precedence.  An op that says nothing is written as a funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -163,3 +163,7 @@ def reduced(sign: str, axes: Sequence[int], operand: Written) -> Written:
     """Return a reduction: a sign with the axes below it."""
     below = f"_{{{', '.join(map(str, axes))}}}" if axes else ""
     return f"{sign}{below} {bound(operand, PRODUCT)}", PRODUCT
+
+
+def displayed(outputs: Sequence[Variable], wishes: Mapping[Variable, str]) -> str:
+    return ", ".join(latex(o) or "" for o in outputs)

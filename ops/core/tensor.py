@@ -16,6 +16,7 @@ from ...graph.types import numpy_dtype
 from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
+from .code import Code, Speaker, Unwritten, of_class, spelled
 from .compared import compared
 from .interpret import evaluate_and_update
 from .latex import Written, called, latex
@@ -305,9 +306,30 @@ class TensorOp(Op):
     sign: str = ""
     """The operator of Python that it is written with."""
 
+    spelling: ClassVar[str] = ""
+    """The function of the vocabulary that applies it, such as "linalg.inv"; its fields are options of that name."""
+
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
         """Return an output in LaTeX, with its precedence, from those of the operands."""
         return called(self, output, operands)
+
+    def code(self, output: Variable, speaker: Speaker, /) -> Code:
+        """Return an output in Python, with its precedence; the operands have their codes in `speaker`.
+
+        Raises Unwritten if the language has no word for it.
+        """
+        return spelled(self, output, speaker) if self.spelling else of_class(self, output, speaker)
+
+    def written(self, output: Variable, speaker: Speaker) -> Code:
+        """Return an output in Python, by the class if the language has no other word for it."""
+        try:
+            return self.code(output, speaker)
+        except Unwritten:
+            return of_class(self, output, speaker)
+
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        """Return the outputs over `inputs` in simpler ops, if the op is made of them."""
+        return None
 
     def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
         trace = current()

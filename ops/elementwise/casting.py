@@ -11,6 +11,7 @@ from ...graph import Apply, Kind, Variable
 from ...graph.types import dtype_name
 from ...record import record
 from ..core import latex, promotion
+from ..core.code import ATOM, Code, Speaker
 from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
@@ -31,6 +32,11 @@ class Cast(Pointwise):
     explains: ClassVar[bool] = True
     picture: ClassVar[Kind] = Kind.SHAPE
     formula: ClassVar[Callable[..., Any]] = latex.first
+
+    def code(self, output: Variable, speaker: Speaker, /) -> Code:
+        """`x.astype('float32')`."""
+        assert output.owner is not None
+        return f"{speaker.atom(output.owner.inputs[0])}.astype({self.dtype!r})", ATOM
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

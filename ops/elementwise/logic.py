@@ -118,15 +118,17 @@ bitwise_xor: Fold = fold_op(
 )
 bitwise_not: Unary = ufunc_op(
     "bitwise_not", np.invert, meaning="~x: every bit turned; `not` for bool.",
-    involution=True,
+    involution=True, sign="~",
     c={"b": prefix("!"), "iu": prefix("~")},
 )
 left_shift: Binary = ufunc_op(
     "left_shift", np.left_shift, meaning="x << y, for integers; 0 where y is at least the number of bits.",
+    sign="<<",
     c={"iu": helper("left_shift", 2)},
 )
 right_shift: Binary = ufunc_op(
     "right_shift", np.right_shift, meaning="x >> y, for integers; negative numbers keep their sign.",
+    sign=">>",
     c={"iu": helper("right_shift", 2)},
 )
 threefry: Binary = plain_op(

@@ -19,7 +19,7 @@ from ...graph.dims import broadcast_dims
 from ...graph.types import Shape
 from ...record import record
 from ..control.batching import align_operands
-from ..core import promotion
+from ..core import code, promotion
 from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
@@ -223,6 +223,8 @@ class ElementwiseRecord(Broadcasting):
     sign: str = ""
     latex: Formula | None = None
     """How it is written in LaTeX; None: as a function with its name."""
+    python: code.Writer = code.elementwise
+    """How it is written in Python."""
     source: UserC | None = None
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
@@ -268,6 +270,9 @@ class ElementwiseRecord(Broadcasting):
 
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
         return (self.latex or called)(self, output, operands)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        return self.python(self, output, speaker)
 
     @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:

@@ -16,6 +16,7 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import on_last_axes
+from ..core import code
 from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
@@ -63,6 +64,7 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
+    spelling: ClassVar[str] = "assume"
     picture: ClassVar[Kind] = Kind.SHAPE
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = on_last_axes
@@ -91,6 +93,12 @@ class Assume(TensorOp):
 
     def views(self) -> dict[int, int]:
         return {0: 0}
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`assume(x, "diagonal")`, and x itself in NumPy."""
+        assert output.owner is not None
+        (x,) = output.owner.inputs
+        return speaker.codes[x] if speaker.numpy else speaker.call("assume", speaker.text(x), repr(self.property))
 
 
 def assume(x: TensorLike, *properties: str) -> TensorVariable:

@@ -15,6 +15,7 @@ Decomposition (2016).  Where only a triangle of a Hermitian matrix is read, so i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class Cholesky(MatrixOp):
     """
 
     name = "cholesky"
+    spelling: ClassVar[str] = "linalg.cholesky"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -69,6 +71,7 @@ class QR(MatrixOp, HostOp):
 
     mode: str = "reduced"
     name = "qr"
+    spelling: ClassVar[str] = "linalg.qr"
     fallible = True
 
     def __post_init__(self) -> None:
@@ -120,6 +123,7 @@ class Eigh(MatrixOp, HostOp):
     """
 
     name = "eigh"
+    spelling: ClassVar[str] = "linalg.eigh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -154,6 +158,7 @@ class Eigvalsh(MatrixOp, HostOp):
     """The eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
 
     name = "eigvalsh"
+    spelling: ClassVar[str] = "linalg.eigvalsh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -179,6 +184,7 @@ class Eig(MatrixOp, HostOp):
     """
 
     name = "eig"
+    spelling: ClassVar[str] = "linalg.eig"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -210,6 +216,7 @@ class Eigvals(MatrixOp, HostOp):
     """The eigenvalues of square matrices, complex, in no order; see `Eig`."""
 
     name = "eigvals"
+    spelling: ClassVar[str] = "linalg.eigvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -237,6 +244,7 @@ class SVD(MatrixOp, HostOp):
 
     full_matrices: bool = True
     name = "svd"
+    spelling: ClassVar[str] = "linalg.svd"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -274,6 +282,7 @@ class SingularValues(MatrixOp, HostOp):
     """The singular values of matrices, real and descending."""
 
     name = "svdvals"
+    spelling: ClassVar[str] = "linalg.svdvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..control.batching import on_last_axes
+from ..core import code
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
@@ -83,6 +84,12 @@ class Fourier(HostOp):
         elif self.kind == "rfft":
             n = dims.add(dims.floordiv(n, 2), 1)
         return ((*batch, n),)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`fft.rfft(x)`."""
+        assert output.owner is not None
+        options = {} if self.norm == "backward" else {"norm": self.norm}
+        return speaker.call(f"fft.{self.kind}", *speaker.texts(output.owner.inputs), **options)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (x, *length) = cotangents, node.inputs

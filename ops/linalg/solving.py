@@ -20,6 +20,7 @@ from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..control.batching import align_operands
+from ..core import code
 from ..core.checks import require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
@@ -97,6 +98,12 @@ class Solve(System):
         folded: Variable = lower_half(T.add(g, adjoint(g)))
         return folded
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`linalg.solve(a, b)`."""
+        assert output.owner is not None
+        options = {} if self.assume == "general" else {"assume": self.assume}
+        return speaker.call("linalg.solve", *speaker.texts(output.owner.inputs), **options)
+
 
 @record(repr=False)
 class SolveTriangular(System):
@@ -125,6 +132,12 @@ class SolveTriangular(System):
         part: Variable = T.tril(g, -int(self.unit)) if self.lower else T.triu(g, int(self.unit))
         return part
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`linalg.solve_triangular(a, b, lower=True)`."""
+        assert output.owner is not None
+        options = {"lower": self.lower, **({"unit_diagonal": True} if self.unit else {})}
+        return speaker.call("linalg.solve_triangular", *speaker.texts(output.owner.inputs), **options)
+
 
 def substituted(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool = False) -> np.ndarray:
     """x with a @ x = b for a triangle of `a`, row after row (Golub and Van Loan, Matrix Computations, section 3.1).
@@ -152,6 +165,7 @@ class Inverse(MatrixOp):
     """The inverses of square matrices.  Raises LinAlgError for a singular one."""
 
     name = "inv"
+    spelling: ClassVar[str] = "linalg.inv"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -180,6 +194,7 @@ class PseudoInverse(MatrixOp, HostOp):
     """
 
     name = "pinv"
+    spelling: ClassVar[str] = "linalg.pinv"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

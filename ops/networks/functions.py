@@ -15,6 +15,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
+from ..core import code
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -95,12 +96,20 @@ class Normalizing(AlongAxis):
         """The axis, and `literal` if it is true."""
         return super().parameters() if self.literal else {"axis": self.axis}
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`softmax(x, axis=1)`."""
+        assert output.owner is not None
+        if self.literal:
+            return code.of_class(self, output, speaker)
+        return code.spelled(self, output, speaker)
+
 
 @record(repr=False)
 class Softmax(Normalizing):
     """exp(x - top) / sum(exp(x - top)) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "softmax"
+    spelling: ClassVar[str] = "softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         e = np.exp(x - _top(x, self.axis, finite=self.literal))
@@ -120,6 +129,7 @@ class LogSoftmax(Normalizing):
     """x - top - log(sum(exp(x - top))) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "log_softmax"
+    spelling: ClassVar[str] = "log_softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         z = x - _top(x, self.axis, finite=self.literal)
@@ -137,6 +147,7 @@ class LogSumExp(AlongAxis):
     """log(sum(exp(x))) along `axis`, which is reduced: -inf where all elements are -inf (or none are), inf for inf."""
 
     name = "logsumexp"
+    spelling: ClassVar[str] = "logsumexp"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x = self.check(inputs)

@@ -20,6 +20,7 @@ import numpy as np
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
+from ..core import code
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -113,6 +114,15 @@ class Quantize(_Scaled):
         through = T.switch(inside, T.true_div(T.cast(g, x.dtype), scale), constant(0, x.dtype))
         return [through, T.unbroadcast(T.neg(T.mul(through, T.true_div(x, scale))), scale), None]
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`quantize(x, scale, zero_point)` for one scale of all elements."""
+        assert output.owner is not None
+        inputs = output.owner.inputs
+        if speaker.numpy or any(i.ndim for i in inputs[1:]):
+            return code.of_class(self, output, speaker)
+        options = {"dtype": self.dtype}
+        return speaker.call("quantize", *speaker.texts(inputs), **options)
+
 
 @record(repr=False)
 class Dequantize(_Scaled):
@@ -145,6 +155,15 @@ class Dequantize(_Scaled):
             return [None, None, None]
         separate = self.expand((q, T.fill(scale, constant(1, scale.dtype)), zero))
         return [T.mul(g, scale), T.unbroadcast(T.mul(g, separate), scale), None]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`dequantize(x, scale, zero_point)` for one scale of all elements."""
+        assert output.owner is not None
+        inputs = output.owner.inputs
+        if speaker.numpy or any(i.ndim for i in inputs[1:]):
+            return code.of_class(self, output, speaker)
+        options = {}
+        return speaker.call("dequantize", *speaker.texts(inputs), **options)
 
 
 # --- what users call

@@ -11,6 +11,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
+from ..core import code
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.promotion import name_of
@@ -100,6 +101,11 @@ class Cumulative(TensorOp):
         behind = T.switch(zero, self._suffix_sums(g * without_two), of_one / plain)
         behind = T.switch(T.logical_or(T.eq(zeros, 1), second), of_first * behind, 0)
         return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`cumsum(x, axis=1)`."""
+        assert output.owner is not None
+        return speaker.call(self.name, speaker.text(output.owner.inputs[0]), axis=self.axis)
 
 
 def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> TensorVariable:

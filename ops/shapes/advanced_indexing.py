@@ -28,10 +28,12 @@ from .indexing import (
     entries,
     joint_position,
     read_by_examples,
+    read_code,
     sliced_dims,
     sliced_lengths,
     vjp_of_write,
     write_by_examples,
+    write_code,
 )  # fmt: skip
 from .shape import DimShuffle
 
@@ -58,6 +60,7 @@ class AdvancedSubtensor(TensorOp):
     name = "advanced_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code: ClassVar[Callable[..., Any]] = read_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -113,6 +116,7 @@ class AdvancedIncSubtensor(TensorOp):
     name = "advanced_inc_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code: ClassVar[Callable[..., Any]] = write_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

@@ -19,7 +19,7 @@ from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
-from ..core import latex
+from ..core import code, latex
 from ..core.checks import describe, require_index_scalar
 from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
@@ -103,6 +103,35 @@ def concrete(value: Any) -> Any:
 def can_fail(spec: Spec) -> bool:
     """Whether an index may be out of range, or a step be 0."""
     return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
+
+
+def index_code(spec: Spec, indices: Sequence[Variable], speaker: code.Speaker) -> str:
+    """Return the index in Python, from the spec and the operands behind the first: `[1:, i]`."""
+    parts = []
+    for entry in entries(spec, indices):
+        if not isinstance(entry, slice):
+            parts.append(speaker.text(entry))
+            continue
+        start, stop, step = ("" if b is None else speaker.text(b) for b in (entry.start, entry.stop, entry.step))
+        parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+    return code.indexed(parts or ["()"])
+
+
+def read_code(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """Return `x[1:, i]`."""
+    assert output.owner is not None
+    x, *indices = output.owner.inputs
+    return (f"{speaker.atom(x)}{index_code(op.spec, indices, speaker)}", code.ATOM) if op.spec else speaker.codes[x]
+
+
+def write_code(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """Return `set_subtensor(x[1:, i], y)` or `inc_subtensor(...)`."""
+    assert output.owner is not None
+    x, y, *indices = output.owner.inputs
+    if speaker.numpy:
+        raise code.Unwritten("NumPy writes parts by a statement")
+    part = f"{speaker.atom(x)}{index_code(op.spec, indices, speaker)}"
+    return speaker.call("set_subtensor" if op.set else "inc_subtensor", part, speaker.text(y))
 
 
 # --- many examples at once
@@ -203,6 +232,7 @@ class Subtensor(TensorOp):
     spec: Spec
     name = "subtensor"
     picture: ClassVar[Kind] = Kind.INDEX
+    code: ClassVar[Callable[..., Any]] = read_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -260,6 +290,7 @@ class IncSubtensor(TensorOp):
     name = "inc_subtensor"
     restorable = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code: ClassVar[Callable[..., Any]] = write_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable
 from ...record import record
 from ..control.batching import Examples, Flags, all_broadcast
+from ..core import code
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
@@ -76,6 +77,11 @@ class Join(TensorOp):
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return Join(self.axis + 1)(*all_broadcast(inputs, flags, examples))
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`concatenate([x, y], axis=1)`."""
+        assert output.owner is not None
+        return speaker.call("concatenate", f"[{', '.join(speaker.texts(output.owner.inputs))}]", axis=self.axis)
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:

@@ -9,6 +9,7 @@ gives another value where there is a NaN, an infinity or an overflow has the tag
     reductions     reductions, sums to a shape
     linalg         products and their BLAS forms, factorizations, known structure of matrices
     networks       softmax, normalization, pools, attention
+    reading        expressions as people write them
     blocks         channels of images in blocks
     quantized      networks in integers, numbers of few bits
     control        loops, and graphs inside of loops and branches
@@ -72,6 +73,7 @@ from .networks import attention, cropping, normalization, pooling, softmax
 from .pattern_operators import PATTERN_OPERATORS
 from .quantized import bfloats, byte_blocks, byte_endings, byte_sums, byte_tables, byte_zeros, nibbles, quantization
 from .quantized.storage import FORMATS, StoreWeights
+from .reading import notation, polynomials
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import dimshuffles, dropping, fills, indexing, joins, shapes, writing
@@ -106,6 +108,12 @@ SPECIAL = (
     softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
     quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
+READABLE = (
+    *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,
+    indexing.MERGED, writing.WRITING, reductions.BROADCAST, reductions.FACTORS[:1], reductions.UNSAFE[:2],
+    notation.NOTATION, polynomials.POLYNOMIALS,
+)  # fmt: skip
+"""Rules of the query `print`, which shows expressions to people."""
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
     dots.UNSAFE, writing.UNSAFE, softmax.UNSAFE, factoring.UNSAFE,
@@ -116,6 +124,7 @@ QUERIES = {
     "fast_compile": Query.parse("fast_compile"),
     "stabilize": Query.parse("fast_run <1.5000001"),
     "merge": Query.parse("merge"),
+    "print": Query.parse("print"),
     "unsafe": Query.parse("fast_run unsafe"),
     "o4": Query.parse("fast_run"),
     "o3": Query.parse("fast_run -inplace"),
@@ -185,9 +194,18 @@ def default_db() -> SequenceDB:
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
+    db.register("print", print_db(), position=0.9)
     db.known_elsewhere = known_elsewhere
     db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
+
+
+def print_db() -> EquilibriumDB:
+    """Return the rules by which expressions are written for people."""
+    db = EquilibriumDB()
+    for rule in (constants.FOLDING, *(rule for group in READABLE for rule in group)):
+        db.register(rule.name, rule, "print", use_db_name_as_tag=False)
+    return db.register("merge", MergeOptimizer(), "print", cleanup=True)
 
 
 def register_products(db: SequenceDB) -> None:
