@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from inspect import CO_VARARGS
 from types import CodeType
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN, users_frame
 from ..record.quoting import one_line
@@ -118,6 +119,20 @@ def here() -> Origin:
     if cell is not None:
         return cell.origin
     return _users_line()
+
+
+_made: WeakKeyDictionary[object, Origin] = WeakKeyDictionary()
+"""The lines that made leaves."""
+
+
+def remember(leaf: object) -> None:
+    """Keep the user's line as the one that made this leaf."""
+    _made[leaf] = _users_line()
+
+
+def made_at(variable: object) -> Origin:
+    """The user's lines that made a leaf; empty if they are not known."""
+    return _made.get(variable, ())
 
 
 def is_inheriting() -> bool:

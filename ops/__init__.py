@@ -11,6 +11,7 @@ ops are no public names, though `T.Softmax` finds one.
     networks       convolutions, pools, the softmax family, losses, numbers of few bits
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
+    writing        expressions as text, in Python and LaTeX
     lowered        ops that only rules make
 
 `T.linalg`, `T.fft`, `T.nn` and `T.random` are namespaces of their own.  Begin with core/tensor.py.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..graph import graph_of
 from ..record import lazy
@@ -63,6 +63,9 @@ class Database:
         """Every tag that an entry of this database has or had; a superset of the current tags."""
 
     # --- filling
+    opt_in: ClassVar[bool] = False
+    """Whether only a query that includes its name takes it: tags of what is inside do not."""
+
     def register(
         self: Self,
         name: str,

@@ -156,6 +156,12 @@ class LocalGroupDB(Database):
         )
 
 
+class OptInDB(EquilibriumDB):
+    """An equilibrium that only a query with its name takes: its rules serve another purpose than compilation."""
+
+    opt_in = True
+
+
 class TopoDB(LocalGroupDB):
     """A group of rules tried in one walk over the graph, "in_to_out" or "out_to_in": `query` gives a TopoOptimizer."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Variable, toposort
 from ..graph.text import constant_label, op_text
-from ..ops.core import expressions, latex
 from ..ops.core.shared import SharedVariable
+from ..ops.core.tensor import TensorVariable
+from ..ops.writing import expressions
 from ..record.spelling import nearest
 from .simplifying import simplified
 
@@ -73,7 +74,6 @@ def _label(variable: Variable) -> str:
 
 
 STYLES = ("text", "python", "numpy", "latex")
-_WIDTH = 100
 
 
 class Printed(str):
@@ -109,9 +109,9 @@ def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Map
     wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
     shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)
     if style == "latex":
-        return latex.displayed(shown, wishes)
+        return expressions.formula(shown, wishes)
     found = expressions.written(shown, style, wishes, loose=simplify)
-    text = Printed(_laid_out(found) if style == "text" else _as_code(found, style))
+    text = Printed(expressions.laid_out(found) if style == "text" else expressions.code(found))
     text.names = found.names
     return text
 
@@ -143,62 +143,11 @@ def shown_form(
     return shown[: len(outputs)], kept
 
 
-def _laid_out(found: expressions.Written) -> str:
-    lines = ", ".join(_broken(text) for text in found.results)
-    width = max((len(name) for name, _ in found.where), default=0)
-    for k, (name, text) in enumerate(found.where):
-        lines += f"\n  {'where' if k == 0 else '     '} {name:{width}} = {_broken(text)}"
-    return lines
+def _prepared(variable: TensorVariable) -> tuple[list[Variable], dict[Variable, str]]:
+    """The form of an expression in a notebook, with the names of the user's own variables."""
+    main = sys.modules.get("__main__")
+    names = {name: v for name, v in dict(vars(main)).items() if isinstance(v, Variable)} if main else {}
+    return shown_form([variable], wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")}))
 
 
-def _broken(text: str) -> str:
-    """The text, of which a long one continues before a plus or minus outside of all brackets."""
-    if len(text) <= _WIDTH or "\n" in text:
-        return text
-    pieces = _summands(text)
-    lines = [pieces[0]]
-    for piece in pieces[1:]:
-        if len(lines[-1]) + len(piece) > _WIDTH:
-            lines.append(piece)
-        else:
-            lines[-1] += piece
-    return "\n      ".join(lines)
-
-
-def _summands(text: str) -> list[str]:
-    """The text cut before each sign of a sum outside of brackets and quotes."""
-    pieces, begin, depth, quote = [], 0, 0, ""
-    for k, c in enumerate(text):
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "'\"":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif depth == 0 and c in "+-" and text[k - 1 : k] == " " and text[k + 1 : k + 2] == " ":
-            pieces.append(text[begin : k - 1])
-            begin = k - 1
-    return [*pieces, text[begin:]]
-
-
-_MODULES = {
-    "np.": "import numpy as np", "special.": "from scipy import special", "ag.": "import arignote as ag",
-    "T.": "from arignote import ops as T",
-}  # fmt: skip
-
-
-def _as_code(found: expressions.Written, style: str) -> str:
-    """The definitions as assignments, and the result; what they import stands first."""
-    lines = [f"{name} = {text}" for name, text in found.where]
-    lines.append(", ".join(found.results))
-    body = "\n".join(lines)
-    needed = [line for word, line in _MODULES.items() if _refers_to(body, word, found.names)]
-    return "\n".join([*needed, body])
-
-
-def _refers_to(body: str, word: str, names: Iterable[str]) -> bool:
-    return word[:-1] not in names and any(
-        piece == "" or not (piece[-1].isalnum() or piece[-1] in "_.)]") for piece in body.split(word)[:-1]
-    )
+TensorVariable._shown_form = _prepared  # type: ignore[method-assign]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from ..database import optdb
 from ..graph import Apply, Constant, Dim, FunctionGraph, GraphEditor, Variable, dims_of, rebuild, toposort
 from ..graph.dims import Symbol, extent
-from ..ops.core.expressions import opened
 from ..ops.elementwise.pointwise import Broadcasting
+from ..ops.writing.expressions import opened
 from ..optdb.rules.shapes.agreement import Agreement
 
 LARGEST = 1500
@@ -44,7 +44,7 @@ def _agreeing(graph: FunctionGraph) -> dict[Variable, Variable]:
     images = {leaf: leaf.clone_leaf() for leaf in graph.inputs}
     for leaf, image in images.items():
         found = [_image(agreement.canonical(dim), images) for dim in dims_of(leaf)]
-        known = [n if d is None else d if isinstance(d, int) else n for d, n in zip(found, leaf.type.shape, strict=True)]
+        known = [d if isinstance(d, int) else n for d, n in zip(found, leaf.type.shape, strict=True)]
         image.type = leaf.type.with_shape(tuple(known))
         own = dims_of(image)
         image._dims = tuple(mine if d is None else d for d, mine in zip(found, own, strict=True))

@@ -9,17 +9,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import pages
-from ...graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
+from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_name
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import numpy_dtype
+from ...record import lazy
+from ..writing.code import Code, Speaker, Unwritten, of_class, spelled
+from ..writing.latex import Written, called
 from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
-from .code import Code, Speaker, Unwritten, of_class, spelled
 from .compared import compared
 from .interpret import evaluate_and_update
-from .latex import Written, called, latex
 from .namespace import T
 from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
@@ -27,6 +27,8 @@ from .promotion import typed_scalar
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
+
+views = lazy.module("...writing.views", __name__)
 
 
 class TensorVariable(Operators, Variable):
@@ -256,18 +258,19 @@ class TensorVariable(Operators, Variable):
 
     def _repr_latex_(self) -> str | None:
         """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""
-        formula = latex(self) if self.owner is not None else None
+        formula = views.latex(self)
         return None if formula is None else rf"$\displaystyle {formula}$"
 
-    def _repr_html_(self) -> str | None:
-        """The formula as MathML, which needs no network; the picture of an expression that is too large for one."""
-        if self.owner is None:
-            return None
-        formula = latex(self)
-        if formula is not None:
-            return pages.mathml.mathml(formula)
-        free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
-        return FunctionGraph(free, [self])._repr_html_()
+    def _repr_html_(self) -> str:
+        """An expression as a formula in MathML, which needs no network, or as a picture; a leaf with its value."""
+        return views.html(self)
+
+    def _shown_form(self) -> tuple[Sequence[Variable], Mapping[Variable, str]]:
+        """The expression as it is shown, and names of its parts; the layer that has the rules puts its own in place."""
+        return [self], {}
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(views.text(self))
 
 
 class TracedVariable(TensorVariable):

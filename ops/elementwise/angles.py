@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex
 from ..core.derivatives import cosine, finite, root_of_square_plus_one, slope_of_arcsin
 from ..core.namespace import T
+from ..writing import latex
 from .c_forms import Binding, helper, library, template
 from .pointwise import ufunc_op
 

@@ -10,12 +10,13 @@ import numpy as np
 from ...graph import Apply, Kind, Variable
 from ...graph.types import dtype_name
 from ...record import record
-from ..core import latex, promotion
-from ..core.code import ATOM, Code, Speaker
+from ..core import promotion
 from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
+from ..writing import latex
+from ..writing.code import ATOM, Code, Speaker
 from .pointwise import Pointwise
 
 

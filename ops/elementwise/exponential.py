@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex, promotion
+from ..core import promotion
 from ..core.derivatives import LN2, LN10, TWO_OVER_ROOT_PI, finite, one_more, refuse_order, share, slope_of_log1mexp
 from ..core.namespace import T
+from ..writing import latex
 from . import special
 from .c_forms import Binding, Form, call, helper, library, template
 from .pointwise import float_op, plain_op, symmetric_op, ufunc_op
@@ -40,7 +41,7 @@ exp: Unary = ufunc_op(
     "exp", np.exp, meaning="e ** x.",
     cost=12,
     increasing=True,
-    latex=latex.form("e^{{{0}}}", latex.POWER),
+    latex=latex.exponential,
     derivative=(lambda g, y, x: g * y,),
     c={"f": helper("exp"), "c": library("cexp")},
 )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex, promotion
+from ..core import promotion
+from ..writing import latex
 from . import special
 from .c_forms import BITS, EQUALITY, ORDER, Binding, Form, call, helper, prefix, template
 from .pointwise import fold_op, plain_op, symmetric_op, ufunc_op

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...graph import Constant, Variable
-from ..core import code, latex, promotion
+from ..core import promotion
 from ..core.keywords import operands_by_name
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..writing import code, latex
 from . import special
 from .arithmetic import maximum, minimum, mul
 from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template

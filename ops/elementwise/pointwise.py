@@ -19,17 +19,18 @@ from ...graph.dims import broadcast_dims
 from ...graph.types import Shape
 from ...record import record
 from ..control.batching import align_operands
-from ..core import code, promotion
+from ..core import promotion
 from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
-from ..core.latex import Formula, Written, called
 from ..core.namespace import T
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
 from ..core.traced import in_dtype, is_symbolic, number_of
 from ..core.tracing import current
+from ..writing import code
+from ..writing.latex import Formula, Written, called
 from . import costs
 from .c_forms import Form, UserC
 

@@ -16,11 +16,11 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import on_last_axes
-from ..core import code
 from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
+from ..writing import code
 
 __all__ = ["assume"]
 

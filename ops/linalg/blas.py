@@ -21,13 +21,13 @@ from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..control.batching import Examples, Flags, align_operands
-from ..core import code, latex
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
 from ..core.tensor import Lowered, TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.shape import DimShuffle
+from ..writing import code, latex
 
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -66,7 +66,6 @@ class Dot(TensorOp):
     name = "dot"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.product
-    formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -124,6 +123,16 @@ class Dot(TensorOp):
         if column == DimShuffle((0, "x")) and row == DimShuffle(("x", 0)):
             return speaker.call("outer", *(speaker.text(i.owner.inputs[0]) for i in (a, b) if i.owner is not None))
         return matrix_product(output, speaker)
+
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        """Factors side by side; a vector on the left is a row."""
+        assert output.owner is not None
+        left, right = operands
+        if output.owner.inputs[0].ndim == 1:
+            left = f"{latex.bound(left, latex.ATOM)}^{{\\top}}", latex.POWER
+        left = left[0].removesuffix(r"_{:, \mathrm{None}}"), left[1]
+        written: latex.Written = latex.infix(r"\,", latex.PRODUCT)(self, output, [left, right])
+        return written
 
 
 def matrix_product(output: Variable, speaker: code.Speaker) -> code.Code:

@@ -15,9 +15,9 @@ import numpy as np
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.cond import chosen
-from ..core import latex
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
+from ..writing import latex
 from .factorizations import SVD
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype
 from .solving import Inverse

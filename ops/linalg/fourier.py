@@ -18,12 +18,12 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...record import record
 from ..control.batching import on_last_axes
-from ..core import code
 from ..core.checks import describe, require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.lengths import lengths_of
+from ..writing import code
 from .blas import BLAS_DTYPES
 from .matrix_ops import real_dtype
 

@@ -20,10 +20,10 @@ from ...graph import Apply, Dim, TensorType, Variable
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..control.batching import align_operands
-from ..core import code
 from ..core.checks import require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
+from ..writing import code, latex
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
 
@@ -166,6 +166,7 @@ class Inverse(MatrixOp):
 
     name = "inv"
     spelling: ClassVar[str] = "linalg.inv"
+    formula = latex.form("{0}^{{-1}}", latex.POWER, latex.ATOM)
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...record import record
-from ..core import code, latex
 from ..core.checks import require_count
 from ..core.tensor import Lowered
+from ..writing import code, latex
 
 
 @record(repr=False)

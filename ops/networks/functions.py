@@ -15,7 +15,6 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
-from ..core import code
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -29,6 +28,7 @@ from ..shapes.creation import arange
 from ..shapes.getitem import take_along_axis
 from ..shapes.lengths import ShapeI, lengths_of
 from ..shapes.shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
+from ..writing import code
 from .convolution import conv1d, conv2d, conv3d
 from .phases import averaged, by_phase, running_pair, running_updates
 from .pooling import avg_pool2d, max_pool2d

@@ -20,13 +20,13 @@ import numpy as np
 from ...graph import Apply, Constant, TensorType, Variable
 from ...graph.types import dtype_name
 from ...record import record
-from ..core import code
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise.pointwise import Broadcasting, broadcast_shapes
 from ..shapes.shape import DimShuffle
+from ..writing import code
 
 __all__ = ["dequantize", "dynamic_quantize", "quantize"]
 

@@ -11,7 +11,6 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, Op, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
-from ..core import code
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T
 from ..core.promotion import name_of
@@ -19,6 +18,7 @@ from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, mul
+from ..writing import code
 from .reduce import reduced_dtype
 
 __all__ = ["CUMULATIVE", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum"]

@@ -21,7 +21,6 @@ from ...graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ...graph.types import numpy_dtype
 from ...record import record
 from ..control.batching import Examples, Flags
-from ..core import code, latex
 from ..core.checks import describe, normalize_axes, require_count, require_keepdims
 from ..core.namespace import T, classes
 from ..core.operands import with_dtype
@@ -30,6 +29,7 @@ from ..core.typing import Axis, DTypeLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from ..shapes.shape import axes_made_one
+from ..writing import code, latex
 
 __all__ = ["REDUCTIONS", "all", "amax", "amin", "any", "argmax", "argmin", "max", "min", "prod", "ptp", "sum"]
 
@@ -112,7 +112,7 @@ class Reduce(TensorOp):
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         sign = _LATEX.get(self.name)
-        return latex.reduced(sign, self.axis, operands[0]) if sign else latex.called(self, output, operands)
+        return latex.reduced(sign, self.axis, output, operands[0]) if sign else latex.called(self, output, operands)
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`sum(x, axis=0)`, and `sum(x)` for all axes."""

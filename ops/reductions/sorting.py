@@ -14,7 +14,6 @@ from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, along_next_axis, on_last_axes, require_shared
-from ..core import code
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
@@ -25,6 +24,7 @@ from ..shapes.conditions import between
 from ..shapes.getitem import take_along_axis
 from ..shapes.shape import ravel, reshape
 from ..shapes.specify import with_shape_of
+from ..writing import code
 from .selection import select
 
 __all__ = [

@@ -27,6 +27,7 @@ from .indexing import (
     concrete,
     entries,
     joint_position,
+    part_formula,
     read_by_examples,
     read_code,
     sliced_dims,
@@ -61,6 +62,7 @@ class AdvancedSubtensor(TensorOp):
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
     code: ClassVar[Callable[..., Any]] = read_code
+    formula: ClassVar[Callable[..., Any]] = part_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 

@@ -12,7 +12,6 @@ from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable, di
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import lengthen
-from ..core import code
 from ..core.checks import describe, normalize_axis, require_count, require_index_scalar, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -20,6 +19,7 @@ from ..core.promotion import result_type, weak_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .shape import DimShuffle, Reshape, moveaxis

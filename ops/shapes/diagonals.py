@@ -18,13 +18,13 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims, dims_of
 from ...record import record
 from ..control.batching import on_last_axes
-from ..core import code
 from ..core.checks import describe, normalize_axes, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
 from ..elementwise import costs
+from ..writing import code
 from .lengths import ShapeI, as_length, lengths_of
 from .shape import DimShuffle, expand_dims, reshape
 

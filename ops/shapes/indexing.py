@@ -19,11 +19,11 @@ from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
-from ..core import code, latex
 from ..core.checks import describe, require_index_scalar
 from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
 from ..elementwise import costs
+from ..writing import code, latex
 from .creation import zeros_like
 from .lengths import tensor_to_dim
 from .slices import slice_dim
@@ -103,6 +103,21 @@ def concrete(value: Any) -> Any:
 def can_fail(spec: Spec) -> bool:
     """Whether an index may be out of range, or a step be 0."""
     return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
+
+
+def part_formula(op: Any, output: Variable, operands: Sequence[latex.Written]) -> latex.Written:
+    """Return a part of a tensor as the tensor with an index below it, from the spec and the operands behind it."""
+    parts = []
+    for entry in entries(op.spec, [text for text, _ in operands[1:]]):
+        if isinstance(entry, slice):
+            start, stop, step = (bound or "" for bound in (entry.start, entry.stop, entry.step))
+            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+        else:
+            parts.append(entry)
+    assert output.owner is not None
+    whole = output.owner.inputs[0]
+    parts += [":"] * (whole.ndim - len(parts))
+    return latex.indexed(operands[0], parts) if parts else operands[0]
 
 
 def index_code(spec: Spec, indices: Sequence[Variable], speaker: code.Speaker) -> str:
@@ -265,17 +280,8 @@ class Subtensor(TensorOp):
         return {0: 0}
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
-        given = iter(text for text, _ in operands[1:])
-        parts = []
-        for entry in self.spec:
-            if entry[0] == "i":
-                parts.append(next(given))
-                continue
-            start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
-            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
-        whole = latex.bound(operands[0], latex.ATOM)
-        return f"{whole}\\left[{', '.join(parts)}\\right]", latex.ATOM
+        """`x[1:, i]` as x with an index below it."""
+        return part_formula(self, output, operands)
 
 
 @record(repr=False)

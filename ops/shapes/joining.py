@@ -11,13 +11,13 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, Lacks, TensorType, Variable
 from ...record import record
 from ..control.batching import Examples, Flags, all_broadcast
-from ..core import code
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
 from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code
 from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape

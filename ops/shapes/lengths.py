@@ -30,13 +30,13 @@ from ...graph import (
 )
 from ...record import record
 from ..control.batching import Examples, Flags, SameForAll, all_broadcast
-from ..core import code, latex
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..core.traced import as_variable
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code, latex
 from .slices import greater
 
 __all__ = ["lengths_of"]
@@ -103,7 +103,9 @@ class ShapeI(TensorOp):
         return SameForAll(ShapeI(self.axis + 1)(inputs[0]))
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", latex.ATOM
+        assert output.owner is not None
+        below = f"_{{{self.axis}}}" if output.owner.inputs[0].ndim > 1 else ""
+        return rf"\operatorname{{length}}{below}\left({operands[0][0]}\right)", latex.ATOM
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`x.shape[0]`."""

@@ -14,13 +14,13 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...record import record
 from ..control.batching import Examples, Flags, lengthen, require_shared
-from ..core import code, latex
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.traced import axes_of_one
 from ..core.typing import ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code, latex
 from .lengths import (
     MakeVector,
     Shape,
@@ -95,13 +95,22 @@ class DimShuffle(TensorOp):
         return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in self.order)))(inputs[0])
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        if self.order == (1, 0):
-            return f"{latex.bound(operands[0], latex.ATOM)}^{{\\top}}", latex.POWER
+        """A transpose; new axes as an index below the operand."""
         kept = [axis for axis in self.order if axis != "x"]
-        if kept == sorted(kept):
-            return operands[0]  # axes of length 1 come and go without a sign, as in broadcasting
-        below = ", ".join(map(str, self.order))
-        return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", latex.ATOM
+        assert output.owner is not None
+        ordered = sorted(kept)
+        text = operands[0]
+        if kept != ordered:
+            if kept != ordered[::-1] or len(kept) != 2:
+                order = ", ".join(str(ordered.index(axis)) for axis in kept)
+                text = rf"\operatorname{{transpose}}_{{{order}}}\left({text[0]}\right)", latex.ATOM
+            else:
+                text = f"{latex.bound(text, latex.ATOM)}^{{\\top}}", latex.POWER
+        if "x" not in self.order or not kept:
+            return text
+        if self.order == ("x", 0):
+            return f"{latex.bound(text, latex.ATOM)}^{{\\top}}", latex.POWER
+        return latex.indexed(text, [r"\mathrm{None}" if axis == "x" else ":" for axis in self.order])
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`x.T`, `x.transpose(1, 0, 2)`, `x[:, None]`; axes of length 1 are dropped by `squeeze`."""

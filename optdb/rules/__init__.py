@@ -33,7 +33,7 @@ from ...ops.linalg.assumptions import Assume
 from ...ops.reductions.reduce import Reduce
 from ...ops.shapes.lengths import Shape
 from ..contract import Contract, relaxes
-from ..kinds import EquilibriumDB, Hidden, SequenceDB, TopoDB
+from ..kinds import EquilibriumDB, Hidden, OptInDB, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
@@ -200,12 +200,12 @@ def default_db() -> SequenceDB:
     return db
 
 
-def print_db() -> EquilibriumDB:
+def print_db() -> OptInDB:
     """Return the rules by which expressions are written for people."""
-    db = EquilibriumDB()
-    for rule in (constants.FOLDING, *(rule for group in READABLE for rule in group)):
-        db.register(rule.name, rule, "print", use_db_name_as_tag=False)
-    return db.register("merge", MergeOptimizer(), "print", cleanup=True)
+    db = OptInDB()
+    for rule in (rule for group in READABLE for rule in group):
+        db.register(rule.name, rule, "readable")
+    return db.register("merge", MergeOptimizer(), "readable", cleanup=True)
 
 
 def register_products(db: SequenceDB) -> None:

@@ -116,6 +116,14 @@ def length_of_shape(node: Node) -> Value | None:
     return None if axis is None or not -of.ndim <= axis < of.ndim else ShapeI(axis % of.ndim)(of)
 
 
+def of_numbers(node: Node) -> Value | None:
+    """Return an elementwise op on numbers as a number."""
+    if not all(isinstance(i, Constant) and i.data.size == 1 and not i.name for i in node.inputs) or not node.inputs:
+        return None
+    (value,) = node.op.evaluate(*(i.data for i in node.inputs))
+    return constant(value)
+
+
 def dimshuffle_of_fill(node: Node) -> Value | None:
     """Return dimshuffle(fill(x, c)) as fill(dimshuffle(x), c) for a scalar c."""
     like, value = node.inputs[0].owner.inputs
@@ -168,6 +176,7 @@ NOTATION: list[Rule] = [
     rule("local_is_minimum", eq(x, minimum(x, y)), le(x, y), contract=relaxes("nan"), when=uniform),
     node_rule("local_bare_value", (Check, CheckLengths, SpecifyShape, MaskedShape), bare, contract=relaxes("errors"),
               formula="check(x, condition) -> x"),
+    node_rule("local_number", Pointwise, of_numbers, constants=True, formula="f(1, 2) -> 3"),
     node_rule("local_scalar_beside", Pointwise, scalar_beside,
               formula="dimshuffle(c) * x -> c * x  for a scalar c"),
     rule("local_copy", identity(x), x, contract=exact),

@@ -108,7 +108,7 @@ def _leads_with_minus(terms: Sequence[tuple[float, Factors]]) -> bool:
 def _common(terms: Sequence[Mapping[Atom, float]]) -> dict[Atom, float]:
     """Return the factors of all terms, with the exponent that is nearest to 0; of both signs: none."""
     found = {}
-    for atom, exponent in terms[0].items():
+    for atom in terms[0]:
         exponents = [term.get(atom, 0.0) for term in terms]
         if all(e > 0 for e in exponents):
             found[atom] = min(exponents)
@@ -259,7 +259,7 @@ def cost(product: Product) -> int:
 
 
 def cost_of_atom(atom: Variable) -> int:
-    """What a value costs beside its name: sigmoid(-x) is better read as 1 - sigmoid(x)."""
+    """The cost of a value beside its name: sigmoid(-x) is better read as 1 - sigmoid(x)."""
     inner = producer(atom, sigmoid)
     return 3 if inner is not None and made_by(inner.inputs[0], neg) else 0
 
@@ -367,7 +367,7 @@ def shortest(node: Node, users: Users) -> Value | None:
     if cost(best) >= before:
         return None
     result = built(best, dtype)
-    if not isinstance(result, Constant) and not same_shape(result, node.out):
+    if cost_of(result, dtype) >= before or (not isinstance(result, Constant) and not same_shape(result, node.out)):
         return None
     return result
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...graph import Constant, Op, Variable
 from ...graph.types import numpy_dtype
-from . import promotion
+from ..core import promotion
 
 CASE, COMPARISON, OR, XOR, AND, SHIFT, SUM, PRODUCT, SIGN, POWER, ATOM = range(11)
 """Precedence levels of Python, the loosest first."""
@@ -259,9 +259,8 @@ def elementwise(op: Any, output: Variable, speaker: Speaker) -> Code:
     codes = speaker.weak_operands(op, inputs)
     sign = op.sign
     if sign and len(codes) == 1:
-        above = inputs[0].owner
-        if sign == "-" and above is not None and getattr(above.op, "sign", "") in _SIGN_INSIDE and codes[0][1] == PRODUCT:
-            return (f"-{codes[0][0]}", PRODUCT) if inputs[0].type.kind in "fc" else (f"-({codes[0][0]})", SIGN)
+        if sign == "-" and _takes_sign(inputs[0]) and codes[0][1] == PRODUCT:
+            return f"-{codes[0][0]}", PRODUCT
         return sign + bound(codes[0], SIGN), SIGN
     if op.name == "mul" and speaker.loose:
         codes = _without_parentheses(inputs, codes)
@@ -281,6 +280,11 @@ def elementwise(op: Any, output: Variable, speaker: Speaker) -> Code:
 
 _SIGN_INSIDE = frozenset({"*", "/", "@"})
 """Operators of which a minus before the first operand means the same bits as one before the whole."""
+
+
+def _takes_sign(product: Variable) -> bool:
+    above = product.owner
+    return above is not None and getattr(above.op, "sign", "") in _SIGN_INSIDE and product.type.kind in "fc"
 
 
 def _without_parentheses(inputs: Sequence[Variable], codes: list[Code]) -> list[Code]:
