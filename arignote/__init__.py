@@ -66,15 +66,16 @@ finally:
 
 
 _LATER = {
-    "batched": ".function.serving", "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
-    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
-    "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
-    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
+    "batched": ".function.serving", "draw": ".explain.drawing", "elementwise_op": ".ops.elementwise.user_ops",
+    "freeze": ".networks.freezing", "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx",
+    "jit": ".tracing.jitted", "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
+    "quantize": ".networks.quantizing", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
     from .chunked.chunked import on_dask
+    from .explain.drawing import draw
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
     from .function.serving import batched
@@ -94,9 +95,9 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "elementwise_op",
-    "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp",
-    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune", "quantize",
-    "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize",
-    "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "dprint", "draw",
+    "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
+    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "to_nnef", "to_onnx", "tune",
+    "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

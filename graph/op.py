@@ -97,6 +97,9 @@ class Op(facets.Faceted):
     unread: ClassVar[int | None] = None
     """The input of which only the shape is read, if there is one."""
 
+    only_checks: ClassVar[bool] = False
+    """Whether its value is its first operand, which it checks: pictures leave it out."""
+
     fingerprint: ClassVar[str | None] = ""
     """Digest of the code of an op from outside this package, equal in every process; None if there is none."""
 

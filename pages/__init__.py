@@ -11,11 +11,25 @@ from typing import TYPE_CHECKING
 from ..record import lazy
 
 if TYPE_CHECKING:
-    from . import bars, boxes, curves, database_form, graph_svg, markup, mathml, notebook, page, tables, theme, values
+    from . import (
+        bars,
+        boxes,
+        curves,
+        database_form,
+        figure,
+        graph_svg,
+        markup,
+        mathml,
+        notebook,
+        page,
+        tables,
+        theme,
+        values,
+    )
 
 __all__ = [
-    "bars", "boxes", "curves", "database_form", "graph_svg", "markup", "mathml", "notebook", "page", "tables", "theme",
-    "values",
+    "bars", "boxes", "curves", "database_form", "figure", "graph_svg", "markup", "mathml", "notebook", "page",
+    "tables", "theme", "values",
 ]
 
 if not TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Variable, toposort
-from ..graph.text import constant_label, op_text
+from ..graph.text import constant_label, op_text, subgraphs
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import TensorVariable
 from ..ops.writing import expressions
@@ -16,7 +16,8 @@ from ..record.spelling import nearest
 from .simplifying import simplified
 
 
-def _outputs(thing: Any) -> Sequence[Variable]:
+def expression_outputs(thing: Any, asker: str = "") -> Sequence[Variable]:
+    """The variables of an expression, a list of them, a graph or a function.  Raises TypeError, naming `asker`."""
     if isinstance(thing, Function):
         return thing.graph.outputs
     if isinstance(thing, FunctionGraph):
@@ -24,43 +25,72 @@ def _outputs(thing: Any) -> Sequence[Variable]:
     found = list(thing) if isinstance(thing, (list, tuple)) else [thing]
     for v in found:
         if not isinstance(v, Variable):
-            raise TypeError(f"expected a variable, a graph or a function, got {v!r}")
+            raise TypeError(f"{asker}: expected a variable, a graph or a function, got {v!r}".removeprefix(": "))
     return found
 
 
-def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None) -> None:
+def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None, inner: bool = True) -> None:
     """Print a tree: one line per value with op, type and an id; a repeated value shows only its id.
 
     Args:
-        thing: a variable, a list of them, a FunctionGraph or a compiled function.
-        file: where to print; default: standard output.
-        depth: how many levels to show; default: all.
+        thing: A variable, a list of them, a FunctionGraph or a compiled function.
+        file: The file to print to; default: standard output.
+        depth: The number of levels to show; default: all.
+        inner: Show the graphs inside of ops, such as fused groups and bodies of loops, below the tree.
     """
-    print("\n".join(tree_lines(_outputs(thing), depth)), file=file or sys.stdout)
+    print("\n".join(tree_lines(expression_outputs(thing, "dprint"), depth, inner)), file=file or sys.stdout)
 
 
-def tree_lines(outputs: Sequence[Variable], depth: int | None = None) -> list[str]:
+def tree_lines(outputs: Sequence[Variable], depth: int | None = None, inner: bool = True) -> list[str]:
     """The lines of `dprint`."""
-    ids: dict[Variable, str] = {}
-    lines: list[str] = []
-    stack: list[tuple[Variable, str, str, int]] = [(o, "", "", 0) for o in reversed(outputs)]
-    while stack:
-        variable, head, below, level = stack.pop()
-        if variable in ids:
-            lines.append(f"{head}{ids[variable]} ...")
-            continue
-        ids[variable] = f"[id {len(ids)}]"
-        lines.append(f"{head}{_label(variable)} {ids[variable]} <{variable.type}>")
-        if variable.owner is None or (depth is not None and level + 1 >= depth):
-            continue
-        inputs = variable.owner.inputs
-        for position, i in reversed(list(enumerate(inputs))):
-            last = position == len(inputs) - 1
-            if level < 200:  # deeper trees go on without growing to the right
-                stack.append((i, below + (" └─ " if last else " ├─ "), below + ("    " if last else " │  "), level + 1))
-            else:
-                stack.append((i, below + " ·· ", below, level + 1))
-    return lines
+    tree = _Tree(depth)
+    tree.add(outputs)
+    if inner:
+        tree.add_graphs()
+    return tree.lines
+
+
+class _Tree:
+    """The lines of a tree, the ids of its values, and the graphs inside of its ops with the ids of their nodes."""
+
+    def __init__(self, depth: int | None) -> None:
+        self.depth = depth
+        self.lines: list[str] = []
+        self._ids: dict[Variable, str] = {}
+        self._graphs: dict[FunctionGraph, list[str]] = {}
+
+    def add(self, outputs: Sequence[Variable], indent: str = "") -> None:
+        """Add the lines of the values that `outputs` depend on."""
+        stack = [(o, indent, indent, 0) for o in reversed(outputs)]
+        while stack:
+            variable, head, below, level = stack.pop()
+            if variable in self._ids:
+                self.lines.append(f"{head}{self._ids[variable]} ...")
+                continue
+            own = self._ids[variable] = f"[id {len(self._ids)}]"
+            self.lines.append(f"{head}{_label(variable)} {own} <{variable.type}>")
+            if variable.owner is None or (self.depth is not None and level + 1 >= self.depth):
+                continue
+            for field, graph in subgraphs(variable.owner.op).items():
+                of = "" if field.rpartition(".")[2] == "graph" else f", {field}"
+                self._graphs.setdefault(graph, []).append(f"{variable.owner.op.name} {own}{of}")
+            inputs = variable.owner.inputs
+            for position, i in reversed(list(enumerate(inputs))):
+                last = position == len(inputs) - 1
+                if level < 200:  # deeper trees go on without growing to the right
+                    marks = (" └─ ", "    ") if last else (" ├─ ", " │  ")
+                    stack.append((i, below + marks[0], below + marks[1], level + 1))
+                else:
+                    stack.append((i, below + " ·· ", below, level + 1))
+
+    def add_graphs(self) -> None:
+        """Add the graphs inside of ops, each once, and those inside of these."""
+        shown = 0
+        while shown < len(self._graphs):
+            graph = list(self._graphs)[shown]
+            self.lines += ["", "; ".join(self._graphs[graph]) + ":"]
+            self.add(graph.outputs, " ")
+            shown += 1
 
 
 def _label(variable: Variable) -> str:
@@ -105,7 +135,7 @@ def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Map
         close = nearest(style, STYLES) if isinstance(style, str) else []
         raise ValueError(f"pprint: style is {style!r}; expected one of {', '.join(STYLES)}"
                          + (f"; did you mean {close[0]!r}?" if close else ""))  # fmt: skip
-    outputs = _outputs(thing)
+    outputs = expression_outputs(thing, "pprint")
     wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
     shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)
     if style == "latex":

@@ -13,7 +13,7 @@ from ....explain.printing import pprint, tree_lines
 from ....graph import Constant as CoreConstant
 from ....graph import Dim, FunctionGraph, Kind, Lacks, TensorType, leaves
 from ....graph import Variable as CoreVariable
-from ....graph.picture import boxes_of
+from ....graph.picture import picture_of
 from ....ops.core.tensor import HostOp
 from ....ops.elementwise import costs
 from ....pages.graph_svg import graph_svg
@@ -59,7 +59,7 @@ def pydotprint(fct: Any, outfile: Any = None, format: str = "svg", **options: An
     """The picture of an expression or function as SVG, written to `outfile` (ending in .svg)."""
     roots = _roots(fct)
     free = [v for v in leaves(roots) if not isinstance(v, CoreConstant)]
-    text = graph_svg(boxes_of(FunctionGraph(free, roots)), "graph")
+    text = graph_svg(picture_of(FunctionGraph(free, roots)), "graph")
     if outfile is None:
         return text
     path = Path(outfile).with_suffix(".svg")
