@@ -16,6 +16,7 @@ _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _OPERATORS = {
     r"\cdot": "⋅", r"\times": "×", r"\odot": "⊙", r"\neg": "¬", r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\lt": "<",
     r"\gt": ">", r"\wedge": "∧", r"\vee": "∨", r"\bmod": "mod", r"\sum": "∑", r"\prod": "∏", r"\sim": "∼",
+    r"\oplus": "⊕", r"\ll": "≪", r"\gg": "≫", r"\lfloor": "⌊", r"\rfloor": "⌋",
 }  # fmt: skip
 _NAMES = "log sin cos tan arcsin arccos arctan sinh cosh tanh det max min"
 _LETTERS = {rf"\{name}": name for name in _NAMES.split()} | {
@@ -23,7 +24,7 @@ _LETTERS = {rf"\{name}": name for name in _NAMES.split()} | {
 }  # fmt: skip
 _WORDS = {
     r"\operatorname": "mi", r"\mathit": "mi", r"\mathrm": "mi", r"\mathbf": "mi", r"\boldsymbol": "mi",
-    r"\text": "mtext",
+    r"\text": "mtext", r"\mathbin": "mo",
 }  # fmt: skip
 _STYLES = {
     r"\mathit": "font-style:italic", r"\mathbf": "font-weight:bold;font-style:normal",
@@ -144,7 +145,9 @@ def _fenced(parser: _Parser) -> str:
     parser.expect(r"\right")
     tall = any(mark in content for mark in _TALL)
     stretchy = "true" if tall else "false"
-    signs = [element("mo", escaped(sign), stretchy=stretchy) for sign in (opening, parser.take())]
+    signs = [
+        element("mo", escaped(_OPERATORS.get(sign, sign)), stretchy=stretchy) for sign in (opening, parser.take())
+    ]
     return element("mrow", signs[0] + content + signs[1])
 
 

@@ -102,34 +102,34 @@ signbit: Unary = ufunc_op(
 bitwise_and: Fold = fold_op(
     "bitwise_and", np.bitwise_and, meaning="x & y & ...: the bits that all operands have.",
     idempotent=True, zero=0,
-    sign="&",
+    sign="&", latex=latex.infix(r"\mathbin{\&}", -2),
     c={"biu": BITS["&"]},
 )
 bitwise_or: Fold = fold_op(
     "bitwise_or", np.bitwise_or, meaning="x | y | ...: the bits that some operand has.",
     idempotent=True, unit=0,
-    sign="|",
+    sign="|", latex=latex.infix(r"\mathbin{|}", -2),
     c={"biu": BITS["|"]},
 )
 bitwise_xor: Fold = fold_op(
     "bitwise_xor", np.bitwise_xor, meaning="x ^ y ^ ...: the bits that an odd number of operands have.",
     unit=0,
-    sign="^",
+    sign="^", latex=latex.infix(r"\oplus", -2),
     c={"biu": BITS["^"]},
 )
 bitwise_not: Unary = ufunc_op(
     "bitwise_not", np.invert, meaning="~x: every bit turned; `not` for bool.",
-    involution=True, sign="~",
+    involution=True, sign="~", latex=latex.form(r"\sim {0}", latex.PREFIX, latex.ATOM),
     c={"b": prefix("!"), "iu": prefix("~")},
 )
 left_shift: Binary = ufunc_op(
     "left_shift", np.left_shift, meaning="x << y, for integers; 0 where y is at least the number of bits.",
-    sign="<<",
+    sign="<<", latex=latex.infix(r"\ll", -1),
     c={"iu": helper("left_shift", 2)},
 )
 right_shift: Binary = ufunc_op(
     "right_shift", np.right_shift, meaning="x >> y, for integers; negative numbers keep their sign.",
-    sign=">>",
+    sign=">>", latex=latex.infix(r"\gg", -1),
     c={"iu": helper("right_shift", 2)},
 )
 threefry: Binary = plain_op(

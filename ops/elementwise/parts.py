@@ -70,16 +70,19 @@ def _choice(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
 
 
 def _filled(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
-    """`zeros_like(x)`, `ones_like(x)`, `full_like(x, c)` for a number of the dtype of x; else `fill(x, value)`."""
+    """`zeros_like(x)`, `ones_like(x)`, `full_like(x, c)` for a scalar, `broadcast_to(v, x.shape)` or `fill(x, v)`."""
     assert output.owner is not None
     like, value = output.owner.inputs
-    if not isinstance(value, Constant) or value.data.ndim or value.dtype != like.dtype:
+    if value.ndim:
+        if speaker.loose and not speaker.numpy and value.ndim <= like.ndim:
+            return speaker.call("broadcast_to", speaker.text(value), f"{speaker.atom(like)}.shape")
         return code.elementwise(op, output, speaker)
-    names = {0.0: "zeros_like", 1.0: "ones_like"}
-    name = names.get(value.data.item()) if not np.signbit(value.data.real) else None
-    if name:
-        return speaker.call(name, speaker.text(like))
-    return speaker.call("full_like", speaker.text(like), speaker.text(value))
+    options = {} if value.dtype == like.dtype else {"dtype": value.dtype}
+    number = value.data.item() if isinstance(value, Constant) else None
+    name = {0.0: "zeros_like", 1.0: "ones_like"}.get(number) if number is not None else None
+    if name and not np.signbit(np.real(number)):
+        return speaker.call(name, speaker.text(like), **options)
+    return speaker.call("full_like", speaker.text(like), speaker.text(value), **options)
 
 
 def _held(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -34,7 +35,10 @@ class Mean(Lowered):
         return (x.type.with_shape(tuple(n for k, n in enumerate(x.type.shape) if k not in self.axis)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        return (np.asarray(values[0].mean(axis=self.axis), dtype=values[0].dtype),)
+        (x,) = values
+        count = math.prod(x.shape[axis] for axis in self.axis)
+        with np.errstate(all="ignore"):
+            return (np.asarray(x.sum(axis=self.axis) / x.dtype.type(count), dtype=x.dtype),)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (tuple(n for k, n in enumerate(inputs[0]) if k not in self.axis),)

@@ -35,6 +35,7 @@ from .indexing import (
     vjp_of_write,
     write_by_examples,
     write_code,
+    write_formula,
 )  # fmt: skip
 from .shape import DimShuffle
 
@@ -119,6 +120,7 @@ class AdvancedIncSubtensor(TensorOp):
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
     code: ClassVar[Callable[..., Any]] = write_code
+    formula: ClassVar[Callable[..., Any]] = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

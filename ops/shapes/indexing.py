@@ -107,17 +107,30 @@ def can_fail(spec: Spec) -> bool:
 
 def part_formula(op: Any, output: Variable, operands: Sequence[latex.Written]) -> latex.Written:
     """Return a part of a tensor as the tensor with an index below it, from the spec and the operands behind it."""
+    assert output.owner is not None
+    parts = index_entries(op.spec, output.owner.inputs[0].ndim, [text for text, _ in operands[1:]])
+    return latex.indexed(operands[0], parts) if op.spec else operands[0]
+
+
+def index_entries(spec: Spec, ndim: int, texts: Sequence[str]) -> list[str]:
+    """Return the entries of an index as text, one for each axis."""
     parts = []
-    for entry in entries(op.spec, [text for text, _ in operands[1:]]):
+    for entry in entries(spec, texts):
         if isinstance(entry, slice):
             start, stop, step = (bound or "" for bound in (entry.start, entry.stop, entry.step))
             parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
         else:
             parts.append(entry)
+    return [*parts, *[":"] * (ndim - len(parts))]
+
+
+def write_formula(op: Any, output: Variable, operands: Sequence[latex.Written]) -> latex.Written:
+    """Return a tensor with a part that is set, or to which a value is added."""
     assert output.owner is not None
-    whole = output.owner.inputs[0]
-    parts += [":"] * (whole.ndim - len(parts))
-    return latex.indexed(operands[0], parts) if parts else operands[0]
+    x, value, *indices = operands
+    part, _ = latex.indexed(x, index_entries(op.spec, output.owner.inputs[0].ndim, [text for text, _ in indices]))
+    word = "set" if op.set else "add"
+    return rf"\operatorname{{{word}}}\left({part}, {value[0]}\right)", latex.ATOM
 
 
 def index_code(spec: Spec, indices: Sequence[Variable], speaker: code.Speaker) -> str:
@@ -297,6 +310,7 @@ class IncSubtensor(TensorOp):
     restorable = True
     picture: ClassVar[Kind] = Kind.INDEX
     code: ClassVar[Callable[..., Any]] = write_code
+    formula: ClassVar[Callable[..., Any]] = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

@@ -209,7 +209,7 @@ def _as_numbers(data: np.ndarray) -> list[Any]:
     """The Python numbers that stand for an array of one element, the shortest first."""
     value = data.item()
     if isinstance(value, float) and data.dtype.itemsize < 8:
-        value = float(np.format_float_scientific(data))  # the shortest that means the same in the dtype
+        value = float(np.format_float_scientific(data[()]))  # the shortest that means the same in the dtype
     whole = isinstance(value, float) and value.is_integer() and abs(value) < _MOST_WHOLE
     return [int(value), value] if whole and not (value == 0 and math.copysign(1, value) < 0) else [value]
 
@@ -329,8 +329,9 @@ def of_class(op: Op, output: Variable, speaker: Speaker) -> Code:
     node = output.owner
     assert node is not None
     made = op_code(op, speaker)
-    if speaker.numpy:
-        return f"{made}.evaluate({', '.join(speaker.texts(node.inputs))})[{output.index}]", ATOM
+    if speaker.numpy:  # whose arguments are arrays, also where NumPy would take numbers
+        arrays = [speaker.atom(i) if isinstance(i, Constant) and not i.name else speaker.text(i) for i in node.inputs]
+        return f"{made}.evaluate({', '.join(arrays)})[{output.index}]", ATOM
     return part_of(output, (f"{made}({', '.join(speaker.texts(node.inputs))})", ATOM))
 
 

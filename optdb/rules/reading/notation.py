@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ....graph import Constant, Variable, same_shape
 from ....graph.dims import dims_of, product
 from ....ops.core.tensor import constant
@@ -11,6 +13,7 @@ from ....ops.elementwise.records import (
     Cast,
     Pointwise,
     abs,
+    clip,
     eq,
     fill,
     ge,
@@ -24,7 +27,7 @@ from ....ops.elementwise.records import (
     reciprocal,
     square,
     true_div,
-)
+)  # fmt: skip
 from ....ops.linalg.blas import Dot, MatMul
 from ....ops.lowered.phrases import Mean
 from ....ops.reductions.reduce import Reduce
@@ -34,11 +37,18 @@ from ....ops.shapes.lengths import Shape, ShapeI, tensor_to_dim
 from ....ops.shapes.shape import DimShuffle
 from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ...contract import exact, relaxes
-from ...patterns import wilds
+from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, constant_int, is_float, number_of, producer
 
 x, y = wilds("x y", is_float)
+z = Wild("z", is_float)
+
+
+def spans_all(x: Variable, y: Variable, z: Variable) -> bool:
+    """Whether bounds leave all finite numbers of the dtype of x as they are."""
+    ends = np.finfo(x.type.numpy)
+    return number_of(y) == ends.min and number_of(z) == ends.max
 
 
 def uniform(node: Node, x: Variable, y: Variable) -> bool:
@@ -49,13 +59,15 @@ def uniform(node: Node, x: Variable, y: Variable) -> bool:
 def mean(node: Node) -> Value | None:
     """Return sum(x, axis) / (number of elements) as mean(x, axis)."""
     total, count = node.inputs
-    summed = producer(total, Reduce)
+    negative = producer(total, neg)
+    summed = producer(total if negative is None else negative.inputs[0], Reduce)
     if summed is None or summed.op.name != "sum" or node.out.type.kind not in "fc" or total.dtype != node.out.dtype:
         return None
     lengths = product(dims_of(summed.inputs[0])[axis] for axis in summed.op.axis)
     if _length(count) != lengths:
         return None
-    return Mean(summed.op.axis)(summed.inputs[0])
+    found = Mean(summed.op.axis)(summed.inputs[0])
+    return found if negative is None else neg(found)
 
 
 def _length(count: Variable) -> object:
@@ -162,8 +174,10 @@ def scalar_beside(node: Node) -> Value | None:
 
 
 NOTATION: list[Rule] = [
-    node_rule("local_mean", true_div, mean, having=Reduce, contract=relaxes("rounding"),
+    node_rule("local_mean", true_div, mean, having=(Reduce, neg), contract=relaxes("rounding"),
               formula="sum(x) / size(x) -> mean(x)"),
+    rule("local_unguarded", clip(x, y, z), x, when=spans_all, contract=relaxes("inf"),
+         formula="clip(x, -largest, largest) -> x"),
     node_rule("local_scalar_before_product", (Dot, MatMul), scalar_before_product, having=(mul, true_div, neg),
               contract=relaxes("rounding", "overflow", "underflow", "nan", "inf", "signed zero"),
               formula="x @ (c * y) -> c * (x @ y)  for a scalar c"),

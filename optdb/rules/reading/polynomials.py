@@ -79,8 +79,8 @@ class Product:
         return Product(self.number**exponent, tuple((a, e * exponent) for a, e in self.factors))
 
 
-def sum_of(products: Iterable[Product]) -> Product:
-    """Return a sum as a product: like terms are collected and common factors taken out."""
+def sum_of(products: Iterable[Product], factored: bool = True) -> Product:
+    """Return a sum as a product: like terms are collected and, if it is to be `factored`, common factors taken out."""
     collected: dict[frozenset[Any], list[Any]] = {}
     for product in products:
         entry = collected.setdefault(frozenset(product.factors), [0.0, product.factors])
@@ -90,6 +90,8 @@ def sum_of(products: Iterable[Product]) -> Product:
         return Product(0.0)
     if len(terms) == 1:
         return Product(*terms[0])
+    if not factored:
+        return Product(1.0, ((Sum(terms), 1.0),))
     common = _common([dict(factors) for _, factors in terms])
     rest = [(number, _less(factors, common)) for number, factors in terms]
     sizes = {abs(number) for number, _ in rest}
@@ -128,7 +130,8 @@ def _less(factors: Factors, common: Mapping[Atom, float]) -> Factors:
 class Reader:
     """The form of a value; `visits` counts the nodes of sums and products that were read."""
 
-    def __init__(self, root: Variable) -> None:
+    def __init__(self, root: Variable, factored: bool = True) -> None:
+        self.factored = factored
         self.dtype, self.visits, self.operations = root.dtype, 0, 0
         self.logistic = self._logistic(root)
 
@@ -162,9 +165,18 @@ class Reader:
                 self.visits += 1
                 stack.extend(missing)
             else:
-                form = _FORMS[node.op](*(made[i] for i in node.inputs))  # type: ignore[union-attr]
+                operands = [made[i] for i in node.inputs]  # type: ignore[union-attr]
+                form = self._form(node.op, operands)  # type: ignore[union-attr]
                 made[value] = Product(1.0, ((value, 1.0),)) if form is None else form
         return made[variable]
+
+    def _form(self, op: Any, operands: Sequence[Product]) -> Product | None:
+        if op is add:
+            return sum_of(operands, self.factored)
+        if op is sub:
+            a, b = operands
+            return sum_of([a, Product(-b.number, b.factors)], self.factored)
+        return _FORMS[op](*operands)
 
     def _fits(self, node: Node) -> bool:
         return all(i.dtype == self.dtype for i in node.inputs)
@@ -223,7 +235,7 @@ def _times(first: Product, others: Sequence[Product]) -> Product:
 # --- choosing
 
 
-def expanded(product: Product) -> Product:
+def expanded(product: Product, factored: bool = True) -> Product:
     """Return the sum that a product of sums is, terms being collected; the product itself if it has too many."""
     terms, ready = [product], []
     while terms and len(terms) + len(ready) <= MOST_TERMS:
@@ -237,20 +249,29 @@ def expanded(product: Product) -> Product:
         powers[atom] = exponent - 1
         rest = Product(term.number, tuple((a, e) for a, e in powers.items() if e))
         terms[:0] = [rest.times(Product(number, factors)) for number, factors in atom.terms]
-    return product if terms else sum_of(ready)
+    return product if terms else sum_of(ready, factored)
 
 
 def _divides(atom: Sum) -> bool:
     return any(exponent < 0 for _, factors in atom.terms for _, exponent in factors)
 
 
+def _is_number(factor: Variable) -> bool:
+    return isinstance(factor, Constant) and factor.ndim == 0
+
+
+def _is_awkward(factor: Variable) -> bool:
+    """Whether a factor should not stand behind others: a number, or a product that needs parentheses."""
+    return factor.owner is not None and factor.owner.op in (mul, true_div)
+
+
 _COSTS: Mapping[Any, int] = {neg: 1, square: 1, pow: 1, sqrt: 1}
 
 
 def cost(product: Product) -> int:
-    """The operations that write a product: 2 for each, 1 for a sign and for a power."""
+    """The operations that write a product: 2 for each, 1 for a sign, for a power and for a number."""
     total = 2 * max(len(product.factors) - 1, 0)
-    total += (product.number < 0) + 2 * (abs(product.number) != 1 and bool(product.factors))
+    total += (product.number < 0) + (abs(product.number) != 1 and bool(product.factors))
     total += 2 * (bool(product.factors) and all(e < 0 for _, e in product.factors) and abs(product.number) == 1)
     for atom, exponent in product.factors:
         total += abs(exponent) != 1
@@ -279,6 +300,8 @@ def cost_of(variable: Variable, dtype: str, most: int = 4 * MOST_VISITS) -> int:
             continue
         if node.op in _FORMS:
             total += _COSTS.get(node.op, 2 * (len(node.inputs) - 1))
+            total -= node.op in (mul, true_div) and any(_is_number(i) for i in node.inputs)
+            total += node.op is mul and any(_is_awkward(i) for i in node.inputs[1:])
             stack += node.inputs
         else:
             total += cost_of_atom(value)
@@ -297,7 +320,7 @@ def built(product: Product, dtype: str) -> Value:
     size = abs(number) * below_number
     if size != 1:
         above.append(_number(size, dtype))
-    for atom, exponent in product.factors:
+    for atom, exponent in sorted(product.factors, key=lambda factor: _age(factor[0])):
         value = _sum_built(atom, dtype) if isinstance(atom, Sum) else atom
         (above if exponent > 0 else below).append(_raised(value, abs(exponent), dtype))
     if below_number != 1:
@@ -309,6 +332,11 @@ def built(product: Product, dtype: str) -> Value:
         above[0] = _number(-number_of(first), dtype) if isinstance(first, Constant) else neg(first)
     result = _joined(above)
     return true_div(result, _joined(below)) if below else result
+
+
+def _age(atom: Atom) -> float:
+    """The number of a value: older ones come first, sums last."""
+    return float("inf") if isinstance(atom, Sum) else atom.number
 
 
 def _number(value: float, dtype: str) -> Value:
@@ -362,10 +390,11 @@ def shortest(node: Node, users: Users) -> Value | None:
     before = cost_of(node.out, dtype)
     if before < 3 or before >= 4 * MOST_VISITS:
         return None
+    plain = Reader(node.out, factored=False).read(node.out)
+    if min(cost(plain), cost(expanded(plain, factored=False))) >= before:  # taking out a factor alone is no reason to change a form
+        return None
     form = Reader(node.out).read(node.out)
     best = min((form, expanded(form)), key=cost)
-    if cost(best) >= before:
-        return None
     result = built(best, dtype)
     if cost_of(result, dtype) >= before or (not isinstance(result, Constant) and not same_shape(result, node.out)):
         return None
