@@ -388,7 +388,7 @@ def shortest(node: Node, users: Users) -> Value | None:
     if len(readers) == 1 and readers[0][0] is not None and _is_open(readers[0][0], dtype):
         return None
     before = cost_of(node.out, dtype)
-    if before < 3 or before >= 4 * MOST_VISITS:
+    if before < 2 or before >= 4 * MOST_VISITS:
         return None
     plain = Reader(node.out, factored=False).read(node.out)
     if min(cost(plain), cost(expanded(plain, factored=False))) >= before:  # taking out a factor alone is no reason to change a form
