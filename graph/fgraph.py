@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import pages
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from .collector import gc_paused
 from .editor import GraphEditor
 from .match_key import MatchKey, match_key_of
@@ -190,7 +191,8 @@ class FunctionGraph:
         return show(self.inputs, self.outputs, updates=self.updates)
 
     def __repr__(self) -> str:
-        return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+        parts = counted(len(self), "node"), counted(len(self.inputs), "input"), counted(len(self.outputs), "output")
+        return f"<FunctionGraph of {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
         """The picture of the graph; below it, folded away, the groups of which ops are made, and its text."""

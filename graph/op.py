@@ -149,7 +149,8 @@ class Op(facets.Faceted):
         return {name: cls if is_dataclass(cls) and fields(cls) else cls()}
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in self.parameters().items())
+        plain = {k: v for k, v in self.parameters().items() if not (hasattr(v, "inputs") and hasattr(v, "outputs"))}
+        inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in plain.items())
         return f"{self.name}{{{inside}}}" if inside else self.name
 
     def __repr__(self) -> str:

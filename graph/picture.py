@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from .. import pages
+from ..record.spelling import counted
 from .facets import Kind, facet_of
 from .node import Apply, Constant, Variable
 from .op import Op
@@ -134,7 +135,7 @@ def groups_of(graph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
             found[inside].append("")
     ranked = sorted(found.items(), key=lambda pair: -len(pair[0]))
     return [
-        (f"{titles[0]}: {len(inside)} node{'s' * (len(inside) != 1)}"
+        (f"{titles[0]}: {counted(len(inside), 'node')}"
          + (f", {len(titles) - 1} times" if len(titles) > 2 else ""), inside)
         for inside, titles in ranked[:_MOST_GROUPS] if len(inside)
     ]  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..graph import graph_of
 from ..record import lazy
+from ..record.spelling import counted
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, form, past_cutoff, refusal, rows_of
@@ -219,12 +220,12 @@ class Database:
         return Table(tuple(rows_of(entries, wanted)))
 
     def __repr__(self) -> str:
-        return f"<{self._label()} of {len(self)} entries>"
+        return f"<{self._label()} of {counted(len(self), 'entry')}>"
 
     def _repr_html_(self) -> str:
         """The table as HTML, with menus for tags and queries."""
         tables = [self.table(query) for query in self.shown_queries] or [self.table()]
-        return form(f"{self._label()} of {len(self)} entries", tables, self.shown_queries)
+        return form(f"{self._label()} of {counted(len(self), 'entry')}", tables, self.shown_queries)
 
     def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
         """Explain why a rule or optimizer changed nothing in an expression, or where it fired.
@@ -298,7 +299,7 @@ class Database:
             if past_cutoff(entry, query) or refusal(entry, query, around):
                 continue
             if not entry.is_container:
-                found.append((entry, entry.object))
+                found.append((entry, _under(entry.name, entry.object)))
                 continue
             inner = settings if entry.object.conform is None else replace(settings, conform=entry.object.conform)
             subquery = query.inside(entry.name)
@@ -403,3 +404,8 @@ def _without_content(member: Member) -> Member:
 def _walked(members: Iterable[Entry]) -> list[Entry]:
     """The members, recursively."""
     return [inner for entry in members for inner in entry.walk()]
+
+
+def _under(name: str, obj: Any) -> Any:
+    """The object; a rule that is registered under another name than its own has that name in journals and advice."""
+    return replace(obj, name=name) if isinstance(obj, Rule) and obj.name != name else obj

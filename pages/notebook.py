@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..record.spelling import counted
 from .boxes import Box
 from .costs import SHOWN_WAITING, flame_of, rule_rows, spans_of
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
-from .tables import Cell, counted, seconds, table
+from .tables import Cell, seconds, table
 from .timeline import timeline
 
 _MOST_ROWS = 20
@@ -97,7 +98,8 @@ def optimizer_form(profile: Mapping[str, Any], text: str) -> str:
     ]
     waited = float(profile.get("waiting") or 0)
     beside = f" (and {seconds(waited)} waiting)" if waited >= SHOWN_WAITING else ""
-    head = f"optimizing took {seconds(float(profile['time']))}{beside}: {profile['nodes_before']:,} nodes became "
+    before = counted(profile["nodes_before"], "node")
+    head = f"optimizing took {seconds(float(profile['time']))}{beside}: {before} became "
     return "".join([
         element("b", escaped(f"{head}{profile['nodes_after']:,}")), "<br>",
         timeline(spans_of(profile)), "<br>", flame(flame_of(profile)),
@@ -138,7 +140,7 @@ def trace_form(shown: Sequence[Mapping[str, Any]], count: int, total: int) -> st
     parts = [folded(f"{r['index']}: {r['rule']} ({r['stage']})", _change(r["changes"])) for r in shown]
     rest = count - len(shown)
     parts += [element("i", f"... {rest:,} more: slice the trace or filter it")] if rest else []
-    return element("b", f"{count:,} of {total:,} rewrites") + element("div", parts, style=_SCROLLED)
+    return element("b", f"{count:,} of {counted(total, 'rewrite')}") + element("div", parts, style=_SCROLLED)
 
 
 def _change(changes: Mapping[str, Any]) -> str:

@@ -50,11 +50,6 @@ def seconds(value: float) -> str:
     return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
 
 
-def counted(count: int, word: str) -> str:
-    """A number with what it counts: 1 buffer, 12 buffers."""
-    return f"{count:,} {word}{'s' * (count != 1)}"
-
-
 def amount(count: float, unit: str = "B") -> str:
     """A size for people: 512 B, 1.5 MB."""
     for prefix in ("", "k", "M", "G"):

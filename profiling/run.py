@@ -17,6 +17,7 @@ import numpy as np
 from .. import pages
 from ..record import record
 from ..record.forks import ProcessLock
+from ..record.spelling import counted
 from .advice import advice
 from .copies import Copies
 from .last_call import CallReader, LastCall
@@ -421,7 +422,7 @@ class RunProfile:
         return pages.notebook.run_form(self.to_dict(), str(self))
 
     def __repr__(self) -> str:
-        return f"<run profile of {self.name}: {self.calls} calls, {self.seconds:.6f} s>"
+        return f"<run profile of {self.name}: {counted(self.calls, 'call')}, {self.seconds:.6f} s>"
 
 
 def _copied(node: StepProfile) -> dict[str, Any]:

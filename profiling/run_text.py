@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..record.spelling import counted
 from .advice import SMALL
 
 if TYPE_CHECKING:
@@ -54,9 +55,8 @@ def _head(profile: RunProfile) -> Iterator[str]:
     steps = profile.steps
     yield "Run Profile"
     yield "-----------"
-    yield (
-        f" {profile.name}  {profile.calls} calls  {profile.seconds:.6f}s in calls ({1e6 * each:.1f} us each){skipped}"
-    )
+    calls = counted(profile.calls, "call")
+    yield f" {profile.name}  {calls}  {profile.seconds:.6f}s in calls ({1e6 * each:.1f} us each){skipped}"
     yield f"   {profile.step_seconds:.6f}s in {len(steps)} nodes, {outside:.6f}s around them"
     yield f"   {profile.compile_seconds:.3f}s to compile, not part of the above"
     if not profile.calls:
@@ -72,7 +72,7 @@ def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterato
     yield from (_row(profile, s, roofline, divided) for s in steps[:most])
     if len(steps) > most:
         rest = steps[most:]
-        yield f"  {profile.share(sum(s.seconds for s in rest)):5.1f}% in {len(rest):,} more nodes"
+        yield f"  {profile.share(sum(s.seconds for s in rest)):5.1f}% in {counted(len(rest), 'more node')}"
 
 
 def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:

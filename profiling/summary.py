@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..record.spelling import counted
+
 if TYPE_CHECKING:
     from .optimizer import OptimizerProfile, RuleProfile
 
@@ -24,7 +26,7 @@ _IDLE_SHARE = 0.005
 
 def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     """The lines of the first screen."""
-    nodes = f"{profile.nodes_before:,} nodes became {profile.nodes_after:,}"
+    nodes = f"{counted(profile.nodes_before, 'node')} became {profile.nodes_after:,}"
     yield f"Optimizing took {profile.time:.3f} s: {nodes}, by {profile.replacements:,} changes."
     stop: str = getattr(profile, "stop", "") if profile.is_sequence else ""
     if stop:
@@ -40,7 +42,8 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     failures = profile.all_failures()
     if failures:
         yield ""
-        yield f"{len(failures)} rules or optimizers failed and were left out: {_few_names([f.rule for f in failures])}"
+        were = "rule or optimizer failed and was" if len(failures) == 1 else "rules or optimizers failed and were"
+        yield f"{len(failures)} {were} left out: {_few_names([f.rule for f in failures])}"
 
 
 def passes(profile: OptimizerProfile) -> list[tuple[str, OptimizerProfile]]:
@@ -117,7 +120,8 @@ def _idle_lines(profile: OptimizerProfile) -> Iterator[str]:
     tried = sum(row.tried for row in idle)
     share = _share(seconds, profile.time).strip()
     yield ""
-    yield f"  {len(idle)} rules only cost time here: {seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    what = f"{seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    yield f"  {counted(len(idle), 'rule')} only cost time here: {what}"
     yield "  Without the slowest of them:"
     yield from textwrap.wrap(
         excluding(profile), WIDTH - 4, initial_indent="    ", subsequent_indent=" " * 19, break_long_words=False

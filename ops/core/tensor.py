@@ -28,7 +28,7 @@ from .traced import applied, class_of, first_length, is_of_call, lengths, line, 
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
-views = lazy.module("...writing.views", __name__)
+views, expressions = (lazy.module(f"...writing.{name}", __name__) for name in ("views", "expressions"))
 
 
 class TensorVariable(Operators, Variable):
@@ -254,7 +254,7 @@ class TensorVariable(Operators, Variable):
     def __repr__(self) -> str:
         if self.name:
             return f"{self.name}: {self.type}"
-        return f"{self.owner!r}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+        return f"{expressions.brief(self)}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
 
     def _repr_latex_(self) -> str | None:
         """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""

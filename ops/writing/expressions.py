@@ -275,6 +275,42 @@ def _needed(results: Sequence[str], where: Sequence[tuple[str, str]]) -> tuple[t
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
+_BRIEF, _STEPS = 70, 3
+"""Most characters of a brief text, and the steps that it goes down from the output."""
+
+
+def brief(variable: Variable) -> str:
+    """A short text of an expression for messages: what is far down, or long, is "..."."""
+    found: dict[Apply, None] = {}
+    level: list[Variable] = [variable]
+    for _ in range(_STEPS):
+        nodes = dict.fromkeys(v.owner for v in level if v.owner is not None and not (v.name and v is not variable))
+        found.update(nodes)
+        level = [i for node in nodes for i in node.inputs]
+    speaker = Speaker()
+    speaker.define = lambda stem, text: stem
+    order = sorted(found, key=lambda node: node.outputs[0].number)
+    for node in order:
+        for i in node.inputs:
+            if i not in speaker.codes:
+                speaker.codes[i] = _brief_leaf(i, speaker)
+        for output in node.outputs:
+            text, binding = node.op.written(output, speaker) if hasattr(node.op, "written") else (str(node.op), ATOM)
+            if output.name and output is not variable:
+                text, binding = output.name, ATOM
+            speaker.codes[output] = (text, binding) if len(text) <= _BRIEF else ("...", ATOM)
+    text = speaker.codes[variable][0]
+    return text if text != "..." else f"{variable.owner!r}"
+
+
+def _brief_leaf(variable: Variable, speaker: Speaker) -> Code:
+    if variable.name:
+        return variable.name, ATOM
+    if isinstance(variable, Constant) and variable.data.size <= 4:
+        return speaker.leaf_constant(variable.data)
+    return "..." if variable.owner is not None else "_", ATOM
+
+
 def _foreign(output: Variable, writer: _Writer) -> Code:
     """An op of another vocabulary, as a call of its name."""
     assert output.owner is not None

@@ -391,8 +391,8 @@ def shortest(node: Node, users: Users) -> Value | None:
     if before < 2 or before >= 4 * MOST_VISITS:
         return None
     plain = Reader(node.out, factored=False).read(node.out)
-    if min(cost(plain), cost(expanded(plain, factored=False))) >= before:  # taking out a factor alone is no reason to change a form
-        return None
+    if min(cost(plain), cost(expanded(plain, factored=False))) >= before:
+        return None  # taking out a factor alone is no reason to change what a person wrote
     form = Reader(node.out).read(node.out)
     best = min((form, expanded(form)), key=cost)
     result = built(best, dtype)
