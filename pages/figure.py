@@ -90,7 +90,7 @@ def plain_svg(svg: str) -> str:
 def png_of(svg: str) -> bytes:
     """The picture as PNG, of twice its size.  Raises RuntimeError if no program that draws it is there."""
     try:
-        import cairosvg
+        import cairosvg  # type: ignore[import-not-found]
     except ImportError:
         cairosvg = None
     if cairosvg is not None:

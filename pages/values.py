@@ -20,8 +20,7 @@ _MOST = 1000
 
 def preview(array: np.ndarray) -> str:
     """The elements of an array as NumPy prints them, a large one by its ends."""
-    options = {"threshold": 60, "edgeitems": 3, "separator": ", ", "max_line_width": 88, "precision": 6}
-    return np.array2string(array, **options)  # type: ignore[call-overload, no-any-return]
+    return np.array2string(array, threshold=60, edgeitems=3, separator=", ", max_line_width=88, precision=6)
 
 
 def memory_text(array: np.ndarray) -> str:

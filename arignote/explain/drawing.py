@@ -7,7 +7,8 @@ from typing import Any
 from .. import pages
 from ..graph import Constant, FunctionGraph, leaves
 from ..ops.writing.expressions import opened
-from .printing import expression_outputs, simplified
+from .printing import expression_outputs
+from .simplifying import simplified
 
 
 def draw(thing: Any, simplify: bool = True, open_groups: bool = False) -> pages.figure.Figure:

@@ -180,4 +180,4 @@ def _prepared(variable: TensorVariable) -> tuple[list[Variable], dict[Variable, 
     return shown_form([variable], wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")}))
 
 
-TensorVariable._shown_form = _prepared  # type: ignore[method-assign]
+TensorVariable._shown_form = _prepared  # type: ignore[assignment]

@@ -263,7 +263,8 @@ class TensorVariable(Operators, Variable):
 
     def _repr_html_(self) -> str:
         """An expression as a formula in MathML, which needs no network, or as a picture; a leaf with its value."""
-        return views.html(self)
+        shown: str = views.html(self)
+        return shown
 
     def _shown_form(self) -> tuple[Sequence[Variable], Mapping[Variable, str]]:
         """The expression as it is shown, and names of its parts; the layer that has the rules puts its own in place."""

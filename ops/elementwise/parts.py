@@ -80,7 +80,7 @@ def _filled(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
     options = {} if value.dtype == like.dtype else {"dtype": value.dtype}
     number = value.data.item() if isinstance(value, Constant) else None
     name = {0.0: "zeros_like", 1.0: "ones_like"}.get(number) if number is not None else None
-    if name and not np.signbit(np.real(number)):
+    if name and not np.signbit(value.data.real):  # type: ignore[attr-defined]
         return speaker.call(name, speaker.text(like), **options)
     return speaker.call("full_like", speaker.text(like), speaker.text(value), **options)
 

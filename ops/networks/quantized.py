@@ -162,8 +162,7 @@ class Dequantize(_Scaled):
         inputs = output.owner.inputs
         if speaker.numpy or any(i.ndim for i in inputs[1:]):
             return code.of_class(self, output, speaker)
-        options = {}
-        return speaker.call("dequantize", *speaker.texts(inputs), **options)
+        return speaker.call("dequantize", *speaker.texts(inputs))
 
 
 # --- what users call

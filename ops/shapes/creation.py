@@ -62,7 +62,7 @@ class Alloc(TensorOp):
         shape = speaker.tuple(lengths)
         number = value.data.item() if isinstance(value, Constant) and value.data.ndim == 0 else None
         name = {0.0: "zeros", 1.0: "ones"}.get(number) if number is not None else None  # type: ignore[arg-type]
-        if name and not np.signbit(np.real(number)):
+        if name and not np.signbit(value.data.real):  # type: ignore[attr-defined]
             options = {} if value.dtype == "float64" else {"dtype": value.dtype}
             return speaker.call(name, shape, **options)
         if speaker.numpy and value.ndim:

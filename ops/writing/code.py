@@ -209,7 +209,7 @@ def _as_numbers(data: np.ndarray) -> list[Any]:
     """The Python numbers that stand for an array of one element, the shortest first."""
     value = data.item()
     if isinstance(value, float) and data.dtype.itemsize < 8:
-        value = float(np.format_float_scientific(data[()]))  # the shortest that means the same in the dtype
+        value = float(np.format_float_scientific(data.dtype.type(value)))  # the shortest of the dtype
     whole = isinstance(value, float) and value.is_integer() and abs(value) < _MOST_WHOLE
     return [int(value), value] if whole and not (value == 0 and math.copysign(1, value) < 0) else [value]
 

@@ -48,7 +48,7 @@ z = Wild("z", is_float)
 def spans_all(x: Variable, y: Variable, z: Variable) -> bool:
     """Whether bounds leave all finite numbers of the dtype of x as they are."""
     ends = np.finfo(x.type.numpy)
-    return number_of(y) == ends.min and number_of(z) == ends.max
+    return bool(number_of(y) == ends.min and number_of(z) == ends.max)
 
 
 def uniform(node: Node, x: Variable, y: Variable) -> bool:

@@ -237,7 +237,7 @@ def _times(first: Product, others: Sequence[Product]) -> Product:
 
 def expanded(product: Product, factored: bool = True) -> Product:
     """Return the sum that a product of sums is, terms being collected; the product itself if it has too many."""
-    terms, ready = [product], []
+    terms, ready = [product], list[Product]()
     while terms and len(terms) + len(ready) <= MOST_TERMS:
         term = terms.pop(0)
         sums = [(a, e) for a, e in term.factors if isinstance(a, Sum) and e >= 1 and float(e).is_integer()]
