@@ -35,9 +35,9 @@ class BuildRuntime(Command):
             sys.exit("\n".join(["arignote: unused fields of kernels.  Fix: set and read them, or remove", *unused]))
         package = PACKAGE if self.editable_mode else Path(self.build_lib or "", "arignote")
         try:
+            message = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
             if not self.editable_mode:
                 ours("record.package", lambda files: (package / files.DIGEST).write_text(files.digest_of(str(package))))
-            message = ours("cbackend.runtime.prebuilt", lambda built: built.prebuild(package / "cbackend" / "prebuilt"))
         except Exception as error:  # an installation never fails for this
             message = f"nothing was built ahead: {type(error).__name__}: {error}"
         self.announce(message, 2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
 from ..cbackend.program.plan import plan_of
-from ..cbackend.program.plan_host import no_c
+from ..cbackend.program.planners.host import no_c
 from ..graph import Apply, FunctionGraph
 from ..notices import notice
 from ..ops.elementwise.records import blamed

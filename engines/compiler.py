@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from functools import lru_cache
 
-from ..cbackend import PREBUILT, Attempt, Cache, CompileError, HeadStart, Toolchain, core_source
+from ..cbackend import PREBUILT, Attempt, Cache, HeadStart, Toolchain, core_source
 from ..notices import notice
 from ..options import process_options
 from ..record.forks import fork_safe_lock
@@ -21,11 +21,7 @@ def process_cache() -> Cache:
 @lru_cache(maxsize=1)
 def head_start() -> HeadStart:
     """Return the search for the compiler, which is started but not awaited."""
-    try:
-        text = core_source()
-    except CompileError:  # the first compilation reports it
-        text = None
-    start = HeadStart(process_cache(), process_options().cc, text)
+    start = HeadStart(process_cache(), process_options().cc, core_source)
     _tell_of(start.refused_cc, start.known)
     return start
 

@@ -7,7 +7,6 @@ files of a checkout, or of an editable installation, change: their sizes and tim
 from __future__ import annotations
 
 import hashlib
-import marshal
 import os
 from collections.abc import Iterator
 from functools import lru_cache
@@ -32,19 +31,22 @@ def identity() -> str | None:
     except (OSError, ValueError):
         return None
     try:  # a checkout may be imported by several paths
-        return hashlib.sha256(marshal.dumps(sizes_and_times(os.path.realpath(PACKAGE)))).hexdigest()
+        return hashlib.sha256(sizes_and_times(os.path.realpath(PACKAGE)).encode()).hexdigest()
     except OSError:
         return None
 
 
-def sizes_and_times(folder: str) -> list[tuple[str, str, int, int]]:
-    """Return folder, name, size and time of each file of code in a folder and those inside it.  Raises OSError."""
+def sizes_and_times(folder: str) -> str:
+    """Return a line for each file of code in a folder and those inside it: path, size and time.  Raises OSError.
+
+    Only texts are made: some 700 tuples more and the collector of garbage would run in each start of a process.
+    """
     found = []
     for inside, items in _folders(folder):
         for item in items:
             status = item.stat()
-            found.append((inside, item.name, status.st_size, status.st_mtime_ns))
-    return sorted(found)
+            found.append(f"{inside}/{item.name} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(sorted(found))
 
 
 def digest_of(folder: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import pages
 from ..cbackend.program.launches import is_launched
-from ..cbackend.program.plan_host import no_c
+from ..cbackend.program.planners.host import no_c
 from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
 from ..ops.core.shared import SharedVariable

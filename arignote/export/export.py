@@ -17,7 +17,7 @@ from ..cbackend.bundle.folder import write_bundle
 from ..cbackend.bundle.names import c_name
 from ..cbackend.calls.interface import interface_of
 from ..cbackend.program.plan import plan
-from ..cbackend.program.plan_host import how_to_give_c
+from ..cbackend.program.planners.host import how_to_give_c
 from ..cbackend.program.program import Host, Program
 from ..database import optdb
 from ..engines.compiler import find_toolchain

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..cbackend.program.text import program_text
+from ..cbackend.program.text.printing import program_text
 from ..engines.registry import title
 from ..profiling import RunProfile, StepProfile
 from ..profiling.summary import passes

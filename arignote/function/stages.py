@@ -20,10 +20,10 @@ from ..cbackend.ir.kernel import Kernel
 from ..cbackend.ir.parse import parse_kernels
 from ..cbackend.ir.reader import IRSyntaxError
 from ..cbackend.ir.verify import verify
-from ..cbackend.program.parse import parse_program
 from ..cbackend.program.plan import plan
 from ..cbackend.program.program import Program
-from ..cbackend.program.text import program_text
+from ..cbackend.program.text.parsing import parse_program
+from ..cbackend.program.text.printing import program_text
 from ..cbackend.program.verify import verify_program
 from ..engines.compiler import find_toolchain, process_cache
 from ..graph import FunctionGraph

@@ -21,6 +21,7 @@ from .elf import elf_defect
 from .linking import needs_libraries
 from .prestarted import PrestartedCompiler, take
 from .toolchain import Toolchain, zig_environment
+from .units import text_digest
 from .work_folder import in_work_folder
 
 TIMEOUT_SECONDS = 600.0
@@ -31,8 +32,13 @@ _ENTRY = "\ni32 ag_entry(ag_call *call)\n{"
 
 def library_key(text: str, toolchain: Toolchain) -> bytes:
     """Return the digest under which the library of `text` is stored, over all that shapes its code."""
-    parts = (text, toolchain.fingerprint, _interface())
-    return hashlib.sha256("\0".join(hashlib.sha256(part.encode()).hexdigest() for part in parts).encode()).digest()
+    return library_key_of_digest(text_digest(text), toolchain)
+
+
+def library_key_of_digest(digest: str, toolchain: Toolchain) -> bytes:
+    """Return the digest under which the library of a text is stored.  `digest`: the `text_digest` of the text."""
+    parts = (digest, text_digest(toolchain.fingerprint), text_digest(_interface()))
+    return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
 @lru_cache(maxsize=1)

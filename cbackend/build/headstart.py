@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from pathlib import Path
 
@@ -36,14 +37,16 @@ from .toolchain import (
 
 
 class HeadStart:
-    """The search for a compiler and the compilation of `text`, which begins unless the compiler is in the cache.
+    """The search for a compiler and the compilation of `text()`, which begins unless the compiler is in the cache.
 
-    `text` is None where there is nothing to compile.  Nothing is waited for before `search`.  Compilers that
-    still run when this object is collected, or when the process ends, are killed.
+    `text` is None where there is nothing to compile; it is called only if the compiler is not in the cache.
+
+    Nothing is waited for before `search`.  Compilers that still run when this object is collected, or when the process
+    ends, are killed.
     """
 
     @postponed()
-    def __init__(self, cache: Cache, compiler: str | None, text: str | None) -> None:
+    def __init__(self, cache: Cache, compiler: str | None, text: Callable[[], str] | None) -> None:
         self._cache, self._compiler, self._text = cache, compiler, text
         self._probe: Begun | None = None
         self._job: Job | None = None
@@ -71,7 +74,7 @@ class HeadStart:
         if self._text is None:
             return
         folder = _folder(self._cache, stack)
-        self._job = begin(folder, self._text, _expected(command), extra)
+        self._job = begin(folder, self._text(), _expected(command), extra)
         stack.callback(self._job.kill)
 
     @property
@@ -95,7 +98,7 @@ class HeadStart:
             toolchain = self._found.toolchain
             taken = toolchain and toolchain.argv("", "") == _expected(toolchain.command).argv("", "")
             if toolchain and taken and self._text and self._job:
-                expect(self._text, toolchain, self._job, self._end)
+                expect(self._text(), toolchain, self._job, self._end)
             else:
                 self._end()
         return self._found

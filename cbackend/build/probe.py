@@ -16,15 +16,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from functools import lru_cache
 from pathlib import Path
 
 from ...record import record
-from ..abi.amalgamation import self_contained
 from ..cache.files import write_whole
 from ..cache.memory import sealed
 from .compiler_process import CompileError, Finished, Running, find_programs, run, start
 from .linking import linking
+from .units import Unit
 
 PROBE_LINK = ("-ldl",)
 
@@ -76,13 +75,7 @@ _VERSION = r"(?m)^(?! ).*\bversion \d.*"
 _TIMEOUT = 60.0  # zig builds parts of the C library on its first run
 
 
-@lru_cache(maxsize=1)
-def probe_text() -> str:
-    """Return the C text of the probe.  Raises CompileError if a file of it cannot be read."""
-    try:
-        return self_contained(Path(__file__).with_name("probe.c"))
-    except OSError as error:
-        raise CompileError(f"the C of the probe cannot be read: {error}") from None
+PROBE = Unit(Path(__file__).with_name("probe.c"), {})
 
 
 @record
@@ -186,7 +179,7 @@ def begin(command: Sequence[str], folder: Path, extra: Mapping[str, str]) -> Run
     Raises:
         NotStartedError: a CompileError.
     """
-    write_whole(folder / "probe.c", probe_text().encode(), durable=False)
+    write_whole(folder / "probe.c", PROBE.text().encode(), durable=False)
     return start(_argv(command, FIRST, "-v"), folder, _TIMEOUT, extra=extra)
 
 

@@ -29,7 +29,7 @@ from ..cache.files import write_whole
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .compiler_process import CompileError, Running, find_programs, run
-from .probe import PROBE_LINK, WANTED_TEXT, probe, probe_text
+from .probe import PROBE, PROBE_LINK, WANTED_TEXT, probe
 from .work_folder import in_work_folder
 
 PREBUILT_FLAG = "-DAG_PREBUILT"
@@ -245,7 +245,7 @@ def zig_environment(cache: Cache, command: tuple[str, ...]) -> dict[str, str]:
 
 def _record_key(command: tuple[str, ...]) -> bytes:
     names = (field.name for field in fields(Toolchain))
-    parts = ("toolchain", *names, *command, probe_text(), WANTED_TEXT, machine.identity().hex())
+    parts = ("toolchain", *names, *command, PROBE.text(), WANTED_TEXT, machine.identity().hex())
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
@@ -265,7 +265,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
     """Compile `probe.c` again, after the cache was trimmed."""
 
     def work(folder: Path) -> bytes | None:
-        write_whole(folder / "probe.c", probe_text().encode(), durable=False)
+        write_whole(folder / "probe.c", PROBE.text().encode(), durable=False)
         argv = [*toolchain.command, *toolchain.all_flags, "-o", "probe", "probe.c", *toolchain.link_flags, *PROBE_LINK]
         done = run(argv, folder, _TIMEOUT, extra=zig_environment(cache, toolchain.command))
         return (folder / "probe").read_bytes() if done.code == 0 else None
@@ -280,7 +280,7 @@ def _built_probe(toolchain: Toolchain, cache: Cache) -> bytes | None:
 
 
 def _probe_key(toolchain: Toolchain) -> bytes:
-    parts = ("probe", toolchain.fingerprint, probe_text())
+    parts = ("probe", toolchain.fingerprint, PROBE.text())
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 
@@ -309,7 +309,7 @@ def absent(cache: Cache) -> tuple[Toolchain, ...]:
 
 
 def _absent_key() -> bytes:
-    parts = ("absent", probe_text(), WANTED_TEXT, machine.identity().hex())
+    parts = ("absent", PROBE.text(), WANTED_TEXT, machine.identity().hex())
     return hashlib.sha256("\0".join(parts).encode()).digest()
 
 

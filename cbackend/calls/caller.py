@@ -14,13 +14,13 @@ from ...profiling import RunProfile
 from ...record.cached import cached_property
 from ...record.quoting import one_line
 from ..abi._abi import ffi
-from ..build.build import Library, build
+from ..build.build import Library
 from ..build.compiler_process import CompileError
 from ..program.accounts import room
 from ..program.outcome import Outcome
 from ..program.program import Program
-from ..runtime.runtime import Runtime
-from ..runtime.sources import native_source
+from ..runtime.runtime import Runtime, build_unit
+from ..runtime.sources import NATIVE
 from .checks import MISSING, Parameter, scalar, too_many
 from .entry_text import Traits, entry_text
 from .failures import failure
@@ -136,7 +136,7 @@ class Caller:
         if self.host.any or self.interface.updates or self.interface.in_place or shared:
             return None
         try:
-            return build(native_source(), *self.runtime.source)
+            return build_unit(NATIVE, *self.runtime.source)
         except (CompileError, OSError):
             return None
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from . import FOLDER, KernelSpec, modules
 
 BACKEND = FOLDER.parent
-PREPARED = BACKEND / "program" / "prepared.py"
+PROGRAM = BACKEND / "program"
+PREPARED = PROGRAM / "prepared.py"
 """The planner that adds the result and the epilogue to the calls of all families."""
 
 
@@ -19,7 +20,7 @@ def unused_fields() -> list[str]:
     found = []
     for module in modules("spec"):
         folder = FOLDER / str(module.__name__).split(".")[-2]
-        planners = [*folder.glob("plan*.py")] or [*BACKEND.glob("program/plan*.py")]
+        planners = [*folder.glob("plan*.py")] or [PROGRAM / "planner.py", *PROGRAM.glob("planners/*.py")]
         given = {name for path in (*planners, PREPARED) for name in _keywords(path)}
         for spec in module.SPECS:
             code = folder.glob("*.c") if spec.table else (*BACKEND.glob("abi/*.h"), *BACKEND.glob("driver/*.*"))

@@ -1,16 +1,12 @@
 """From a graph to a program: the steps of a driver, each of which launches a kernel or moves data.
 
-program, outcome, names, text, parse, parse_operands, verify    the program as a value, its text, its verifier
-calls                                        kernels of the runtime that programs call, and their effects
-plan, planner, choices, launches             planners by class of op, their workbench, schedules, forms of launches
-plan_kernels, plan_views, plan_host          ops that are one kernel, ops that move no data, ops without C
-plan_creation, plan_assembly, plan_indexing, plan_order    new arrays, joins, gathers and scatters, order "K"
-batches, plan_epilogue, prepared              batches of matrices, epilogues, calls that lack a result
-windows                                      views and numbers of windows
-plan_trees                                   decision trees
-plan_block_layout                            copies of channels into blocks and out of them
-plan_matrices                                diagonals, triangles
-plan_loops, plan_pipeline                    loops and branches, pipelines of stencils
-buffers, late, accounts                      lifetimes of buffers, checks before updates, counts for profiles
-arithmetic                                   integers of a program in Python, for engines that interpret it
+Begin with program.py, the program as a value, then plan.py, which applies the planner of each op to make one.
+
+    program, outcome, calls      steps and arrays; outcomes of a call; calls of kernels of the runtime
+    plan, planner, prepared      traversal of the graph, the object that planners emit steps by, calls without a result
+    planners/                    a module per kind of op: from a node to its steps
+    choices, launches            schedules of kernels, forms of their launches
+    buffers, late, accounts      lifetimes of buffers, checks before updates, counts for profiles
+    verify, arithmetic           the verifier; integers of a program in Python, for engines that interpret it
+    text/                        the text form of a program: printer and parser
 """

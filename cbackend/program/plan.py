@@ -29,13 +29,14 @@ from ...ops.shapes.shape import DimShuffle, Reshape
 from ...ops.shapes.specify import CheckLengths, SpecifyShape
 from ..ir.verify import verify
 from ..kernels import modules
+from . import planners
 from .accounts import of_calls
 from .buffers import assign_slots
 from .choices import Choices
 from .late import cannot_fail_late, checks_first, overwritten_for_good
-from .plan_host import plan_host
-from .plan_kernels import KERNEL_OPS
 from .planner import Planner
+from .planners.host import plan_host
+from .planners.kernels import KERNEL_OPS
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 
@@ -131,14 +132,14 @@ def plan_of(node: Apply) -> Plan | None:
 def load_planners() -> Mapping[type[Op], Callable[[Apply], bool]]:
     """Register the planners of all ops and their counts of operations; return which nodes of an op some take.
 
-    A planner module is named `plan_*.py`, or `plan.py` in the folder of a kernel.  Its tables are by classes of ops:
-    PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell it.  Host steps say
-    in their classes why they have none.
+    A planner module lives in `planners/`, or is `plan*.py` in the folder of a kernel.  Its tables are by classes of
+    ops: PLANNERS; CONDITIONS, where a planner takes only some nodes; WORK, where the calls do not tell it.  Host steps
+    say in their classes why they have none.
     """
     conditions: dict[type[Op], Callable[[Apply], bool]] = {}
-    names = sorted(name.removesuffix(".py") for name in listdir(Path(__file__).parent) if name.startswith("plan_"))
+    names = sorted(name.removesuffix(".py") for name in listdir(Path(planners.__file__).parent) if name.endswith(".py"))
     # All or none are registered.
-    loaded = [*(import_module(f".{name}", __package__) for name in names), *modules("plan")]
+    loaded = [*(import_module(f".planners.{name}", __package__) for name in names), *modules("plan")]
     for module in loaded:
         work = getattr(module, "WORK", {})
         for kind, planner in getattr(module, "PLANNERS", {}).items():

@@ -65,7 +65,7 @@ class Planner:
         self.needed = needed
         """Variables whose elements are read; for others only the lengths are computed."""
         self.ordered: set[Variable] = set()
-        """Outputs that need not be C-contiguous; see plan_order.py."""
+        """Outputs that need not be C-contiguous; see planners/order.py."""
         self.steps: list[Step] = []
         self.arrays: dict[Variable, Array] = {}
         self.locals: dict[str, tuple[str, int]] = {}

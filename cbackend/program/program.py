@@ -1,6 +1,6 @@
 """A function as steps of the driver, before it is C text: plan.py builds it from a graph, `driver.py` prints it.
 
-Its text form, whose grammar is in text.py, names every step.
+Its text form, whose grammar is in text/printing.py, names every step.
 
 An array is a descriptor, as in NumPy: an address, lengths, and strides, which count elements.  Views are new
 descriptors and cost nothing.  Names count up in the order of the graph, so equal graphs give equal programs, hence

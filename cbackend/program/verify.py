@@ -25,7 +25,6 @@ from ..ir.operands import Extent, Pointer, Stride
 from ..kernels import specs
 from .calls import effects_of, flat, misfit
 from .late import can_fail
-from .names import memory_name
 from .program import (
     INTEGER,
     After,
@@ -56,7 +55,8 @@ from .program import (
     Vector,
     arrays_of,
 )
-from .text import Printer
+from .text.names import memory_name
+from .text.printing import Printer
 
 OPERATORS: dict[str, int] = {
     "sum": 0, "product": 0, "either": -1, "join": 0, "stretch": 2, "choose": 3, "differ": 2, "index": 2,

@@ -15,14 +15,16 @@ from ...record.cached import cached_property
 from ...record.forks import fork_safe_lock
 from ...targets.processors import processors
 from ..abi._abi import ffi
-from ..build.build import Library, build, build_all
+from ..build.build import Library, build, build_all, find
+from ..build.compilation import library_key_of_digest
 from ..build.prestarted import note
 from ..build.toolchain import Toolchain
+from ..cache.interrupts import postponed
 from ..cache.store import Cache
 from .blas import Blas, find_blas
 from .clock import Clock
 from .lapack import find_lapack
-from .sources import MEMBERS, core_source, product_source, solver_source
+from .sources import CORE, MEMBERS, Unit, product_unit, solver_unit
 
 _NO_ADDRESSES = (0, 0, 0, 0)
 _lock = fork_safe_lock()
@@ -69,7 +71,7 @@ class Runtime:
         """
         for dtype in dtypes:
             if dtype not in self._products:
-                library = build(_needed_products(dtype), *self.source)
+                library = build_unit(_needed_products(dtype), *self.source)
                 self.install(dtype, library, find_blas())
 
     def install(self, dtype: str, library: Library, blas: Blas | None) -> None:
@@ -98,7 +100,7 @@ class Runtime:
         """
         for dtype in dtypes:
             if dtype not in self._solvers:
-                library, lapack = build(solver_source(dtype), *self.source), find_lapack()
+                library, lapack = build_unit(solver_unit(dtype), *self.source), find_lapack()
                 self.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
 
     def install_lapack(self, dtype: str, library: Library, addresses: Sequence[int], wide: bool) -> None:
@@ -177,7 +179,7 @@ def load_runtime(toolchain: Toolchain, cache: Cache) -> Runtime:
     with _lock:
         if not _loaded:
             native = toolchain and toolchain.native
-            _loaded.append(Runtime(build(core_source(), native, cache), (native, cache)))
+            _loaded.append(Runtime(build_unit(CORE, native, cache), (native, cache)))
         core, flags = _loaded[0], toolchain.target_flags if toolchain else ()
         if flags and flags not in _for_targets:
             _for_targets[flags] = Runtime(core._library, (toolchain, cache), core)
@@ -194,8 +196,9 @@ def build_program(
     Raises:
         CompileError: the toolchain fails on one of them.
     """
-    texts = [text, *map(_needed_products, dtypes), *map(solver_source, solvers)]
-    texts[1:1] = [] if toolchain.target_flags else [core_source()]
+    core = [] if toolchain.target_flags else [CORE]
+    units = [*core, *map(_needed_products, dtypes), *map(solver_unit, solvers)]
+    texts = [text, *(unit.text() for unit in units)]
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
     note(missed=not built[0].from_cache)
     return built[0], runtime_with(dtypes, toolchain, cache, solvers)
@@ -213,6 +216,17 @@ def runtime_with(dtypes: Sequence[str], toolchain: Toolchain, cache: Cache, solv
     return runtime
 
 
-def _needed_products(dtype: str) -> str:
+@postponed()
+def build_unit(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library:
+    """Return the library of a unit, whose text is put together only if neither process nor cache has the library.
+
+    Raises:
+        CompileError: the toolchain fails on it, or a file of ours cannot be read.
+    """
+    found = find(library_key_of_digest(unit.digest(cache), toolchain), cache)
+    return found or build(unit.text(), toolchain, cache)
+
+
+def _needed_products(dtype: str) -> Unit:
     blas = find_blas()
-    return product_source(dtype, fallback=blas is not None and all(blas.addresses.get(dtype, ())))
+    return product_unit(dtype, fallback=blas is not None and all(blas.addresses.get(dtype, ())))

@@ -5,17 +5,16 @@ Each is a unit, one C file that includes what it needs: core.c, products.c, byte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from ...record import record
-from ..abi.amalgamation import self_contained
-from ..build.compiler_process import CompileError
+from ..build.units import Unit
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
 """The folder of prebuilt libraries in an installed package; see prebuilt.py."""
+
 
 @record
 class _Element:
@@ -41,30 +40,10 @@ MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 """The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
 
-@record
-class Unit:
-    """C file that compiles alone, and the macros in front of it; they choose among its includes as well."""
-
-    path: Path
-    macros: Mapping[str, str]
-
-    def text(self) -> str:
-        """Return the unit as one self-contained text.
-
-        Raises:
-            CompileError: a file of ours cannot be read.
-        """
-        try:
-            text = self_contained(self.path, macros=self.macros)
-        except OSError as error:
-            raise CompileError(f"the C of the runtime cannot be read: {error}") from None
-        return "".join(f"#define {name} {value}\n" for name, value in self.macros.items()) + text
-
-
-_CORE = Unit(_HERE / "core.c", {})
+CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
 _BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
-_NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
+NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
 def _products(dtype: str, fallback: bool = False, blas_first: bool = False, convolutions: bool = True) -> Unit:
@@ -73,7 +52,7 @@ def _products(dtype: str, fallback: bool = False, blas_first: bool = False, conv
     return Unit(_HERE / "products.c", _element(dtype) | ways | ({"CONVOLUTIONS": "1"} if real and convolutions else {}))
 
 
-def _solvers(dtype: str) -> Unit:
+def solver_unit(dtype: str) -> Unit:
     return Unit(_HERE / "solvers.c", _element(dtype))
 
 
@@ -87,7 +66,7 @@ def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
-        _CORE, _ALONE, _NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(_solvers, _TYPES),
+        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(solver_unit, _TYPES),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
     ]  # fmt: skip
@@ -102,24 +81,30 @@ def core_source(alone: bool = False) -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return (_ALONE if alone else _CORE).text()
+    return (_ALONE if alone else CORE).text()
 
 
 def product_source(
     dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
 ) -> str:
-    """Return the C text of the matrix products of one dtype, a key of MEMBERS.
+    """Return the C text of `product_unit`."""
+    return product_unit(dtype, fallback=fallback, blas_first=blas_first, convolutions=convolutions).text()
+
+
+def product_unit(
+    dtype: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
+) -> Unit:
+    """Return the unit of the matrix products of one dtype, a key of MEMBERS.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast; `convolutions`: with those in blocks of channels.
     """
-    unit = _BYTE_PRODUCTS if dtype == BYTES else _products(dtype, fallback, blas_first, convolutions)
-    return unit.text()
+    return _BYTE_PRODUCTS if dtype == BYTES else _products(dtype, fallback, blas_first, convolutions)
 
 
 def solver_source(dtype: str) -> str:
     """Return the C text of the factorizations of one dtype."""
-    return _solvers(dtype).text()
+    return solver_unit(dtype).text()
 
 
 @lru_cache(maxsize=1)
@@ -129,4 +114,4 @@ def native_source() -> str:
     Raises:
         CompileError: a file of ours cannot be read.
     """
-    return _NATIVE.text()
+    return NATIVE.text()

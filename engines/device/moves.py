@@ -15,10 +15,10 @@ from ...cbackend.ctext.device_parts import parts_item
 from ...cbackend.ir.operands import Extent, Pointer, Report, Stride
 from ...cbackend.lowering.devices.work_items import gather_items
 from ...cbackend.lowering.nests.indexing import ADD, GATHER, SET, indexing_kernel
-from ...cbackend.program.plan_creation import plan_join
-from ...cbackend.program.plan_indexing import access_of, called, fits, indexing_of
-from ...cbackend.program.plan_views import window
 from ...cbackend.program.planner import Planner
+from ...cbackend.program.planners.creation import plan_join
+from ...cbackend.program.planners.indexing import access_of, called, fits, indexing_of
+from ...cbackend.program.planners.views import window
 from ...cbackend.program.program import Array, Call
 from ...graph import Apply, TensorType, Variable
 from ...ops.core.tensor import TensorVariable

@@ -18,10 +18,10 @@ import numpy as np
 from ...cbackend.ctext.device import needs_float64
 from ...cbackend.program.buffers import last_uses
 from ...cbackend.program.plan import plan_by, plan_of
-from ...cbackend.program.plan_host import plan_host
-from ...cbackend.program.plan_loops import quantities
-from ...cbackend.program.plan_views import broadcast
 from ...cbackend.program.planner import Planner
+from ...cbackend.program.planners.host import plan_host
+from ...cbackend.program.planners.loops import quantities
+from ...cbackend.program.planners.views import broadcast
 from ...cbackend.program.program import (
     Allocate,
     Array,

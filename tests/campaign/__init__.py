@@ -4,6 +4,7 @@
     python -m tests.campaign integers forks         some of them
     python -m tests.campaign --small                at the size at which `tests/project/test_campaign.py` runs them
 
-An experiment is a module with `run(full) -> list[Row]`.  Each runs in a process of its own, so that a signal that ends
-the process is a failure in the scorecard and not the end of it.
+An experiment is a module of `values/`, `processes/` or `cache/` with `run(full) -> list[Row]`.  Each
+runs in a process of its own, so that a signal that ends the process is a failure in the scorecard and not the end of
+it.
 """

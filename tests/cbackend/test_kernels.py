@@ -16,10 +16,10 @@ from arignote.cbackend.kernels.convolutions.spec import Kind as ConvolutionKind
 from arignote.cbackend.kernels.pools.spec import Kind as PoolKind
 from arignote.cbackend.program.calls import spec_of, values, work_of
 from arignote.cbackend.program.outcome import Outcome
-from arignote.cbackend.program.parse import parse_program
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.program import Call, Program, Vector
-from arignote.cbackend.program.text import program_text
+from arignote.cbackend.program.text.parsing import parse_program
+from arignote.cbackend.program.text.printing import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
 from arignote.graph import FunctionGraph
 from arignote.ops.lowered.attention import Attention

@@ -5,10 +5,10 @@ import pytest
 
 import arignote as ag
 from arignote import ops as T
-from arignote.cbackend.program.parse import parse_program
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.program import Commit, Restore
-from arignote.cbackend.program.text import program_text
+from arignote.cbackend.program.text.parsing import parse_program
+from arignote.cbackend.program.text.printing import program_text
 
 BEFORE = np.arange(60.0).reshape(3, 5, 4)
 PARTS = [

@@ -274,7 +274,7 @@ def test_the_roofline_is_measured_once():
 @pytest.mark.long  # it compares times
 def test_the_peak_is_that_of_loops_written_separately(tmp_path):
     toolchain, cache = tools()
-    library, source = tmp_path / "peak.so", Path(__file__).parents[2] / "benchmarks" / "peak.c"
+    library, source = tmp_path / "peak.so", Path(__file__).parents[2] / "benchmarks" / "kernels" / "peak.c"
     flags = ["-O2", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC"]
     subprocess.run([*toolchain.command, *flags, "-o", library, source], check=True)
     loops = ctypes.CDLL(str(library))

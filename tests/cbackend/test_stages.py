@@ -17,9 +17,9 @@ from arignote import ops as T
 from arignote.__main__ import main
 from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.ir.reader import IRSyntaxError
-from arignote.cbackend.program.parse import parse_program
 from arignote.cbackend.program.plan import plan
-from arignote.cbackend.program.text import program_text
+from arignote.cbackend.program.text.parsing import parse_program
+from arignote.cbackend.program.text.printing import program_text
 from arignote.cbackend.program.verify import InvalidProgram, verify_program
 from arignote.function import stages
 from arignote.function.stages import emitted

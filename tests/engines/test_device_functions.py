@@ -13,7 +13,7 @@ from ctypes.util import find_library
 import cuda_stand_in
 import numpy as np
 import pytest
-from campaign.exact_points import FUNCTIONS, points_of, wrong_points
+from campaign.values.exact_points import FUNCTIONS, points_of, wrong_points
 from softmax_rows import reference, rows_of
 
 import arignote as ag

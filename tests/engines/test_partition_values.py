@@ -23,7 +23,7 @@ from arignote.graph import FunctionGraph
 from arignote.ops.core.interpret import interpret
 from arignote.ops.elementwise.records import ELEMENTWISE
 from arignote.ops.lowered.region import regions_of
-from benchmarks import engines
+from benchmarks.devices import engines
 
 HAS_RUNTIME = all(find_spec(name) for name in ("onnx", "onnxruntime"))
 ENGINES = ("c", "numpy", "onnxruntime") if HAS_RUNTIME else ("c", "numpy")

@@ -93,7 +93,7 @@ BOUNDS = {
     "ops/lowered/sparse_columns.py": {"DEPTH"},
     "ops/lowered/two_of_four.py": {"BLOCK", "GROUP", "KEPT"},
     "ops/networks/weights.py": {"DEPTH", "EVEN"},
-    "cbackend/program/batches.py": {"SUMMED"},
+    "cbackend/program/planners/batches.py": {"SUMMED"},
     # Blocks of sums and products: the bits of results depend on them, on every target.
     "cbackend/lowering/blocks.py": {"BLOCK"},
     "cbackend/lowering/fold.py": {"LONG"},
@@ -111,8 +111,8 @@ BOUNDS = {
     "cbackend/driver/steps.py": {"DETAIL"},
     "cbackend/program/arithmetic.py": {"FAILED"},  # no length
     "cbackend/program/accounts.py": {"COLUMNS", "TOTALS", "PLANNED", "ROW_ADDITIONS"},
-    "cbackend/program/plan_epilogue.py": {"MAX_ARRAYS"},
-    "cbackend/program/plan_pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
+    "cbackend/program/planners/epilogue.py": {"MAX_ARRAYS"},
+    "cbackend/program/planners/pipeline.py": {"MAX_ARRAYS", "MAX_LOOPS", "MAX_LINE_BUFFERS"},
     # Sizes of searches, marks, and lengths of texts in the division among engines.
     "engines/division/assignment.py": {"EXACT", "WINDOW", "_ROUNDS", "FORBIDDEN", "HOST"},
     "engines/division/problem.py": {"_SHARED_LAUNCHES"},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....graph import Apply
 from ....ops.lowered.attention import Attention
-from ...program.batches import SUMMED, batch_of, strides_along
 from ...program.outcome import Outcome
 from ...program.planner import Planner
+from ...program.planners.batches import SUMMED, batch_of, strides_along
 from ...program.program import Array, Lengths, Quantity
 from .spec import ATTENTION
 

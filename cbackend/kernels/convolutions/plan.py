@@ -28,11 +28,11 @@ from ....ops.shapes.shape import DimShuffle
 from ....targets.current import current
 from ...program.accounts import of_calls
 from ...program.outcome import Outcome
-from ...program.plan_views import slice_of
 from ...program.planner import Planner
+from ...program.planners.views import slice_of
+from ...program.planners.windows import plan_as, steps_of, views_of_windows, window_counts
 from ...program.prepared import Followed, Prepared, run_into
 from ...program.program import Array, Call, Lengths, Program, Quantity, Site, Step
-from ...program.windows import plan_as, steps_of, views_of_windows, window_counts
 from . import plan_blocks
 from .spec import WINDOW_PRODUCT
 

@@ -9,9 +9,9 @@ from ....ops.lowered.blocked_pool import BlockedPool
 from ....ops.lowered.convolution_pair import ConvolutionPair
 from ....record import record
 from ...program.outcome import Outcome
-from ...program.plan_block_layout import counts_in_blocks, with_dense_lanes
-from ...program.plan_views import slice_of
 from ...program.planner import Planner
+from ...program.planners.block_layout import counts_in_blocks, with_dense_lanes
+from ...program.planners.views import slice_of
 from ...program.prepared import Prepared, clipped, run_into
 from ...program.program import Array, Lengths
 from .spec import CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT, TILED_CONVOLUTION, Kind

@@ -11,9 +11,9 @@ from ....ops.linalg.determinants import Det, SlogDet
 from ....ops.linalg.factorizations import Cholesky
 from ....ops.linalg.matrix_ops import adjoint
 from ....ops.linalg.solving import Inverse, Solve, SolveTriangular
-from ...program.batches import batch_of, batch_strides
 from ...program.outcome import Outcome
 from ...program.planner import Planner
+from ...program.planners.batches import batch_of, batch_strides
 from ...program.program import Array
 from .spec import CHOLESKY, SLOGDET, SOLVE, SOLVE_TRIANGULAR
 

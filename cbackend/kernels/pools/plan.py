@@ -12,12 +12,12 @@ from ....ops.lowered.channel_sums import ChannelSums
 from ....ops.networks.pooling import MaxPool, MaxPoolGradient, Pool, SumPool
 from ....targets.current import current
 from ...program.outcome import Outcome
-from ...program.plan_block_layout import counts_in_blocks, with_dense_lanes
-from ...program.plan_creation import fill_with_zeros
 from ...program.planner import Planner
+from ...program.planners.block_layout import counts_in_blocks, with_dense_lanes
+from ...program.planners.creation import fill_with_zeros
+from ...program.planners.windows import plan_as, steps_of, views_of_windows, window_counts
 from ...program.prepared import Followed, Prepared, run_into
 from ...program.program import Array, Call, Lengths, Program, Site, Step
-from ...program.windows import plan_as, steps_of, views_of_windows, window_counts
 from .spec import CHANNEL_SUMS, POOLING, Kind
 
 

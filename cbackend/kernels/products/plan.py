@@ -18,9 +18,9 @@ from ....ops.lowered.packed_dot import PackedDot
 from ....ops.reductions.reduce import Reduce
 from ....ops.shapes.shape import DimShuffle
 from ...program.accounts import Term, of_calls
-from ...program.batches import SUMMED, batch_of, batch_strides
 from ...program.outcome import Outcome
 from ...program.planner import Planner
+from ...program.planners.batches import SUMMED, batch_of, batch_strides
 from ...program.prepared import Followed, Prepared, run_into
 from ...program.program import Array, Lengths, Number, Program, Site, Step
 from .spec import DOT, GEMV, GER, PRODUCT

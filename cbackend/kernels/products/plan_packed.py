@@ -11,9 +11,9 @@ from ....ops.lowered.sparse_columns import SparseColumns
 from ....ops.lowered.sparse_dot import SparseDot
 from ....ops.lowered.two_of_four import TwoOfFour
 from ....targets.costs import ITEMS
-from ...program.batches import SUMMED
 from ...program.outcome import Outcome
 from ...program.planner import Planner
+from ...program.planners.batches import SUMMED
 from ...program.program import Array
 from .spec import BFLOAT_PRODUCT, NIBBLE_PRODUCT, SPARSE_COLUMNS, SPARSE_PRODUCT, TWO_OF_FOUR
 

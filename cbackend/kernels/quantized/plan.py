@@ -8,11 +8,11 @@ from ....graph import Apply
 from ....ops.lowered.byte_sums import RESULTS, WORD, ByteConvolution, ByteProduct
 from ....ops.lowered.byte_tables import ENTRIES, ByteSoftmax, LookUp
 from ....ops.lowered.quantized_blocks import QuantizeInBlocks
-from ...program.batches import SUMMED, batch_of, batch_strides
 from ...program.outcome import Outcome
-from ...program.plan_block_layout import with_dense_lanes
 from ...program.planner import Planner
-from ...program.windows import window_counts
+from ...program.planners.batches import SUMMED, batch_of, batch_strides
+from ...program.planners.block_layout import with_dense_lanes
+from ...program.planners.windows import window_counts
 from .spec import BYTE_PRODUCT, BYTE_SOFTMAX, BYTE_SUMS, LOOK_UP, QUANTIZE_WORDS
 
 TABLE = "int8"

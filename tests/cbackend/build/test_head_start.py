@@ -66,7 +66,7 @@ def compiler(tmp_path):
 
 
 def test_what_was_begun_is_used_once(cache, compiled):
-    ahead = HeadStart(cache, None, returning(1))
+    ahead = HeadStart(cache, None, lambda: returning(1))
     found = ahead.search()
     if found.toolchain is None:
         pytest.skip("needs a C compiler")
@@ -81,7 +81,7 @@ def test_what_was_begun_is_used_once(cache, compiled):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_child_of_fork_compiles_what_its_parent_began(cache):
-    ahead = HeadStart(cache, None, returning(4))
+    ahead = HeadStart(cache, None, lambda: returning(4))
     toolchain = ahead.search().toolchain
     if toolchain is None:
         pytest.skip("needs a C compiler")
@@ -102,7 +102,7 @@ def test_a_child_of_fork_compiles_what_its_parent_began(cache):
 def test_a_known_compiler_needs_no_head_start(cache):
     if Toolchain.find(cache) is None:
         pytest.skip("needs a C compiler")
-    ahead = HeadStart(cache, None, returning(3))
+    ahead = HeadStart(cache, None, lambda: returning(3))
     assert not at_work(cache)
     assert ahead.search().toolchain == Toolchain.find(cache)
 
@@ -110,7 +110,7 @@ def test_a_known_compiler_needs_no_head_start(cache):
 def test_other_flags_throw_the_early_library_away(cache, compiled, compiler):
     """The compiler refuses a flag that was hoped for: what it makes of the text without it is what counts."""
     path = compiler('case "$*" in *-fvect-cost-model*) echo "error: no such flag"; exit 1;; esac')
-    toolchain = HeadStart(cache, path, returning(4)).search().toolchain
+    toolchain = HeadStart(cache, path, lambda: returning(4)).search().toolchain
     assert "-fvect-cost-model=dynamic" not in toolchain.flags
     assert not at_work(cache)
     (library,) = build_all([returning(4)], toolchain, cache)
@@ -123,14 +123,14 @@ def test_a_library_that_another_process_made_meanwhile(cache, compiled):
     other = Cache.open(cache.folder.root.parent / "other")
     if toolchain is None:
         pytest.skip("needs a C compiler")
-    ahead = HeadStart(other, None, returning(5))
+    ahead = HeadStart(other, None, lambda: returning(5))
     build_all([returning(5)], toolchain, other)
     build_all([returning(5)], ahead.search().toolchain, other)
     assert not at_work(other)
 
 
 def test_a_failing_compiler_is_named_as_without(cache, compiler):
-    found = HeadStart(cache, compiler("echo broken >&2; exit 3"), returning(6)).search()
+    found = HeadStart(cache, compiler("echo broken >&2; exit 3"), lambda: returning(6)).search()
     assert found.toolchain is None
     assert "broken" in found.reason
     assert not at_work(cache)
@@ -138,7 +138,7 @@ def test_a_failing_compiler_is_named_as_without(cache, compiler):
 
 def test_nobody_asks(cache, compiler, tmp_path):
     mark = tmp_path / "went-on"
-    ahead = HeadStart(cache, compiler(f"sleep 1; touch {mark}"), returning(7))
+    ahead = HeadStart(cache, compiler(f"sleep 1; touch {mark}"), lambda: returning(7))
     assert len(at_work(cache)) == 2
     del ahead
     gc.collect()

@@ -7,7 +7,16 @@ from functools import lru_cache, partial
 
 import numpy as np
 import pytest
-from campaign.exact_points import FUNCTIONS, KINDS, all_float32, chosen_float64, faults, fuses, points_of, wrong_points
+from campaign.values.exact_points import (
+    FUNCTIONS,
+    KINDS,
+    all_float32,
+    chosen_float64,
+    faults,
+    fuses,
+    points_of,
+    wrong_points,
+)
 
 import arignote as ag
 from arignote import ops as T

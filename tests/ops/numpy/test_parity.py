@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from campaign.parity import PAGE, page
+from campaign.values.parity import PAGE, page
 
 import arignote as ag
 from arignote import ops as T
@@ -14,7 +14,7 @@ SCALAR = T.scalar("q")
 
 
 def test_the_page_of_differences_is_current():
-    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.campaign.parity`"
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.campaign.values.parity`"
 
 
 # --- bins, interpolation

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from campaign.packed_floats import by_definition, numbers
+from campaign.values.packed_floats import by_definition, numbers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,0 +1,1 @@
+"""Single operations: products, convolutions, sums, sorts, elementary functions, and the bandwidth of memory."""

@@ -1,0 +1,69 @@
+"""Channels in blocks (NCHWc): copies into this layout and out of it, and lengths that all calls on blocks share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....graph import Apply
+from ....ops.lowered.blocked import FromBlocks, ToBlocks
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import Array, Lengths
+from .windows import window_counts
+
+
+def plan_to_blocks(p: Planner, node: Apply) -> None:
+    """Plan one copy that makes the channels of each block adjacent in memory."""
+    (x,), size = p.inputs_of(node), node.op.size  # type: ignore[attr-defined]
+    (n, channels, *positions), (image, channel, *along) = x.lengths, x.strides
+    count = node.out.type.shape[1]
+    p.guard("equal", channels, count * size, failure=Outcome.LENGTHS, axis=1)
+    lengths = (n, count, *positions, size)
+    result = p.result(node.out, lengths)
+    p.copy(result, p.view(x, lengths, (image, p.product((size, channel)), *along, channel)))
+
+
+def plan_from_blocks(p: Planner, node: Apply) -> None:
+    """Plan copies that make the positions of each channel adjacent; a last, partial block is copied on its own."""
+    (x,), channels = p.inputs_of(node), node.op.channels  # type: ignore[attr-defined]
+    size = node.inputs[0].type.shape[4] or 1
+    (n, count, *positions, _), (image, block, *along, lane) = x.lengths, x.strides
+    p.guard("equal", count, -(-channels // size), failure=Outcome.LENGTHS, axis=1)
+    result = p.result(node.out, (n, channels, *positions))
+    first, next_channel, *steps = p.strides(result.lengths)
+    for start, width in ((0, size), (channels // size * size, channels % size)):
+        blocks = channels // size if width == size else 1
+        if not blocks or not width:
+            continue
+        lengths = (n, blocks, width, *positions)
+        to = (first, p.product((size, next_channel)), next_channel, *steps)
+        target = p.view(result, lengths, to, p.product((start, next_channel)))
+        source = p.view(x, lengths, (image, block, lane, *along), p.product((start // size, block)))
+        p.copy(target, source)
+
+
+def has_copy(node: Apply) -> bool:
+    """Whether C copies channels into blocks, or out of them: blocks of a known size, which the channels fill."""
+    op = node.op
+    if isinstance(op, FromBlocks):
+        return op.shuffle == 1 and bool(node.inputs[0].type.shape[4])
+    channels = node.inputs[0].type.shape[1]
+    return bool(op.size) and channels is not None and channels % op.size == 0  # type: ignore[attr-defined]
+
+
+def with_dense_lanes(p: Planner, x: Array) -> Array:
+    """Return x if the channels of a block are adjacent in memory, else a copy where they are."""
+    return x if x.strides[4] == 1 else p.packed(x)
+
+
+def counts_in_blocks(p: Planner, op: Any, x: Array, kernel: Any) -> Lengths:
+    """Return the numbers of windows along rows and columns of x, padded as the op says."""
+    around = tuple(p.sum((n, *pair)) for n, pair in zip(x.lengths[2:4], op.padding, strict=True))
+    return window_counts(p, op, around, kernel)
+
+
+PLANNERS = {
+    ToBlocks: plan_to_blocks,
+    FromBlocks: plan_from_blocks,
+}
+CONDITIONS = dict.fromkeys((FromBlocks, ToBlocks), has_copy)

@@ -1,0 +1,121 @@
+"""Loops and choices: their inner graphs become programs of their own, which the driver calls by address.
+
+    scan{body}(n, x, first)   -->   Loop(body 0, n, ...)    for (t < n) body_0(row t of x, the state, ...)
+    cond{a, b}(c, x)          -->   Choice(1, 2, c, ...)    c ? body_1(x) : body_2(x)
+
+The inputs of a body are C-contiguous.  The body writes its results to their final places: into the rows of a trace,
+where the next step reads its state; or into two buffers by turns, where only the last state is wanted.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from functools import partial, reduce
+from typing import Any
+
+from ....graph import Apply, Dim, Variable
+from ....graph.dims import atoms, fold, opaque_dims
+from ....ops.control.cond import Cond
+from ....ops.control.scan_ops import Scan, While
+from ..outcome import Outcome
+from ..planner import Planner
+from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
+
+
+def plan_scan(p: Planner, node: Apply) -> None:
+    op = node.op
+    assert isinstance(op, Scan)
+    n, sequences, firsts, others = op.parts(node)
+    steps = p.read(n)
+    p.guard("not_negative", steps, failure=Outcome.NEGATIVE_STEPS)
+    rows = [p.arrays[s] if p.strided else _by_rows(p, p.arrays[s]) for s in sequences]
+    for k, array in enumerate(rows):
+        p.guard("reaches", array.lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
+    states, fixed = ([p.arrays[v] if p.strided else p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
+    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    results, made = [], []
+    count = p.name("n", INTEGER) if op.until else None
+    for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
+        stacked = k >= len(states) or op.traced[k]
+        whole = (count or steps, *lengths) if stacked else lengths
+        result, is_made = _result(p, output, whole, stacked and op.until)
+        results.append(result)
+        made.append(is_made)
+    arrays = tuple(rows), tuple(states), tuple(fixed)
+    number = p.plan_body(p, op.graph)
+    p.steps.append(Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count))
+    _put(p, node, results)
+
+
+def plan_cond(p: Planner, node: Apply) -> None:
+    op = node.op
+    assert isinstance(op, Cond)
+    operands = [p.packed(p.arrays[v]) for v in node.inputs[1:]]
+    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    results, made = [], []
+    for output, lengths in zip(node.outputs, kept, strict=True):
+        result, is_made = _result(p, output, lengths, False)
+        results.append(result)
+        made.append(is_made)
+    bodies = p.plan_body(p, op.then), p.plan_body(p, op.otherwise)
+    condition = p.read(node.inputs[0])
+    p.steps.append(Choice(p.site, bodies, condition, tuple(operands), tuple(kept), tuple(results), tuple(made)))
+    _put(p, node, results)
+
+
+def _by_rows(p: Planner, array: Array) -> Array:
+    """Return the array if each of its rows is certainly C-contiguous, else a copy."""
+    rows = array.lengths[1:]
+    return array if array.dense or array.strides[1:] == p.strides(rows) else p.packed(array)
+
+
+def quantities(p: Planner, rows: Sequence[Sequence[Dim | None]]) -> list[tuple[Length, ...]]:
+    """Return lengths in terms of planned operands as quantities of the program; None if known only at run time."""
+    return [tuple(None if n is None else _quantity(p, n) for n in row) for row in rows]
+
+
+def _quantity(p: Planner, dim: Dim) -> Length:
+    if any(atom.args[0] not in p.arrays for atom in atoms(dim)):  # rewrites have removed what it speaks of
+        return None
+    return fold(dim, partial(_atom, p), lambda kind, parts: reduce(partial(_combined, p, kind), parts))
+
+
+def _atom(p: Planner, dim: Dim) -> Quantity:
+    if isinstance(dim, int):
+        return dim
+    variable: Any
+    variable, *axis = dim.args
+    return p.arrays[variable].lengths[operator.index(axis[0])] if axis else p.read(variable)  # type: ignore[arg-type]
+
+
+def _combined(p: Planner, kind: str, a: Quantity, b: Quantity) -> Quantity:
+    if kind in ("add", "sub"):
+        return p.sum((a, b if kind == "add" else p.product((b, -1))))
+    if kind == "mul":
+        return p.product((a, b))
+    return p.join((a, b)) if kind == "broadcast" else p.let("quotient" if kind == "floordiv" else kind, a, b)
+
+
+def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bool) -> tuple[Array, bool]:
+    """Return where a result goes, and whether the step itself allocates it, since its size is unknown before."""
+    p.needed.add(output)
+    if None not in lengths and not grows:
+        return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
+    told = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
+    buffer = p.buffer()
+    return Array(buffer, output.dtype, told, (), True, (buffer,)), True
+
+
+def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
+    """Set where the outputs lie, now that all lengths are known."""
+    for output, array in zip(node.outputs, results, strict=True):
+        p.keep_promises(output, array.lengths)
+        p.put(output, p.dense(array.base, array.dtype, array.lengths))
+
+
+PLANNERS = {
+    Scan: plan_scan,
+    While: plan_scan,
+    Cond: plan_cond,
+}

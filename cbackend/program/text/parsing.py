@@ -1,0 +1,387 @@
+"""The text form of a program, read back: `parse_program(program_text(p), p.graph, p.kernels) == p`.
+
+The grammar is in text.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from ....graph import FunctionGraph
+from ....ops.control.cond import Cond
+from ....ops.control.scan_ops import Scan
+from ...ir.kernel import Kernel
+from ...ir.reader import Reader
+from ...kernels import specs
+from ..calls import effects_of
+from ..outcome import Outcome
+from ..program import (
+    INTEGER,
+    POINTER,
+    Allocate,
+    Array,
+    Buffer,
+    Call,
+    Choice,
+    Commit,
+    Compute,
+    Fill,
+    Finish,
+    Guard,
+    Host,
+    Loop,
+    Offset,
+    Order,
+    Pack,
+    Program,
+    Quantity,
+    Read,
+    Release,
+    Restore,
+    Select,
+    Site,
+    Step,
+    bodies_of,
+)
+from .names import implied_locals
+from .operands import OperandParser
+
+
+def parse_program(text: str, graph: FunctionGraph, kernels: Sequence[Kernel]) -> Program:
+    """The program of a text form, of the graph and with the kernels that it names.
+
+    Raises IRSyntaxError for any other text: the line, the column, and what was expected there.
+    """
+    reader = Reader(text)
+    found = _Parser(reader, {kernel.name: kernel for kernel in kernels}, graph)
+    program = found.program("program")
+    reader.end_of_text()
+    return program
+
+
+class _Parser(OperandParser):
+    """The parser of one program; its bodies have parsers of their own, which share the reader."""
+
+    def __init__(self, reader: Reader, kernels: Mapping[str, Kernel], graph: FunctionGraph | None) -> None:
+        super().__init__(reader, kernels)
+        self.graph = graph
+        self.inputs: list[Array] = []
+        self.constants: list[Array] = []
+        self.slots: dict[Buffer, int] = {}
+        self.in_place: dict[int, int] = {}
+        self.dense = False
+        self.products: tuple[str, ...] = ()
+        self.solvers: tuple[str, ...] = ()
+        self.used: tuple[str, ...] = ()
+        self.steps: list[Step] = []
+        self.nodes: list[tuple[int, str, tuple[Array, ...]]] = []
+        self.bodies: list[_Parser] = []
+        self.site = 0
+
+    def program(self, head: str) -> Program:
+        """The program that begins here."""
+        self.read(head)
+        return self.made()
+
+    def read(self, head: str) -> None:
+        """Read the lines; bodies become programs once the nodes that run them are known."""
+        self.r.next_line()
+        self.r.expect(head)
+        if head == "body":
+            self.r.integer()
+        self.r.expect("{")
+        self.r.end_of_line()
+        while not self.r.accept("}"):
+            self._line()
+
+    def made(self) -> Program:
+        """Return the program; its bodies have the inner graphs of its nodes."""
+        graph = self.graph
+        assert graph is not None
+        order = graph.order
+        for number, _, _ in self.nodes:
+            if number >= len(order):
+                self.r.fail(f"a node of the graph, which has {len(order)}")
+        sites = tuple(Site(order[number], operands, text) for number, text, operands in self.nodes)
+        self._give_graphs(sites)
+        return Program(
+            graph, tuple(self.inputs), tuple(self.constants), tuple(self.steps), sites,
+            tuple(self.kernels[name] for name in self.used), self.locals, self.slots, self.products, self.solvers,
+            self.in_place, self.dense, tuple(body.made() for body in self.bodies),
+        )  # fmt: skip
+
+    def _give_graphs(self, sites: Sequence[Site]) -> None:
+        for step in self.steps:
+            if not isinstance(step, (Loop, Choice)):
+                continue
+            if any(number >= len(self.bodies) for number in bodies_of(step)):
+                self.r.fail(f"bodies {bodies_of(step)} of node {step.site}")
+            op = sites[step.site].node.op if step.site < len(sites) else None
+            if isinstance(step, Loop) and isinstance(op, Scan):
+                self.bodies[step.body].graph = op.graph
+            elif isinstance(step, Choice) and isinstance(op, Cond):
+                for number, graph in zip(step.bodies, (op.then, op.otherwise), strict=True):
+                    self.bodies[number].graph = graph
+            else:
+                self.r.fail(f"a loop or a choice as node {step.site}")
+        if any(body.graph is None for body in self.bodies):
+            self.r.fail("a step for each body")
+
+    # --- lines
+
+    def _line(self) -> None:
+        heading = self.r.heading()
+        if heading is not None:
+            self.site = heading
+            return
+        for word, read in _LINES.items():
+            if self.r.accept(word):
+                read(self)
+                break
+        else:
+            self._step()
+        self.r.end_of_line()
+
+    def _input(self) -> None:
+        self.inputs.append(self._leaf())
+
+    def _constant(self) -> None:
+        self.constants.append(self._leaf())
+
+    def _leaf(self) -> Array:
+        dtype = self.dtype()
+        array = replace(self.array(new=dtype), dtype=dtype)
+        self.locals.update(implied_locals([array]))
+        return array
+
+    def _integers(self) -> None:
+        self.locals.update((name, (INTEGER, 0)) for name in self.separated(self.r.name))
+
+    def _pointers(self) -> None:
+        self.locals.update((name, (POINTER, 0)) for name in self.separated(self.r.name))
+
+    def _vector(self) -> None:
+        dtype, name = self.dtype(), self.r.name()
+        self.r.expect("[")
+        self.locals[name] = (dtype, self.r.integer())
+        self.r.expect("]")
+
+    def _buffer_line(self) -> None:
+        buffer = self.buffer()
+        self.r.expect("slot")
+        self.slots[buffer] = self.r.integer()
+
+    def _output(self) -> None:
+        number = self.r.integer()
+        self.r.expect("over")
+        self.r.expect("input")
+        self.in_place[number] = self.r.integer()
+
+    def _dense(self) -> None:
+        self.r.expect("inputs")
+        self.dense = True
+
+    def _products(self) -> None:
+        self.products = self.separated(self.dtype)
+
+    def _solvers(self) -> None:
+        self.solvers = self.separated(self.dtype)
+
+    def _kernels(self) -> None:
+        self.used = self.separated(self.kernel)
+
+    def _body(self) -> None:
+        self.r.back()
+        body = _Parser(self.r, self.kernels, None)
+        body.read("body")
+        self.bodies.append(body)
+
+    def _node(self) -> None:
+        number = self.r.integer()
+        if number != len(self.nodes):
+            self.r.fail(f"node {len(self.nodes)}")
+        self.r.expect("is")
+        place, text = self.r.integer(), self.r.string()
+        self.nodes.append((place, text, self.arrays() if self.r.accept("of") else ()))
+
+    # --- steps
+
+    def _step(self) -> None:
+        step = self._new_step()
+        self.names.passed(step)
+        self.steps.append(step)
+
+    def _new_step(self) -> Step:
+        for word, read in _STEPS.items():
+            if self.r.accept(word):
+                return read(self)
+        names = self.separated(self.r.name)
+        self.r.expect("=")
+        if self.r.accept("host"):
+            return self._host(names)
+        (name,) = names if len(names) == 1 else (self.r.fail("'host' for several names"),)
+        for word, define in _DEFINITIONS.items():
+            if self.r.accept(word):
+                return define(self, name)
+        if self.r.sees("["):
+            return Fill(self.site, name, self.quantities())
+        operator = self.r.name()
+        operands = self.quantities("(", ")")
+        return Compute(self.site, name, operator, operands, *self._or())
+
+    def _or(self) -> tuple[Outcome | None, int]:
+        failure = None
+        if self.r.accept("or"):
+            word = self.r.name()
+            if word not in Outcome.__members__:
+                self.r.back()
+                self.r.fail("an outcome such as LENGTHS")
+            failure = Outcome[word]
+        return failure, self.r.integer() if self.r.accept("axis") else 0
+
+    def _guard(self) -> Step:
+        test = self.r.name()
+        operands = self.quantities("(", ")")
+        failure, axis = self._or()
+        if failure is None:
+            self.r.fail("'or' and an outcome")
+        return Guard(self.site, test, operands, failure, axis)
+
+    def _order(self, name: str) -> Step:
+        lengths = self.quantities()
+        self.r.expect("of")
+        return Order(self.site, name, lengths, self.quantities())
+
+    def _allocate(self, name: str) -> Step:
+        dtype = self.dtype()
+        return Allocate(self.site, self.as_buffer(name), self.quantities(), dtype)
+
+    def _point(self, name: str) -> Step:
+        array = self.array()
+        self.r.expect("+")
+        return Offset(self.site, name, array, self.quantity())
+
+    def _select(self, name: str) -> Step:
+        condition = self.quantity()
+        self.r.expect("?")
+        first = self.array()
+        self.r.expect("or")
+        return Select(self.site, name, condition, first, self.array())
+
+    def _pack(self, name: str) -> Step:
+        array = self.array()
+        self.r.expect("into")
+        return Pack(self.site, name, self.buffer(), array)
+
+    def _call(self) -> Step:
+        return self._called(False)
+
+    def _launch(self) -> Step:
+        return self._called(True)
+
+    def _called(self, is_kernel: bool) -> Step:
+        function = self.kernel() if is_kernel else self.runtime_kernel()
+        dtype = self.dtype() if not is_kernel and self.r.accept(":") else ""
+        arguments = self.arguments() if is_kernel else self.fields(specs()[function])
+        fallible = self.r.accept("may")
+        if fallible:
+            self.r.expect("fail")
+        step = Call(self.site, function, arguments, (), (), fallible, is_kernel, dtype)
+        if self.r.accept("writes"):
+            writes = self.arrays()
+            self.r.expect("reads")
+            return replace(step, writes=writes, reads=self.arrays())
+        writes, reads = effects_of(step, self.kernels)
+        return replace(step, writes=writes, reads=reads)
+
+    def _host(self, names: Sequence[str]) -> Step:
+        reads = self.r.several(self.array, "(", ")")
+        lengths = tuple(name for name in names if self.names.is_quantity(name))
+        return Host(self.site, tuple(name for name in names if name not in lengths), lengths, reads)
+
+    def _loop(self, count: str | None = None) -> Step:
+        self.r.expect("body")
+        body = self.r.integer()
+        self.r.expect("steps")
+        steps = self.quantity()
+        sequences, states, others = (self._after(word) for word in ("along", "from", "with"))
+        results, made, kept = self._results()
+        self.r.expect("traced")
+        return Loop(self.site, body, steps, sequences, states, others, self.flags(), kept, results, made, count)
+
+    def _after(self, word: str) -> tuple[Array, ...]:
+        """Return the arrays after a word."""
+        self.r.expect(word)
+        return self.arrays()
+
+    def _choice(self) -> Step:
+        condition = self.quantity()
+        numbers = []
+        for sign in "?:":
+            self.r.expect(sign)
+            self.r.expect("body")
+            numbers.append(self.r.integer())
+        self.r.expect("with")
+        operands = self.arrays()
+        results, made, kept = self._results()
+        return Choice(self.site, (numbers[0], numbers[1]), condition, operands, kept, results, made)
+
+    def _results(self) -> tuple[tuple[Array, ...], tuple[bool, ...], tuple[tuple[Quantity | None, ...], ...]]:
+        self.r.expect("into")
+        results = self.arrays()
+        self.r.expect("made")
+        made = self.flags()
+        self.r.expect("kept")
+        kept = tuple(self.r.several(lambda: self.r.or_none(self.quantity)) for _ in results)
+        return results, made, kept
+
+    def _finish(self) -> Step:
+        self.r.expect("output")
+        return Finish(self.site, self.r.integer(), self.array())
+
+    def _restore(self) -> Step:
+        array = self.array()
+        self.r.expect("from")
+        return Restore(self.site, array, self.array())
+
+    def _release(self) -> Step:
+        self.r.expect("slot")
+        return Release(self.r.integer())
+
+
+_LINES: dict[str, Callable[[_Parser], None]] = {
+    "input": _Parser._input,
+    "constant": _Parser._constant,
+    "integer": _Parser._integers,
+    "pointer": _Parser._pointers,
+    "vector": _Parser._vector,
+    "buffer": _Parser._buffer_line,
+    "output": _Parser._output,
+    "dense": _Parser._dense,
+    "products": _Parser._products,
+    "solvers": _Parser._solvers,
+    "kernels": _Parser._kernels,
+    "body": _Parser._body,
+    "node": _Parser._node,
+}
+_STEPS: dict[str, Callable[[_Parser], Step]] = {
+    "guard": _Parser._guard,
+    "launch": _Parser._launch,
+    "call": _Parser._call,
+    "commit": lambda p: Commit(p.site),
+    "restore": _Parser._restore,
+    "loop": _Parser._loop,
+    "choice": _Parser._choice,
+    "finish": _Parser._finish,
+    "release": _Parser._release,
+}
+_DEFINITIONS: dict[str, Callable[[_Parser, str], Step]] = {
+    "read": lambda p, name: Read(p.site, name, p.array()),
+    "order": _Parser._order,
+    "allocate": _Parser._allocate,
+    "point": _Parser._point,
+    "select": _Parser._select,
+    "pack": _Parser._pack,
+    "loop": _Parser._loop,
+}

@@ -1,0 +1,1 @@
+"""Experiments about the cache and its keys: damage, races, killed processes, failing system calls, intruders."""
