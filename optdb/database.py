@@ -19,7 +19,7 @@ from .entries import Entry, Table, form, past_cutoff, refusal, rows_of
 from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
-from .query import Query, as_query, unknown
+from .query import Query, UnknownNameError, as_query, unknown
 from .rule import Rule
 from .selection import Settings, contract_of, with_extra
 
@@ -179,7 +179,14 @@ class Database:
     # --- looking
     def entries(self) -> list[Entry]:
         """Every entry, those of databases inside too, each container before what it holds."""
+        self.fill()
         return _walked(self._entries())
+
+    def fill(self) -> None:
+        """Fill the databases inside that have not been looked at yet."""
+        for member in self._members.values():
+            if isinstance(member.object, Database):
+                member.object.fill()
 
     def __getitem__(self, name: str) -> Any:
         """The entry with a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
@@ -213,6 +220,7 @@ class Database:
 
         Without a query the last column is empty.
         """
+        self.fill()
         if not query and not subqueries:
             return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
@@ -341,12 +349,25 @@ class Database:
 
     def asked(self, query: Query) -> Sequence[Entry]:
         """The members in order, with the query's extra ones.  Raises UnknownNameError for a name that is not there."""
+        self._fill_for(query)
         entries = self._entries()
         if query.extra and not self.has_positions:
             raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
         entries = with_extra(entries, query, self._label()) if query.extra else entries
-        self._check(query, entries)
+        try:
+            self._check(query, entries)
+        except UnknownNameError:  # it may be the name of a rule that has not been looked at yet
+            self.fill()
+            entries = self._entries()
+            entries = with_extra(entries, query, self._label()) if query.extra else entries
+            self._check(query, entries)
         return entries
+
+    def _fill_for(self, query: Query) -> None:
+        """Fill the databases that the query names."""
+        for member in self._members.values():
+            if isinstance(member.object, Database) and member.object.opt_in and member.name in query.include:
+                member.object.fill()
 
     # --- checks
     def _label(self) -> str:

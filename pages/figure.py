@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
-from ..record import record
+from ..record import lazy, record
 from .markup import element, escaped
 
+cairosvg = lazy.module("cairosvg")
 _PAGE = (
     "body{margin:16px;font:14px/1.5 system-ui,sans-serif;background:#fff;color:#1f2328}"
     "@media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}}"
@@ -89,11 +91,7 @@ def plain_svg(svg: str) -> str:
 
 def png_of(svg: str) -> bytes:
     """The picture as PNG, of twice its size.  Raises RuntimeError if no program that draws it is there."""
-    try:
-        import cairosvg  # type: ignore[import-not-found]
-    except ImportError:
-        cairosvg = None
-    if cairosvg is not None:
+    if find_spec("cairosvg"):
         drawn: bytes = cairosvg.svg2png(bytestring=plain_svg(svg).encode(), scale=2)
         return drawn
     with tempfile.TemporaryDirectory() as folder:

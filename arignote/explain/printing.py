@@ -11,9 +11,8 @@ from ..graph import FunctionGraph, Variable, toposort
 from ..graph.text import constant_label, op_text, subgraphs
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import TensorVariable
-from ..ops.writing import expressions
+from ..record import lazy
 from ..record.spelling import nearest
-from .simplifying import simplified
 
 
 def expression_outputs(thing: Any, asker: str = "") -> Sequence[Variable]:
@@ -103,6 +102,9 @@ def _label(variable: Variable) -> str:
     return f"{op_text(variable.owner.op)}{several}{name}"
 
 
+expressions = lazy.module("...ops.writing.expressions", __name__)
+simplifying = lazy.module(".simplifying", __package__)
+
 STYLES = ("text", "python", "numpy", "latex")
 
 
@@ -165,7 +167,7 @@ def shown_form(
     """The simplified outputs, and the names of their parts: a part keeps its name if its simplified form is a part."""
     parts = [v for v in wishes if v.owner is not None]
     parts += [o for node in toposort(outputs) for o in node.outputs if o.name and o not in wishes]
-    *shown, = simplified([*outputs, *parts])
+    *shown, = simplifying.simplified([*outputs, *parts])
     kept = {v: name for v, name in wishes.items() if v.owner is None}
     for part, form in zip(parts, shown[len(outputs) :], strict=True):
         if form.owner is not None:

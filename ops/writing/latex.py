@@ -48,11 +48,7 @@ def name_text(name: str, ndim: int = 0) -> str:
 
 def width(text: str) -> int:
     """About the number of signs of a formula that a reader sees."""
-    return len(_HIDDEN.sub("", _COMMAND.sub("x", text)))
-
-
-_COMMAND = re.compile(r"\\[a-zA-Z]+")
-_HIDDEN = re.compile(r"[{}\s\\^_]")
+    return len(re.sub(r"[{}\s\\^_]", "", re.sub(r"\\[a-zA-Z]+", "x", text)))
 
 
 def constant_text(constant: Constant) -> Written:
@@ -253,9 +249,9 @@ def choice(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
 def indexed(operand: Written, entries: Sequence[str]) -> Written:
     """Return an operand with an index below it; one that has an index or an exponent stands in parentheses."""
     text, own = operand
-    if found := _RAISED.fullmatch(text):
+    if found := re.fullmatch(_RAISED, text):
         return f"{found[1]}_{{{', '.join(entries)}}}{found[2]}", POWER
-    if found := _OF_NAME.fullmatch(text):
+    if found := re.fullmatch(_OF_NAME, text):
         return f"{found[1]}{found[2]}_{{{', '.join(entries)}}}{found[3]}", POWER
     plain = (own >= ATOM and not text.endswith("}")) or _is_name(text)
     base = text if plain else parenthesized(text)
@@ -263,13 +259,12 @@ def indexed(operand: Written, entries: Sequence[str]) -> Written:
 
 
 def _is_name(text: str) -> bool:
-    return _NAME.fullmatch(text) is not None
+    return re.fullmatch(_ONE, text) is not None
 
 
 _ONE = r"\\(?:mathbf|boldsymbol|mathit)\{[^{}]*\}"
-_NAME = re.compile(_ONE)
-_RAISED = re.compile(rf"({_ONE})(\^\{{\d+\}})")
-_OF_NAME = re.compile(rf"(e\^\{{-?)({_ONE})(\}})")
+_RAISED = rf"({_ONE})(\^\{{\d+\}})"
+_OF_NAME = rf"(e\^\{{-?)({_ONE})(\}})"
 
 
 def reduced(sign: str, axes: Sequence[int], output: Variable, operand: Written) -> Written:

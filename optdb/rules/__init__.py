@@ -32,6 +32,7 @@ from ...ops.elementwise.records import Pointwise
 from ...ops.linalg.assumptions import Assume
 from ...ops.reductions.reduce import Reduce
 from ...ops.shapes.lengths import Shape
+from ...record import lazy
 from ..contract import Contract, relaxes
 from ..kinds import EquilibriumDB, Hidden, OptInDB, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
@@ -73,10 +74,11 @@ from .networks import attention, cropping, normalization, pooling, softmax
 from .pattern_operators import PATTERN_OPERATORS
 from .quantized import bfloats, byte_blocks, byte_endings, byte_sums, byte_tables, byte_zeros, nibbles, quantization
 from .quantized.storage import FORMATS, StoreWeights
-from .reading import notation, polynomials
 from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import dimshuffles, dropping, fills, indexing, joins, shapes, writing
+
+notation, polynomials = (lazy.module(f".reading.{name}", __name__) for name in ("notation", "polynomials"))
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
@@ -111,9 +113,8 @@ SPECIAL = (
 READABLE = (
     *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,
     indexing.MERGED, writing.WRITING, reductions.BROADCAST, reductions.FACTORS[:1], reductions.UNSAFE[:2],
-    notation.NOTATION, polynomials.POLYNOMIALS,
 )  # fmt: skip
-"""Rules of the query `print`, which shows expressions to people."""
+"""Rules of the query `print`, which shows expressions to people, besides those in reading/."""
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
     dots.UNSAFE, writing.UNSAFE, softmax.UNSAFE, factoring.UNSAFE,
@@ -194,18 +195,18 @@ def default_db() -> SequenceDB:
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
-    db.register("print", print_db(), position=0.9)
+    db.register("print", OptInDB(readable), position=0.9)
     db.known_elsewhere = known_elsewhere
     db.shown_queries = ("fast_run", "fast_compile", "fast_run -inplace", "fast_run -fusion", "fast_run unsafe")
     return db
 
 
-def print_db() -> OptInDB:
-    """Return the rules by which expressions are written for people."""
-    db = OptInDB()
-    for rule in (rule for group in READABLE for rule in group):
-        db.register(rule.name, rule, "readable")
-    return db.register("merge", MergeOptimizer(), "readable", cleanup=True)
+def readable(db: OptInDB) -> None:
+    """Register the rules by which expressions are written for people."""
+    for group in (*READABLE, notation.NOTATION, polynomials.POLYNOMIALS):
+        for rule in group:
+            db.register(rule.name, rule, "readable")
+    db.register("merge", MergeOptimizer(), "readable", cleanup=True)
 
 
 def register_products(db: SequenceDB) -> None:
