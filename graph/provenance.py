@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from inspect import CO_VARARGS
 from types import CodeType
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, NamedTuple
 
 from ..record.frames import OWN, users_frame
 from ..record.quoting import one_line
@@ -121,18 +120,14 @@ def here() -> Origin:
     return _users_line()
 
 
-_made: WeakKeyDictionary[object, Origin] = WeakKeyDictionary()
-"""The lines that made leaves."""
-
-
-def remember(leaf: object) -> None:
+def remember(leaf: Any) -> None:
     """Keep the user's line as the one that made this leaf."""
-    _made[leaf] = _users_line()
+    leaf.made = _users_line()
 
 
 def made_at(variable: object) -> Origin:
     """The user's lines that made a leaf; empty if they are not known."""
-    return _made.get(variable, ())
+    return getattr(variable, "made", ())
 
 
 def is_inheriting() -> bool:

@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..record import lazy, record
+from ..record import record
 from .markup import element, escaped
 
-cairosvg = lazy.module("cairosvg")
 _PAGE = (
     "body{margin:16px;font:14px/1.5 system-ui,sans-serif;background:#fff;color:#1f2328}"
     "@media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}}"
@@ -92,7 +92,7 @@ def plain_svg(svg: str) -> str:
 def png_of(svg: str) -> bytes:
     """The picture as PNG, of twice its size.  Raises RuntimeError if no program that draws it is there."""
     if find_spec("cairosvg"):
-        drawn: bytes = cairosvg.svg2png(bytestring=plain_svg(svg).encode(), scale=2)
+        drawn: bytes = import_module("cairosvg").svg2png(bytestring=plain_svg(svg).encode(), scale=2)
         return drawn
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "figure.svg"), Path(folder, "figure.png")

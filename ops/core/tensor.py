@@ -13,7 +13,7 @@ from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_na
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import numpy_dtype
 from ...record import lazy
-from ..writing.code import Code, Speaker, Unwritten, of_class, spelled
+from ..writing import code as written
 from ..writing.latex import Written, called
 from .at import At
 from .call_lengths import Length
@@ -28,7 +28,7 @@ from .traced import applied, class_of, first_length, is_of_call, lengths, line, 
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
-views, expressions = (lazy.module(f"...writing.{name}", __name__) for name in ("views", "expressions"))
+views = lazy.module("...writing.views", __name__)
 
 
 class TensorVariable(Operators, Variable):
@@ -254,7 +254,8 @@ class TensorVariable(Operators, Variable):
     def __repr__(self) -> str:
         if self.name:
             return f"{self.name}: {self.type}"
-        return f"{expressions.brief(self)}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+        text = "unnamed variable" if self.owner is None else views.expressions.brief(self)
+        return f"{text}: {self.type}"
 
     def _repr_latex_(self) -> str | None:
         """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""
@@ -317,19 +318,20 @@ class TensorOp(Op):
         """Return an output in LaTeX, with its precedence, from those of the operands."""
         return called(self, output, operands)
 
-    def code(self, output: Variable, speaker: Speaker, /) -> Code:
+    def code(self, output: Variable, speaker: written.Speaker, /) -> written.Code:
         """Return an output in Python, with its precedence; the operands have their codes in `speaker`.
 
         Raises Unwritten if the language has no word for it.
         """
-        return spelled(self, output, speaker) if self.spelling else of_class(self, output, speaker)
+        how = written.spelled if self.spelling else written.of_class
+        return how(self, output, speaker)
 
-    def written(self, output: Variable, speaker: Speaker) -> Code:
+    def written(self, output: Variable, speaker: written.Speaker) -> written.Code:
         """Return an output in Python, by the class if the language has no other word for it."""
         try:
             return self.code(output, speaker)
-        except Unwritten:
-            return of_class(self, output, speaker)
+        except written.Unwritten:
+            return written.of_class(self, output, speaker)
 
     def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
         """Return the outputs over `inputs` in simpler ops, if the op is made of them."""

@@ -149,14 +149,14 @@ reciprocal: Unary = ufunc_op(
 )
 maximum: Fold = fold_op(
     "maximum", np.maximum, meaning="The larger of two or more operands; NaN if one of them is.",
-    idempotent=True, latex=latex.function(r"\max"),
+    idempotent=True, latex=r"\max",
     derivative=of_extremum,
     not_holomorphic="complex numbers are ordered by their parts, which is not differentiable",
     c={"b": BITS["|"], "iu": template("{0} > {1} ? {0} : {1}", Binding.CHOICE), "fc": helper("maximum", 2)},
 )
 minimum: Fold = fold_op(
     "minimum", np.minimum, meaning="The smaller of two or more operands; NaN if one of them is.",
-    idempotent=True, latex=latex.function(r"\min"),
+    idempotent=True, latex=r"\min",
     derivative=of_extremum,
     not_holomorphic="complex numbers are ordered by their parts, which is not differentiable",
     c={"b": BITS["&"], "iu": template("{0} < {1} ? {0} : {1}", Binding.CHOICE), "fc": helper("minimum", 2)},

@@ -15,8 +15,7 @@ from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
-from ..writing import latex
-from ..writing.code import ATOM, Code, Speaker
+from ..writing import code, latex
 from .pointwise import Pointwise
 
 
@@ -34,10 +33,10 @@ class Cast(Pointwise):
     picture: ClassVar[Kind] = Kind.SHAPE
     formula: ClassVar[Callable[..., Any]] = latex.first
 
-    def code(self, output: Variable, speaker: Speaker, /) -> Code:
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`x.astype('float32')`."""
         assert output.owner is not None
-        return f"{speaker.atom(output.owner.inputs[0])}.astype({self.dtype!r})", ATOM
+        return f"{speaker.atom(output.owner.inputs[0])}.astype({self.dtype!r})", code.ATOM
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

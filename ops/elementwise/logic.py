@@ -23,37 +23,37 @@ __all__ = [
 
 eq: Binary = symmetric_op(
     "eq", np.equal, meaning="Whether x == y.",
-    sign="==", latex=latex.infix("=", 0),
+    sign="==", latex=latex.signed,
     compares=True,
     c={"biufc": EQUALITY["=="]},
 )
 ne: Binary = symmetric_op(
     "ne", np.not_equal, meaning="Whether x != y.",
-    sign="!=", latex=latex.infix(r"\ne", 0),
+    sign="!=", latex=latex.signed,
     compares=True,
     c={"biufc": EQUALITY["!="]},
 )
 lt: Binary = ufunc_op(
     "lt", np.less, meaning="Whether x < y.",
-    sign="<", latex=latex.infix("<", 0),
+    sign="<", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER["<"], "c": helper("lt", 2)},
 )
 le: Binary = ufunc_op(
     "le", np.less_equal, meaning="Whether x <= y.",
-    sign="<=", latex=latex.infix(r"\le", 0),
+    sign="<=", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER["<="], "c": helper("le", 2)},
 )
 gt: Binary = ufunc_op(
     "gt", np.greater, meaning="Whether x > y.",
-    sign=">", latex=latex.infix(">", 0),
+    sign=">", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER[">"], "c": helper("gt", 2)},
 )
 ge: Binary = ufunc_op(
     "ge", np.greater_equal, meaning="Whether x >= y.",
-    sign=">=", latex=latex.infix(r"\ge", 0),
+    sign=">=", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER[">="], "c": helper("ge", 2)},
 )
@@ -102,19 +102,19 @@ signbit: Unary = ufunc_op(
 bitwise_and: Fold = fold_op(
     "bitwise_and", np.bitwise_and, meaning="x & y & ...: the bits that all operands have.",
     idempotent=True, zero=0,
-    sign="&", latex=latex.infix(r"\mathbin{\&}", -2),
+    sign="&", latex=latex.signed,
     c={"biu": BITS["&"]},
 )
 bitwise_or: Fold = fold_op(
     "bitwise_or", np.bitwise_or, meaning="x | y | ...: the bits that some operand has.",
     idempotent=True, unit=0,
-    sign="|", latex=latex.infix(r"\mathbin{|}", -2),
+    sign="|", latex=latex.signed,
     c={"biu": BITS["|"]},
 )
 bitwise_xor: Fold = fold_op(
     "bitwise_xor", np.bitwise_xor, meaning="x ^ y ^ ...: the bits that an odd number of operands have.",
     unit=0,
-    sign="^", latex=latex.infix(r"\oplus", -2),
+    sign="^", latex=latex.signed,
     c={"biu": BITS["^"]},
 )
 bitwise_not: Unary = ufunc_op(
@@ -124,12 +124,12 @@ bitwise_not: Unary = ufunc_op(
 )
 left_shift: Binary = ufunc_op(
     "left_shift", np.left_shift, meaning="x << y, for integers; 0 where y is at least the number of bits.",
-    sign="<<", latex=latex.infix(r"\ll", -1),
+    sign="<<", latex=latex.signed,
     c={"iu": helper("left_shift", 2)},
 )
 right_shift: Binary = ufunc_op(
     "right_shift", np.right_shift, meaning="x >> y, for integers; negative numbers keep their sign.",
-    sign=">>", latex=latex.infix(r"\gg", -1),
+    sign=">>", latex=latex.signed,
     c={"iu": helper("right_shift", 2)},
 )
 threefry: Binary = plain_op(

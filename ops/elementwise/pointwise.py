@@ -222,10 +222,10 @@ class ElementwiseRecord(Broadcasting):
     symbol: str = ""
     """The name in kernels and in the table of C; of an op from outside it has a digest."""
     sign: str = ""
-    latex: Formula | None = None
-    """How it is written in LaTeX; None: as a function with its name."""
-    python: code.Writer = code.elementwise
-    """How it is written in Python."""
+    latex: Formula | str | None = None
+    """How it is written in LaTeX: by a function, or as one of this name; None: with its own name."""
+    python: code.Writer | None = None
+    """How it is written in Python; None: by its sign or as a function with its name."""
     source: UserC | None = None
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
@@ -270,10 +270,12 @@ class ElementwiseRecord(Broadcasting):
         return {}
 
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
-        return (self.latex or called)(self, output, operands)
+        if self.latex is None or isinstance(self.latex, str):
+            return called(self, output, operands, self.latex or "")
+        return self.latex(self, output, operands)
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
-        return self.python(self, output, speaker)
+        return (self.python or code.elementwise)(self, output, speaker)
 
     @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:

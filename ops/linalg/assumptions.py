@@ -9,7 +9,7 @@ checked unless they are constants.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
-from ..writing import code
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["assume"]
 
@@ -64,7 +66,7 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
-    spelling: ClassVar[str] = "assume"
+    spelling = "assume"
     picture: ClassVar[Kind] = Kind.SHAPE
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = on_last_axes

@@ -8,7 +8,6 @@ That of slogdet is inv(a)^H, which is infinite for a singular matrix: LinAlgErro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class Det(MatrixOp):
     """The determinants of square matrices; 1 for a matrix without elements."""
 
     name = "det"
-    spelling: ClassVar[str] = "linalg.det"
+    spelling = "linalg.det"
     formula = latex.function(r"\det")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -124,7 +123,7 @@ class SlogDet(MatrixOp):
     """
 
     name = "slogdet"
-    spelling: ClassVar[str] = "linalg.slogdet"
+    spelling = "linalg.slogdet"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.square(inputs)

@@ -15,7 +15,6 @@ Decomposition (2016).  Where only a triangle of a Hermitian matrix is read, so i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Cholesky(MatrixOp):
     """
 
     name = "cholesky"
-    spelling: ClassVar[str] = "linalg.cholesky"
+    spelling = "linalg.cholesky"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -71,7 +70,7 @@ class QR(MatrixOp, HostOp):
 
     mode: str = "reduced"
     name = "qr"
-    spelling: ClassVar[str] = "linalg.qr"
+    spelling = "linalg.qr"
     fallible = True
 
     def __post_init__(self) -> None:
@@ -123,7 +122,7 @@ class Eigh(MatrixOp, HostOp):
     """
 
     name = "eigh"
-    spelling: ClassVar[str] = "linalg.eigh"
+    spelling = "linalg.eigh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -158,7 +157,7 @@ class Eigvalsh(MatrixOp, HostOp):
     """The eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
 
     name = "eigvalsh"
-    spelling: ClassVar[str] = "linalg.eigvalsh"
+    spelling = "linalg.eigvalsh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -184,7 +183,7 @@ class Eig(MatrixOp, HostOp):
     """
 
     name = "eig"
-    spelling: ClassVar[str] = "linalg.eig"
+    spelling = "linalg.eig"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -216,7 +215,7 @@ class Eigvals(MatrixOp, HostOp):
     """The eigenvalues of square matrices, complex, in no order; see `Eig`."""
 
     name = "eigvals"
-    spelling: ClassVar[str] = "linalg.eigvals"
+    spelling = "linalg.eigvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -244,7 +243,7 @@ class SVD(MatrixOp, HostOp):
 
     full_matrices: bool = True
     name = "svd"
-    spelling: ClassVar[str] = "linalg.svd"
+    spelling = "linalg.svd"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -282,7 +281,7 @@ class SingularValues(MatrixOp, HostOp):
     """The singular values of matrices, real and descending."""
 
     name = "svdvals"
-    spelling: ClassVar[str] = "linalg.svdvals"
+    spelling = "linalg.svdvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -11,7 +11,7 @@ keep half of the frequencies, each of which stands for two; the adjoint halves o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.lengths import lengths_of
-from ..writing import code
 from .blas import BLAS_DTYPES
 from .matrix_ops import real_dtype
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 KINDS = ("fft", "ifft", "rfft", "irfft")
 SCALED_BACK = {"backward": "forward", "forward": "backward", "ortho": "ortho"}

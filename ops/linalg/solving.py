@@ -12,7 +12,7 @@ and Reverse Mode Algorithmic Differentiation (2008), section 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,12 @@ from ..control.batching import align_operands
 from ..core.checks import require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
-from ..writing import code, latex
+from ..writing import latex
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 SINGULAR = "Singular matrix"
 """NumPy's message."""
@@ -165,7 +168,7 @@ class Inverse(MatrixOp):
     """The inverses of square matrices.  Raises LinAlgError for a singular one."""
 
     name = "inv"
-    spelling: ClassVar[str] = "linalg.inv"
+    spelling = "linalg.inv"
     formula = latex.form("{0}^{{-1}}", latex.POWER, latex.ATOM)
     fallible = True
 
@@ -195,7 +198,7 @@ class PseudoInverse(MatrixOp, HostOp):
     """
 
     name = "pinv"
-    spelling: ClassVar[str] = "linalg.pinv"
+    spelling = "linalg.pinv"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...record import record
 from ..core.checks import require_count
 from ..core.tensor import Lowered
-from ..writing import code, latex
+from ..writing import latex
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 
 @record(repr=False)

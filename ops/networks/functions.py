@@ -109,7 +109,7 @@ class Softmax(Normalizing):
     """exp(x - top) / sum(exp(x - top)) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "softmax"
-    spelling: ClassVar[str] = "softmax"
+    spelling = "softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         e = np.exp(x - _top(x, self.axis, finite=self.literal))
@@ -129,7 +129,7 @@ class LogSoftmax(Normalizing):
     """x - top - log(sum(exp(x - top))) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "log_softmax"
-    spelling: ClassVar[str] = "log_softmax"
+    spelling = "log_softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         z = x - _top(x, self.axis, finite=self.literal)
@@ -147,7 +147,7 @@ class LogSumExp(AlongAxis):
     """log(sum(exp(x))) along `axis`, which is reduced: -inf where all elements are -inf (or none are), inf for inf."""
 
     name = "logsumexp"
-    spelling: ClassVar[str] = "logsumexp"
+    spelling = "logsumexp"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x = self.check(inputs)

@@ -153,7 +153,7 @@ class Nonzero(HostOp):
     """
 
     name = "nonzero"
-    spelling: ClassVar[str] = "nonzero"
+    spelling = "nonzero"
     picture: ClassVar[Kind] = Kind.INDEX
     operations: ClassVar[Callable[..., Any]] = costs.sorting
     lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")

@@ -62,8 +62,8 @@ class AdvancedSubtensor(TensorOp):
     name = "advanced_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
-    code: ClassVar[Callable[..., Any]] = read_code
-    formula: ClassVar[Callable[..., Any]] = part_formula
+    code = read_code
+    formula = part_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -119,8 +119,8 @@ class AdvancedIncSubtensor(TensorOp):
     name = "advanced_inc_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
-    code: ClassVar[Callable[..., Any]] = write_code
-    formula: ClassVar[Callable[..., Any]] = write_formula
+    code = write_code
+    formula = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

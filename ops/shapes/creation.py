@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,10 +19,12 @@ from ..core.promotion import result_type, weak_type
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
-from ..writing import code
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .shape import DimShuffle, Reshape, moveaxis
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = [
     "alloc", "arange", "empty", "empty_like", "eye", "full", "full_like", "geomspace", "identity", "linspace",

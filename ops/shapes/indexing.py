@@ -260,7 +260,7 @@ class Subtensor(TensorOp):
     spec: Spec
     name = "subtensor"
     picture: ClassVar[Kind] = Kind.INDEX
-    code: ClassVar[Callable[..., Any]] = read_code
+    code = read_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -309,8 +309,8 @@ class IncSubtensor(TensorOp):
     name = "inc_subtensor"
     restorable = True
     picture: ClassVar[Kind] = Kind.INDEX
-    code: ClassVar[Callable[..., Any]] = write_code
-    formula: ClassVar[Callable[..., Any]] = write_formula
+    code = write_code
+    formula = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

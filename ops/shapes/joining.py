@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -17,11 +17,13 @@ from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtyp
 from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
-from ..writing import code
 from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
 from .slices import joint_length
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["concatenate", "flip", "hstack", "join", "repeat", "roll", "split", "stack", "tile", "vstack"]
 

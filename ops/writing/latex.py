@@ -139,6 +139,20 @@ def infix(sign: str, level: int, flat: bool = False) -> Formula:
     return written
 
 
+_SIGNS = {
+    "==": ("=", 0), "!=": (r"\ne", 0), "<": ("<", 0), "<=": (r"\le", 0), ">": (">", 0), ">=": (r"\ge", 0),
+    "&": (r"\mathbin{\&}", -2), "|": (r"\mathbin{|}", -2), "^": (r"\oplus", -2), "<<": (r"\ll", -1),
+    ">>": (r"\gg", -1),
+}  # fmt: skip
+"""Signs of LaTeX, and how tight they bind, for signs of Python."""
+
+
+def signed(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
+    """The formula with the sign of LaTeX for the sign that Python writes."""
+    sign, level = _SIGNS[op.sign]
+    return _between(sign, level, False, operands)
+
+
 def times(op: Any, output: Variable, operands: Sequence[Written]) -> Written:
     r"""The product of numbers, side by side, scalars first; `\odot` between tensors, `\cdot` before digits."""
     assert output.owner is not None

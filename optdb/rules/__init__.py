@@ -78,7 +78,7 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
-notation, polynomials = (lazy.module(f".reading.{name}", __name__) for name in ("notation", "polynomials"))
+notation, polynomials = lazy.module(".reading.notation", __name__), lazy.module(".reading.polynomials", __name__)
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
