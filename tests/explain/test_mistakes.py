@@ -68,7 +68,7 @@ BUILDING = {
     "a name of linalg": (lambda: T.cholesky, AttributeError, ["'cholesky'", "T.linalg.cholesky"]),
     "if": (chosen_by_if, TypeError, ["x > 0", "truth value", "T.switch"]),
     "and": (lambda: (x > 0) and (y > 0), TypeError, ["x > 0", "T.logical_and"]),
-    "if under jit": (lambda: traced(A), TypeError, ["gt(", "T.switch"]),
+    "if under jit": (lambda: traced(A), TypeError, [" > 0: bool", "T.switch"]),
     "len": (lambda: len(x), TypeError, ["x: float64[?]", "x.shape[0]"]),
     "float": (lambda: float(x), TypeError, ["x: float64[?]", "eval"]),
     "int": (lambda: int(i), TypeError, ["i: int64", "eval"]),
