@@ -72,7 +72,7 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "batched": ".function.serving", "debug_print": ".ops.control.watching",
+    "batched": ".function.serving", "debug_print": ".ops.control.watching", "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
@@ -83,6 +83,7 @@ _LATER = {
 
 if _TYPE_CHECKING:
     from .chunked.chunked import on_dask
+    from .explain.drawing import draw
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
     from .function.serving import batched
@@ -104,7 +105,7 @@ else:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
-    "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
+    "draw",    "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
     "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
     "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
     "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",

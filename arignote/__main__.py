@@ -29,7 +29,7 @@ class _Parser(argparse.ArgumentParser):
     """A parser that names the choice that was probably meant."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        near = nearest(str(value), action.choices or ())
+        near = nearest(str(value), action.choices or (), least=0.7)
         if near and value not in (action.choices or ()):
             raise argparse.ArgumentError(action, f"there is no {value!r}; did you mean {near[0]!r}?")
         super()._check_value(action, value)

@@ -62,10 +62,10 @@ def _duration(name: str, text: str) -> float | None:
 
 
 def _level(name: str, text: str) -> int:
-    """A whole number from 0 to 5."""
-    if text.strip() not in ("", *map(str, range(len(DEBUG_LEVELS)))):
+    """A whole number from 0 to 5; a larger one is 5."""
+    if text.strip() and not text.strip().isdecimal():
         raise ValueError(f"{name} is {text!r}; expected a whole number from 0 to {len(DEBUG_LEVELS) - 1}")
-    return int(text or 0)
+    return min(int(text.strip() or 0), len(DEBUG_LEVELS) - 1)
 
 
 def _option(default: Any, read: Callable[[str, str], Any], doc: str) -> Any:

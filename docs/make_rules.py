@@ -64,7 +64,7 @@ def examples() -> dict[str, tuple[str, str]]:
 
 def shown(value: Variable) -> str:
     """The expression as a cell of a table."""
-    text = pprint(value).replace("\n", " ")
+    text = str(pprint(value, simplify=False)).replace("\n", " ")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
 
 

@@ -42,6 +42,11 @@ def register(engine: Engine) -> Engine:
     if not isinstance(engine.name, str) or not engine.name:
         owner = type(engine).__name__
         raise TypeError(f"engines.register: the name of {owner} must be non-empty text, got {engine.name!r}")
+    if type(engine).compile is Engine.compile:
+        raise TypeError(
+            f"engines.register: {type(engine).__name__} defines no compile; expected compile(self, graph, request), "
+            "which returns an executable"
+        )
     if engine.name in names():
         raise ValueError(
             f"engines.register: there is an engine named {engine.name!r}; choose another name, or remove a registered "

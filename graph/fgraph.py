@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import pages
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from .collector import gc_paused
 from .editor import GraphEditor
 from .match_key import MatchKey, match_key_of
 from .node import Apply, Constant, Variable
 from .op import Op
 from .pickling import flatten, unflatten
-from .picture import boxes_of
+from .picture import groups_of, picture_of
 from .text import show
 from .walk import leaves, nodes_and_leaves, rebuild
 
@@ -189,12 +191,32 @@ class FunctionGraph:
         return show(self.inputs, self.outputs, updates=self.updates)
 
     def __repr__(self) -> str:
-        return f"<FunctionGraph of {len(self)} nodes, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+        parts = counted(len(self), "node"), counted(len(self.inputs), "input"), counted(len(self.outputs), "output")
+        return f"<FunctionGraph of {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        """The picture of the graph, and below it, folded away, its text."""
+        """The picture of the graph; below it, folded away, the groups of which ops are made, and its text."""
         text = str(self) if len(self) <= _LONGEST_TEXT else f"{self!r}: too long to be shown; print(str(graph))"
-        return pages.graph_svg.graph_svg(boxes_of(self), repr(self)) + pages.notebook.folded_text("text", text)
+        groups = [
+            pages.notebook.folded(title, pages.graph_svg.graph_svg(picture_of(inner), title))
+            for title, inner in groups_of(self)
+        ]
+        return "".join([self._repr_svg_(), *groups, pages.notebook.folded_text("text", text)])
+
+    def _repr_svg_(self) -> str:
+        return pages.graph_svg.graph_svg(picture_of(self), repr(self))
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Save the picture of the graph: as "x.svg", "x.png" or "x.html" by the ending of the path.
+
+        A page has the inside of groups below the picture.  A PNG is drawn by CairoSVG, rsvg-convert, Inkscape or
+        Chromium, whichever is there.  Returns the path.
+
+        Raises:
+            ValueError: The path has another ending.
+            RuntimeError: There is no program that draws a PNG.
+        """
+        return pages.figure.Figure(self._repr_svg_(), repr(self), self._repr_html_()).save(path)
 
     def __reduce__(self) -> Any:
         found, rows, numbers = flatten(self.outputs)

@@ -34,7 +34,9 @@ class Variable:
     ones only.
     """
 
-    __slots__ = ("type", "owner", "index", "number", "_name", "_dims", "__weakref__")
+    __slots__ = ("type", "owner", "index", "number", "made", "_name", "_dims", "__weakref__")
+    made: Origin
+    """The user's lines that made a leaf, where they are known."""
     stem: ClassVar[str] = "v"
     """Prefix of printed names of unnamed variables; a number follows."""
     __array_ufunc__: Any = None  # NumPy arrays leave operators to us: `array + variable` calls our __radd__

@@ -97,6 +97,9 @@ class Op(facets.Faceted):
     unread: ClassVar[int | None] = None
     """The input of which only the shape is read, if there is one."""
 
+    only_checks: ClassVar[bool] = False
+    """Whether its value is its first operand, which it checks: pictures leave it out."""
+
     fingerprint: ClassVar[str | None] = ""
     """Digest of the code of an op from outside this package, equal in every process; None if there is none."""
 
@@ -151,7 +154,8 @@ class Op(facets.Faceted):
         return {name: cls if is_dataclass(cls) and fields(cls) else cls()}
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in self.parameters().items())
+        plain = {k: v for k, v in self.parameters().items() if not (hasattr(v, "inputs") and hasattr(v, "outputs"))}
+        inside = ", ".join(f"{k}={v}" if isinstance(v, Op) else f"{k}={v!r}" for k, v in plain.items())
         return f"{self.name}{{{inside}}}" if inside else self.name
 
     def __repr__(self) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from .. import pages
+from ..record.spelling import counted
 from .facets import Kind, facet_of
-from .node import Apply, Variable
+from .node import Apply, Constant, Variable
 from .op import Op
 from .provenance import Origin
 from .text import Names, constant_text, op_text, subgraphs
@@ -33,6 +34,52 @@ def boxes_of(graph: FunctionGraph) -> tuple[pages.boxes.Box, ...]:
         inputs = tuple(place[i] for i in node.inputs if i in place)
         found.append(_node(node, inputs, not results.isdisjoint(node.outputs), words))
     return tuple(found)
+
+
+def picture_of(graph: FunctionGraph) -> tuple[pages.boxes.Box, ...]:
+    """The boxes that a reader looks at: without checks and without the computation of lengths.
+
+    An input that is read far away from its other readers has a box there, so that wires are short.
+    """
+    lengths = _lengths(graph)
+    hidden = {o for node in lengths for o in node.outputs}
+    results, words, names = set(graph.outputs), _Words(), Names()
+    called = {i: i.name or names[i] for i in graph.inputs}
+    instead: dict[Variable, Variable] = {}
+    nodes = []
+    for node in graph.order:
+        if node.op.only_checks and node.outputs[0] not in results:
+            instead[node.outputs[0]] = instead.get(node.inputs[0], node.inputs[0])
+        elif node not in lengths:
+            nodes.append(node)
+    reads = {node: [instead.get(i, i) for i in node.inputs] for node in nodes}
+    seen = {i for inputs in reads.values() for i in inputs}.union(results)
+    leaves = [i for i in graph.inputs if i in seen]
+    place: dict[Variable, int] = {leaf: n for n, leaf in enumerate(leaves)}
+    for n, node in enumerate(nodes):
+        place.update((output, len(leaves) + n) for output in node.outputs)
+    found = [_leaf(leaf, called[leaf], leaf in results) for leaf in leaves]
+    for node, inputs in reads.items():
+        wires = tuple(place[i] for i in inputs if i in place)
+        found.append(_node(node, wires, not results.isdisjoint(node.outputs), words, hidden))
+    return pages.boxes.near_their_readers(tuple(found))
+
+
+def _lengths(graph: FunctionGraph) -> set[Apply]:
+    """The nodes that compute lengths from lengths alone, and are no results."""
+    results, found = set(graph.outputs), set()
+    known: set[Variable] = set()
+    for node in graph.order:
+        small = all(o.ndim <= 1 for o in node.outputs)
+        if not small or not results.isdisjoint(node.outputs) or not node.inputs:
+            continue
+        counts = all(o.type.kind in "iub" for o in node.outputs)
+        of_lengths = any(i in known for i in node.inputs)
+        read = all(i in known or isinstance(i, Constant) for i in node.inputs)
+        if (node.op.unread == 0 and counts) or (read and of_lengths):
+            found.add(node)
+            known.update(node.outputs)
+    return found
 
 
 class _Words:
@@ -61,15 +108,37 @@ def _leaf(leaf: Variable, name: str, output: bool) -> pages.boxes.Box:
     return pages.boxes.Box(name, str(leaf.type), "input", title=f"input {name}: {leaf.type}", output=output)
 
 
-def _node(node: Apply, inputs: tuple[int, ...], output: bool, words: _Words) -> pages.boxes.Box:
+def _node(
+    node: Apply, inputs: tuple[int, ...], output: bool, words: _Words, lengths: Collection[Variable] = ()
+) -> pages.boxes.Box:
     name, kind, text = words.of_op(node.op)
-    operands = operand_texts(node.inputs)
+    operands = operand_texts(node.inputs, lengths)
     label = f"{name}({', '.join(operands)})" if operands else name
     first = node.outputs[0]
     detail = f"{first.name}: {first.type}" if first.name else str(first.type)
     more = f" +{len(node.outputs) - 1}" if len(node.outputs) > 1 else ""
     title = "\n".join([text, *(str(o.type) for o in node.outputs)]) + words.of_origin(node.origin)
     return pages.boxes.Box(label, detail + more, kind, inputs, title, output)
+
+
+_MOST_GROUPS = 12
+
+
+def groups_of(graph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
+    """The graphs inside of ops, each once with a title, the largest first."""
+    found: dict[FunctionGraph, list[str]] = {}
+    for node in graph.order:
+        op = node.op
+        inner = op.parameters().get("op")
+        for name, inside in subgraphs(inner if isinstance(inner, Op) else op).items():
+            found.setdefault(inside, [f"{op.name} {headline(op)[0]}" + ("" if name == "graph" else f", {name}")])
+            found[inside].append("")
+    ranked = sorted(found.items(), key=lambda pair: -len(pair[0]))
+    return [
+        (f"{titles[0]}: {counted(len(inside), 'node')}"
+         + (f", {len(titles) - 1} times" if len(titles) > 2 else ""), inside)
+        for inside, titles in ranked[:_MOST_GROUPS] if len(inside)
+    ]  # fmt: skip
 
 
 def headline(op: Op) -> tuple[str, str]:
@@ -97,11 +166,14 @@ def kind_of(op: Op) -> Kind:
     return found
 
 
-def operand_texts(inputs: Sequence[Variable]) -> list[str]:
-    """For each operand its value if that is a short constant, "·" if it is computed; nothing without constants."""
-    if not any(hasattr(i, "data") for i in inputs):
+def operand_texts(inputs: Sequence[Variable], lengths: Collection[Variable] = ()) -> list[str]:
+    """For each operand its value if that is a short constant, "·" if it is computed; nothing without constants.
+
+    `lengths`: Operands of which only this is said: "length".
+    """
+    if not any(hasattr(i, "data") or i in lengths for i in inputs):
         return []
-    return [_constant(i) if hasattr(i, "data") else "·" for i in inputs]
+    return [_constant(i) if hasattr(i, "data") else "length" if i in lengths else "·" for i in inputs]
 
 
 def _constant(constant: Variable) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from inspect import CO_VARARGS
 from types import CodeType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..record.frames import OWN, users_frame
 from ..record.quoting import one_line
@@ -118,6 +118,16 @@ def here() -> Origin:
     if cell is not None:
         return cell.origin
     return _users_line()
+
+
+def remember(leaf: Any) -> None:
+    """Keep the user's line as the one that made this leaf."""
+    leaf.made = _users_line()
+
+
+def made_at(variable: object) -> Origin:
+    """The user's lines that made a leaf; empty if they are not known."""
+    return getattr(variable, "made", ())
 
 
 def is_inheriting() -> bool:

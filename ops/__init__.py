@@ -13,6 +13,7 @@ ops are no public names, though `T.Softmax` finds one.
     random         streams of random numbers
     special        special functions, under SciPy's names
     distributions  densities, distribution functions and draws of probability distributions
+    writing        expressions as text, in Python and LaTeX
     lowered        ops that only rules make
     standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
 

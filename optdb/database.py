@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from .. import pages
 from ..graph import graph_of
 from ..record import lazy
+from ..record.spelling import counted
 from .conform import Conform
 from .contract import CONTRACT_TAGS, Contract
 from .entries import Entry, Table, past_cutoff, refusal, rows_of
 from .members import Member, caller, checked_position, names_of, refuse_clash, refuse_known, role_of, warn_if_hidden
 from .optimizers import FromFunctionOptimizer, Optimizer, SeqOptimizer
 from .order import check_order
-from .query import Query, as_query, unknown
+from .query import Query, UnknownNameError, as_query, unknown
 from .rule import Rule
 from .selection import Settings, contract_of, with_extra
 
@@ -67,6 +68,9 @@ class Database:
         """Every tag that an entry of this database has or had; a superset of the current tags."""
 
     # --- filling
+    opt_in: ClassVar[bool] = False
+    """Whether only a query that includes its name takes it: tags of what is inside do not."""
+
     def register(
         self: Self,
         name: str,
@@ -179,7 +183,14 @@ class Database:
     # --- looking
     def entries(self) -> list[Entry]:
         """Every entry, those of databases inside too, each container before what it holds."""
+        self.fill()
         return _walked(self._entries())
+
+    def fill(self) -> None:
+        """Fill the databases inside that have not been looked at yet."""
+        for member in self._members.values():
+            if isinstance(member.object, Database):
+                member.object.fill()
 
     def __getitem__(self, name: str) -> Any:
         """The entry with a name or a path ("canonicalize/local_mul_zero"), here or in a database inside.
@@ -213,6 +224,7 @@ class Database:
 
         Without a query the last column is empty.
         """
+        self.fill()
         if not query and not subqueries:
             return Table(tuple(rows_of(self._entries(), None)))
         wanted = as_query(query, subqueries)
@@ -220,7 +232,7 @@ class Database:
         return Table(tuple(rows_of(entries, wanted)))
 
     def __repr__(self) -> str:
-        return f"<{self._label()} of {len(self)} entries>"
+        return f"<{self._label()} of {counted(len(self), 'entry')}>"
 
     def members(self) -> Sequence[Entry]:
         """The entries of this database itself, in order; a database among them has its own in `inside`."""
@@ -322,7 +334,7 @@ class Database:
             if past_cutoff(entry, query) or refusal(entry, query, around):
                 continue
             if not entry.is_container:
-                found.append((entry, entry.object))
+                found.append((entry, _under(entry.name, entry.object)))
                 continue
             inner = settings if entry.object.conform is None else replace(settings, conform=entry.object.conform)
             subquery = query.inside(entry.name)
@@ -364,12 +376,25 @@ class Database:
 
     def asked(self, query: Query) -> Sequence[Entry]:
         """The members in order, with the query's extra ones.  Raises UnknownNameError for a name that is not there."""
+        self._fill_for(query)
         entries = self._entries()
         if query.extra and not self.has_positions:
             raise ValueError(f"{self._label()}: the query has extra optimizers, but this database has no positions")
         entries = with_extra(entries, query, self._label()) if query.extra else entries
-        self._check(query, entries)
+        try:
+            self._check(query, entries)
+        except UnknownNameError:  # it may be the name of a rule that has not been looked at yet
+            self.fill()
+            entries = self._entries()
+            entries = with_extra(entries, query, self._label()) if query.extra else entries
+            self._check(query, entries)
         return entries
+
+    def _fill_for(self, query: Query) -> None:
+        """Fill the databases that the query names."""
+        for member in self._members.values():
+            if isinstance(member.object, Database) and member.object.opt_in and member.name in query.include:
+                member.object.fill()
 
     # --- checks
     def _label(self) -> str:
@@ -427,3 +452,8 @@ def _without_content(member: Member) -> Member:
 def _walked(members: Iterable[Entry]) -> list[Entry]:
     """The members, recursively."""
     return [inner for entry in members for inner in entry.walk()]
+
+
+def _under(name: str, obj: Any) -> Any:
+    """The object; a rule that is registered under another name than its own has that name in journals and advice."""
+    return replace(obj, name=name) if isinstance(obj, Rule) and obj.name != name else obj

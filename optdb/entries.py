@@ -54,6 +54,8 @@ def refusal(entry: Entry, query: Query, around: frozenset[str]) -> str:
     excluded = entry.tags & query.exclude
     if excluded:
         return f"has -{min(excluded)}"
+    if entry.is_container and entry.object.opt_in and entry.name not in query.include:
+        return f"only by the name {entry.name}"
     if not entry.is_extra and not entry.tags & query.include and not _names_inside(entry) & query.include:
         return "not included"
     if not entry.is_container:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..graph import Op
@@ -154,6 +154,31 @@ class LocalGroupDB(Database):
         return TopoOptimizer(
             name=name, rules=tuple(rules), order=self.order, conform=settings.conform, strict=settings.strict
         )
+
+
+class OptInDB(EquilibriumDB):
+    """An equilibrium that only a query with its name takes: its rules serve another purpose than compilation.
+
+    `content` registers its rules when they are first looked at, since hardly any program does.
+    """
+
+    opt_in = True
+
+    def __init__(self, content: Callable[[OptInDB], object]) -> None:
+        super().__init__()
+        self._content_of: Callable[[OptInDB], object] | None = content
+        self._filled_at = self._edits
+
+    def fill(self) -> None:
+        """Register the rules, if that is still to be done."""
+        content, self._content_of = self._content_of, None
+        if content is not None:
+            content(self)
+            self._filled_at = self._edits
+
+    def state(self) -> State:
+        """The state, which is the same before and after the rules were registered."""
+        return () if self._edits == self._filled_at else super().state()
 
 
 class TopoDB(LocalGroupDB):

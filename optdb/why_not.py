@@ -17,6 +17,7 @@ from ..graph import Apply, Constant, FunctionGraph, GraphEditor, Replacement, Va
 from ..graph.editor import Budget, InnerRun
 from ..graph.match_key import match_key_of
 from ..record import record
+from ..record.spelling import counted
 from .entries import Row, admitting
 from .mismatch import Mismatch, condition_text, mismatch
 from .optimizers import Optimizer
@@ -361,7 +362,8 @@ def _place_text(row: Row, run: _Run) -> str:
     begin, end = run.span(row.path.partition("/")[0])
     names = run.names(begin)
     after = f", after {', '.join(names)}" if names else ""
-    return f"position {row.position} ({row.path}): ran after {begin} rewrites{after}; its optimizer made {end - begin}"
+    ran = f"ran after {counted(begin, 'rewrite')}{after}; its optimizer made {end - begin}"
+    return f"position {row.position} ({row.path}): {ran}"
 
 
 def _selecting(database: Database, row: Row, query: Query) -> str:
@@ -395,7 +397,7 @@ def _entry_text(entry: Replacement) -> str:
 def _when(position: int, last: int) -> str:
     if position == 0:
         return ", in the graph as you built it"
-    return ", in the optimized graph" if position == last else f", after {position} rewrites"
+    return ", in the optimized graph" if position == last else f", after {counted(position, 'rewrite')}"
 
 
 def _line_of(variable: Variable) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         curves,
         database_form,
         database_page,
+        figure,
         graph_svg,
         markup,
         mathml,
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
         page,
         tables,
         theme,
+        values,
     )
 
 __all__ = [
-    "bars", "boxes", "curves", "database_form", "database_page", "graph_svg", "markup", "mathml", "notebook", "page",
-    "tables", "theme",
+    "bars", "boxes", "curves", "database_form", "database_page", "figure", "graph_svg", "markup", "mathml", "notebook",
+    "page", "tables", "theme", "values",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

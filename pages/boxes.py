@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..record import record
 
@@ -57,6 +58,40 @@ def layers_of(inputs: Sequence[Sequence[int]]) -> list[int]:
         if users[k] and len(set(inputs[k])) <= len(users[k]):
             rows[k] = min(rows[user] for user in users[k]) - 1
     return rows
+
+
+_FAR = 2
+"""Rows between two readers of an input from which each has a box of its own."""
+
+
+def near_their_readers(boxes: Sequence[Box]) -> tuple[Box, ...]:
+    """Return the boxes with a copy of an input for each group of its readers that is far from the others."""
+    rows = layers_of([box.inputs for box in boxes])
+    readers: dict[int, list[int]] = {}
+    for k, box in enumerate(boxes):
+        for i in dict.fromkeys(box.inputs):
+            if boxes[i].kind == "input" and not boxes[i].output:
+                readers.setdefault(i, []).append(k)
+    copies: list[Box] = []
+    instead: dict[tuple[int, int], int] = {}
+    for i, users in readers.items():
+        users.sort(key=rows.__getitem__)
+        last = rows[users[0]]
+        own = -1
+        for user in users:
+            if rows[user] - last > _FAR:
+                own = len(copies)
+                copies.append(boxes[i])
+            last = rows[user]
+            if own >= 0:
+                instead[user, i] = own
+    if not copies:
+        return tuple(boxes)
+    shift = len(copies)
+    moved = [
+        replace(box, inputs=tuple(instead.get((k, i), i + shift) for i in box.inputs)) for k, box in enumerate(boxes)
+    ]
+    return (*copies, *moved)
 
 
 def folded(boxes: Sequence[Box], limit: int = 120) -> Folded:

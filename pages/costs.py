@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..record.spelling import counted
 from .flame import Flame, flame
 from .held import Held, held
 from .markup import element, escaped
@@ -12,7 +13,7 @@ from .memory import Life, Step, memory
 from .roofline import Kernel, roofline
 from .run_rows import run_rows
 from .script_data import works_of
-from .tables import amount, counted, seconds, table
+from .tables import amount, seconds, table
 from .threads import Bar, Lane, threads
 from .timeline import Span, timeline
 
@@ -31,7 +32,8 @@ def spans_of(profile: Record) -> list[Span]:
             idle.append(took)
             continue
         waited = float(child.get("waiting") or 0)
-        note = f"{child['nodes_after']:,} nodes" + (f", waited {seconds(waited)}" if waited >= SHOWN_WAITING else "")
+        note = counted(child["nodes_after"], "node")
+        note += f", waited {seconds(waited)}" if waited >= SHOWN_WAITING else ""
         found.append(Span(str(child["name"]), begin, took, "fused" if child.get("passes") else "elementwise", note))
         begin += took
     if idle:

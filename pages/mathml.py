@@ -2,7 +2,7 @@
 
     formula = row;  row = {item};  item = atom [^ group] [_ group];  group = "{" row "}"
 
-It reads the LaTeX that ops/core/latex.py writes, and no more of LaTeX than that.
+It reads the LaTeX that ops/writing/latex.py writes, and no more of LaTeX than that.
 """
 
 from __future__ import annotations
@@ -16,12 +16,21 @@ _TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _OPERATORS = {
     r"\cdot": "⋅", r"\times": "×", r"\odot": "⊙", r"\neg": "¬", r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\lt": "<",
     r"\gt": ">", r"\wedge": "∧", r"\vee": "∨", r"\bmod": "mod", r"\sum": "∑", r"\prod": "∏", r"\sim": "∼",
+    r"\oplus": "⊕", r"\ll": "≪", r"\gg": "≫", r"\lfloor": "⌊", r"\rfloor": "⌋",
 }  # fmt: skip
 _NAMES = "log sin cos tan arcsin arccos arctan sinh cosh tanh det max min"
 _LETTERS = {rf"\{name}": name for name in _NAMES.split()} | {
     r"\Gamma": "Γ", r"\sigma": "σ", r"\infty": "∞", r"\top": "⊤", r"\square": "□", r"\backslash": "\\",
 }  # fmt: skip
-_WORDS = {r"\operatorname": "mi", r"\mathit": "mi", r"\mathrm": "mi", r"\text": "mtext"}
+_WORDS = {
+    r"\operatorname": "mi", r"\mathit": "mi", r"\mathrm": "mi", r"\mathbf": "mi", r"\boldsymbol": "mi",
+    r"\text": "mtext", r"\mathbin": "mo",
+}  # fmt: skip
+_STYLES = {
+    r"\mathit": "font-style:italic", r"\mathbf": "font-weight:bold;font-style:normal",
+    r"\boldsymbol": "font-weight:bold;font-style:italic", r"\operatorname": "font-style:normal",
+    r"\mathrm": "font-style:normal",
+}  # fmt: skip
 _SPACE = element("mspace", width="0.17em")
 
 
@@ -80,6 +89,8 @@ class _Parser:
                 above = self.group()
             else:
                 below = self.group()
+        if below and base in _LIMITS:
+            return element("munder", base + below)
         if above and below:
             return element("msubsup", base + below + above)
         return element("msup", base + above) if above else element("msub", base + below) if below else base
@@ -95,8 +106,7 @@ class _Parser:
         if token in _COMMANDS:
             return _COMMANDS[token](self)
         if token in _WORDS:
-            italic = "font-style:italic" if token == r"\mathit" else None
-            return element(_WORDS[token], escaped(self.word()), style=italic)
+            return element(_WORDS[token], escaped(self.word()), style=_STYLES.get(token))
         if token in _OPERATORS:
             return element("mo", escaped(_OPERATORS[token]))
         if token in _LETTERS or token.isalpha():
@@ -119,37 +129,60 @@ class _Parser:
             parts.append(known or token.removeprefix("\\"))
             if known and self.token == " ":  # which ends the command
                 self.take()
-        return "".join(parts)
+        text = "".join(parts)
+        return text.rstrip(" ") + "\u00a0" * (len(text) - len(text.rstrip(" ")))  # MathML drops spaces at the end
+
+
+_TALL = ("<mfrac", "<mtable", "<munder", "<msqrt")
+"""Elements that are higher than a line, so that parentheses around them grow."""
+_LIMITS = frozenset([*(element("mo", sign) for sign in "∑∏"), *(element("mi", name) for name in ("max", "min"))])
+"""Signs whose index stands below them."""
 
 
 def _fenced(parser: _Parser) -> str:
     opening = parser.take()
     content = parser.row((r"\right",))
     parser.expect(r"\right")
-    signs = [element("mo", escaped(sign), stretchy="true") for sign in (opening, parser.take())]
+    tall = any(mark in content for mark in _TALL)
+    stretchy = "true" if tall else "false"
+    signs = [
+        element("mo", escaped(_OPERATORS.get(sign, sign)), stretchy=stretchy) for sign in (opening, parser.take())
+    ]
     return element("mrow", signs[0] + content + signs[1])
 
 
-def _cases(parser: _Parser) -> str:
-    parser.word()
+def _phantom(parser: _Parser) -> str:
+    return element("mphantom", parser.group())
+
+
+def _rows(parser: _Parser) -> str:
+    kind = parser.word()
     rows = []
     while parser.token != r"\end":
         cells = [parser.row(("&", r"\\", r"\end"))]
         while parser.token == "&":
             parser.take()
             cells.append(parser.row(("&", r"\\", r"\end")))
-        rows.append(element("mtr", [element("mtd", cell) for cell in cells]))
+        if kind == "aligned":  # one column; its mark of alignment stands in front
+            cells = ["".join(cells)]
+        align = None if kind == "bmatrix" else "text-align:left"
+        rows.append(element("mtr", [element("mtd", cell, style=align) for cell in cells]))
         if parser.token == r"\\":
             parser.take()
     parser.expect(r"\end")
     parser.word()
-    return element("mrow", element("mo", "{", stretchy="true") + element("mtable", rows))
+    table = element("mtable", rows, displaystyle="true" if kind == "aligned" else None)
+    signs = {"cases": ("{", ""), "bmatrix": ("[", "]")}.get(kind, ("", ""))
+    left, right = (element("mo", sign, stretchy="true") if sign else "" for sign in signs)
+    return element("mrow", left + table + right)
 
 
 _COMMANDS: dict[str, Callable[[_Parser], str]] = {
     r"\frac": lambda parser: element("mfrac", parser.group() + parser.group()),
     r"\sqrt": lambda parser: element("msqrt", parser.group()),
     r"\left": _fenced,
-    r"\begin": _cases,
+    r"\begin": _rows,
+    r"\phantom": _phantom,
+    r"\quad": lambda parser: element("mspace", width="1em"),
     r"\,": lambda parser: _SPACE,
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..record.spelling import counted
 from .boxes import Box
 from .costs import SHOWN_WAITING, changed, flame_of, rule_rows, spans_of
 from .flame import flame
 from .graph_svg import graph_svg
 from .markup import element, escaped
 from .run_rows import Row, run_rows
-from .tables import Cell, counted, seconds, table
+from .tables import Cell, seconds, table
 from .timeline import timeline
 
 _MOST_ROWS = 20
@@ -209,7 +210,8 @@ def trace_form(
     rest = count - len(shown)
     parts += [element("i", f"... {rest:,} more: slice the trace or filter it")] if rest else []
     bodies = [folded(f"inside {title}", form) for title, form in inside]
-    return element("b", f"{count:,} of {total:,} rewrites") + element("div", parts, style=_SCROLLED) + "".join(bodies)
+    head = element("b", f"{count:,} of {counted(total, 'rewrite')}")
+    return head + element("div", parts, style=_SCROLLED) + "".join(bodies)
 
 
 def _rewrite_title(r: Mapping[str, Any]) -> str:

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..record.spelling import counted
 from .costs import memory_parts, optimizer_parts, run_parts
 from .markup import element, escaped
 from .notebook import change_form, folded
 from .script_data import script_data
-from .tables import amount, counted, seconds, table
+from .tables import amount, seconds, table
 from .theme import KINDS, STYLE
 
 Record = Mapping[str, Any]
@@ -119,7 +120,7 @@ def _article(record: Record, number: int) -> str:
 def _graphs(record: Record) -> Iterator[str]:
     before, after = record["graphs"]["before"], record["graphs"]["after"]
     facts = [
-        f"{before['nodes']:,} nodes became {after['nodes']:,}", f"mode {record.get('mode', '?')}",
+        f"{counted(before['nodes'], 'node')} became {after['nodes']:,}", f"mode {record.get('mode', '?')}",
         f"backend {record.get('backend', '?')}",
         f"{'C from the cache, loaded' if record.get('from_cache') else 'compiled'} in "
         + seconds(float(record.get("compile_seconds") or 0)),
@@ -177,7 +178,7 @@ def _rewrites(record: Record) -> Iterator[str]:
         return
     count, total = len(trace["rewrites"]), trace.get("total", len(trace["rewrites"]))
     if count < total:
-        yield element("p", f"{total:,} rewrites; the first {count:,} are shown.", class_="facts")
+        yield element("p", f"{counted(total, 'rewrite')}; the first {count:,} are shown.", class_="facts")
     yield element("div", [
         element("button", "◀", data_by=-1, aria_label="back"),
         element("input", type="range", min=0, max=count, value=0, aria_label="rewrite"),

@@ -50,11 +50,6 @@ def seconds(value: float) -> str:
     return f"{value * 1e3:.2f} ms" if value >= 1e-3 else f"{value * 1e6:.1f} us"
 
 
-def counted(count: int, word: str, plural: str = "") -> str:
-    """A number with what it counts: 1 buffer, 12 buffers."""
-    return f"{count:,} {word if count == 1 else plural or f'{word}s'}"
-
-
 def amount(count: float, unit: str = "B") -> str:
     """A size for people: 512 B, 1.5 MB."""
     for prefix in ("", "k", "M", "G"):

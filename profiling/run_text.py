@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..record.spelling import counted
 from .advice import SMALL
 from .bodies import AROUND
 from .headline import Line, duration, headline, outlined
@@ -87,10 +88,8 @@ def _head(profile: RunProfile) -> Iterator[str]:
     steps = profile.steps
     yield "Run Profile"
     yield "-----------"
-    yield (
-        f" {profile.name}  {profile.calls} call{'s' * (profile.calls != 1)}  {profile.seconds:.6f}s in calls "
-        f"({1e6 * each:.1f} us each){skipped}"
-    )
+    calls = counted(profile.calls, "call")
+    yield f" {profile.name}  {calls}  {profile.seconds:.6f}s in calls ({1e6 * each:.1f} us each){skipped}"
     yield f"   {profile.step_seconds:.6f}s in {len(steps)} nodes, {outside:.6f}s around them"
     yield f"   {profile.compile_seconds:.3f}s to compile, not part of the above"
     if not profile.calls:
@@ -106,7 +105,7 @@ def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterato
     yield from (_row(profile, line, roofline, divided) for line in lines[:most])
     if len(lines) > most:
         rest = [line.node.seconds for line in lines[most:] if not line.depth]
-        more = f"  {profile.share(sum(rest)):5.1f}% in {len(rest):,} more nodes" if rest else ""
+        more = f"  {profile.share(sum(rest)):5.1f}% in {counted(len(rest), 'more node')}" if rest else ""
         yield more or f"         {len(lines) - most:,} more nodes inside it"
 
 

@@ -9,6 +9,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..record.spelling import counted
+
 if TYPE_CHECKING:
     from .optimizer import OptimizerProfile, RuleProfile
 
@@ -39,7 +41,8 @@ def summary_lines(profile: OptimizerProfile) -> Iterator[str]:
     failures = profile.all_failures()
     if failures:
         yield ""
-        yield f"{len(failures)} rules or optimizers failed and were left out: {_few_names([f.rule for f in failures])}"
+        were = "rule or optimizer failed and was" if len(failures) == 1 else "rules or optimizers failed and were"
+        yield f"{len(failures)} {were} left out: {_few_names([f.rule for f in failures])}"
 
 
 def headline(profile: OptimizerProfile) -> Iterator[str]:
@@ -150,8 +153,8 @@ def _idle_lines(profile: OptimizerProfile) -> Iterator[str]:
     tried = sum(row.tried for row in idle)
     share = _share(seconds, profile.time).strip()
     yield ""
-    count = f"{len(idle)} rule{'s' * (len(idle) != 1)}"
-    yield f"  {count} only cost time here: {seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    what = f"{seconds:.4f} s ({share}), tried {tried:,} times, never applied."
+    yield f"  {counted(len(idle), 'rule')} only cost time here: {what}"
     yield "  Without the slowest of them:"
     yield from textwrap.wrap(
         excluding(profile), WIDTH - 4, initial_indent="    ", subsequent_indent=" " * 19, break_long_words=False

@@ -5,7 +5,7 @@ file of another language it goes through the function of that language, which le
 
     C comments      c_comment        C strings, #line    c_string         C identifiers   cbackend/bundle/names.py
     Makefiles       make_word        JSON in a page      page_json        HTML, SVG       pages/markup.py
-    lines of text   one_line         shell               shlex.quote      LaTeX           ops/core/latex.py
+    lines of text   one_line         shell               shlex.quote      LaTeX           ops/writing/latex.py
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def by_name(name: str) -> Target:
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The error message for an unknown name: the closest known name, or else all of them."""
     known = list(known)
-    near = nearest(name, known)
+    near = nearest(name, known, least=0.7)  # another architecture is no misspelling
     meant = f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(known)}"
     return f"no {kind} is called {name!r}; {meant}"
 

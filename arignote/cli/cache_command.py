@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 
@@ -14,6 +15,7 @@ from ..cbackend.cache.entry import Kind
 from ..cbackend.cache.store import Cache, CacheWarning
 from ..cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, forget, trim, verify
 from ..options import process_options
+from ..record.spelling import counted
 
 ACTIONS = {
     "size": "folder and bytes (the default)", "list": "each entry", "verify": "look for damage", "trim": "remove what "
@@ -56,13 +58,35 @@ def size(cache: Cache) -> str:
 
 def listing(cache: Cache) -> str:
     """Return one line per entry, the most recently used first; beside each library lies its C with the suffix `.c`."""
-    lines = [_line(entry) for entry in reversed(entries(cache))]
-    return "\n".join([f"{'used':<17}{'size':>10}  entry", *lines, size(cache)])
+    listed = list(reversed(entries(cache)))
+    lines = [_line(entry, read=k < _MOST_READ) for k, entry in enumerate(listed)]
+    return "\n".join([f"{'used':<17}{'size':>10}  {'entry':<16}  what it computes", *lines, size(cache)])
 
 
-def _line(entry: EntryInfo) -> str:
+_MOST_READ = 200
+"""Libraries whose C is looked into."""
+_LONGEST = 60
+_KERNEL = re.compile(r"^/\* (y0 = .*?) ?\*/", re.M)
+_STEP = re.compile(r"^    /\* \d+: \w+(?:, \w+)* = (\w+)\(", re.M)
+
+
+def _line(entry: EntryInfo, read: bool) -> str:
     used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-    return f"{used:<17}{_bytes(entry.size):>10}  {entry.path.name}"
+    what = _content(entry) if read and entry.kind is Kind.LIBRARY else entry.kind.name.lower()
+    return f"{used:<17}{_bytes(entry.size):>10}  {entry.path.stem[:8]}..{entry.path.suffix:<6}  {what}".rstrip()
+
+
+def _content(entry: EntryInfo) -> str:
+    """The kernels and the steps of a library; functions of all names that compute the same share it."""
+    try:
+        text = entry.path.with_suffix(".c").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    kernels = list(dict.fromkeys(_KERNEL.findall(text)))
+    steps = list(dict.fromkeys(name for name in _STEP.findall(text) if name not in ("fused", "inplace")))
+    shown = [kernels[0] if len(kernels[0]) <= _LONGEST else f"{kernels[0][:_LONGEST]}..."] if kernels else []
+    shown += [counted(len(kernels) - 1, "more kernel")] if len(kernels) > 1 else []
+    return "; ".join([*shown, *steps[:6]])
 
 
 def _verify(cache: Cache) -> int:
@@ -70,7 +94,7 @@ def _verify(cache: Cache) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CacheWarning)  # said below, by name
         sound, unsound = verify(cache)
-        print(f"{sound} entries are sound")
+        print(f"{counted(sound, 'entry')} sound")
         for name in unsound:
             print(f"damaged, moved aside, will be compiled anew when needed: {name}")
         toolchain = Toolchain.find(cache, process_options().cc)
@@ -86,7 +110,7 @@ def _verify(cache: Cache) -> int:
 
 
 def _removed(done: Trimmed) -> str:
-    removed = f"removed {done.removed} entries, {_bytes(done.removed_bytes)}"
+    removed = f"removed {counted(done.removed, 'entry')}, {_bytes(done.removed_bytes)}"
     return f"{removed}; {done.kept} remain, {_bytes(done.kept_bytes)}"
 
 

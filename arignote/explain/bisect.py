@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import later
+from .. import later, pages
 from ..database import optdb
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Replacement
@@ -63,6 +63,16 @@ class Verdict:
             "fault": self.fault, "rule": self.rule, "rewrite": rewrite, "difference": self.difference,
             "contract": self.contract, "evaluations": self.evaluations,
         }  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """The verdict, and the rewrite at fault as lines removed and added."""
+        head, *_ = str(self).split("\n")
+        advice = f'without it: mode.excluding("{self.rule}")' if self.rule else ""
+        parts = [pages.markup.element("b", pages.markup.escaped(head))]
+        parts += [] if self.rewrite is None else [self.rewrite._repr_html_()]
+        code = pages.markup.element("code", pages.markup.escaped(advice))
+        parts += [pages.markup.element("div", code)] if advice else []
+        return "".join(parts)
 
     def __str__(self) -> str:
         tried = f"({self.evaluations} {'states were' if self.evaluations != 1 else 'state was'} evaluated)"

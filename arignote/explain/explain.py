@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..cbackend.driver.spelling import spelled
 from ..engines.registry import title
 from ..graph.editor import InnerRun
+from ..record.spelling import counted
 from .replay import Replay
 from .trace import LONG, Trace
 
@@ -29,7 +30,7 @@ LINES = 40
 def explanation(f: Function) -> Iterator[str]:
     """The lines of `f.explain()`."""
     replay, reported = Replay(f.unoptimized_graph, f.journal), len(f.journal) <= LONG
-    yield f"{f.name}: as built, {len(f.unoptimized_graph):,} nodes"
+    yield f"{f.name}: as built, {counted(len(f.unoptimized_graph), 'node')}"
     before = replay.lines()
     yield from _cut(before)
     for stage, numbers in stages(f.trace):
@@ -46,7 +47,7 @@ def explanation(f: Function) -> Iterator[str]:
         yield from _cut(changed_lines(before, after) or ([] if inside else ["only made equal values one"]))
         before = after
     yield ""
-    yield f"optimized, mode {f.mode.name or f.mode.optimizer}: {len(f.graph):,} nodes"
+    yield f"optimized, mode {f.mode.name or f.mode.optimizer}: {counted(len(f.graph), 'node')}"
     if getattr(f.optimizer_profile, "stop", ""):
         yield f"  stopped: {f.optimizer_profile.stop}"
     yield from _cut(str(f.graph).splitlines())
@@ -100,7 +101,7 @@ def _code(f: Function) -> Iterator[str]:
     for step in program.steps:
         if getattr(step, "kernel", False):
             launched.setdefault(spelled(step), []).append(step.site)
-    yield f"{len(program.kernels)} kernels, {len(program.sites):,} steps"
+    yield f"{counted(len(program.kernels), 'kernel')}, {counted(len(program.sites), 'step')}"
     rows = []
     for kernel in program.kernels:
         sites = launched.get(kernel.name, [])

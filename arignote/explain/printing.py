@@ -1,28 +1,22 @@
-"""Expressions as text: `dprint`, a tree from the outputs down, and `pprint`, one line in the notation of NumPy."""
+"""Expressions as text: `dprint`, a tree from the outputs down, and `pprint`, what a person would write."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 from ..function.compiled import Function
-from ..graph import FunctionGraph, Variable
-from ..graph.fgraph import graph_of
-from ..graph.text import constant_label, op_text
-from ..ops.control.laziness import titles_of
+from ..graph import FunctionGraph, Variable, toposort
+from ..graph.text import constant_label, op_text, subgraphs
 from ..ops.core.shared import SharedVariable
-
-PRECEDENCE = {
-    "**": 6, "*": 4, "/": 4, "//": 4, "%": 4, "@": 4, "+": 3, "-": 3, "<": 2, "<=": 2, ">": 2, ">=": 2, "==": 2,
-    "!=": 2, "&": 1, "|": 1, "^": 1,
-}  # fmt: skip
-"""Python's operators between two operands; tighter ones have larger numbers."""
-PREFIX, ATOM = 5, 9
-_LONGEST = 100_000
+from ..ops.core.tensor import TensorVariable
+from ..record import lazy
+from ..record.spelling import nearest
 
 
-def _outputs(thing: Any) -> Sequence[Variable]:
+def expression_outputs(thing: Any, asker: str = "") -> Sequence[Variable]:
+    """The variables of an expression, a list of them, a graph or a function.  Raises TypeError, naming `asker`."""
     if isinstance(thing, Function):
         return thing.graph.outputs
     if isinstance(thing, FunctionGraph):
@@ -30,51 +24,74 @@ def _outputs(thing: Any) -> Sequence[Variable]:
     found = list(thing) if isinstance(thing, (list, tuple)) else [thing]
     for v in found:
         if not isinstance(v, Variable):
-            raise TypeError(f"expected a variable, a graph or a function, got {v!r}")
+            raise TypeError(f"{asker}: expected a variable, a graph or a function, got {v!r}".removeprefix(": "))
     return found
 
 
-def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None) -> None:
+def dprint(thing: Any, file: TextIO | None = None, depth: int | None = None, inner: bool = True) -> None:
     """Print a tree: one line per value with op, type and an id; a repeated value shows only its id.
 
     The bodies of loops and choices follow, a tree each.
 
     Args:
-        thing: a variable, a list of them, a FunctionGraph or a compiled function.
-        file: where to print; default: standard output.
-        depth: how many levels to show; default: all.
+        thing: A variable, a list of them, a FunctionGraph or a compiled function.
+        file: The file to print to; default: standard output.
+        depth: The number of levels to show; default: all.
+        inner: Show the graphs inside of ops, such as fused groups and bodies of loops, below the tree.
     """
-    lines: list[str] = []
-    stack = [("", list(_outputs(thing)))]
-    while stack:
-        title, outputs = stack.pop()
-        lines += [*(["", f"inside {title}:"] if title else []), *tree_lines(outputs, depth)]
-        stack += [(name, list(body.outputs)) for body, name in titles_of(graph_of(outputs, "dprint")).items()][::-1]
-    print("\n".join(lines), file=file or sys.stdout)
+    print("\n".join(tree_lines(expression_outputs(thing, "dprint"), depth, inner)), file=file or sys.stdout)
 
 
-def tree_lines(outputs: Sequence[Variable], depth: int | None = None) -> list[str]:
+def tree_lines(outputs: Sequence[Variable], depth: int | None = None, inner: bool = True) -> list[str]:
     """The lines of `dprint`."""
-    ids: dict[Variable, str] = {}
-    lines: list[str] = []
-    stack: list[tuple[Variable, str, str, int]] = [(o, "", "", 0) for o in reversed(outputs)]
-    while stack:
-        variable, head, below, level = stack.pop()
-        if variable in ids:
-            lines.append(f"{head}{ids[variable]} ...")
-            continue
-        ids[variable] = f"[id {len(ids)}]"
-        lines.append(f"{head}{_label(variable)} {ids[variable]} <{variable.type}>")
-        if variable.owner is None or (depth is not None and level + 1 >= depth):
-            continue
-        inputs = variable.owner.inputs
-        for position, i in reversed(list(enumerate(inputs))):
-            last = position == len(inputs) - 1
-            if level < 200:  # deeper trees go on without growing to the right
-                stack.append((i, below + (" └─ " if last else " ├─ "), below + ("    " if last else " │  "), level + 1))
-            else:
-                stack.append((i, below + " ·· ", below, level + 1))
-    return lines
+    tree = _Tree(depth)
+    tree.add(outputs)
+    if inner:
+        tree.add_graphs()
+    return tree.lines
+
+
+class _Tree:
+    """The lines of a tree, the ids of its values, and the graphs inside of its ops with the ids of their nodes."""
+
+    def __init__(self, depth: int | None) -> None:
+        self.depth = depth
+        self.lines: list[str] = []
+        self._ids: dict[Variable, str] = {}
+        self._graphs: dict[FunctionGraph, list[str]] = {}
+
+    def add(self, outputs: Sequence[Variable], indent: str = "") -> None:
+        """Add the lines of the values that `outputs` depend on."""
+        stack = [(o, indent, indent, 0) for o in reversed(outputs)]
+        while stack:
+            variable, head, below, level = stack.pop()
+            if variable in self._ids:
+                self.lines.append(f"{head}{self._ids[variable]} ...")
+                continue
+            own = self._ids[variable] = f"[id {len(self._ids)}]"
+            self.lines.append(f"{head}{_label(variable)} {own} <{variable.type}>")
+            if variable.owner is None or (self.depth is not None and level + 1 >= self.depth):
+                continue
+            for field, graph in subgraphs(variable.owner.op).items():
+                of = "" if field.rpartition(".")[2] == "graph" else f", {field}"
+                self._graphs.setdefault(graph, []).append(f"{variable.owner.op.name} {own}{of}")
+            inputs = variable.owner.inputs
+            for position, i in reversed(list(enumerate(inputs))):
+                last = position == len(inputs) - 1
+                if level < 200:  # deeper trees go on without growing to the right
+                    marks = (" └─ ", "    ") if last else (" ├─ ", " │  ")
+                    stack.append((i, below + marks[0], below + marks[1], level + 1))
+                else:
+                    stack.append((i, below + " ·· ", below, level + 1))
+
+    def add_graphs(self) -> None:
+        """Add the graphs inside of ops, each once, and those inside of these."""
+        shown = 0
+        while shown < len(self._graphs):
+            graph = list(self._graphs)[shown]
+            self.lines += ["", "; ".join(self._graphs[graph]) + ":"]
+            self.add(graph.outputs, " ")
+            shown += 1
 
 
 def _label(variable: Variable) -> str:
@@ -87,51 +104,84 @@ def _label(variable: Variable) -> str:
     return f"{op_text(variable.owner.op)}{several}{name}"
 
 
-def pprint(thing: Any) -> str:
-    """Return the expression as a user would write it: `exp((x * 2.0) + y)`, without needless parentheses.
+expressions = lazy.module("...ops.writing.expressions", __name__)
+simplifying = lazy.module(".simplifying", __package__)
 
-    A value that is used twice is written twice; an expression that grows beyond 100,000 characters is cut with "...".
+STYLES = ("text", "python", "numpy", "latex")
+
+
+class Printed(str):
+    """The text of an expression.  `names`: its leaves, and the constants that are too large to be spelled out."""
+
+    __slots__ = ("names",)
+    names: Mapping[str, Variable]
+
+
+def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Mapping[str, Any] | None = None) -> str:
+    """Return the expression as a person would write it: `X.T @ (p - t) / n` with `p` and `n` defined below it.
+
+    The text means the same value: it is Python in which the names of `arignote.ops` are known.  Parts that are used
+    again, and parts of long expressions, are named below it; a part that a variable of Python holds has its name.
+
+    Args:
+        thing: A variable, a list of them, a FunctionGraph or a compiled function.
+        simplify: Show the form to which the query `print` leads, in which lengths that meet are taken as equal, so that
+            what only broadcasting at run time would need is left out.  False shows each op as it stands.  Expressions
+            of more than 1,500 nodes are never simplified.
+        style: "text"; "python" for code with `T.`; "numpy" for code with NumPy and SciPy; "latex".
+        names: Variables by the names that they shall have; default: the variables of the caller.
+
+    Raises:
+        TypeError: `thing` holds no expression.
+        ValueError: The style is unknown.
     """
-    return ", ".join(_expression(o) for o in _outputs(thing))
+    if style not in STYLES:
+        close = nearest(style, STYLES) if isinstance(style, str) else []
+        raise ValueError(f"pprint: style is {style!r}; expected one of {', '.join(STYLES)}"
+                         + (f"; did you mean {close[0]!r}?" if close else ""))  # fmt: skip
+    outputs = expression_outputs(thing, "pprint")
+    wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
+    shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)
+    if style == "latex":
+        return expressions.formula(shown, wishes)
+    found = expressions.written(shown, style, wishes, loose=simplify)
+    text = Printed(expressions.laid_out(found) if style == "text" else expressions.code(found))
+    text.names = found.names
+    return text
 
 
-def _expression(output: Variable) -> str:
-    texts: dict[Variable, tuple[str, int]] = {}
-    stack = [output]
-    while stack:
-        variable = stack[-1]
-        node = variable.owner
-        if variable in texts:
-            stack.pop()
-        elif node is None:
-            texts[variable] = (_leaf(variable), ATOM)
-        elif missing := [i for i in node.inputs if i not in texts]:
-            stack.extend(missing)
-        else:
-            texts[variable] = _applied(variable, [texts[i] for i in node.inputs])
-    return texts[output][0]
+def held_by(frame: Any) -> dict[str, Variable]:
+    """The variables that names of a frame stand for, those of the module behind them."""
+    found = {**frame.f_globals, **frame.f_locals}
+    return {name: v for name, v in found.items() if isinstance(v, Variable) and not name.startswith("_")}
 
 
-def _leaf(variable: Variable) -> str:
-    data = getattr(variable, "data", None)
-    if data is None:
-        return variable.name or "_"
-    return repr(data.item()) if data.ndim == 0 else constant_label(data)
+def wishes_of(outputs: Sequence[Variable], names: Mapping[str, Any]) -> dict[Variable, str]:
+    """The names for parts of the expression, and for its leaves without a name of their own."""
+    parts = {o for node in toposort(outputs) for o in node.outputs}.difference(outputs)
+    parts.update(i for node in toposort(outputs) for i in node.inputs if i.owner is None and not i.name)
+    return {v: name for name, v in names.items() if isinstance(v, Variable) and v in parts}
 
 
-def _applied(variable: Variable, operands: list[tuple[str, int]]) -> tuple[str, int]:
-    node = variable.owner
-    assert node is not None
-    sign = getattr(node.op, "sign", "")
-    if sign and len(operands) == 1:
-        text, binding = operands[0]
-        result = (f"{sign}{text if binding >= PREFIX else f'({text})'}", PREFIX)
-    elif sign:
-        binding = PRECEDENCE[sign]
-        # The right operand of - and / binds tighter than the operation itself.
-        parts = [t if b > binding or (b == binding and n == 0) else f"({t})" for n, (t, b) in enumerate(operands)]
-        result = (f" {sign} ".join(parts), binding)
-    else:
-        several = f"[{variable.index}]" if len(node.outputs) > 1 else ""
-        result = (f"{op_text(node.op)}({', '.join(t for t, _ in operands)}){several}", ATOM)
-    return result if len(result[0]) <= _LONGEST else ("...", ATOM)
+def shown_form(
+    outputs: Sequence[Variable], wishes: Mapping[Variable, str]
+) -> tuple[list[Variable], dict[Variable, str]]:
+    """The simplified outputs, and the names of their parts: a part keeps its name if its simplified form is a part."""
+    parts = [v for v in wishes if v.owner is not None]
+    parts += [o for node in toposort(outputs) for o in node.outputs if o.name and o not in wishes]
+    *shown, = simplifying.simplified([*outputs, *parts])
+    kept = {v: name for v, name in wishes.items() if v.owner is None}
+    for part, form in zip(parts, shown[len(outputs) :], strict=True):
+        if form.owner is not None:
+            kept.setdefault(form, wishes.get(part) or part.name or "")
+    return shown[: len(outputs)], kept
+
+
+def _prepared(variable: TensorVariable) -> tuple[list[Variable], dict[Variable, str]]:
+    """The form of an expression in a notebook, with the names of the user's own variables."""
+    main = sys.modules.get("__main__")
+    names = {name: v for name, v in dict(vars(main)).items() if isinstance(v, Variable)} if main else {}
+    return shown_form([variable], wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")}))
+
+
+TensorVariable._shown_form = _prepared  # type: ignore[assignment]

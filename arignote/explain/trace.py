@@ -22,6 +22,7 @@ from ..graph.collector import gc_paused
 from ..profiling import OptimizerProfile
 from ..record import record
 from ..record.cached import cached_property
+from ..record.spelling import counted
 from .delta import Delta
 from .replay import Replay, described
 
@@ -59,6 +60,9 @@ class Rewrite:
 
     def __repr__(self) -> str:
         return f"<rewrite {self.place}: {self.rule}: {self.before} -> {self.after}>"
+
+    def _repr_html_(self) -> str:
+        return pages.notebook.trace_form([self.to_dict()], 1, 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The rewrite as plain data, ready for JSON."""
@@ -228,7 +232,7 @@ class Trace(Sequence[Rewrite]):
         yield f"... {len(self) - SHOWN // 2:,} more; slice the trace or filter it to see them"
 
     def __repr__(self) -> str:
-        return f"<trace of {len(self):,} rewrites>"
+        return f"<trace of {counted(len(self), 'rewrite')}>"
 
     def _repr_html_(self) -> str:
         shown = [r.to_dict() for r in self._first()]
@@ -279,6 +283,12 @@ class Stepper:
     def rewrite(self) -> Rewrite | None:
         """The rewrite that led to this state; None for the user's graph."""
         return self._trace.every[self.position - 1] if self.position else None
+
+    def _repr_html_(self) -> str:
+        """The graph of this state, below the rewrite that led to it."""
+        head = pages.markup.element("b", pages.markup.escaped(repr(self)))
+        rewrite = "" if self.rewrite is None else self.rewrite._repr_html_()
+        return head + rewrite + self.graph._repr_html_()
 
     @property
     def graph(self) -> FunctionGraph:

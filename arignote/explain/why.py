@@ -10,6 +10,7 @@ from .. import pages
 from ..cbackend.driver.page import CFile, Place
 from ..graph import Apply, FunctionGraph, SourceLine, Variable, union
 from ..record import record
+from ..record.spelling import counted
 from .replay import Node, Replay, described
 from .trace import LONG, Rewrite, Trace
 
@@ -58,7 +59,7 @@ class Why:
         out += [f"  is {node}" for node in self.nodes[:SHOWN]] or ["  is not in the optimized graph any more"]
         out += ["", "comes from"]
         out += [f"  {line}  {line.code}".rstrip() for line in self.lines[:SHOWN]] or ["  no line that is known"]
-        many = f"some of {self.untold:,} rewrites, too many to be told" if self.untold else ""
+        many = f"some of {counted(self.untold, 'rewrite')}, too many to be told" if self.untold else ""
         count = f"{len(self.rewrites)} rewrite{'s' * (len(self.rewrites) != 1)}"
         out += ["", f"was shaped by {many or count}"]
         out += [f"  {r.index}: {r.rule}: {r.before} -> {r.after}" for r in self.rewrites[:SHOWN]]

@@ -29,6 +29,7 @@ from ..pages.text import Text
 from ..profiling import NotProfiled, RunProfile
 from ..record.cached import cached_property
 from ..record.forks import fork_safe_lock
+from ..record.spelling import counted
 from ..targets.current import using
 from ..targets.named import host
 from ..targets.target import Target
@@ -346,7 +347,7 @@ class Function:
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{i.name or '_'}: {i.type}" for i in self.inputs)
-        return f"<function {self.name}({inputs}), {len(self.graph)} nodes, backend {self.backend}>"
+        return f"<function {self.name}({inputs}), {counted(len(self.graph), 'node')}, backend {self.backend}>"
 
     def _repr_html_(self) -> str:
         profile = "" if self.optimizer_profile is None else str(self.optimizer_profile)

@@ -53,7 +53,7 @@ def function(
     """The function that computes `outputs` from `inputs`, optimized and compiled.
 
     Args:
-        inputs: list of variables; the call takes their values in this order, or by their names.
+        inputs: list of variables, or a single one; the call takes their values in this order, or by their names.
         outputs: a variable, a list or dict of them, or None; the call returns its values in the same form.
         updates: pairs (shared variable, new value) or a dict; after each call the shared variables hold the new values.
         givens: pairs (variable, replacement) or a dict: puts expressions in the place of variables.

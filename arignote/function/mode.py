@@ -9,6 +9,7 @@ from .. import pages
 from ..engines.registry import require_known
 from ..optdb import Query
 from ..record import record
+from ..record.spelling import counted
 
 CHECKS: dict[bool | str, str] = {True: "every call, against NumPy", "nan": "every node, for NaN and infinity"}
 """The checks of modes, in words."""
@@ -70,7 +71,7 @@ class Mode:
     def _repr_html_(self) -> str:
         rows = [] if self.optimizer is None else self.optimizer.facts()  # type: ignore[union-attr]
         rows += [("backend", self.backend), *([("check", CHECKS[self.check])] if self.check else [])]
-        rows += [] if self.max_changes is None else [("stops after", f"{self.max_changes:,} rewrites")]
+        rows += [] if self.max_changes is None else [("stops after", counted(self.max_changes, 'rewrite'))]
         return pages.notebook.facts(f"mode {self.name}".rstrip(), rows)
 
     def _with(self, how: str, what: tuple[Any, ...]) -> Mode:

@@ -16,6 +16,7 @@ from ..engines.registry import title
 from ..profiling import RunProfile, StepProfile
 from ..profiling.summary import passes
 from ..record.quoting import lines_of_text
+from ..record.spelling import counted
 
 if TYPE_CHECKING:
     from .compiled import Function
@@ -56,7 +57,7 @@ def _compiled(f: Function) -> Iterator[str]:
     by = f"run by {title(f.backend)}"
     how = f"C {'found in the cache, loaded' if f.from_cache else 'compiled'} in {f.compile_seconds:.3f} s"
     code = f"{how}, {_counted(len(f.program.kernels), 'kernel')}" if f.program is not None else by
-    yield f"{f.name}: {len(f.unoptimized_graph):,} nodes became {len(f.graph):,}{seconds}, {code}"
+    yield f"{f.name}: {counted(len(f.unoptimized_graph), 'node')} became {len(f.graph):,}{seconds}, {code}"
 
 
 def _passes(f: Function) -> Iterator[str]:

@@ -16,6 +16,7 @@ import numpy as np
 from ...graph import FunctionGraph
 from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
+from ...record.spelling import counted
 from ...record.stages import report
 from ...targets.current import using
 from ...targets.named import host
@@ -152,7 +153,7 @@ def compile_graph(
     choices = Choices(schedule, Measured(toolchain, cache))
     toolchain = toolchain.debugging if debug_info else toolchain
     with using(target), _compiler_beside(graph, toolchain, cache):
-        report(f"planning {len(graph)} nodes")
+        report(f"planning {counted(len(graph), 'node')}")
         program = plan(graph, choices, strict)
         source = c_file(program, profile is not None)
         source = with_lines(source, program) if debug_info else source

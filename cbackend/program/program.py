@@ -12,8 +12,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+from ... import pages
 from ...graph import Apply, Constant, FunctionGraph
 from ...record import record
+from ...record.spelling import counted
 from ..ir.kernel import Kernel
 from .outcome import Outcome
 
@@ -377,6 +379,13 @@ class Program:
     """Whether all inputs must be C-contiguous."""
     bodies: tuple[Program, ...] = ()
     """The inner graphs of loops and choices."""
+
+    def __repr__(self) -> str:
+        return f"<program of {counted(len(self.steps), 'step')}, {counted(len(self.kernels), 'kernel')}>"
+
+    def _repr_html_(self) -> str:
+        """The steps as text."""
+        return pages.notebook.facts(repr(self).strip("<>"), ()) + pages.notebook.text_form(str(self))
 
     @property
     def all_constants(self) -> list[Constant]:

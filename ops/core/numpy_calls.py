@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,8 +26,8 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
     name = ufunc.__name__
     if options.get("out") is not None:
         raise TypeError(
-            f"numpy.{name}: the symbolic {x!r} cannot be written into an array; assign the result, as in y = y + x in "
-            f"the place of y += x{line()}"
+            f"{_named(ufunc)}: the symbolic {x!r} cannot be written into an array; assign the result, as in y = y + x "
+            f"in the place of y += x{line()}"
         )
     function: Any = getattr(T, name, None) or getattr(T.special, name, None)  # SciPy's are ufuncs too
     if method == "__call__" and not options and function is not None:
@@ -37,9 +38,18 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
     fold = _FOLDS.get(method, {}).get(name)
     if fold is not None and len(inputs) == 1 and options.keys() <= {"axis", "keepdims", "dtype"}:
         return getattr(T, fold)(*inputs, **{"axis": 0, **options})
-    call = f"numpy.{name}" + (f".{method}" if method != "__call__" else "")
+    call = _named(ufunc) + (f".{method}" if method != "__call__" else "")
     given = f" with {', '.join(options)}" if options else ""
     raise TypeError(f"{call}{given} does not take the symbolic {x!r}; arignote.ops has no such function")
+
+
+def _named(ufunc: np.ufunc) -> str:
+    """The name of a ufunc with the module that has it: NumPy, or SciPy where it is loaded."""
+    name = ufunc.__name__
+    for module in ("numpy", "scipy.special"):
+        if getattr(sys.modules.get(module), name, None) is ufunc:
+            return f"{module}.{name}"
+    return name
 
 
 def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:

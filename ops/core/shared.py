@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType
+from ...graph.provenance import remember
 from .assigned import assigned_name
 from .checks import shown
 from .interpret import fitted
@@ -89,6 +90,7 @@ def shared(
     kind = TensorType(array.dtype.name, promised)
     variable = SharedVariable(kind, Container(array), assigned_name("shared") if name is None else name)
     variable.container.value = _own_array(fitted(array, variable), value, borrow)
+    remember(variable)
     return variable
 
 

@@ -10,16 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ... import pages
-from ...graph import DTYPES, Constant, FunctionGraph, Lacks, Op, TensorType, Variable, dtype_name, leaves
+from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_name
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, numpy_dtype
+from ...record import lazy
+from ..writing import code as written
+from ..writing.latex import Written, called
 from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
 from .interpret import evaluate_and_update
-from .latex import Written, called, latex
 from .namespace import T
 from .numpy_calls import call_function, call_ufunc
 from .operators import Operators
@@ -27,6 +28,8 @@ from .promotion import typed_scalar
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
+
+views = lazy.module("...writing.views", __name__)
 
 STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the array API standard; each holds the one before it."""
@@ -270,22 +273,25 @@ class TensorVariable(Operators, Variable):
     def __repr__(self) -> str:
         if self.name:
             return f"{self.name}: {self.type}"
-        return f"{self.owner!r}: {self.type}" if self.owner is not None else f"unnamed variable: {self.type}"
+        text = "unnamed variable" if self.owner is None else views.expressions.brief(self)
+        return f"{text}: {self.type}"
 
     def _repr_latex_(self) -> str | None:
         """The expression as a formula; None if it is large (then it has a picture) or no expression at all."""
-        formula = latex(self) if self.owner is not None else None
+        formula = views.latex(self)
         return None if formula is None else rf"$\displaystyle {formula}$"
 
-    def _repr_html_(self) -> str | None:
-        """The formula as MathML, which needs no network; the picture of an expression that is too large for one."""
-        if self.owner is None:
-            return None
-        formula = latex(self)
-        if formula is not None:
-            return pages.mathml.mathml(formula)
-        free = [leaf for leaf in leaves([self]) if not isinstance(leaf, Constant)]
-        return FunctionGraph(free, [self])._repr_html_()
+    def _repr_html_(self) -> str:
+        """An expression as a formula in MathML, which needs no network, or as a picture; a leaf with its value."""
+        shown: str = views.html(self)
+        return shown
+
+    def _shown_form(self) -> tuple[Sequence[Variable], Mapping[Variable, str]]:
+        """The expression as it is shown, and names of its parts; the layer that has the rules puts its own in place."""
+        return [self], {}
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(views.text(self))
 
 
 class TracedVariable(TensorVariable):
@@ -326,9 +332,31 @@ class TensorOp(Op):
     folds: ClassVar[bool] = True
     """Whether a node of constants may be computed when a function is compiled, and not in its calls."""
 
+    spelling: ClassVar[str] = ""
+    """The function of the vocabulary that applies it, such as "linalg.inv"; its fields are options of that name."""
+
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
         """Return an output in LaTeX, with its precedence, from those of the operands."""
         return called(self, output, operands)
+
+    def code(self, output: Variable, speaker: written.Speaker, /) -> written.Code:
+        """Return an output in Python, with its precedence; the operands have their codes in `speaker`.
+
+        Raises Unwritten if the language has no word for it.
+        """
+        how = written.spelled if self.spelling else written.of_class
+        return how(self, output, speaker)
+
+    def written(self, output: Variable, speaker: written.Speaker) -> written.Code:
+        """Return an output in Python, by the class if the language has no other word for it."""
+        try:
+            return self.code(output, speaker)
+        except written.Unwritten:
+            return written.of_class(self, output, speaker)
+
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        """Return the outputs over `inputs` in simpler ops, if the op is made of them."""
+        return None
 
     def __call__(self, *inputs: Any) -> TensorVariable:  # most ops have one output; `outputs_of` is for the others
         trace = current()

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...graph import DTYPES, TensorType, Variable, dtype_name
+from ...graph.provenance import remember
 from .checks import shown, unpacked
 from .tensor import TensorVariable
 from .typing import DTypeLike, KnownShape
@@ -53,7 +54,9 @@ def tensor(name: str | None = None, dtype: DTypeLike = None, shape: KnownShape =
             dtype, name = name, None
     require_name(name)
     kind = TensorType(dtype_name(dtype or "float64"), known_shape(() if shape is None else shape))
-    return TensorVariable(kind, name=name)
+    made = TensorVariable(kind, name=name)
+    remember(made)
+    return made
 
 
 def _is_dtype(dtype: Any) -> bool:

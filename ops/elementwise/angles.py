@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex
 from ..core.derivatives import cosine, finite, root_of_square_plus_one, slope_of_arcsin
 from ..core.namespace import T
 from .c_forms import Binding, helper, library, template
@@ -24,7 +23,7 @@ __all__ = [
 sin: Unary = ufunc_op(
     "sin", np.sin, meaning="The sine of an angle in radians.",
     cost=14,
-    latex=latex.function(r"\sin"),
+    latex=r"\sin",
     derivative=(lambda g, y, x: g * T.cos(x),),
     c={"f": helper("sin"), "c": library("csin")},
 )
@@ -32,28 +31,28 @@ cos: Unary = ufunc_op(
     "cos", np.cos, meaning="The cosine of an angle in radians.",
     cost=14,
     even=True,
-    latex=latex.function(r"\cos"),
+    latex=r"\cos",
     derivative=(lambda g, y, x: -g * T.sin(x),),
     c={"f": helper("cos"), "c": library("ccos")},
 )
 tan: Unary = ufunc_op(
     "tan", np.tan, meaning="The tangent of an angle in radians.",
     cost=24,
-    latex=latex.function(r"\tan"),
+    latex=r"\tan",
     derivative=(lambda g, y, x: g * (1 + T.square(y)),),
     c={"f": helper("tan"), "c": library("ctan")},
 )
 arcsin: Unary = ufunc_op(
     "arcsin", np.arcsin, meaning="The angle in [-pi/2, pi/2] whose sine is x; NaN for real numbers outside [-1, 1].",
     cost=20,
-    latex=latex.function(r"\arcsin"),
+    latex=r"\arcsin",
     derivative=(lambda g, y, x: g * slope_of_arcsin(x),),
     c={"f": helper("asin"), "c": library("casin")},
 )
 arccos: Unary = ufunc_op(
     "arccos", np.arccos, meaning="The angle in [0, pi] whose cosine is x; NaN for real numbers outside [-1, 1].",
     cost=20,
-    latex=latex.function(r"\arccos"),
+    latex=r"\arccos",
     derivative=(lambda g, y, x: -g * slope_of_arcsin(x),),
     c={"f": helper("acos"), "c": library("cacos")},
 )
@@ -61,7 +60,7 @@ arctan: Unary = ufunc_op(
     "arctan", np.arctan, meaning="The angle in [-pi/2, pi/2] whose tangent is x.",
     cost=20,
     increasing=True,
-    latex=latex.function(r"\arctan"),
+    latex=r"\arctan",
     derivative=(lambda g, y, x: g / (1 + T.square(finite(x))),),
     c={"f": helper("atan"), "c": library("catan")},
 )
@@ -77,7 +76,7 @@ arctan2: Binary = ufunc_op(
 sinh: Unary = ufunc_op(
     "sinh", np.sinh, meaning="The hyperbolic sine.",
     cost=20,
-    latex=latex.function(r"\sinh"),
+    latex=r"\sinh",
     derivative=(lambda g, y, x: g * T.cosh(x),),
     c={"f": helper("sinh"), "c": library("csinh")},
 )
@@ -85,7 +84,7 @@ cosh: Unary = ufunc_op(
     "cosh", np.cosh, meaning="The hyperbolic cosine.",
     cost=20,
     even=True,
-    latex=latex.function(r"\cosh"),
+    latex=r"\cosh",
     derivative=(lambda g, y, x: g * T.sinh(x),),
     c={"f": helper("cosh"), "c": library("ccosh")},
 )
@@ -93,7 +92,7 @@ tanh: Unary = ufunc_op(
     "tanh", np.tanh, meaning="The hyperbolic tangent.",
     cost=20,
     increasing=True,
-    latex=latex.function(r"\tanh"),
+    latex=r"\tanh",
     derivative=(lambda g, y, x: g * (1 - T.square(y)),),
     c={"f": helper("tanh"), "c": library("ctanh")},
 )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex
 from ..core.derivatives import cosine, is_flat, of_add, of_extremum, of_mul, slope_of_power
 from ..core.namespace import T
+from ..writing import latex
 from .c_forms import BITS, ITSELF, PRODUCT, SUM, Binding, Form, helper, library, prefix, template
 from .pointwise import fold_op, symmetric_op, ufunc_op
 
@@ -45,14 +45,14 @@ sub: Binary = ufunc_op(
 true_div: Binary = ufunc_op(
     "true_div", np.true_divide, meaning="x / y, a float for integers too.",
     cost=4,
-    sign="/", latex=latex.form(r"\frac{{{0}}}{{{1}}}"),
+    sign="/", latex=latex.quotient,
     derivative=(lambda g, y, a, b: g / b, lambda g, y, a, b: -(g * y) / b),
     c={"f": PRODUCT["/"], "c": helper("div", 2)},
 )
 floor_div: Binary = ufunc_op(
     "floor_div", np.floor_divide, meaning="x // y: the quotient rounded towards minus infinity.",
     cost=12,
-    sign="//",
+    sign="//", latex=latex.form(r"\left\lfloor\frac{{{0}}}{{{1}}}\right\rfloor"),
     derivative=(None, None),
     c={"iuf": helper("floor_div", 2)},
 )
@@ -84,7 +84,7 @@ lcm: Binary = symmetric_op(
 pow: Binary = ufunc_op(
     "pow", np.power, meaning="x ** y.  Raises ValueError at run time for an integer to a negative integer power.",
     cost=40, fallible=True,
-    sign="**", latex=latex.form("{0}^{{{1}}}", latex.POWER, latex.ATOM),
+    sign="**", latex=latex.power,
     derivative=(
         lambda g, y, a, b: g * slope_of_power(a, b),
         lambda g, y, a, b: g * y * T.log(T.switch(is_flat(a, b), 1, a)),
@@ -143,20 +143,20 @@ cbrt: Unary = ufunc_op(
 reciprocal: Unary = ufunc_op(
     "reciprocal", np.reciprocal, meaning="1 / x, in the dtype of x: for integers the quotient is truncated.",
     cost=4, involution=True,
-    latex=latex.form(r"\frac{{1}}{{{0}}}"),
+    latex=latex.form(r"\frac{{1}}{{{0}}}", latex.PREFIX),
     derivative=(lambda g, y, x: -g * T.square(y),),
     c={"f": template("1 / {0}", Binding.PRODUCT), "c": helper("reciprocal")},
 )
 maximum: Fold = fold_op(
     "maximum", np.maximum, meaning="The larger of two or more operands; NaN if one of them is.",
-    idempotent=True,
+    idempotent=True, latex=r"\max",
     derivative=of_extremum,
     not_holomorphic="complex numbers are ordered by their parts, which is not differentiable",
     c={"b": BITS["|"], "iu": template("{0} > {1} ? {0} : {1}", Binding.CHOICE), "fc": helper("maximum", 2)},
 )
 minimum: Fold = fold_op(
     "minimum", np.minimum, meaning="The smaller of two or more operands; NaN if one of them is.",
-    idempotent=True,
+    idempotent=True, latex=r"\min",
     derivative=of_extremum,
     not_holomorphic="complex numbers are ordered by their parts, which is not differentiable",
     c={"b": BITS["&"], "iu": template("{0} < {1} ? {0} : {1}", Binding.CHOICE), "fc": helper("minimum", 2)},

@@ -10,11 +10,12 @@ import numpy as np
 from ...graph import Apply, Kind, Variable
 from ...graph.types import dtype_name
 from ...record import record
-from ..core import latex, promotion
+from ..core import promotion
 from ..core.derivatives import Row, elementwise_vjp
 from ..core.promotion import Loop, Operand
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import DTypeLike, TensorLike
+from ..writing import code, latex
 from .pointwise import Pointwise
 
 
@@ -31,6 +32,11 @@ class Cast(Pointwise):
     explains: ClassVar[bool] = True
     picture: ClassVar[Kind] = Kind.SHAPE
     formula: ClassVar[Callable[..., Any]] = latex.first
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`x.astype('float32')`."""
+        assert output.owner is not None
+        return f"{speaker.atom(output.owner.inputs[0])}.astype({self.dtype!r})", code.ATOM
 
     def loop(self, dtypes: tuple[Operand, ...]) -> Loop:
         """The operand as it is, and the dtype of the cast."""

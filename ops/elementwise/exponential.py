@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex, promotion
+from ..core import promotion
 from ..core.derivatives import LN2, LN10, TWO_OVER_ROOT_PI, finite, one_more, refuse_order, share, slope_of_log1mexp
 from ..core.namespace import T
+from ..writing import latex
 from . import special
 from .c_forms import Binding, Form, call, helper, library, template
 from .pointwise import float_op, plain_op, symmetric_op, ufunc_op
@@ -40,7 +41,7 @@ exp: Unary = ufunc_op(
     "exp", np.exp, meaning="e ** x.",
     cost=12,
     increasing=True,
-    latex=latex.form("e^{{{0}}}", latex.POWER),
+    latex=latex.exponential,
     derivative=(lambda g, y, x: g * y,),
     c={"f": helper("exp"), "c": library("cexp")},
 )
@@ -59,7 +60,7 @@ expm1: Unary = plain_op(
 log: Unary = ufunc_op(
     "log", np.log, meaning="The natural logarithm; NaN for negative real numbers, -inf for 0.",
     cost=14,
-    latex=latex.function(r"\log"),
+    latex=r"\log",
     derivative=(lambda g, y, x: g / x,),
     c={"f": helper("log"), "c": library("clog")},
 )
@@ -102,7 +103,7 @@ erfc: Unary = float_op(
 gamma: Unary = float_op(
     "gamma", special.gamma, meaning="The gamma function; inf with the sign of x at 0, NaN at the negative integers.",
     cost=60,
-    latex=latex.function(r"\Gamma"),
+    latex=r"\Gamma",
     derivative=(lambda g, y, x: g * y * T.digamma(finite(x)),),
     c={"f": call("ag_gamma_f64")},  # in float64 for float32 too: a rare function, as the next three
 )
@@ -129,7 +130,7 @@ sigmoid: Unary = float_op(
     "sigmoid", special.sigmoid, meaning="1 / (1 + exp(-x)), without overflow.",
     cost=18,
     increasing=True,
-    latex=latex.function(r"\sigma"),
+    latex=r"\sigma",
     derivative=(lambda g, y, x: g * y * T.sigmoid(-x),),  # 1 - y would cancel for large x
     c={"f": helper("sigmoid")},
 )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core import latex, promotion
+from ..core import promotion
+from ..writing import latex
 from . import special
 from .c_forms import BITS, EQUALITY, ORDER, Binding, Form, call, helper, prefix, template
 from .pointwise import fold_op, plain_op, symmetric_op, ufunc_op
@@ -22,37 +23,37 @@ __all__ = [
 
 eq: Binary = symmetric_op(
     "eq", np.equal, meaning="Whether x == y.",
-    sign="==", latex=latex.infix("=", 0),
+    sign="==", latex=latex.signed,
     compares=True,
     c={"biufc": EQUALITY["=="]},
 )
 ne: Binary = symmetric_op(
     "ne", np.not_equal, meaning="Whether x != y.",
-    sign="!=", latex=latex.infix(r"\ne", 0),
+    sign="!=", latex=latex.signed,
     compares=True,
     c={"biufc": EQUALITY["!="]},
 )
 lt: Binary = ufunc_op(
     "lt", np.less, meaning="Whether x < y.",
-    sign="<", latex=latex.infix("<", 0),
+    sign="<", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER["<"], "c": helper("lt", 2)},
 )
 le: Binary = ufunc_op(
     "le", np.less_equal, meaning="Whether x <= y.",
-    sign="<=", latex=latex.infix(r"\le", 0),
+    sign="<=", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER["<="], "c": helper("le", 2)},
 )
 gt: Binary = ufunc_op(
     "gt", np.greater, meaning="Whether x > y.",
-    sign=">", latex=latex.infix(">", 0),
+    sign=">", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER[">"], "c": helper("gt", 2)},
 )
 ge: Binary = ufunc_op(
     "ge", np.greater_equal, meaning="Whether x >= y.",
-    sign=">=", latex=latex.infix(r"\ge", 0),
+    sign=">=", latex=latex.signed,
     compares=True,
     c={"biuf": ORDER[">="], "c": helper("ge", 2)},
 )
@@ -101,32 +102,34 @@ signbit: Unary = ufunc_op(
 bitwise_and: Fold = fold_op(
     "bitwise_and", np.bitwise_and, meaning="x & y & ...: the bits that all operands have.",
     idempotent=True, zero=0,
-    sign="&",
+    sign="&", latex=latex.signed,
     c={"biu": BITS["&"]},
 )
 bitwise_or: Fold = fold_op(
     "bitwise_or", np.bitwise_or, meaning="x | y | ...: the bits that some operand has.",
     idempotent=True, unit=0,
-    sign="|",
+    sign="|", latex=latex.signed,
     c={"biu": BITS["|"]},
 )
 bitwise_xor: Fold = fold_op(
     "bitwise_xor", np.bitwise_xor, meaning="x ^ y ^ ...: the bits that an odd number of operands have.",
     unit=0,
-    sign="^",
+    sign="^", latex=latex.signed,
     c={"biu": BITS["^"]},
 )
 bitwise_not: Unary = ufunc_op(
     "bitwise_not", np.invert, meaning="~x: every bit turned; `not` for bool.",
-    involution=True,
+    involution=True, sign="~", latex=latex.form(r"\sim {0}", latex.PREFIX, latex.ATOM),
     c={"b": prefix("!"), "iu": prefix("~")},
 )
 left_shift: Binary = ufunc_op(
     "left_shift", np.left_shift, meaning="x << y, for integers; 0 where y is at least the number of bits.",
+    sign="<<", latex=latex.signed,
     c={"iu": helper("left_shift", 2)},
 )
 right_shift: Binary = ufunc_op(
     "right_shift", np.right_shift, meaning="x >> y, for integers; negative numbers keep their sign.",
+    sign=">>", latex=latex.signed,
     c={"iu": helper("right_shift", 2)},
 )
 threefry: Binary = plain_op(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph import Variable
-from ..core import latex, promotion
+from ...graph import Constant, Variable
+from ..core import promotion
 from ..core.keywords import operands_by_name
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
+from ..writing import code, latex
 from . import special
 from .arithmetic import maximum, minimum, mul
 from .c_forms import CHOICE, ITSELF, Binding, Form, helper, library, template
@@ -61,13 +62,43 @@ def _bound(x: Any, bound: Any, side: int) -> Any:
     return None if (bound >= limits.max if side > 0 else bound <= limits.min) else bound
 
 
+def _choice(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """`where(condition, x, y)`."""
+    assert output.owner is not None
+    operands = speaker.weak_operands(op, output.owner.inputs)
+    return speaker.call("where", *(text for text, _ in operands))
+
+
+def _filled(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """`zeros_like(x)`, `ones_like(x)`, `full_like(x, c)` for a scalar, `broadcast_to(v, x.shape)` or `fill(x, v)`."""
+    assert output.owner is not None
+    like, value = output.owner.inputs
+    if value.ndim:
+        if speaker.loose and not speaker.numpy and value.ndim <= like.ndim:
+            return speaker.call("broadcast_to", speaker.text(value), f"{speaker.atom(like)}.shape")
+        return code.elementwise(op, output, speaker)
+    options = {} if value.dtype == like.dtype else {"dtype": value.dtype}
+    number = value.data.item() if isinstance(value, Constant) else None
+    name = {0.0: "zeros_like", 1.0: "ones_like"}.get(number) if number is not None else None
+    if name and not np.signbit(value.data.real):  # type: ignore[attr-defined]
+        return speaker.call(name, speaker.text(like), **options)
+    return speaker.call("full_like", speaker.text(like), speaker.text(value), **options)
+
+
+def _held(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """`stop_gradient(x)`, and x itself in NumPy, which takes no derivatives."""
+    if speaker.numpy:
+        return code.operand(op, output, speaker)
+    return code.elementwise(op, output, speaker)
+
+
 switch: Switch = plain_op(
     "switch", np.where, promotion.choice,
     meaning="switch(c, x, y): x where c is true, else y; both are computed.\n\n"
         "So are their derivatives, and 0 times an infinite one is NaN: for roots and logarithms make the operand safe\n"
         "too, as in where(x > 0, sqrt(where(x > 0, x, 1)), 0).  `ag.cond` computes one of two.",
     arity=3, operands=("condition", "x", "y"), real_slopes=True, one_operand="T.nonzero(condition) says where it holds",
-    latex=latex.choice,
+    latex=latex.choice, python=_choice,
     derivative=(
         None,
         lambda g, y, c, a, b: T.switch(c, g, 0),
@@ -125,18 +156,18 @@ angle: _Angle = _Angle(
 fill: Fill = plain_op(
     "fill", lambda like, value: np.broadcast_arrays(value, like)[0].copy(), promotion.last,
     meaning="fill(like, value): `value` broadcast against `like`, of which only the shape is used.",
-    arity=2, operands=("like", "value"), cost=0, real_slopes=True, same_as=1, unread=0,
+    arity=2, operands=("like", "value"), cost=0, real_slopes=True, same_as=1, unread=0, python=_filled,
     derivative=(None, lambda g, y, like, value: g),
 )
 identity: Unary = unary_op(
     "identity", np.copy, promotion.last, meaning="A copy: what stands for a value that must be another variable.",
     idempotent=True, involution=True, cost=0, real_slopes=True, same_as=0,
-    latex=latex.first,
+    latex=latex.first, python=lambda op, output, speaker: speaker.method(output.owner.inputs[0], "copy"),
     derivative=(lambda g, y, x: g,),
 )
 stop_gradient: Unary = unary_op(
     "stop_gradient", np.copy, promotion.last, meaning="The value of x, as a constant to every derivative.",
-    idempotent=True, cost=0, same_as=0,
+    idempotent=True, cost=0, same_as=0, python=_held,
     derivative=(None,),
 )
 from_bfloat16: Unary = plain_op(

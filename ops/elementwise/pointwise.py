@@ -23,13 +23,14 @@ from ..core import promotion
 from ..core.checks import describe, shown
 from ..core.derivatives import FoldRow, Row, elementwise_vjp
 from ..core.keywords import operand_names, operands_by_name
-from ..core.latex import Formula, Written, called
 from ..core.namespace import T
 from ..core.promotion import Loop, Operand, Rule
 from ..core.signatures import CallSignature, usage
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant, scalar_constant
 from ..core.traced import in_dtype, is_symbolic, number_of
 from ..core.tracing import current
+from ..writing import code
+from ..writing.latex import Formula, Written, called
 from . import costs
 from .c_forms import Form, UserC
 
@@ -221,8 +222,10 @@ class ElementwiseRecord(Broadcasting):
     symbol: str = ""
     """The name in kernels and in the table of C; of an op from outside it has a digest."""
     sign: str = ""
-    latex: Formula | None = None
-    """How it is written in LaTeX; None: as a function with its name."""
+    latex: Formula | str | None = None
+    """How it is written in LaTeX: by a function, or as one of this name; None: with its own name."""
+    python: code.Writer | None = None
+    """How it is written in Python; None: by its sign or as a function with its name."""
     source: UserC | None = None
     """The C of an op from outside the package."""
     fingerprint: str | None = ""  # type: ignore[misc]
@@ -267,7 +270,12 @@ class ElementwiseRecord(Broadcasting):
         return {}
 
     def formula(self, output: Variable, operands: Sequence[Written], /) -> Written:
-        return (self.latex or called)(self, output, operands)
+        if self.latex is None or isinstance(self.latex, str):
+            return called(self, output, operands, self.latex or "")
+        return self.latex(self, output, operands)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        return (self.python or code.elementwise)(self, output, speaker)
 
     @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:

@@ -9,7 +9,7 @@ checked unless they are constants.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from ..core.checks import describe, require_count
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["assume"]
 
@@ -63,6 +66,7 @@ class Assume(TensorOp):
 
     property: str
     name = "assume"
+    spelling = "assume"
     picture: ClassVar[Kind] = Kind.SHAPE
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = on_last_axes
@@ -91,6 +95,12 @@ class Assume(TensorOp):
 
     def views(self) -> dict[int, int]:
         return {0: 0}
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`assume(x, "diagonal")`, and x itself in NumPy."""
+        assert output.owner is not None
+        (x,) = output.owner.inputs
+        return speaker.codes[x] if speaker.numpy else speaker.call("assume", speaker.text(x), repr(self.property))
 
 
 def assume(x: TensorLike, *properties: str) -> TensorVariable:

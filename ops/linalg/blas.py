@@ -17,17 +17,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...graph import Apply, Dim, Kind, TensorType, Variable, dims_of
+from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...graph.dims import broadcast_dims
 from ...record import record
 from ..control.batching import Examples, Flags, align_operands
-from ..core import latex
 from ..core.backward import pull_back_to
 from ..core.checks import describe, require_count
 from ..core.namespace import T, classes
 from ..core.tensor import Lowered, TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.shape import DimShuffle
+from ..writing import code, latex
 
 BLAS_DTYPES = ("float32", "float64", "complex64", "complex128")
 
@@ -66,7 +66,6 @@ class Dot(TensorOp):
     name = "dot"
     picture: ClassVar[Kind] = Kind.PRODUCT
     operations: ClassVar[Callable[..., Any]] = costs.product
-    formula = latex.infix(r"\,", latex.PRODUCT)
     sign = "@"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -115,6 +114,33 @@ class Dot(TensorOp):
         dropped = {1} if not rows else set()
         dropped |= {2} if not columns else set()
         return classes.DimShuffle(tuple(k for k in range(3) if k not in dropped))(product) if dropped else product
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`a @ b`; `outer(a, b)` of vectors."""
+        assert output.owner is not None
+        a, b = output.owner.inputs
+        column, row = (i.owner.op if i.owner is not None else None for i in (a, b))
+        if column == DimShuffle((0, "x")) and row == DimShuffle(("x", 0)):
+            return speaker.call("outer", *(speaker.text(i.owner.inputs[0]) for i in (a, b) if i.owner is not None))
+        return matrix_product(output, speaker)
+
+    def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
+        """Factors side by side; a vector on the left is a row."""
+        assert output.owner is not None
+        left, right = operands
+        if output.owner.inputs[0].ndim == 1:
+            left = f"{latex.bound(left, latex.ATOM)}^{{\\top}}", latex.POWER
+        left = left[0].removesuffix(r"_{:, \mathrm{None}}"), left[1]
+        written: latex.Written = latex.infix(r"\,", latex.PRODUCT)(self, output, [left, right])
+        return written
+
+
+def matrix_product(output: Variable, speaker: code.Speaker) -> code.Code:
+    """`a @ b`, in which constants are arrays."""
+    assert output.owner is not None
+    inputs = output.owner.inputs
+    return speaker.infix("@", *((speaker.atom(i), code.ATOM) if isinstance(i, Constant) else speaker.codes[i]
+                                for i in inputs))  # fmt: skip
 
 
 def inner_lengths(a: Variable, b: Variable) -> tuple[Dim, Dim]:
@@ -172,6 +198,10 @@ class MatMul(TensorOp):
             return [None, None]
         return [T.unbroadcast(MatMul()(g, _adjoint(b)), a), T.unbroadcast(MatMul()(_adjoint(a), g), b)]
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`a @ b`."""
+        return matrix_product(output, speaker)
+
 
 def joint_batch(name: str, a: Variable, b: Variable) -> tuple[int | None, ...]:
     """Return the static lengths of the axes before the last two.  Raises ValueError if they cannot agree."""
@@ -201,6 +231,9 @@ class BlasOp(Lowered):
     def meaning(self, *inputs: Variable) -> TensorVariable:
         """Return the same value in ops that users write."""
         raise NotImplementedError
+
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        return [self.meaning(*inputs)]
 
     def check(self, inputs: tuple[Variable, ...]) -> str:
         """Return the dtype of the operands.  Raises TypeError for a wrong number, rank or dtype."""

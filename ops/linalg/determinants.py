@@ -14,10 +14,10 @@ import numpy as np
 from ...graph import Apply, Dim, NoGradient, TensorType, Variable
 from ...record import record
 from ..control.cond import chosen
-from ..core import latex
 from ..core.derivatives import where_read
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
+from ..writing import latex
 from .factorizations import SVD
 from .matrix_ops import MatrixOp, adjoint, on_columns, product, real_dtype
 from .solving import Inverse
@@ -28,6 +28,7 @@ class Det(MatrixOp):
     """The determinants of square matrices; 1 for a matrix without elements."""
 
     name = "det"
+    spelling = "linalg.det"
     formula = latex.function(r"\det")
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -123,6 +124,7 @@ class SlogDet(MatrixOp):
     """
 
     name = "slogdet"
+    spelling = "linalg.slogdet"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         a = self.square(inputs)

@@ -36,6 +36,7 @@ class Cholesky(MatrixOp):
     """
 
     name = "cholesky"
+    spelling = "linalg.cholesky"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -69,6 +70,7 @@ class QR(MatrixOp, HostOp):
 
     mode: str = "reduced"
     name = "qr"
+    spelling = "linalg.qr"
     fallible = True
 
     def __post_init__(self) -> None:
@@ -120,6 +122,7 @@ class Eigh(MatrixOp, HostOp):
     """
 
     name = "eigh"
+    spelling = "linalg.eigh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -154,6 +157,7 @@ class Eigvalsh(MatrixOp, HostOp):
     """The eigenvalues of Hermitian matrices, ascending; only the lower triangle is read."""
 
     name = "eigvalsh"
+    spelling = "linalg.eigvalsh"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -179,6 +183,7 @@ class Eig(MatrixOp, HostOp):
     """
 
     name = "eig"
+    spelling = "linalg.eig"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -210,6 +215,7 @@ class Eigvals(MatrixOp, HostOp):
     """The eigenvalues of square matrices, complex, in no order; see `Eig`."""
 
     name = "eigvals"
+    spelling = "linalg.eigvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -237,6 +243,7 @@ class SVD(MatrixOp, HostOp):
 
     full_matrices: bool = True
     name = "svd"
+    spelling = "linalg.svd"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -274,6 +281,7 @@ class SingularValues(MatrixOp, HostOp):
     """The singular values of matrices, real and descending."""
 
     name = "svdvals"
+    spelling = "linalg.svdvals"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -11,7 +11,7 @@ keep half of the frequencies, each of which stands for two; the adjoint halves o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from .blas import BLAS_DTYPES
 from .matrix_ops import real_dtype
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 KINDS = ("fft", "ifft", "rfft", "irfft")
 SCALED_BACK = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -83,6 +86,12 @@ class Fourier(HostOp):
         elif self.kind == "rfft":
             n = dims.add(dims.floordiv(n, 2), 1)
         return ((*batch, n),)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`fft.rfft(x)`."""
+        assert output.owner is not None
+        options = {} if self.norm == "backward" else {"norm": self.norm}
+        return speaker.call(f"fft.{self.kind}", *speaker.texts(output.owner.inputs), **options)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (x, *length) = cotangents, node.inputs

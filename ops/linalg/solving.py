@@ -12,7 +12,7 @@ and Reverse Mode Algorithmic Differentiation (2008), section 2.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,8 +23,12 @@ from ..control.batching import align_operands
 from ..core.checks import require_count
 from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable
+from ..writing import latex
 from .blas import joint_batch, require_inner
 from .matrix_ops import MatrixOp, adjoint, lower_half, product
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 SINGULAR = "Singular matrix"
 """NumPy's message."""
@@ -97,6 +101,12 @@ class Solve(System):
         folded: Variable = lower_half(T.add(g, adjoint(g)))
         return folded
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`linalg.solve(a, b)`."""
+        assert output.owner is not None
+        options = {} if self.assume == "general" else {"assume": self.assume}
+        return speaker.call("linalg.solve", *speaker.texts(output.owner.inputs), **options)
+
 
 @record(repr=False)
 class SolveTriangular(System):
@@ -125,6 +135,12 @@ class SolveTriangular(System):
         part: Variable = T.tril(g, -int(self.unit)) if self.lower else T.triu(g, int(self.unit))
         return part
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`linalg.solve_triangular(a, b, lower=True)`."""
+        assert output.owner is not None
+        options = {"lower": self.lower, **({"unit_diagonal": True} if self.unit else {})}
+        return speaker.call("linalg.solve_triangular", *speaker.texts(output.owner.inputs), **options)
+
 
 def substituted(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool = False) -> np.ndarray:
     """x with a @ x = b for a triangle of `a`, row after row (Golub and Van Loan, Matrix Computations, section 3.1).
@@ -152,6 +168,8 @@ class Inverse(MatrixOp):
     """The inverses of square matrices.  Raises LinAlgError for a singular one."""
 
     name = "inv"
+    spelling = "linalg.inv"
+    formula = latex.form("{0}^{{-1}}", latex.POWER, latex.ATOM)
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
@@ -180,6 +198,7 @@ class PseudoInverse(MatrixOp, HostOp):
     """
 
     name = "pinv"
+    spelling = "linalg.pinv"
     fallible = True
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:

@@ -35,6 +35,9 @@ class GraphOp(Lowered):
         """Return the outputs of the graph built over `inputs`, node by node."""
         return rebuild(self.graph.outputs, dict(zip(self.graph.inputs, inputs, strict=True)))
 
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        return self.expand(inputs)
+
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         if len(inputs) != len(self.graph.inputs):
             raise TypeError(f"{self.name} takes {len(self.graph.inputs)} inputs, got {len(inputs)}")
@@ -99,6 +102,9 @@ class InPlace(Lowered):
         planner="it is planned as the op that it marks",
         work="the op that it marks has it",
     )
+
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        return Apply(self.op, inputs).outputs
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         types = self.op.infer(inputs)

@@ -50,6 +50,9 @@ class FusedProduct(Lowered):
         product, others = self.split(inputs)
         return self.group.expand((product, *others))
 
+    def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
+        return self.expand(inputs)
+
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         product, others = self.split(inputs)
         return self.group.infer((product, *others))

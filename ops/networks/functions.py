@@ -28,6 +28,7 @@ from ..shapes.creation import arange
 from ..shapes.getitem import take_along_axis
 from ..shapes.lengths import ShapeI, lengths_of
 from ..shapes.shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
+from ..writing import code
 from .convolution import conv1d, conv2d, conv3d
 from .phases import averaged, by_phase, running_pair, running_updates
 from .pooling import avg_pool2d, max_pool2d
@@ -95,12 +96,20 @@ class Normalizing(AlongAxis):
         """The axis, and `literal` if it is true."""
         return super().parameters() if self.literal else {"axis": self.axis}
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`softmax(x, axis=1)`."""
+        assert output.owner is not None
+        if self.literal:
+            return code.of_class(self, output, speaker)
+        return code.spelled(self, output, speaker)
+
 
 @record(repr=False)
 class Softmax(Normalizing):
     """exp(x - top) / sum(exp(x - top)) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "softmax"
+    spelling = "softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         e = np.exp(x - _top(x, self.axis, finite=self.literal))
@@ -120,6 +129,7 @@ class LogSoftmax(Normalizing):
     """x - top - log(sum(exp(x - top))) along `axis`, top = max(x); NaN where top is NaN or infinite."""
 
     name = "log_softmax"
+    spelling = "log_softmax"
 
     def meaning(self, x: np.ndarray) -> np.ndarray:
         z = x - _top(x, self.axis, finite=self.literal)
@@ -137,6 +147,7 @@ class LogSumExp(AlongAxis):
     """log(sum(exp(x))) along `axis`, which is reduced: -inf where all elements are -inf (or none are), inf for inf."""
 
     name = "logsumexp"
+    spelling = "logsumexp"
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x = self.check(inputs)

@@ -26,6 +26,7 @@ from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
 from ..elementwise.pointwise import Broadcasting, broadcast_shapes
 from ..shapes.shape import DimShuffle
+from ..writing import code
 
 __all__ = ["dequantize", "dynamic_quantize", "quantize"]
 
@@ -113,6 +114,15 @@ class Quantize(_Scaled):
         through = T.switch(inside, T.true_div(T.cast(g, x.dtype), scale), constant(0, x.dtype))
         return [through, T.unbroadcast(T.neg(T.mul(through, T.true_div(x, scale))), scale), None]
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`quantize(x, scale, zero_point)` for one scale of all elements."""
+        assert output.owner is not None
+        inputs = output.owner.inputs
+        if speaker.numpy or any(i.ndim for i in inputs[1:]):
+            return code.of_class(self, output, speaker)
+        options = {"dtype": self.dtype}
+        return speaker.call("quantize", *speaker.texts(inputs), **options)
+
 
 @record(repr=False)
 class Dequantize(_Scaled):
@@ -145,6 +155,14 @@ class Dequantize(_Scaled):
             return [None, None, None]
         separate = self.expand((q, T.fill(scale, constant(1, scale.dtype)), zero))
         return [T.mul(g, scale), T.unbroadcast(T.mul(g, separate), scale), None]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`dequantize(x, scale, zero_point)` for one scale of all elements."""
+        assert output.owner is not None
+        inputs = output.owner.inputs
+        if speaker.numpy or any(i.ndim for i in inputs[1:]):
+            return code.of_class(self, output, speaker)
+        return speaker.call("dequantize", *speaker.texts(inputs))
 
 
 # --- what users call

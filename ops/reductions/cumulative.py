@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..core.typing import DTypeLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, mul
 from .reduce import reduced_dtype
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["CUMULATIVE", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum"]
 
@@ -100,6 +103,11 @@ class Cumulative(TensorOp):
         behind = T.switch(zero, self._suffix_sums(g * without_two), of_one / plain)
         behind = T.switch(T.logical_or(T.eq(zeros, 1), second), of_first * behind, 0)
         return T.switch(T.eq(zeros, 0), before, T.switch(first, of_one, behind))
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`cumsum(x, axis=1)`."""
+        assert output.owner is not None
+        return speaker.call(self.name, speaker.text(output.owner.inputs[0]), axis=self.axis)
 
 
 def _cumulative(name: str, x: Any, axis: Any, dtype: Any) -> TensorVariable:

@@ -13,7 +13,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from ...graph import Apply, Dim, Kind, NoGradient, Op, TensorType, Variable
 from ...graph.types import numpy_dtype
 from ...record import record
 from ..control.batching import Examples, Flags
-from ..core import latex
 from ..core.checks import describe, normalize_axes, require_count, require_keepdims
 from ..core.namespace import T, classes
 from ..core.operands import with_dtype
@@ -30,6 +29,10 @@ from ..core.typing import Axis, DTypeLike, TensorLike
 from ..elementwise import costs
 from ..elementwise.records import Elementwise, add, cast, logical_and, logical_or, maximum, minimum, mul
 from ..shapes.shape import axes_made_one
+from ..writing import latex
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["REDUCTIONS", "all", "amax", "amin", "any", "argmax", "argmin", "max", "min", "prod", "ptp", "sum"]
 
@@ -112,7 +115,15 @@ class Reduce(TensorOp):
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
         sign = _LATEX.get(self.name)
-        return latex.reduced(sign, self.axis, operands[0]) if sign else latex.called(self, output, operands)
+        return latex.reduced(sign, self.axis, output, operands[0]) if sign else latex.called(self, output, operands)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`sum(x, axis=0)`, and `sum(x)` for all axes."""
+        assert output.owner is not None
+        (x,) = output.owner.inputs
+        whole = len(self.axis) == x.ndim
+        axes = {} if whole else {"axis": self.axis[0] if len(self.axis) == 1 else self.axis}
+        return speaker.call(self.name, speaker.text(x), **axes)
 
 
 @cache
@@ -244,6 +255,12 @@ class ArgReduce(TensorOp):
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         x = inputs[0] if self.axis is not None else T.reshape(inputs[0], (examples.length, -1))
         return replace(self, axis=1 if self.axis is None else self.axis + 1)(x)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`argmax(x, axis=1)`, and `argmax(x)` for all axes."""
+        assert output.owner is not None
+        axes = {} if self.axis is None else {"axis": self.axis}
+        return speaker.call(self.name, speaker.text(output.owner.inputs[0]), **axes)
 
 
 # --- the counterpart of broadcasting

@@ -24,6 +24,7 @@ from ..shapes.conditions import between
 from ..shapes.getitem import take_along_axis
 from ..shapes.shape import ravel, reshape
 from ..shapes.specify import with_shape_of
+from ..writing import code
 from .selection import select
 
 __all__ = [
@@ -72,6 +73,12 @@ class Sort(Sorting, HostOp):
         order = ArgSort(self.axis, stable=True)
         return [take_along_axis(g, order(order(*node.inputs)), self.axis)]
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`sort(x, axis=0)`."""
+        assert output.owner is not None
+        options = {"axis": self.axis, **({"stable": True} if self.stable else {})}
+        return speaker.call("sort", *speaker.texts(output.owner.inputs), **options)
+
 
 @record(repr=False)
 class ArgSort(Sorting, HostOp):
@@ -89,6 +96,12 @@ class ArgSort(Sorting, HostOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`argsort(x, axis=0)`."""
+        assert output.owner is not None
+        options = {"axis": self.axis, **({"stable": True} if self.stable else {})}
+        return speaker.call("argsort", *speaker.texts(output.owner.inputs), **options)
 
 
 @record(repr=False)
@@ -140,6 +153,7 @@ class Nonzero(HostOp):
     """
 
     name = "nonzero"
+    spelling = "nonzero"
     picture: ClassVar[Kind] = Kind.INDEX
     operations: ClassVar[Callable[..., Any]] = costs.sorting
     lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")
@@ -207,6 +221,12 @@ class SearchSorted(HostOp):
         before = _precedes(among, sought) if self.side == "left" else T.logical_not(_precedes(sought, among))
         return T.sum(before, axis=-1, dtype="int64")
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`searchsorted(a, v)`."""
+        assert output.owner is not None
+        options = {} if self.side == "left" else {"side": self.side}
+        return speaker.call("searchsorted", *speaker.texts(output.owner.inputs), **options)
+
 
 def _precedes(a: Any, b: Any) -> Any:
     """Whether `a` stands before `b` in NumPy's order of numbers, in which NaN is last."""
@@ -253,6 +273,13 @@ class Unique(HostOp):
             return [None]
         _, first = Unique(index=True)(x)
         return [T.set_subtensor(T.zeros_like(x)[first], g)]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`unique(x, return_index=True)[0]`."""
+        assert output.owner is not None
+        wanted = {"return_index": self.index, "return_inverse": self.inverse, "return_counts": self.counts}
+        options = {name: True for name, asked in wanted.items() if asked}
+        return code.part_of(output, speaker.call("unique", *speaker.texts(output.owner.inputs), **options))
 
 
 def _distinct(ascending: np.ndarray) -> np.ndarray:

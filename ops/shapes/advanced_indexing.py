@@ -27,11 +27,15 @@ from .indexing import (
     concrete,
     entries,
     joint_position,
+    part_formula,
     read_by_examples,
+    read_code,
     sliced_dims,
     sliced_lengths,
     vjp_of_write,
     write_by_examples,
+    write_code,
+    write_formula,
 )  # fmt: skip
 from .shape import DimShuffle
 
@@ -58,6 +62,8 @@ class AdvancedSubtensor(TensorOp):
     name = "advanced_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code = read_code
+    formula = part_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -113,6 +119,8 @@ class AdvancedIncSubtensor(TensorOp):
     name = "advanced_inc_subtensor"
     fallible = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code = write_code
+    formula = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

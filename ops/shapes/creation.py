@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ..elementwise import costs
 from .conditions import checked
 from .lengths import ShapeI, as_length, as_lengths, broadcast_shape, known_length, tensor_to_dim
 from .shape import DimShuffle, Reshape, moveaxis
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = [
     "alloc", "arange", "empty", "empty_like", "eye", "full", "full_like", "geomspace", "identity", "linspace",
@@ -53,6 +56,20 @@ class Alloc(TensorOp):
         (g,) = cotangents
         value, *lengths = node.inputs
         return [None if g is None else T.unbroadcast(g, value), *[None for _ in lengths]]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`zeros((n, 3))`, `ones(...)`, `full(shape, value)`."""
+        assert output.owner is not None
+        value, *lengths = output.owner.inputs
+        shape = speaker.tuple(lengths)
+        number = value.data.item() if isinstance(value, Constant) and value.data.ndim == 0 else None
+        name = {0.0: "zeros", 1.0: "ones"}.get(number) if number is not None else None  # type: ignore[arg-type]
+        if name and not np.signbit(value.data.real):  # type: ignore[attr-defined]
+            options = {} if value.dtype == "float64" else {"dtype": value.dtype}
+            return speaker.call(name, shape, **options)
+        if speaker.numpy and value.ndim:
+            return speaker.call("broadcast_to", speaker.text(value), shape)
+        return speaker.call("full", shape, speaker.text(value))
 
 
 @record(repr=False)
@@ -102,6 +119,16 @@ class Arange(TensorOp):
         steps = arange(ShapeI(0)(node.out))
         return [T.sum(g), None, T.sum(T.mul(g, with_dtype(steps, g.dtype)))]
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`arange(start, stop, step)`, without a start of 0 and a step of 1."""
+        assert output.owner is not None
+        start, stop, step = output.owner.inputs
+        first, by = (v.data.item() if isinstance(v, Constant) else None for v in (start, step))
+        plain = output.dtype in ("int64", "float64") and type(first) is int
+        if plain and by == 1:
+            return speaker.call("arange", *speaker.texts([stop] if first == 0 else [start, stop]))
+        return speaker.call("arange", *speaker.texts([start, stop, step]))
+
 
 def _count(start: Any, stop: Any, step: Any) -> int:
     """The number of elements of a range; integers exactly, floats as NumPy rounds them."""
@@ -146,6 +173,12 @@ class Eye(TensorOp):
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None, None, None]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`eye(n, m, k)`."""
+        assert output.owner is not None
+        options = {} if self.dtype == "float64" else {"dtype": self.dtype}
+        return speaker.call("eye", *speaker.texts(output.owner.inputs), **options)
 
 
 # --- NumPy's functions

@@ -24,6 +24,7 @@ from ..core.operands import in_joint_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import DTypeLike, LengthLike, TensorLike
 from ..elementwise import costs
+from ..writing import code
 from .lengths import ShapeI, as_length, lengths_of
 from .shape import DimShuffle, expand_dims, reshape
 
@@ -69,6 +70,13 @@ class Diagonal(TensorOp):
     def views(self) -> dict[int, int]:
         return {0: 0}
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`diagonal(x)`, for stacks with their last two axes."""
+        assert output.owner is not None
+        (x,) = output.owner.inputs
+        axes = {"axis1": -2, "axis2": -1} if x.ndim > 2 else {}
+        return speaker.call("diagonal", speaker.text(x), **axes)
+
 
 @record(repr=False)
 class DiagonalMatrix(TensorOp):
@@ -100,6 +108,12 @@ class DiagonalMatrix(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,) = cotangents
         return [None if g is None else Diagonal()(g)]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`diag(v)` of a vector."""
+        assert output.owner is not None
+        (v,) = output.owner.inputs
+        return speaker.call("diag", speaker.text(v)) if v.ndim == 1 else code.of_class(self, output, speaker)
 
 
 @record(repr=False)
@@ -133,6 +147,13 @@ class Triangle(TensorOp):
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,) = cotangents
         return [None if g is None else self(g, node.inputs[1]), None]
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`tril(x, k)`, `triu(x, k)`."""
+        assert output.owner is not None
+        x, k = output.owner.inputs
+        main = isinstance(k, Constant) and not k.data.any()
+        return speaker.call("tril" if self.lower else "triu", *speaker.texts([x] if main else [x, k]))
 
 
 # --- NumPy's functions

@@ -19,11 +19,11 @@ from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims
 from ...graph.dims import opaque_dims
 from ...record import record
 from ..control.batching import Examples, Flags, aligned, moved, require_shared
-from ..core import latex
 from ..core.checks import describe, require_index_scalar
 from ..core.namespace import T, classes
 from ..core.tensor import TensorOp
 from ..elementwise import costs
+from ..writing import code, latex
 from .creation import zeros_like
 from .lengths import tensor_to_dim
 from .slices import slice_dim
@@ -103,6 +103,63 @@ def concrete(value: Any) -> Any:
 def can_fail(spec: Spec) -> bool:
     """Whether an index may be out of range, or a step be 0."""
     return any(entry[0] != "s" or entry[3] == "1" for entry in spec)
+
+
+def part_formula(op: Any, output: Variable, operands: Sequence[latex.Written]) -> latex.Written:
+    """Return a part of a tensor as the tensor with an index below it, from the spec and the operands behind it."""
+    assert output.owner is not None
+    parts = index_entries(op.spec, output.owner.inputs[0].ndim, [text for text, _ in operands[1:]])
+    return latex.indexed(operands[0], parts) if op.spec else operands[0]
+
+
+def index_entries(spec: Spec, ndim: int, texts: Sequence[str]) -> list[str]:
+    """Return the entries of an index as text, one for each axis."""
+    parts = []
+    for entry in entries(spec, texts):
+        if isinstance(entry, slice):
+            start, stop, step = (bound or "" for bound in (entry.start, entry.stop, entry.step))
+            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+        else:
+            parts.append(entry)
+    return [*parts, *[":"] * (ndim - len(parts))]
+
+
+def write_formula(op: Any, output: Variable, operands: Sequence[latex.Written]) -> latex.Written:
+    """Return a tensor with a part that is set, or to which a value is added."""
+    assert output.owner is not None
+    x, value, *indices = operands
+    part, _ = latex.indexed(x, index_entries(op.spec, output.owner.inputs[0].ndim, [text for text, _ in indices]))
+    word = "set" if op.set else "add"
+    return rf"\operatorname{{{word}}}\left({part}, {value[0]}\right)", latex.ATOM
+
+
+def index_code(spec: Spec, indices: Sequence[Variable], speaker: code.Speaker) -> str:
+    """Return the index in Python, from the spec and the operands behind the first: `[1:, i]`."""
+    parts = []
+    for entry in entries(spec, indices):
+        if not isinstance(entry, slice):
+            parts.append(speaker.text(entry))
+            continue
+        start, stop, step = ("" if b is None else speaker.text(b) for b in (entry.start, entry.stop, entry.step))
+        parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
+    return code.indexed(parts or ["()"])
+
+
+def read_code(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """Return `x[1:, i]`."""
+    assert output.owner is not None
+    x, *indices = output.owner.inputs
+    return (f"{speaker.atom(x)}{index_code(op.spec, indices, speaker)}", code.ATOM) if op.spec else speaker.codes[x]
+
+
+def write_code(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+    """Return `set_subtensor(x[1:, i], y)` or `inc_subtensor(...)`."""
+    assert output.owner is not None
+    x, y, *indices = output.owner.inputs
+    if speaker.numpy:
+        raise code.Unwritten("NumPy writes parts by a statement")
+    part = f"{speaker.atom(x)}{index_code(op.spec, indices, speaker)}"
+    return speaker.call("set_subtensor" if op.set else "inc_subtensor", part, speaker.text(y))
 
 
 # --- many examples at once
@@ -203,6 +260,7 @@ class Subtensor(TensorOp):
     spec: Spec
     name = "subtensor"
     picture: ClassVar[Kind] = Kind.INDEX
+    code = read_code
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = read_by_examples
 
@@ -235,17 +293,8 @@ class Subtensor(TensorOp):
         return {0: 0}
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        """`x[1:, i]`, from the spec (("s100", "i")) and the operands behind the first."""
-        given = iter(text for text, _ in operands[1:])
-        parts = []
-        for entry in self.spec:
-            if entry[0] == "i":
-                parts.append(next(given))
-                continue
-            start, stop, step = (next(given) if flag == "1" else "" for flag in entry[1:])
-            parts.append(f"{start}:{stop}" + (f":{step}" if step else ""))
-        whole = latex.bound(operands[0], latex.ATOM)
-        return f"{whole}\\left[{', '.join(parts)}\\right]", latex.ATOM
+        """`x[1:, i]` as x with an index below it."""
+        return part_formula(self, output, operands)
 
 
 @record(repr=False)
@@ -260,6 +309,8 @@ class IncSubtensor(TensorOp):
     name = "inc_subtensor"
     restorable = True
     picture: ClassVar[Kind] = Kind.INDEX
+    code = write_code
+    formula = write_formula
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from .conditions import checked
 from .lengths import as_length, as_lengths, lengths_of, plus
 from .shape import broadcast_to, expand_dims, flatten, ravel, reshape
 from .slices import joint_length
+
+if TYPE_CHECKING:
+    from ..writing import code
 
 __all__ = ["concatenate", "flip", "hstack", "join", "repeat", "roll", "split", "stack", "tile", "vstack"]
 
@@ -76,6 +79,11 @@ class Join(TensorOp):
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return Join(self.axis + 1)(*all_broadcast(inputs, flags, examples))
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`concatenate([x, y], axis=1)`."""
+        assert output.owner is not None
+        return speaker.call("concatenate", f"[{', '.join(speaker.texts(output.owner.inputs))}]", axis=self.axis)
 
 
 def _cut(x: Variable, lengths: Sequence[Variable], axis: int) -> list[Variable]:

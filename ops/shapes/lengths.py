@@ -30,13 +30,13 @@ from ...graph import (
 )
 from ...record import record
 from ..control.batching import Examples, Flags, SameForAll, all_broadcast
-from ..core import latex
 from ..core.checks import describe, require_count, require_index_scalar, shown, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, constant
 from ..core.traced import as_variable
 from ..core.typing import LengthLike, ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code, latex
 from .slices import greater
 
 __all__ = ["lengths_of"]
@@ -68,6 +68,12 @@ class Shape(TensorOp):
         """Return the lengths of an example, which are the same for all."""
         return SameForAll(self(inputs[0])[1:])
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`x.shape`; an array of the lengths in NumPy, where `x.shape` is a tuple."""
+        assert output.owner is not None
+        written = f"{speaker.atom(output.owner.inputs[0])}.shape"
+        return f"np.array({written}, dtype='int64')" if speaker.numpy else written, code.ATOM
+
 
 @record(repr=False)
 class ShapeI(TensorOp):
@@ -97,7 +103,14 @@ class ShapeI(TensorOp):
         return SameForAll(ShapeI(self.axis + 1)(inputs[0]))
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        return rf"\operatorname{{length}}_{{{self.axis}}}\left({operands[0][0]}\right)", latex.ATOM
+        assert output.owner is not None
+        below = f"_{{{self.axis}}}" if output.owner.inputs[0].ndim > 1 else ""
+        return rf"\operatorname{{length}}{below}\left({operands[0][0]}\right)", latex.ATOM
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`x.shape[0]`."""
+        assert output.owner is not None
+        return f"{speaker.atom(output.owner.inputs[0])}.shape[{self.axis}]", code.ATOM
 
 
 @record(repr=False)
@@ -125,6 +138,16 @@ class MakeVector(TensorOp):
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         return T.stack(all_broadcast(inputs, flags, examples), axis=1)
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`stack([a, b])`."""
+        assert output.owner is not None
+        inputs = output.owner.inputs
+        if not inputs:
+            return speaker.constant(np.zeros(0, np.int64)), code.ATOM
+        if all(isinstance(i, Constant) for i in inputs):
+            return speaker.constant(np.array([i.data for i in inputs])), code.ATOM  # type: ignore[attr-defined]
+        return speaker.call("stack", f"[{', '.join(speaker.texts(inputs))}]")
 
 
 def shape(x: TensorLike) -> TensorVariable:

@@ -14,13 +14,13 @@ import numpy as np
 from ...graph import Apply, Constant, Dim, Kind, TensorType, Variable, dims_of
 from ...record import record
 from ..control.batching import Examples, Flags, lengthen, require_shared
-from ..core import latex
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_index_scalar, unpacked
 from ..core.namespace import T
 from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.traced import axes_of_one
 from ..core.typing import ShapeLike, TensorLike
 from ..elementwise import costs
+from ..writing import code, latex
 from .lengths import (
     MakeVector,
     Shape,
@@ -95,13 +95,43 @@ class DimShuffle(TensorOp):
         return DimShuffle((0, *(o + 1 if isinstance(o, int) else o for o in self.order)))(inputs[0])
 
     def formula(self, output: Variable, operands: Sequence[latex.Written], /) -> latex.Written:
-        if self.order == (1, 0):
-            return f"{latex.bound(operands[0], latex.ATOM)}^{{\\top}}", latex.POWER
+        """A transpose; new axes as an index below the operand."""
         kept = [axis for axis in self.order if axis != "x"]
-        if kept == sorted(kept):
-            return operands[0]  # axes of length 1 come and go without a sign, as in broadcasting
-        below = ", ".join(map(str, self.order))
-        return rf"\operatorname{{transpose}}_{{{below}}}\left({operands[0][0]}\right)", latex.ATOM
+        assert output.owner is not None
+        ordered = sorted(kept)
+        text = operands[0]
+        if kept != ordered:
+            if kept != ordered[::-1] or len(kept) != 2:
+                order = ", ".join(str(ordered.index(axis)) for axis in kept)
+                text = rf"\operatorname{{transpose}}_{{{order}}}\left({text[0]}\right)", latex.ATOM
+            else:
+                text = f"{latex.bound(text, latex.ATOM)}^{{\\top}}", latex.POWER
+        if "x" not in self.order or not kept:
+            return text
+        if self.order == ("x", 0):
+            return f"{latex.bound(text, latex.ATOM)}^{{\\top}}", latex.POWER
+        return latex.indexed(text, [r"\mathrm{None}" if axis == "x" else ":" for axis in self.order])
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`x.T`, `x.transpose(1, 0, 2)`, `x[:, None]`; axes of length 1 are dropped by `squeeze`."""
+        assert output.owner is not None
+        (x,) = output.owner.inputs
+        kept = [axis for axis in self.order if axis != "x"]
+        dropped = tuple(axis for axis in range(x.ndim) if axis not in kept)
+        text, level = speaker.codes[x]
+        if dropped:
+            text, level = speaker.method(x, "squeeze", axis=dropped if len(dropped) > 1 else dropped[0])
+        order = [sorted(kept).index(axis) for axis in kept]
+        if order != sorted(order):
+            text = code.bound((text, level), code.ATOM)
+            whole = order == list(reversed(range(len(order))))
+            text, level = f"{text}.T" if whole else f"{text}.transpose({', '.join(map(str, order))})", code.ATOM
+        if "x" in self.order:
+            last = max(k for k, axis in enumerate(self.order) if axis == "x")
+            entries = ["None" if axis == "x" else ":" for axis in self.order[: last + 1]]
+            plain = level >= code.ATOM and not isinstance(x, Constant)
+            text, level = f"{text if plain or dropped else speaker.atom(x)}{code.indexed(entries)}", code.ATOM
+        return text, level
 
 
 @record(repr=False)
@@ -150,6 +180,12 @@ class Reshape(TensorOp):
         require_shared(flags[1:], "the lengths of its result")
         return Reshape()(inputs[0], examples.length, *inputs[1:])
 
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`x.reshape(n, 3)`."""
+        assert output.owner is not None
+        x, *lengths = output.owner.inputs
+        return speaker.method(x, "reshape", *(speaker.texts(lengths) or ["()"]))
+
 
 def _completed(x: Variable, wanted: list[int | None]) -> tuple[int | None, ...]:
     """Return `wanted` with its single unknown length computed from the known number of elements of `x`."""
@@ -190,6 +226,12 @@ class BroadcastTo(TensorOp):
 
     def views(self) -> dict[int, int]:
         return {0: 0}
+
+    def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
+        """`broadcast_to(x, (n, 3))`."""
+        assert output.owner is not None
+        x, *lengths = output.owner.inputs
+        return speaker.call("broadcast_to", speaker.text(x), speaker.tuple(lengths))
 
 
 # --- NumPy's functions

@@ -9,6 +9,7 @@ gives another value where there is a NaN, an infinity or an overflow has the tag
     reductions     reductions, sums to a shape
     linalg         products and their BLAS forms, factorizations, known structure of matrices
     networks       softmax, normalization, pools, attention
+    reading        expressions as people write them
     blocks         channels of images in blocks
     quantized      networks in integers, numbers of few bits
     control        loops, and graphs inside of loops and branches
@@ -31,8 +32,9 @@ from ...ops.elementwise.records import Pointwise
 from ...ops.linalg.assumptions import Assume
 from ...ops.reductions.reduce import Reduce
 from ...ops.shapes.lengths import Shape
+from ...record import lazy
 from ..contract import Contract, relaxes
-from ..kinds import EquilibriumDB, Hidden, SequenceDB, TopoDB
+from ..kinds import EquilibriumDB, Hidden, OptInDB, SequenceDB, TopoDB
 from ..optimizers import MergeOptimizer
 from ..query import Query
 from ..rule import Rule
@@ -77,6 +79,8 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
+notation, polynomials = lazy.module(".reading.notation", __name__), lazy.module(".reading.polynomials", __name__)
+
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
 UNNOTICED = frozenset({"rounding", "signed zero", "errors", "domain"})
@@ -107,6 +111,11 @@ SPECIAL = (
     softmax.LOGARITHMS, softmax.BACK, fills.TO_ALLOC, reductions.EXTREMA, joins.BY_PARTS, pooling.BY_AXES,
     quantization.EXPANDED, byte_sums.FROM_CASTS,
 )  # fmt: skip
+READABLE = (
+    *IDENTITIES, arithmetic.SIGNS, fills.THROUGH, shapes.LENGTHS[1:], shapes.IN_PLACE, dimshuffles.COMPOSED,
+    indexing.MERGED, writing.WRITING, reductions.BROADCAST, reductions.FACTORS[:1], reductions.UNSAFE[:2],
+)  # fmt: skip
+"""Rules of the query `print`, which shows expressions to people, besides those in reading/."""
 UNSAFE = (
     arithmetic.UNSAFE, powers.UNSAFE, stability.UNSAFE, canonizer.UNSAFE, switches.UNSAFE, reductions.UNSAFE,
     dots.UNSAFE, writing.UNSAFE, softmax.UNSAFE, factoring.UNSAFE,
@@ -117,6 +126,7 @@ QUERIES = {
     "fast_compile": Query.parse("fast_compile"),
     "stabilize": Query.parse("fast_run <1.5000001"),
     "merge": Query.parse("merge"),
+    "print": Query.parse("print"),
     "unsafe": Query.parse("fast_run unsafe"),
     "o4": Query.parse("fast_run"),
     "o3": Query.parse("fast_run -inplace"),
@@ -186,8 +196,17 @@ def default_db() -> SequenceDB:
     db.register("add_destroy_handler", AddDestroyHandler(), *in_place, position=49.5)
     register_in_place(db, *in_place)
     db.register("merge3", merge, *run, "merge", position=100)
+    db.register("print", OptInDB(readable), position=0.9)
     db.known_elsewhere = known_elsewhere
     return db
+
+
+def readable(db: OptInDB) -> None:
+    """Register the rules by which expressions are written for people."""
+    for group in (*READABLE, notation.NOTATION, polynomials.POLYNOMIALS):
+        for rule in group:
+            db.register(rule.name, rule, "readable")
+    db.register("merge", MergeOptimizer(), "readable", cleanup=True)
 
 
 def register_products(db: SequenceDB) -> None:

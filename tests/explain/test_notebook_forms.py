@@ -37,37 +37,49 @@ X, Y, A = T.vector("x"), T.vector("y_1"), T.matrix("weights")
 @pytest.mark.parametrize(
     ("expression", "formula"),
     [
-        (T.exp(X) * Y + T.sin(X), r"e^{x} \odot y_{1} + \sin\left(x\right)"),
-        ((X + Y) * 2, r"\left(x + y_{1}\right) \cdot 2"),
-        (2 * X * 3, r"2 \, x \cdot 3"),
-        (X - (Y - X), r"x - \left(y_{1} - x\right)"),
-        (X - Y - X, r"x - y_{1} - x"),
-        (X + (Y + X), r"x + y_{1} + x"),
-        (-((X + Y) ** 2), r"-\left(x + y_{1}\right)^{2}"),
-        ((-X) ** 2, r"\left(-x\right)^{2}"),
-        (X / (1 + Y), r"\frac{x}{1 + y_{1}}"),
-        (A.T @ X, r"\mathit{weights}^{\top} \, x"),
-        (T.sqrt(abs(X)), r"\sqrt{\left|x\right|}"),
-        (A.sum(axis=1), r"\sum_{1} \mathit{weights}"),
-        ((X + Y).sum(), r"\sum_{0} \left(x + y_{1}\right)"),
-        (T.where(X > 0, X, 0), r"\begin{cases}x & x > 0 \\ 0 & \text{otherwise}\end{cases}"),
-        (A[1:, 0], r"\mathit{weights}\left[1:, 0\right]"),
-        (X * 1e-7, r"x \cdot 1 \cdot 10^{-7}"),
-        (X + np.inf, r"x + \infty"),
+        (T.exp(X) * Y + T.sin(X), r"e^{@x} \odot @y_{1} + \sin\left(@x\right)"),
+        ((X + Y) * 2, r"2 \, \left(@x + @y_{1}\right)"),
+        (2 * X * 3, r"6 \, @x"),
+        (X * -3.0, r"-3 \, @x"),
+        (X - (Y + 1 - Y), r"@x - 1"),
+        (X - (Y * Y), r"@x - @y_{1}^{2}"),
+        (-((X + Y) ** 2), r"-\left(@x + @y_{1}\right)^{2}"),
+        ((-X) ** 3, r"\left(-@x\right)^{3}"),
+        ((X / Y) ** 2, r"\left(\frac{@x}{@y_{1}}\right)^{2}"),
+        (X / (1 + Y), r"\frac{@x}{1 + @y_{1}}"),
+        (T.exp(-(X**2) / 2), r"e^{-@x^{2} / 2}"),
+        (A.T @ X, r"\mathbf{weights}^{\top} \, @x"),
+        (T.sqrt(abs(X)), r"\sqrt{\left|@x\right|}"),
+        (A.sum(axis=1), r"\sum_{i} \mathbf{weights}_{:, i}"),
+        (A.sum(axis=0) * X, r"\left(\sum_{i} \mathbf{weights}_{i, :}\right) \odot @x"),
+        ((X + Y).sum(), r"\sum_{i} \left(@x + @y_{1}\right)_{i}"),
+        (T.where(X > 0, X, 0), r"\begin{cases}@x & @x > 0 \\ 0 & \text{otherwise}\end{cases}"),
+        (T.where(X > 0, X, 0) + 1, r"\left(\begin{cases}@x & @x > 0 \\ 0 & \text{otherwise}\end{cases}\right) + 1"),
+        (A[1:, 0], r"\mathbf{weights}_{1:, 0}"),
+        (X[:, None], r"@x_{:, \mathrm{None}}"),
+        (A[T.lvector("k")], r"\mathbf{weights}_{\boldsymbol{k}, :}"),
+        (T.softmax(A), r"\operatorname{softmax}_{\mathrm{axis}\,1}\left(\mathbf{weights}\right)"),
+        (T.argmax(A, axis=0), r"\operatorname{argmax}_{\mathrm{axis}\,0}\left(\mathbf{weights}\right)"),
+        (T.constant([1.0, 2.5, 3.0]) + X, r"\left[1, 2.5, 3\right] + @x"),
+        (X * 1e-7, r"10^{-7} \, @x"),
+        (X + np.inf, r"@x + \infty"),
     ],
 )
 def test_small_expressions_are_formulas(expression, formula):
+    formula = re.sub(r"@(\w)", r"\\boldsymbol{\1}", formula)
     assert expression._repr_latex_() == rf"$\displaystyle {formula}$"
-    drawn = ET.fromstring(expression._repr_html_())  # without a network; LaTeX is for those who print
-    assert drawn.tag.endswith("math") and "\\" not in "".join(drawn.itertext())
+    shown = ET.fromstring(expression._repr_html_())  # without a network; LaTeX is for those who print
+    (drawn,) = (e for e in shown.iter() if e.tag.endswith("math"))
+    assert "\\" not in "".join(drawn.itertext())
+    assert formula in [e.text for e in shown.iter("pre")]
 
 
 def test_formulas_become_mathml():
     x, w = T.vector("x"), T.matrix("w_max1")
     drawn = mathml((T.exp(-x) / T.sqrt(w)).sum(axis=1)._repr_latex_().strip("$").removeprefix("\\displaystyle "))
-    for part in ("<mo>∑</mo>", "<msup><mi>e</mi><mrow><mo>−</mo><mi>x</mi></mrow></msup>", "<mfrac>", "<msqrt>"):
+    for part in ("<mo>∑</mo>", "<msup><mi>e</mi><mrow><mo>−</mo><mi style=", "<mfrac>", "<msqrt>"):
         assert part in drawn
-    assert '<msub><mi style="font-style:italic">w_max</mi><mrow><mn>1</mn></mrow></msub>' in drawn
+    assert '<msub><mi style="font-weight:bold;font-style:normal">w_max</mi><mrow><mn>1</mn></mrow></msub>' in drawn
     choice = ET.fromstring(T.switch(x > 0, x, 0)._repr_html_())
     assert [cell.tag.rpartition("}")[2] for cell in choice.iter() if cell.tag.endswith("mtd")] == ["mtd"] * 4
     for wrong in (r"\frac{1}", "{", "}", r"\nothing{x}", r"\left( x"):
@@ -94,8 +106,18 @@ def test_braces_of_formulas_match_whatever_names_are():
         assert all(c in message for c in name if c.isalnum() or c in "{$<>%")
 
 
-def test_leaves_have_no_formula_and_large_expressions_a_picture():
-    assert X._repr_latex_() is None and X._repr_html_() is None and T.constant(1.0)._repr_html_() is None
+def test_leaves_have_a_card_and_large_expressions_a_picture():
+    assert X._repr_latex_() is None and T.constant(1.0)._repr_latex_() is None
+    for shown, parts in (
+        (X, ("input x", "float64", "(?,)", "test_notebook_forms.py")),
+        (T.constant([[1.5, 2.5]], name="<c>"), ("constant <c>", "(1, 2)", "16 B", "1.5", "min 1.5")),
+        (ag.shared(np.arange(5000), name="w"), ("shared variable w", "(5000,) now", "40 kB", "4997, 4998, 4999")),
+    ):
+        text = "".join(ET.fromstring(shown._repr_html_()).itertext())
+        assert all(part in text for part in parts), text
+        printed = []
+        shown._repr_pretty_(SimpleNamespace(text=printed.append), False)
+        assert all(part in printed[0] for part in parts)
     y = X
     for _ in range(60):
         y = T.tanh(y) + 1
@@ -103,8 +125,8 @@ def test_leaves_have_no_formula_and_large_expressions_a_picture():
     assert "<svg" in y._repr_html_()
     doubling = X
     for _ in range(39):
-        doubling = doubling + doubling
-    assert doubling._repr_latex_() is None  # few nodes, but a formula without end
+        doubling = T.exp(doubling) + doubling
+    assert r"\text{where }" in doubling._repr_latex_() and len(doubling._repr_latex_()) < 5_000
 
 
 def forms():

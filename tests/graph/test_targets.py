@@ -119,7 +119,7 @@ BOUNDS = {
     "engines/division/divide.py": {"_NAMED"},
     # Lengths of texts.
     "optdb/why_not.py": {"SHOWN"},
-    "ops/core/latex.py": {"LARGEST", "_LONGEST", "SUM", "ATOM", "PREFIX", "PRODUCT", "POWER"},
+    "ops/writing/latex.py": {"LARGEST", "_LONGEST", "SUM", "ATOM", "PREFIX", "PRODUCT", "POWER"},
     "cbackend/driver/arena.py": {"A_LINE"},
     "cbackend/driver/listing.py": {"LINES"},
     "cbackend/lowering/describe.py": {"LIMIT"},

@@ -23,6 +23,8 @@ def test_what_falls(name):
             assert by.below(after, INWARDS[name]) < by.below(before, INWARDS[name])
         elif name in OUTWARDS:
             assert by.above(after, OUTWARDS[name]) < by.above(before, OUTWARDS[name])
+        elif name in by.THINNER:
+            assert by.operand_axes(after) < by.operand_axes(before)
         elif name in by.FLATTER:
             assert by.axes(after) < by.axes(before)
         elif name in by.NARROWER:
@@ -34,7 +36,7 @@ def test_what_falls(name):
 
 
 def test_the_lists_are_short_and_of_rules_that_need_them():
-    listed = [*GONE, *INWARDS, *OUTWARDS, *by.FLATTER, *by.NARROWER, *by.GUARDED]
+    listed = [*GONE, *INWARDS, *OUTWARDS, *by.THINNER, *by.FLATTER, *by.NARROWER, *by.GUARDED]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(RULES)
     assert len(by.GUARDED) <= 10

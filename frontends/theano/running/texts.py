@@ -9,7 +9,7 @@ from typing import Any
 from ....explain.printing import pprint, tree_lines
 from ....graph import Constant as CoreConstant
 from ....graph import FunctionGraph, leaves
-from ....graph.picture import boxes_of
+from ....graph.picture import picture_of
 from ....ops.control.watching import Print as CorePrint
 from ....pages.graph_svg import graph_svg
 from ..tensors.variables import Apply, Variable, as_tensor_variable, wrap
@@ -53,7 +53,7 @@ def pydotprint(fct: Any, outfile: Any = None, format: str = "svg", **options: An
     """The picture of an expression or function as SVG, written to `outfile` (ending in .svg)."""
     roots = _roots(fct)
     free = [v for v in leaves(roots) if not isinstance(v, CoreConstant)]
-    text = graph_svg(boxes_of(FunctionGraph(free, roots)), "graph")
+    text = graph_svg(picture_of(FunctionGraph(free, roots)), "graph")
     if outfile is None:
         return text
     path = Path(outfile).with_suffix(".svg")

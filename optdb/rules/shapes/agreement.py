@@ -13,11 +13,17 @@ from ....graph.dims import Symbol, broadcast
 
 
 class Agreement:
-    """Equality of lengths in runs of `graph` without an error; requirements of the nodes `besides` are ignored."""
+    """Equality of lengths in runs of `graph` without an error; requirements of the nodes `besides` are ignored.
 
-    def __init__(self, graph: FunctionGraph, besides: Collection[Apply] = ()) -> None:
+    `assumed`: further lengths that are taken as equal.
+    """
+
+    def __init__(
+        self, graph: FunctionGraph, besides: Collection[Apply] = (), assumed: Iterable[tuple[Dim, Dim]] = ()
+    ) -> None:
         self._known_as: dict[Symbol, Dim] = {}
         demands = dict.fromkeys(pair for n in graph.order if n not in besides for pair in n.op.demands(n))
+        demands.update(dict.fromkeys(assumed))
         # One demand on the parts of a joint length may make an earlier one more informative.
         for _ in range(2):
             for a, b in demands:

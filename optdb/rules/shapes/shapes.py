@@ -127,7 +127,7 @@ LENGTHS: list[Rule] = [
               formula="shape_i(f(x)) -> the length, from the lengths of x"),
 ]
 
-RESHAPES: list[Rule] = [
+IN_PLACE: list[Rule] = [
     node_rule("local_reshape_chain", Reshape, reshape_of_reshape, having=Reshape, contract=relaxes("errors"),
               formula="reshape(reshape(x, n), m) -> reshape(x, m)"),
     node_rule("local_useless_reshape", Reshape, useless_reshape, contract=relaxes("errors"),
@@ -136,8 +136,6 @@ RESHAPES: list[Rule] = [
               formula="reshape(x, 1, n) -> dimshuffle(x)  for x of length n"),
     node_rule("local_useless_dimshuffle_in_reshape", Reshape, dimshuffle_in_reshape, having=DimShuffle,
               formula="reshape(dimshuffle(x), n) -> reshape(x, n)  if no axis changes place"),
-    node_rule("local_reshape_lift", Reshape, reshape_lifted, having=(Elementwise, Cast), uses=True,
-              formula="reshape(f(x), n) -> f(reshape(x, n))"),
     node_rule("local_useless_specify_shape", (SpecifyShape, MaskedShape), useless_specify_shape,
               contract=relaxes("errors"),
               formula="specify_shape(x, lengths of x) -> x"),
@@ -150,3 +148,10 @@ RESHAPES: list[Rule] = [
               contract=relaxes("rounding", "signed zero"),
               formula="sum(make_vector(a, b, c)) -> a + b + c"),
 ]  # fmt: skip
+"""Rules after which all that is computed stands where it stood."""
+
+RESHAPES: list[Rule] = [
+    *IN_PLACE,
+    node_rule("local_reshape_lift", Reshape, reshape_lifted, having=(Elementwise, Cast), uses=True,
+              formula="reshape(f(x), n) -> f(reshape(x, n))"),
+]

@@ -38,6 +38,11 @@ def axes(graph):
     return sum(node.outputs[0].ndim for node in merged(graph).order if node.op.name != "dimshuffle")
 
 
+def operand_axes(graph):
+    """The axes of all operands."""
+    return sum(i.ndim for node in merged(graph).order for i in node.inputs)
+
+
 def positions(graph):
     """The positions of the windows of all pools."""
     ops = [node.op for node in merged(graph).order]
@@ -111,6 +116,7 @@ GONE = {
     "dequantize": words("local_dequantize_elementwise"),
     "quantize": words("local_quantize_elementwise"),
     "requantize": words("local_requantize_elementwise"),
+    "reciprocal": words("local_one_over"),
     "pow": words("""
         local_one_pow local_pow_minus_half local_pow_quarter local_pow_three_quarters
         local_pow_minus_two local_pow_to_nested_squaring local_pow_zero
@@ -121,7 +127,7 @@ GONE = {
     "softmax": words("local_softmax_beside_log_softmax"),
     "softplus": words("local_exp_of_softplus"),
     "sqrt": words("local_log_sqrt"),
-    "square": words("local_sqr_sqrt"),
+    "square": words("local_sqr_sqrt local_square_as_power"),
     "sub": words("local_elemwise_sub_zeros local_integer_sub_self"),
     "sum": words("local_sum_of_sparse_write"),
     "tanh": words("local_tanh_of_arctanh"),
@@ -132,7 +138,10 @@ GONE = {
 INWARDS = {
     "abs": words("local_abs_lift local_abs_lift_div"),
     "add": words("local_add_of_write local_integer_add_of_write"),
-    "dimshuffle": words("local_dimshuffle_alloc local_dimshuffle_lift local_lift_transpose_through_dot"),
+    "dimshuffle": words("""
+        local_dimshuffle_alloc local_dimshuffle_lift local_dimshuffle_of_multiple local_lift_transpose_through_dot
+    """),
+    "dot": words("local_scalar_before_product"),
     "mul": words("""
         local_integer_mul_switch_sink local_integer_mul_switch_sink_else local_mul_of_neg local_mul_switch_sink
         local_mul_switch_sink_else
@@ -154,7 +163,7 @@ INWARDS = {
 OUTWARDS = {
     "alloc": words("local_alloc_unary"),
     "dequantize": words("local_dequantize_padding local_pool_integers"),
-    "fill": words("local_fill_sink"),
+    "fill": words("local_fill_sink local_dimshuffle_of_fill"),
     "from_blocks": words("""
         local_elementwise_in_blocks local_join_in_blocks local_part_in_blocks local_pool_gradient_in_blocks
         local_pool_in_blocks local_reduction_in_blocks local_write_in_blocks
@@ -164,6 +173,9 @@ OUTWARDS = {
     "reshape": words("local_reshape_after_bytes local_reshape_after_convolution local_reshape_after_product"),
 }
 """Rules after which less lies between the ops of this name and the outputs."""
+
+THINNER = {"local_scalar_beside"}
+"""Rules after which operands have fewer axes."""
 
 FLATTER = {"local_axes_after_product"}
 """Rules after which results have fewer axes."""
@@ -178,6 +190,7 @@ GUARDED = {
     "local_grad_log_erfc_neg": "the erfc that is left is of a number that was cut",
     "local_incsubtensor_of_zeros_to_setsubtensor": "it sets afterwards, and does not add",
     "local_log_erfc": "the erfc that is left is of a number that was cut",
+    "local_products_first": "the product of matrices stands in front afterwards",
     "local_picked_log_softmax": "what is picked from is no log_softmax afterwards",
     "local_reduce_broadcastable": "the axis of length 1 is gone",
     "local_upcast_elemwise_constant_inputs": "the constants have the dtype that they are converted to",

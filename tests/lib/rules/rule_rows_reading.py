@@ -1,0 +1,55 @@
+"""Rows of the rules for readers, which the query `print` takes: (name, before, after)."""
+
+import numpy as np
+from rule_rows import A, s, t, x, y
+
+from arignote import ops as T
+from arignote.ops.elementwise.records import fill, identity, square
+from arignote.ops.lowered.phrases import Mean
+from arignote.ops.shapes.conditions import Check
+from arignote.ops.shapes.lengths import ShapeI
+from arignote.ops.shapes.shape import DimShuffle
+
+p = T.tensor("p", shape=(3,))
+q = T.tensor("q", shape=(3,))
+M = T.tensor("M", shape=(3, 3))
+one = T.tensor("one", shape=(1,))
+
+ROWS = [
+    ("local_shortest_polynomial", p * q / p, q),
+    ("local_shortest_polynomial", p / q * q + p, 2 * p),
+    ("local_shortest_polynomial", p * p * p, p**3.0),
+    ("local_shortest_polynomial", p * q + s * q, q * (p + s)),
+    ("local_products_first", p + M @ q, M @ q + p),
+    ("local_mean", T.sum(x) / T.cast(ShapeI(0)(x), "float64"), Mean((0,))(x)),
+    ("local_mean", T.sum(M, axis=0) / 3, Mean((0,))(M)),
+    ("local_scalar_before_product", M @ (s * q), s * (M @ q)),
+    ("local_scalar_before_product", M @ (q / s), (M @ q) / s),
+    ("local_scalar_before_product", M @ (-q), -(M @ q)),
+    ("local_length_of_shape", x.shape[0], ShapeI(0)(x)),
+    ("local_length_of_shape", A.shape[-1], ShapeI(1)(A)),
+    ("local_bare_value", Check("expected a positive number, got {0}")(x, s > 0, s), x),
+    ("local_number", T.exp(T.constant(0.0)), T.constant(1.0)),
+    ("local_scalar_beside", DimShuffle(("x",))(s) * p, s * p),
+    ("local_scalar_beside", T.constant([2.0]) * p, T.constant(2.0) * p),
+    ("local_scalar_beside", DimShuffle(("x",))(s) * DimShuffle(("x",))(t), DimShuffle(("x",))(s * t)),
+    ("local_dimshuffle_of_fill", DimShuffle((0, "x"))(fill(x, s)), fill(DimShuffle((0, "x"))(x), s)),
+    ("local_dimshuffle_of_multiple", DimShuffle((0, "x"))(s * p), s * DimShuffle((0, "x"))(p)),
+    ("local_dimshuffle_of_multiple", DimShuffle((0, "x"))(-p), -DimShuffle((0, "x"))(p)),
+    ("local_is_maximum", T.eq(p, T.maximum(p, q)), p >= q),
+    ("local_is_minimum", T.eq(p, T.minimum(p, q)), p <= q),
+    ("local_copy", identity(x), x),
+    ("local_one_over", T.reciprocal(x), 1 / x),
+    ("local_square_as_power", square(x), x**2.0),
+    ("local_square_of_abs", square(abs(x)), x**2.0),
+]
+
+UNCHANGED = [
+    ("local_shortest_polynomial", x * y / x),  # y may be shorter than x
+    ("local_shortest_polynomial", (p + q) * s),
+    ("local_products_first", M @ q + p),
+    ("local_mean", T.sum(M, axis=0) / 4),
+    ("local_scalar_before_product", M @ (p * q)),
+    ("local_is_maximum", T.eq(p, T.maximum(q, s))),
+    ("local_number", T.exp(T.constant(np.ones(2)))),
+]
