@@ -54,7 +54,6 @@ from .elementwise import (
     inverses,
     logic,
     powers,
-    special,
     stability,
     switches,
 )
@@ -100,7 +99,7 @@ CANONICAL = (
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
-    stability.TAILS, special.SPECIAL, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
+    stability.TAILS, stability.NORMAL, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,
