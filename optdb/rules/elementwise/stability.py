@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from ....graph import Apply, Variable, same_shape
+from ....ops.core.namespace import T
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import (
     add,
@@ -33,7 +34,6 @@ from ....ops.elementwise.records import (
     switch,
     true_div,
 )  # fmt: skip
-from ....ops.special.function import SpecialFunction, T
 from ...contract import relaxes, stabilizes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
@@ -195,22 +195,24 @@ UNSAFE: list[Rule] = [
 
 def log_of_ndtr(node: Apply) -> Value | None:
     """Rewrite the logarithm of the normal distribution function."""
-    inner = producer(node.inputs[0], T.special.ndtr)
-    return None if inner is None else T.special.log_ndtr(inner.inputs[0])
+    inner = node.inputs[0].owner
+    return T.special.log_ndtr(inner.inputs[0]) if inner is not None and inner.op.name == "ndtr" else None
 
 
 def one_minus_ndtr(node: Apply) -> Value | None:
     """Rewrite 1 less the normal distribution function."""
     one, y = node.inputs
-    inner = producer(y, T.special.ndtr)
-    if inner is None or not is_number(one, 1) or not is_float(inner.inputs[0]) or not same_shape(y, node.out):
+    inner = y.owner
+    if inner is None or inner.op.name != "ndtr" or not is_number(one, 1):
+        return None
+    if not is_float(inner.inputs[0]) or not same_shape(y, node.out):
         return None
     return T.special.ndtr(neg(inner.inputs[0])) if y.dtype == node.out.dtype else None
 
 
 NORMAL: list[Rule] = [
-    node_rule("local_log_ndtr", log, log_of_ndtr, having=SpecialFunction, contract=stabilizes,
+    node_rule("local_log_ndtr", log, log_of_ndtr, contract=stabilizes,
               formula="log(ndtr(x)) -> log_ndtr(x)"),
-    node_rule("local_one_minus_ndtr", sub, one_minus_ndtr, having=SpecialFunction, contract=stabilizes,
+    node_rule("local_one_minus_ndtr", sub, one_minus_ndtr, contract=stabilizes,
               formula="1 - ndtr(x) -> ndtr(-x)"),
 ]  # fmt: skip
