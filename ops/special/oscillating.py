@@ -196,9 +196,6 @@ def jy_of_order(v: float, x: float) -> tuple[float, float]:
         count = count - 1.0
     j = 1e-300 if j == 0.0 else j
     f = slope / j
-    y = 0.0
-    y1 = 0.0
-    found = 0.0
     if x < 2.0:
         y, y1 = jy_pair(m, x)
         prime = m / x * y - y1

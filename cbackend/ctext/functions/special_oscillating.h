@@ -205,10 +205,10 @@ static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
     }
     j = j == 0.0 ? 1e-300 : j;
     const f64 f = slope / j;
-    f64 y = 0.0;
-    f64 y1 = 0.0;
-    f64 found = 0.0;
     f64 prime = 0;
+    f64 found = 0;
+    f64 y = 0;
+    f64 y1 = 0;
     if (x < 2.0) {
         y = ag_jy_pair_f64(m, x, &y1);
         prime = m / x * y - y1;
