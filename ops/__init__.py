@@ -23,9 +23,9 @@ ops are no public names, though `T.Softmax` finds one.
 
 # ruff: noqa: F403  (each module says in its __all__ which of its names are public)
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
-from . import distributions as distributions
 from . import fft as fft
 from . import linalg as linalg
 from . import nn as nn
@@ -117,9 +117,14 @@ from .standard.info import __array_namespace_info__ as __array_namespace_info__
 
 _with_numpys_keywords(globals(), "")
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from . import distributions as distributions
+else:
 
     def __getattr__(name: str) -> object:
+        distributions = _import_module(".distributions", __name__)  # not at once: few programs use them
+        if name == "distributions":
+            return distributions
         if name != "__all__":
             inner = {"nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special}
             return _missing(name, inner | {"distributions": distributions})

@@ -27,7 +27,8 @@ from ..elementwise.exponential import polygamma as polygamma
 from ..elementwise.exponential import sigmoid as expit
 from ..elementwise.exponential import xlogy as xlogy
 from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals, orders01, oscillating, quantiles
-from .function import SPECIAL, SpecialFunction, special_op
+from .function import SPECIAL, SpecialFunction
+from .table import special_op
 
 if TYPE_CHECKING:
     from ..core.signatures import Binary, Unary

@@ -114,6 +114,47 @@ def hankel_pair(v: float, x: float, is_y: int) -> float:
 
 
 @scalar
+def hankel_fraction(m: float, x: float) -> tuple[float, float]:
+    """(p, q): p + i q is the logarithmic derivative of the Hankel function of order m, for x >= 2."""
+    # p + i q by the modified method of Lentz, in complex numbers
+    a = 0.25 - m * m
+    p = -0.5 / x
+    q = 1.0
+    br = 2.0 * x
+    bi = 2.0
+    size = p * p + q * q
+    cr = br + a / x * q / size
+    ci = bi + a / x * p / size
+    size = br * br + bi * bi
+    dr = br / size
+    di = -bi / size
+    sr = cr * dr - ci * di
+    si = cr * di + ci * dr
+    t = p * sr - q * si
+    q = p * si + q * sr
+    p = t
+    for k in range(2, 100000):
+        a = a + float(2 * (k - 1))
+        bi = bi + 2.0
+        dr = a * dr + br
+        di = a * di + bi
+        size = a / (cr * cr + ci * ci)
+        cr = br + cr * size
+        ci = bi - ci * size
+        size = dr * dr + di * di
+        dr = dr / size
+        di = -di / size
+        sr = cr * dr - ci * di
+        si = cr * di + ci * dr
+        t = p * sr - q * si
+        q = p * si + q * sr
+        p = t
+        if fabs(sr - 1.0) + fabs(si) < 1.2e-16:
+            break
+    return p, q
+
+
+@scalar
 def jy_of_order(v: float, x: float) -> tuple[float, float]:
     """(J_v(x), Y_v(x)) for v >= 0 and x > 0.
 
@@ -155,49 +196,12 @@ def jy_of_order(v: float, x: float) -> tuple[float, float]:
         count = count - 1.0
     j = 1e-300 if j == 0.0 else j
     f = slope / j
-    y = 0.0
-    y1 = 0.0
-    found = 0.0
     if x < 2.0:
         y, y1 = jy_pair(m, x)
         prime = m / x * y - y1
         found = 2.0 / (PI * x) / (prime - f * y)
     else:
-        # p + i q by the modified method of Lentz, in complex numbers
-        a = 0.25 - m * m
-        p = -0.5 / x
-        q = 1.0
-        br = 2.0 * x
-        bi = 2.0
-        size = p * p + q * q
-        cr = br + a / x * q / size
-        ci = bi + a / x * p / size
-        size = br * br + bi * bi
-        dr = br / size
-        di = -bi / size
-        sr = cr * dr - ci * di
-        si = cr * di + ci * dr
-        t = p * sr - q * si
-        q = p * si + q * sr
-        p = t
-        for k in range(2, 100000):
-            a = a + float(2 * (k - 1))
-            bi = bi + 2.0
-            dr = a * dr + br
-            di = a * di + bi
-            size = a / (cr * cr + ci * ci)
-            cr = br + cr * size
-            ci = bi - ci * size
-            size = dr * dr + di * di
-            dr = dr / size
-            di = -di / size
-            sr = cr * dr - ci * di
-            si = cr * di + ci * dr
-            t = p * sr - q * si
-            q = p * si + q * sr
-            p = t
-            if fabs(sr - 1.0) + fabs(si) < 1.2e-16:
-                break
+        p, q = hankel_fraction(m, x)
         g = (p - f) / q
         found = sqrt(2.0 / (PI * x) / ((p - f) * g + q))
         found = -found if j < 0.0 else found

@@ -56,7 +56,6 @@ from .elementwise import (
     inverses,
     logic,
     powers,
-    special,
     stability,
     switches,
 )
@@ -104,7 +103,7 @@ CANONICAL = (
 )  # fmt: skip
 STABLE = (
     softmax.RECOGNIZED, softmax.LOGARITHMS, stability.LOG, stability.LOGISTIC, stability.ERROR_FUNCTION,
-    stability.TAILS, special.SPECIAL, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
+    stability.TAILS, stability.NORMAL, inverses.INVERSES, solving.SOLVING, factoring.FACTORING,
 )  # fmt: skip
 SPECIAL = (
     *IDENTITIES, arithmetic.SIGNS, arithmetic.SPECIAL, powers.SPECIAL, integers.SPECIAL, canonizer.CANONICAL, *CARRIED,

@@ -119,6 +119,49 @@ static inline f64 ag_hankel_pair_f64(f64 v, f64 x, i32 is_y)
     return is_y ? size * (p * sine + q * cosine) : size * (p * cosine - q * sine);
 }
 
+/* (p, q): p + i q is the logarithmic derivative of the Hankel function of order m, for x >= 2. */
+static inline f64 ag_hankel_fraction_f64(f64 m, f64 x, f64 *second)
+{
+    f64 a = 0.25 - m * m;
+    f64 p = -0.5 / x;
+    f64 q = 1.0;
+    const f64 br = 2.0 * x;
+    f64 bi = 2.0;
+    f64 size = p * p + q * q;
+    f64 cr = br + a / x * q / size;
+    f64 ci = bi + a / x * p / size;
+    size = br * br + bi * bi;
+    f64 dr = br / size;
+    f64 di = -bi / size;
+    f64 sr = cr * dr - ci * di;
+    f64 si = cr * di + ci * dr;
+    f64 t = p * sr - q * si;
+    q = p * si + q * sr;
+    p = t;
+    for (i32 k = 2; k < 100000; k++) {
+        a = a + (f64)(2 * (k - 1));
+        bi = bi + 2.0;
+        dr = a * dr + br;
+        di = a * di + bi;
+        size = a / (cr * cr + ci * ci);
+        cr = br + cr * size;
+        ci = bi - ci * size;
+        size = dr * dr + di * di;
+        dr = dr / size;
+        di = -di / size;
+        sr = cr * dr - ci * di;
+        si = cr * di + ci * dr;
+        t = p * sr - q * si;
+        q = p * si + q * sr;
+        p = t;
+        if (fabs_F(sr - 1.0) + fabs_F(si) < 1.2e-16) {
+            break;
+        }
+    }
+    *second = q;
+    return p;
+}
+
 /* (J_v(x), Y_v(x)) for v >= 0 and x > 0. The ratio J_(v + 1) / J_v by its continued fraction, and Y of an order
    near 0 by Temme's series (x <= 2) or p + i q, the continued fraction of the Hankel function; both meet in the
    Wronskian (DLMF 10.5.2, 10.33). */
@@ -162,52 +205,19 @@ static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
     }
     j = j == 0.0 ? 1e-300 : j;
     const f64 f = slope / j;
-    f64 y = 0.0;
-    f64 y1 = 0.0;
-    f64 found = 0.0;
     f64 prime = 0;
+    f64 found = 0;
+    f64 y = 0;
+    f64 y1 = 0;
     if (x < 2.0) {
         y = ag_jy_pair_f64(m, x, &y1);
         prime = m / x * y - y1;
         found = 2.0 / (0x1.921fb54442d18p+1 * x) / (prime - f * y);
     }
     else {
-        f64 a = 0.25 - m * m;
-        f64 p = -0.5 / x;
-        f64 q = 1.0;
-        const f64 br = 2.0 * x;
-        f64 bi = 2.0;
-        f64 size = p * p + q * q;
-        f64 cr = br + a / x * q / size;
-        f64 ci = bi + a / x * p / size;
-        size = br * br + bi * bi;
-        f64 dr = br / size;
-        f64 di = -bi / size;
-        f64 sr = cr * dr - ci * di;
-        f64 si = cr * di + ci * dr;
-        f64 t = p * sr - q * si;
-        q = p * si + q * sr;
-        p = t;
-        for (i32 k = 2; k < 100000; k++) {
-            a = a + (f64)(2 * (k - 1));
-            bi = bi + 2.0;
-            dr = a * dr + br;
-            di = a * di + bi;
-            size = a / (cr * cr + ci * ci);
-            cr = br + cr * size;
-            ci = bi - ci * size;
-            size = dr * dr + di * di;
-            dr = dr / size;
-            di = -di / size;
-            sr = cr * dr - ci * di;
-            si = cr * di + ci * dr;
-            t = p * sr - q * si;
-            q = p * si + q * sr;
-            p = t;
-            if (fabs_F(sr - 1.0) + fabs_F(si) < 1.2e-16) {
-                break;
-            }
-        }
+        f64 p = 0;
+        f64 q = 0;
+        p = ag_hankel_fraction_f64(m, x, &q);
         const f64 g = (p - f) / q;
         found = sqrt_F(2.0 / (0x1.921fb54442d18p+1 * x) / ((p - f) * g + q));
         found = j < 0.0 ? -found : found;

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ....graph import Apply, Variable
+from ....graph import Apply, Variable, same_shape
+from ....ops.core.namespace import T
 from ....ops.core.tensor import constant
 from ....ops.elementwise.records import (
     add,
@@ -187,3 +188,31 @@ UNSAFE: list[Rule] = [
          contract=relaxes("nan", "inf", "overflow", "rounding")),
 ]  # fmt: skip
 """1/x and exp(-x) overflow on one side, x and exp(x) on the other."""
+
+
+# --- the normal distribution function
+
+
+def log_of_ndtr(node: Apply) -> Value | None:
+    """Rewrite the logarithm of the normal distribution function."""
+    inner = node.inputs[0].owner
+    return T.special.log_ndtr(inner.inputs[0]) if inner is not None and inner.op.name == "ndtr" else None
+
+
+def one_minus_ndtr(node: Apply) -> Value | None:
+    """Rewrite 1 less the normal distribution function."""
+    one, y = node.inputs
+    inner = y.owner
+    if inner is None or inner.op.name != "ndtr" or not is_number(one, 1):
+        return None
+    if not is_float(inner.inputs[0]) or not same_shape(y, node.out):
+        return None
+    return T.special.ndtr(neg(inner.inputs[0])) if y.dtype == node.out.dtype else None
+
+
+NORMAL: list[Rule] = [
+    node_rule("local_log_ndtr", log, log_of_ndtr, contract=stabilizes,
+              formula="log(ndtr(x)) -> log_ndtr(x)"),
+    node_rule("local_one_minus_ndtr", sub, one_minus_ndtr, contract=stabilizes,
+              formula="1 - ndtr(x) -> ndtr(-x)"),
+]  # fmt: skip
