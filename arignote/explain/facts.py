@@ -9,6 +9,7 @@ from ..graph import Names, Variable
 from ..pages import tables
 from ..profiling import RunProfile
 from ..profiling.headline import duration
+from ..record.spelling import counted
 
 if TYPE_CHECKING:
     from ..function.compiled import Function
@@ -56,7 +57,7 @@ def _compiled(f: Function) -> str:
     if f.backend != "c":
         return f"run by {title(f.backend)}"
     how = "from the cache, loaded in" if f.from_cache else "by the C compiler in"
-    return f"{how} {duration(f.compile_seconds)}; {tables.counted(f.c_source().count(chr(10)), 'line')} of C"
+    return f"{how} {duration(f.compile_seconds)}; {counted(f.c_source().count(chr(10)), 'line')} of C"
 
 
 def _kernels(program: Any) -> str:
