@@ -48,14 +48,14 @@ def by_ufunc(ufunc: np.ufunc) -> Rule:
 
 def unsigned_words(dtypes: tuple[Operand, ...]) -> Loop:
     """Return uint64 operands and result, as for random bits, which accept nothing else."""
-    if any(d not in ("uint64", int) for d in dtypes):
+    if any(d != "uint64" and d is not int for d in dtypes):
         raise TypeError("expected uint64")
     return ("uint64",) * len(dtypes), "uint64"
 
 
 def bits_of_bfloat16(dtypes: tuple[Operand, ...]) -> Loop:
     """Return a uint16 operand and a float32 result."""
-    if any(d not in ("uint16", int) for d in dtypes):
+    if any(d != "uint16" and d is not int for d in dtypes):
         raise TypeError("expected uint16")
     return ("uint16",), "float32"
 
