@@ -29,7 +29,7 @@ scaleout, frontends; docs/design.md describes the layers.
 import gc as _gc
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Nothing of what modules make is garbage, and a collector that looks for it takes a twentieth of the import.
 _collects = _gc.isenabled()

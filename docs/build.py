@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 CONTENTS = {
     "Learn": "tutorials/tour tutorials/numpy tutorials/theano tutorials/jax gallery",
     "How to": (
-        "howto/filter-by-tag howto/read-a-profile howto/write-a-rule howto/write-an-op howto/make-it-faster"
+        "howto/read-an-expression howto/filter-by-tag howto/read-a-profile howto/write-a-rule howto/write-an-op howto/make-it-faster"
         " howto/debug-nan howto/several-engines howto/run-on-opencl howto/run-on-dask howto/run-an-onnx-model"
         " howto/run-a-theano-program howto/deploy howto/deploy-anywhere howto/serve howto/generate-text"
         " howto/freeze-and-prune howto/quantize howto/quantize-a-model"
@@ -64,7 +64,8 @@ def write_source(source: Path) -> None:
     left_out = shutil.ignore_patterns("*.py", "*.pyc", "__pycache__", "public-names.txt", "theano-names.txt")
     shutil.copytree(HERE, source, ignore=left_out)
     shutil.copyfile(HERE / "conf.py", source / "conf.py")
-    shutil.copyfile(HERE.parent / "CHANGELOG.md", source / "changelog.md")
+    changes = (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8").replace("(docs/", "(")
+    (source / "changelog.md").write_text(changes, encoding="utf-8")
     pages = {str(path.relative_to(source)): path.read_text(encoding="utf-8") for path in source.rglob("*.md")}
     for file, text in parts.pages(pages).items():
         path = source / file
