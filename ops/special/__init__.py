@@ -10,5 +10,6 @@ from ...record import lazy
 
 if TYPE_CHECKING:
     from .functions import *  # noqa: F403
+    from .functions import function_named as function_named
 else:  # not at once: few programs use them
     __getattr__, __dir__ = lazy.all_of(__name__, ".functions")
