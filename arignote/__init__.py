@@ -41,7 +41,6 @@ try:
     from .control.bodies import until
     from .control.cond import cond
     from .control.scan import scan, while_loop
-    from .explain.bisect import bisect
     from .explain.completion import load_ipython_extension as load_ipython_extension
     from .explain.printing import dprint, pprint
     from .explain.progress import progress
@@ -57,7 +56,6 @@ try:
     from .profiling.difference import difference as profile_diff
     from .record import lazy as _lazy
     from .targets.target import Target
-    from .tuning.tune import tune
 
     from .database import optdb  # isort: skip  # last: `ag.optdb` is the database; `arignote.optdb` stays importable
 finally:
@@ -72,17 +70,19 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "batched": ".function.serving", "debug_print": ".ops.control.watching", "draw": ".explain.drawing",
+    "batched": ".function.serving", "bisect": ".explain.bisect", "debug_print": ".ops.control.watching",
+    "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
-    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx",
+    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
     from .chunked.chunked import on_dask
+    from .explain.bisect import bisect
     from .explain.drawing import draw
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
@@ -93,6 +93,7 @@ if _TYPE_CHECKING:
     from .ops.control.watching import debug_print, tap, taps
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
+    from .tuning.tune import tune
 else:
     _find, _ = _lazy.names_of(__name__, _LATER)
 

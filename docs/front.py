@@ -1,4 +1,4 @@
-"""The picture of the front page: what one does with an expression, with the database and with a profile, as they look."""
+"""The picture of the front page: an expression, the database and a profile as they look."""
 
 from __future__ import annotations
 

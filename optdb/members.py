@@ -87,9 +87,10 @@ def refuse_clash(label: str, new: Member, members: Mapping[str, Member], tags: s
     for tag in new.tags - tags:  # the others have been looked at
         if not isinstance(tag, str) or not can_be_asked_for(tag):
             raise ValueError(f"{label}: {tag!r} cannot be a tag of {new.name!r}, since no query can contain it")
-    tagged = members.values() if new.name in tags else ()  # seldom: not all pairs are compared
+    if new.name not in tags and members.keys().isdisjoint(new.tags):  # nearly always
+        return
     clashing = [members[tag] for tag in sorted(members.keys() & new.tags)]
-    clashing += [old for old in tagged if new.name in old.tags]
+    clashing += [old for old in members.values() if new.name in old.tags]
     for old in clashing:
         if old.name == new.name:
             continue

@@ -72,8 +72,8 @@ def _converted(body: Iterable[ir.Statement], numbers: Iterator[int], rounded_alo
                 continue
             s = replace(s, body=_converted(s.body, numbers, rounded_alone))
         elif isinstance(s, ir.If):
-            inside = (_converted(b, numbers, rounded_alone) for b in (s.body, s.orelse))
-            s = replace(s, **dict(zip(("body", "orelse"), inside, strict=True)))
+            body, orelse = (_converted(b, numbers, rounded_alone) for b in (s.body, s.orelse))
+            s = replace(s, body=body, orelse=orelse)
         elif isinstance(s, ir.Outlined):
             s = replace(s, body=_converted(s.body, numbers, rounded_alone))
         found.append(s)

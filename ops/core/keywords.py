@@ -107,10 +107,13 @@ UFUNCS = frozenset(
 """Functions of ours that are elementwise functions of NumPy."""
 
 
+_EXTENDED = frozenset((*FIRST, *SECOND, *OPTIONS, *UFUNCS))
+
+
 def with_numpys_keywords(namespace: dict[str, Any], prefix: str) -> None:
     """Let the functions of a namespace accept NumPy's keywords; `prefix` is that of their names in the tables."""
     for name, function in list(namespace.items()):
-        if isinstance(function, FunctionType):
+        if prefix + name in _EXTENDED and isinstance(function, FunctionType):
             namespace[name] = accepting_numpys(prefix + name, function)
 
 

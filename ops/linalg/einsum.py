@@ -174,11 +174,12 @@ def einsum_path(subscripts: str, *operands: TensorLike, optimize: Any = "greedy"
 
     `einsum` looks for an order by itself.  Raises ValueError for a length that is not known when the graph is built.
     """
-    values = [as_tensor(v) for v in operands]
-    for v in values:
-        if None in v.type.shape:
+    stand_ins = []
+    for v in map(as_tensor, operands):
+        known = [n for n in v.type.shape if n is not None]
+        if len(known) < v.ndim:
             raise ValueError(f"einsum_path: costs need known lengths, got {describe(v)}; give the variable a shape")
-    stand_ins = [np.broadcast_to(np.empty((), v.dtype), v.type.shape) for v in values]
+        stand_ins.append(np.broadcast_to(np.empty((), v.dtype), known))
     return np.einsum_path(subscripts, *stand_ins, optimize=optimize)
 
 

@@ -169,7 +169,11 @@ class DiscreteRiccati(Riccati):
     def solved(self, *values: np.ndarray) -> np.ndarray:
         a, b, q, r, s = values
         n, m = b.shape
-        zero, unit = (lambda i, j: np.zeros((i, j), a.dtype)), np.eye(n, dtype=a.dtype)
+
+        def zero(i: int, j: int) -> np.ndarray:
+            return np.zeros((i, j), a.dtype)
+
+        unit = np.eye(n, dtype=a.dtype)
         left = np.block([[a, zero(n, n), b], [-q, unit, -s], [np.conj(s.T), zero(m, n), r]])
         right = np.block([[unit, zero(n, n), zero(n, m)], [zero(n, n), np.conj(a.T), zero(n, m)],
                           [zero(m, n), -np.conj(b.T), zero(m, m)]])  # fmt: skip

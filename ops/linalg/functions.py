@@ -191,7 +191,8 @@ def eigh(
     UPLO = UPLO if lower is None else "L" if lower else "U"
     matrix = _read_lower(finite(a, "eigh", check_finite), UPLO, "eigh")
     found = eigenpairs(matrix, b, type, UPLO == "L", eigvals_only)
-    w, v = (found, None) if eigvals_only else found
+    pair: tuple[Any, Any] = (found, None) if eigvals_only else found
+    w, v = pair
     if subset_by_index is not None or subset_by_value is not None:
         w, v = part_of_spectrum(w, v, subset_by_index, subset_by_value)
     return w if eigvals_only else EighResult(w, v)

@@ -10,7 +10,7 @@ Derivative of LU: de Hoog, Anderssen and Lukas, Differentiation of matrix functi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -182,7 +182,9 @@ def _rows(x: Any, order: Any) -> TensorVariable:
     return T.take_along_axis(x, order[..., None], -2)
 
 
-def sides(a: TensorVariable, b: TensorVariable, what: str) -> tuple[TensorVariable, TensorVariable, Any]:
+def sides(
+    a: TensorVariable, b: TensorVariable, what: str
+) -> tuple[TensorVariable, TensorVariable, Callable[[Any], TensorVariable]]:
     """The matrices and right sides in their joint dtype, and what makes a vector of a solution for a vector b."""
     if b.ndim == 0:
         raise ValueError(f"{what}: the right side must be a vector or matrices, got {describe(b)}")

@@ -227,7 +227,7 @@ def orth(A: TensorLike, rcond: float | None = None) -> TensorVariable:
     return u[:, :rank]
 
 
-def _ranked(what: str, x: TensorLike, rcond: float | None, check: Any) -> tuple[Any, Any, Any]:
+def _ranked(what: str, x: TensorLike, rcond: Any, check: Any) -> tuple[Any, TensorVariable, TensorVariable]:
     a = finite(x, what, check)
     if a.ndim != 2:
         raise ValueError(f"{what}: the number of vectors would differ from place to place of {describe(a)}")

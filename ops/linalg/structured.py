@@ -107,7 +107,7 @@ def solve_banded(
         raise ValueError(f"solve_banded: l and u must not be negative, got {lower} and {upper}")
     rows = finite(ab, "solve_banded", check_finite)
     rows, columns, restore = sides(rows, finite(b, "solve_banded", check_finite, vectors=True), "solve_banded")
-    return restore(SolveBanded(lower, upper)(*together("solve_banded", rows, columns)))  # type: ignore[no-any-return]
+    return restore(SolveBanded(lower, upper)(*together("solve_banded", rows, columns)))
 
 
 def block_diag(*arrs: TensorLike) -> TensorVariable:

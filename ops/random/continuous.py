@@ -37,7 +37,7 @@ class ContinuousDraws:
         bits: Callable[..., TensorVariable]
         poisson: Callable[..., TensorVariable]
 
-    def _parameters(self, what: str, size: Size, dtype: str, **given: Any) -> tuple[Any, list[Any]]:
+    def _parameters(self, what: str, size: Size, dtype: str, **given: Any) -> tuple[Any, list[TensorVariable]]:
         """The lengths of a draw and its parameters, which must be positive."""
         found = real_parameters(list(given.values()), dtype)
         checked_ones = [positive(f"{what}: {name}", x) for name, x in zip(given, found, strict=True)]
@@ -57,8 +57,8 @@ class ContinuousDraws:
         self, shape: Any, scale: Any = 1.0, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Floats of the gamma distribution, of mean shape * scale."""
-        lengths, (shape, scale) = self._parameters("gamma", size, dtype, shape=shape, scale=scale)
-        return T.special.gammaincinv(shape, open_uniform(self, lengths, dtype)) * scale
+        lengths, (k, unit) = self._parameters("gamma", size, dtype, shape=shape, scale=scale)
+        return T.special.gammaincinv(k, open_uniform(self, lengths, dtype)) * unit
 
     def chisquare(self, df: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of the chi-squared distribution: sums of `df` squares of standard normal numbers."""
@@ -98,13 +98,13 @@ class ContinuousDraws:
 
     def rayleigh(self, scale: Any = 1.0, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Rayleigh's distribution: the length of a vector of two normal numbers of deviation `scale`."""
-        lengths, (scale,) = self._parameters("rayleigh", size, dtype, scale=scale)
-        return scale * T.sqrt(2 * self.exponential(size=lengths, dtype=dtype))
+        lengths, (deviation,) = self._parameters("rayleigh", size, dtype, scale=scale)
+        return deviation * T.sqrt(2 * self.exponential(size=lengths, dtype=dtype))
 
     def weibull(self, a: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
         """Floats of Weibull's distribution of shape `a` and scale 1."""
-        lengths, (a,) = self._parameters("weibull", size, dtype, a=a)
-        return self.exponential(size=lengths, dtype=dtype) ** (1 / a)
+        lengths, (k,) = self._parameters("weibull", size, dtype, a=a)
+        return self.exponential(size=lengths, dtype=dtype) ** (1 / k)
 
     def triangular(
         self, left: Any, mode: Any, right: Any, size: Size = None, dtype: str = "float64"
@@ -124,10 +124,10 @@ class ContinuousDraws:
         self, mu: Any, kappa: Any, size: Size = None, dtype: str = "float64"
     ) -> TensorVariable:
         """Angles from -pi to pi of von Mises' distribution around `mu`, by its quantile."""
-        mu, kappa = real_parameters((mu, kappa), dtype)
-        kappa = checked(kappa, T.logical_not(kappa < 0), "vonmises: kappa must not be negative", of=kappa)
-        lengths, (mu, kappa) = sized(size, (mu, kappa))
-        angle = mu + T.special.vonmises_quantile(kappa, open_uniform(self, lengths, dtype))
+        centre, width = real_parameters((mu, kappa), dtype)
+        width = checked(width, T.logical_not(width < 0), "vonmises: kappa must not be negative", of=width)
+        lengths, (centre, width) = sized(size, (centre, width))
+        angle = centre + T.special.vonmises_quantile(width, open_uniform(self, lengths, dtype))
         return angle - 2 * math.pi * T.rint(angle / (2 * math.pi))
 
     def wald(self, mean: Any, scale: Any, size: Size = None, dtype: str = "float64") -> TensorVariable:
@@ -179,21 +179,20 @@ class ContinuousDraws:
         `method`: the root of `cov`, by "cholesky", or "eigh" for a singular matrix.  Raises ValueError for another
         method, or shapes that do not fit.
         """
-        mean, cov = real_parameters((mean, cov), dtype)
-        if mean.ndim < 1 or cov.ndim < 2:
-            raise ValueError(
-                f"multivariate_normal: expected a vector and a square matrix, got {describe(mean)}, {describe(cov)}"
-            )
+        middle, covariance = real_parameters((mean, cov), dtype)
+        if middle.ndim < 1 or covariance.ndim < 2:
+            got = f"{describe(middle)}, {describe(covariance)}"
+            raise ValueError(f"multivariate_normal: expected a vector and a square matrix, got {got}")
         if method not in ("cholesky", "eigh"):
             raise ValueError(f'multivariate_normal: method is "cholesky" or "eigh", got {shown(method)}')
-        outer = draw_lengths(size, ()) if size is not None else T.lengths_of(mean)[:-1]
-        z = self.standard_normal((*outer, T.lengths_of(mean)[-1]), dtype)
+        outer = draw_lengths(size, ()) if size is not None else T.lengths_of(middle)[:-1]
+        z = self.standard_normal((*outer, T.lengths_of(middle)[-1]), dtype)
         if method == "cholesky":
-            root = T.linalg.cholesky(cov)
+            root = T.linalg.cholesky(covariance)
         else:
-            values, vectors = T.linalg.eigh(cov)
+            values, vectors = T.linalg.eigh(covariance)
             root = vectors * T.expand_dims(T.sqrt(T.maximum(values, 0)), -2)
-        return mean + T.matmul(root, T.expand_dims(z, -1))[..., 0]
+        return middle + T.matmul(root, T.expand_dims(z, -1))[..., 0]
 
     # --- orders
     def permuted(self, x: Any, axis: int | None = None) -> TensorVariable:

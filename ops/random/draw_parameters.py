@@ -43,7 +43,7 @@ def product(lengths: Sequence[Variable]) -> Any:
     return total
 
 
-def sized(size: Size, parameters: Sequence[Any]) -> tuple[tuple[Variable, ...], Sequence[Any]]:
+def sized(size: Size, parameters: Sequence[TensorVariable]) -> tuple[tuple[Variable, ...], Sequence[TensorVariable]]:
     """The lengths of a draw, and the parameters, which broadcast to `size` if it is given."""
     lengths = draw_lengths(size, parameters)
     if size is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...record import lazy
 from ..core.namespace import T
@@ -15,8 +15,10 @@ __all__ = [
     "intersect1d", "setdiff1d", "setxor1d", "union1d", "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip
 
-_results = lazy.module(".set_results", __package__)
-"""Named tuples, which take long to make."""
+if TYPE_CHECKING:
+    from . import set_results as _results
+else:  # named tuples, which take long to make
+    _results = lazy.module(".set_results", __package__)
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:

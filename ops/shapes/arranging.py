@@ -29,16 +29,28 @@ __all__ = [
 # --- ranks
 
 
+@overload
+def atleast_1d(array: TensorLike, /) -> TensorVariable: ...
+@overload
+def atleast_1d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]: ...
 def atleast_1d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, scalars as vectors of one element; a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim else expand_dims(x, 0))
 
 
+@overload
+def atleast_2d(array: TensorLike, /) -> TensorVariable: ...
+@overload
+def atleast_2d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]: ...
 def atleast_2d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, vectors and scalars as matrices of one row; a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim > 1 else reshape(x, (1, -1)))
 
 
+@overload
+def atleast_3d(array: TensorLike, /) -> TensorVariable: ...
+@overload
+def atleast_3d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]: ...
 def atleast_3d(*arrays: TensorLike) -> TensorVariable | tuple[TensorVariable, ...]:
     """Each of the arrays, a vector as (1, n, 1), a matrix as (m, n, 1); a tuple if there are several."""
     return _each(arrays, lambda x: x if x.ndim > 2 else expand_dims(x, 2) if x.ndim == 2 else reshape(x, (1, -1, 1)))

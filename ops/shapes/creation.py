@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import numpy as np
 
@@ -287,6 +287,21 @@ def positions(count: Variable) -> TensorVariable:
     return found if isinstance(count, Constant) else Reshape()(found, count)
 
 
+@overload
+def linspace(
+    start: Any, stop: Any, num: LengthLike = ..., endpoint: bool = ..., retstep: Literal[False] = ...,
+    dtype: DTypeLike = ..., axis: int = ...,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def linspace(
+    start: Any, stop: Any, num: LengthLike = ..., endpoint: bool = ..., *, retstep: Literal[True],
+    dtype: DTypeLike = ..., axis: int = ...,
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def linspace(
+    start: Any, stop: Any, num: LengthLike = ..., endpoint: bool = ..., retstep: bool = ..., dtype: DTypeLike = ...,
+    axis: int = ...,
+) -> TensorVariable | tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
 def linspace(
     start: Any, stop: Any, num: LengthLike = 50, endpoint: bool = True, retstep: bool = False, dtype: DTypeLike = None,
     axis: int = 0,

@@ -42,9 +42,9 @@ def _where_shapes_fit(conditions: list[Any], a: Variable, b: Variable, equal_nan
     """Whether all elements are equal; they are compared only if the conditions hold, which the run knows."""
     if not conditions:
         return _equal(a, b, equal_nan)
-    leaves = [TensorVariable(x.type.with_shape((None,) * x.ndim)) for x in (a, b)]
+    x, y = (TensorVariable(v.type.with_shape((None,) * v.ndim)) for v in (a, b))
     fit = T.all(T.stack(conditions))
-    return chosen(fit, leaves, [a, b], [_equal(*leaves, equal_nan)], [T.constant(False)])[0]
+    return chosen(fit, [x, y], [a, b], [_equal(x, y, equal_nan)], [T.constant(False)])[0]
 
 
 def _equal(a: Variable, b: Variable, equal_nan: bool) -> TensorVariable:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ....graph import Variable
 from ....graph.types import numpy_dtype
@@ -261,7 +262,7 @@ class _Passes(_Transposed):
         for s in rounded:
             count = lanes_of(s.lane.dtype)
             yield ir.Declare(_lanes(s), s.lane.dtype, self.tiles.size * count)
-            yield self._over_lanes(s, ir.ZERO, lambda lane, s=s: ir.Store(_lanes(s), self._in_lane(lane), s.lane.start))
+            yield self._over_lanes(s, ir.ZERO, partial(self._emptied, s))
         yield loop(
             self.along,
             (*nest.at[len(self.outer) + 1], *placed, self._over_rows((*nest.at[-1], *updates, *stores))),
@@ -300,6 +301,9 @@ class _Passes(_Transposed):
         stop = ir.ScalarOp("switch", "int64", (filled, ir.ONE, number(count)))
         lane = ir.index("lane")
         return ir.For(lane.name, first, stop, (self._over_rows((statement(lane),)),))
+
+    def _emptied(self, slot: Slot, lane: ir.Expr) -> ir.Statement:
+        return ir.Store(_lanes(slot), self._in_lane(lane), slot.lane.start)
 
     def _combined(self, slot: Slot) -> Iterator[ir.Statement]:
         """Yield the loops that add the lanes of a row, then their sum to the total."""
