@@ -22,8 +22,8 @@ CONTENTS = {
     "Learn": "tutorials/tour tutorials/numpy tutorials/theano tutorials/jax gallery",
     "How to": (
         "howto/read-an-expression howto/filter-by-tag howto/read-a-profile howto/write-a-rule howto/write-an-op"
-        " howto/make-it-faster howto/debug-nan howto/several-engines howto/run-on-opencl howto/run-on-dask howto/run-an-onnx-model"
-        " howto/run-a-theano-program howto/deploy howto/deploy-anywhere howto/serve howto/generate-text"
+        " howto/make-it-faster howto/debug-nan howto/several-engines howto/run-on-opencl howto/run-on-dask"
+        " howto/run-an-onnx-model howto/run-a-theano-program howto/deploy howto/deploy-anywhere howto/serve howto/generate-text"
         " howto/freeze-and-prune howto/quantize howto/quantize-a-model"
     ),
     "Reference": "rules reference/index options glossary stability changelog",

@@ -37,7 +37,7 @@ def spans_of(profile: Record) -> list[Span]:
         found.append(Span(str(child["name"]), begin, took, "fused" if child.get("passes") else "elementwise", note))
         begin += took
     if idle:
-        found.append(Span(f"{counted(len(idle), 'pass', 'passes')} without effect", begin, sum(idle), "shape"))
+        found.append(Span(f"{counted(len(idle), 'pass')} without effect", begin, sum(idle), "shape"))
     return found
 
 

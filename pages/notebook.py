@@ -127,7 +127,7 @@ def _pass_rows(profile: Mapping[str, Any]) -> list[tuple[str, str, str, int]]:
         rows += [row(f"\u00b7 inside {b['name']}", float(b["time"]), int(b["changes"])) for b in bodies]
     if idle:
         took = sum(float(m["time"]) for m in idle)
-        rows.append(row(f"{counted(len(idle), 'pass', 'passes')} without effect", took, 0))
+        rows.append(row(f"{counted(len(idle), 'pass')} without effect", took, 0))
     return rows
 
 

@@ -143,7 +143,8 @@ def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Map
     wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
     shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)
     if style == "latex":
-        return expressions.formula(shown, wishes)
+        formula: str = expressions.formula(shown, wishes)
+        return formula
     found = expressions.written(shown, style, wishes, loose=simplify)
     text = Printed(expressions.laid_out(found) if style == "text" else expressions.code(found))
     text.names = found.names

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..elementwise.pointwise import Elementwise, T
+from ..core.namespace import T
+from ..elementwise.pointwise import Elementwise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
