@@ -18,6 +18,7 @@ from arignote.cbackend.runtime.blas import find_blas
 from arignote.cbackend.runtime.lapack import find_lapack
 from arignote.cbackend.runtime.sources import MEMBERS, libraries
 from arignote.optdb import Database
+from arignote.record.lazy import Module
 
 PRODUCT = "arignote"
 """The package that is held, with all inside."""
@@ -182,6 +183,8 @@ def _held_in(module: ModuleType) -> Iterator[_Attributes | _Table]:
 def _found_once(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Functions of a module without arguments whose answer is kept."""
     for attribute, value in list(vars(module).items()):
+        if isinstance(value, Module):  # one that an attribute would load, and that may need another package
+            continue
         is_kept = hasattr(value, "cache_info") and value.__module__ == module.__name__
         if is_kept and value.__wrapped__.__code__.co_argcount == 0:
             yield f"{module.__name__}.{attribute}", value
