@@ -30,7 +30,7 @@ typedef struct grid {
     i64 tasks;
     i32 reduced;                /* the reduced loop that is split, or -1 */
     i64 size[MOST_ARRAYS];      /* elements of each output */
-    char *partial[MOST_ARRAYS]; /* results of all chunks but the first, one after the other; NULL: one chunk */
+    char *partial[MOST_ARRAYS]; /* results of all chunks, one after the other; NULL: one chunk */
     i64 failed, said[SAID];     /* the first task that failed, and why */
     i32 status;                 /* 0: none failed */
     i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
@@ -146,7 +146,8 @@ static void cut_sequentially(grid *g, double wanted)
     }
 }
 
-/* Allocate places for the results of chunks; 0 if there is no memory. */
+/* Allocate places for the results of chunks; 0 if there is no memory.  Nobody sees them before they are combined, so
+   threads that share the memory of an output, as those of one binding do, never see half of a sum. */
 static i32 make_partials(grid *g)
 {
     const ag_nest *nest = g->nest;
@@ -156,11 +157,14 @@ static i32 make_partials(grid *g)
         g->size[k] = 1;
         for (i32 l = 0; l < nest->rank; l++)
             if (has(nest->moves[k], l)) g->size[k] *= g->lengths[l];
-        g->partial[k] = pool_alloc((g->tiles[g->reduced] - 1) * g->size[k] * nest->items[k]);
+        g->partial[k] = pool_alloc(g->tiles[g->reduced] * g->size[k] * nest->items[k]);
         if (!g->partial[k]) return 0;
     }
     return 1;
 }
+
+/* Return the place for the results of a chunk. */
+static char *results_of(const grid *g, i32 k, i64 part) { return g->partial[k] + part * g->size[k] * g->nest->items[k]; }
 
 /* The failed task with the lowest number counts, so all tasks run. */
 static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
@@ -201,8 +205,7 @@ static void run_part(void *context, i64 index)
         i64 offset = 0;
         for (i32 l = 0; l < nest->rank; l++) offset += first[l] * g->strides[k * nest->rank + l];
         char *start = g->data[k];
-        if (k < nest->outputs && part && g->partial[k])
-            start = g->partial[k] + (part - 1) * g->size[k] * nest->items[k];
+        if (k < nest->outputs && g->partial[k]) start = results_of(g, k, part);
         data[k] = start + offset * nest->items[k];
     }
     i64 said[SAID] = {0};
@@ -228,12 +231,6 @@ static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *
     return g.status;
 }
 
-/* Return the place for the results of a chunk. */
-static void *results_of(const grid *g, i32 k, i64 part)
-{
-    return part ? g->partial[k] + (part - 1) * g->size[k] * g->nest->items[k] : g->data[k];
-}
-
 /* Combine the results of a chunk with those of an earlier one: positions first, since they need both extrema. */
 static void combine_parts(const grid *g, i64 into, i64 from)
 {
@@ -247,12 +244,14 @@ static void combine_parts(const grid *g, i64 into, i64 from)
         if (g->partial[k] && nest->folds[k]) nest->folds[k](g->size[k], results_of(g, k, into), results_of(g, k, from));
 }
 
-/* Combine the results of all chunks into those of the first: neighbours, then pairs of neighbours, ... */
+/* Combine the results of all chunks into the outputs: neighbours, then pairs of neighbours, ... */
 static void combine(const grid *g)
 {
     i64 parts = g->reduced < 0 ? 1 : g->tiles[g->reduced];
     for (i64 step = 1; step < parts; step *= 2)
         for (i64 part = 0; part + step < parts; part += 2 * step) combine_parts(g, part, part + step);
+    for (i32 k = 0; k < g->nest->outputs; k++)
+        if (g->partial[k]) memcpy(g->data[k], g->partial[k], g->size[k] * g->nest->items[k]);
 }
 
 static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
