@@ -96,7 +96,7 @@ class DTypeName(str):
 
 _NAMES = dict.fromkeys(DTYPES)
 NAMED = {name: DTypeName(name) for name in DTYPES}
-"""What `x.dtype` of a variable is, by name."""
+"""The `dtype` of variables, by name."""
 
 
 def _is_dtype(text: str) -> bool:

@@ -22,6 +22,7 @@ try:
     from pytensor import __version__ as installed
 except ImportError:
     raise ImportError(
-        "arignote.frontends.pytensor needs the package pytensor: pip install 'arignote[pytensor]'"
+        "arignote.frontends.pytensor needs the package pytensor: pip install 'arignote[pytensor]'",
+        name="pytensor",
     ) from None
 check(installed)

@@ -195,7 +195,7 @@ class type_of(type, metaclass=_IsType):  # noqa: N801
 
 
 ASKED = {"len": length_of, "type": type_of}
-"""What builtins are in a traced function."""
+"""Builtins as they are in a traced function."""
 
 
 def first_length(x: Variable) -> int | None:

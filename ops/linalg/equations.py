@@ -25,7 +25,7 @@ from ..core.operands import with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import HostOp, TensorVariable
 from ..core.typing import TensorLike
-from . import lapack
+from .lapack import qz_of, schur_of, stacked, sylvester_of
 from .matrix_ops import MatrixOp, adjoint, product
 from .scipys import finite, square
 
@@ -71,7 +71,7 @@ class Equation(MatrixOp, HostOp):
             if len(lengths) > 1:
                 raise ValueError(f"{self.name}: lengths do not agree, of shapes {[x.shape for x in values]}")
         with np.errstate(all="ignore"):
-            found: tuple[np.ndarray, ...] = lapack.stacked(lambda *v: (self.solved(*v),), *values)
+            found: tuple[np.ndarray, ...] = stacked(lambda *v: (self.solved(*v),), *values)
         return found
 
     def solved(self, *values: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ class Sylvester(Equation):
     result = (0, 1)
 
     def solved(self, *values: np.ndarray) -> np.ndarray:
-        return lapack.sylvester_of(*values)
+        return sylvester_of(*values)
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         (g,), (a, b, _) = cotangents, node.inputs
@@ -144,7 +144,7 @@ class ContinuousRiccati(Riccati):
         if r.size and np.linalg.cond(r) > 1 / np.finfo(r.dtype).eps:
             raise np.linalg.LinAlgError("Matrix r is numerically singular.")
         gain = b @ np.linalg.solve(r, np.conj(b.T))
-        _, z, count = lapack.schur_of(np.block([[a, -gain], [-q, -np.conj(a.T)]]), "lhp")
+        _, z, count = schur_of(np.block([[a, -gain], [-q, -np.conj(a.T)]]), "lhp")
         return _stable(z, count).astype(a.dtype, copy=False)
 
     def residual(self, x: Variable, *operands: Variable) -> Variable:
@@ -179,7 +179,7 @@ class DiscreteRiccati(Riccati):
                           [zero(m, n), -np.conj(b.T), zero(m, m)]])  # fmt: skip
         outside = np.conj(np.linalg.qr(left[:, 2 * n :], mode="complete")[0][:, m:].T)
         left, right = outside @ left[:, : 2 * n], outside @ right[:, : 2 * n]
-        *_, z, count = lapack.qz_of(left, right, "iuc")
+        *_, z, count = qz_of(left, right, "iuc")
         return _stable(z, count).astype(a.dtype, copy=False)
 
     def residual(self, x: Variable, *operands: Variable) -> Variable:

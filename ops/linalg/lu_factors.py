@@ -24,7 +24,7 @@ from ..core.promotion import result_type
 from ..core.tensor import HostOp, TensorVariable, as_tensor, outputs_of
 from ..core.typing import TensorLike
 from ..shapes.shape import expand_dims, squeeze
-from . import lapack
+from .lapack import lu_of, pivoted_columns, stacked
 from .matrix_ops import MatrixOp, adjoint, as_matrices, product
 from .scipys import finite
 from .solving import SolveTriangular
@@ -47,7 +47,7 @@ class LU(MatrixOp, HostOp):
         return a.type, TensorType("int32", (*batch, least))
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        found: tuple[np.ndarray, ...] = lapack.stacked(lapack.lu_of, values[0])
+        found: tuple[np.ndarray, ...] = stacked(lu_of, values[0])
         return found
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -128,7 +128,7 @@ class ColumnOrder(MatrixOp, HostOp):
         return (TensorType("int32", (*a.type.shape[:-2], a.type.shape[-1])),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        found: tuple[np.ndarray, ...] = lapack.stacked(lambda a: (lapack.pivoted_columns(a),), values[0])
+        found: tuple[np.ndarray, ...] = stacked(lambda a: (pivoted_columns(a),), values[0])
         return found
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:

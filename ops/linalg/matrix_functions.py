@@ -21,8 +21,8 @@ from ..core.operands import with_dtype
 from ..core.promotion import result_type
 from ..core.tensor import HostOp, TensorVariable
 from ..core.typing import TensorLike
-from . import lapack
 from .equations import Sylvester
+from .lapack import schur_of, stacked
 from .matrix_ops import MatrixOp, adjoint
 from .scipys import square
 
@@ -108,8 +108,8 @@ def _triangle_of(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     real = np.eye(a.shape[-1])
     x = _precise(a)
     if x.dtype.kind == "f":
-        x, real, _ = lapack.schur_of(x)
-    t, z, _ = lapack.schur_of(x.astype("complex128"))
+        x, real, _ = schur_of(x)
+    t, z, _ = schur_of(x.astype("complex128"))
     return t, real @ z
 
 
@@ -218,7 +218,7 @@ class Logarithm(MatrixFunction):
     name = "logm"
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        found: tuple[np.ndarray, ...] = lapack.stacked(logarithm_of, values[0])
+        found: tuple[np.ndarray, ...] = stacked(logarithm_of, values[0])
         return found
 
 
@@ -229,7 +229,7 @@ class SquareRoot(MatrixFunction):
     name = "sqrtm"
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        found: tuple[np.ndarray, ...] = lapack.stacked(root_of, values[0])
+        found: tuple[np.ndarray, ...] = stacked(root_of, values[0])
         return found
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:

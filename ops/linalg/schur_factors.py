@@ -22,9 +22,9 @@ from ..core.namespace import T
 from ..core.tensor import HostOp, TensorVariable, outputs_of
 from ..core.typing import TensorLike
 from ..shapes.conditions import checked
-from . import lapack
 from .equations import Sylvester, together
 from .factorizations import SVD
+from .lapack import ORDERS, qz_of, schur_of, stacked
 from .matrix_ops import MatrixOp, adjoint, as_matrices, product
 from .scipys import finite, square
 
@@ -54,10 +54,10 @@ class Schur(MatrixOp, HostOp):
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         def places(a: np.ndarray) -> tuple[np.ndarray, ...]:
-            t, z, count = lapack.schur_of(a, self.sort)
+            t, z, count = schur_of(a, self.sort)
             return t, z, np.asarray(count, "int64")
 
-        found: tuple[np.ndarray, ...] = lapack.stacked(places, values[0])
+        found: tuple[np.ndarray, ...] = stacked(places, values[0])
         return found
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -87,7 +87,7 @@ class QZ(MatrixOp, HostOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         if values[0].shape != values[1].shape:
             raise ValueError(f"qz: expected matrices of one shape, got {values[0].shape} and {values[1].shape}")
-        found: tuple[np.ndarray, ...] = lapack.stacked(lambda a, b: lapack.qz_of(a, b)[:4], *values)
+        found: tuple[np.ndarray, ...] = stacked(lambda a, b: qz_of(a, b)[:4], *values)
         return found
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
@@ -152,8 +152,8 @@ def schur(
     """
     if output not in _OUTPUTS:
         raise ValueError(f'schur: output must be "real" or "complex", got {shown(output)}')
-    if sort is not None and sort not in lapack.ORDERS:
-        raise ValueError(f"schur: sort must be None or one of {', '.join(lapack.ORDERS)}, got {shown(sort)}")
+    if sort is not None and sort not in ORDERS:
+        raise ValueError(f"schur: sort must be None or one of {', '.join(ORDERS)}, got {shown(sort)}")
     a = square(a, "schur", check_finite)
     a = T.cast(a, _complex(a.dtype)) if output[0] == "c" else a
     found = outputs_of(Schur(sort), a)

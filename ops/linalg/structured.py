@@ -18,8 +18,8 @@ from ..core.namespace import T
 from ..core.operands import in_joint_dtype
 from ..core.tensor import HostOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
-from . import lapack
 from .equations import together
+from .lapack import banded_solution, stacked
 from .lu_factors import sides
 from .matrix_ops import MatrixOp
 from .scipys import finite
@@ -57,8 +57,8 @@ class SolveBanded(MatrixOp, HostOp):
         if ab.shape[-2] != self.lower + self.upper + 1 or ab.shape[-1] != b.shape[-2]:
             raise ValueError(f"solve_banded: shapes {ab.shape} and {b.shape} are no system with bands "
                              f"({self.lower}, {self.upper})")  # fmt: skip
-        found: tuple[np.ndarray, ...] = lapack.stacked(
-            lambda a, y: (lapack.banded_solution(self.lower, self.upper, a, y),), ab, b
+        found: tuple[np.ndarray, ...] = stacked(
+            lambda a, y: (banded_solution(self.lower, self.upper, a, y),), ab, b
         )
         return found
 

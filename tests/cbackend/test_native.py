@@ -220,7 +220,7 @@ def test_a_compiler_that_is_gone_changes_nothing(monkeypatch):
     def gone(*_):
         raise OSError
 
-    monkeypatch.setattr(caller, "build", gone)
+    monkeypatch.setattr(caller, "build_unit", gone)
     x = T.vector("x")
     f = ag.function([x], x + 1)
     for _ in range(NATIVE_AFTER + 2):

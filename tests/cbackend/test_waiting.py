@@ -64,7 +64,7 @@ def test_waiting_is_distinguished_from_work(monkeypatch):
     assert profile.to_dict()["children"][0]["waiting"] == first.waiting
     (wait,) = (event for event in profile.to_chrome()["traceEvents"] if event["cat"] == "waiting")
     assert wait["dur"] == pytest.approx(1e6 * profile.waiting, abs=0.01)
-    assert re.search(r"optimizing took [\d.]+ ms \(and [\d.]+ ms waiting\): ", profile._repr_html_())
+    assert re.search(r"It also waited [\d.]+ ms for the processor or the GIL\.", profile._repr_html_())
     assert "waiting for the processor or the GIL" in "".join(optimizer_parts({"optimizer": profile.to_dict()}))
     change = difference(profile, replace(profile, waiting=0.0))
     assert f"for the processor or the GIL: {profile.waiting:.3f} s before, 0.000 s after" in str(change)

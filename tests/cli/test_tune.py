@@ -130,7 +130,7 @@ def test_the_command_line_counts_and_forgets(wins, capsys):
     assert cache_command.main("size") == 0
     assert "1 tuned schedules" in capsys.readouterr().out
     cache_command.main("untune")
-    assert "removed 1 entries" in capsys.readouterr().out
+    assert "removed 1 entry" in capsys.readouterr().out
     assert list(columns().schedule().values()) == [DEFAULT]
 
 

@@ -49,7 +49,7 @@ def test_each_option_reads_its_variable():
 
 
 @pytest.mark.parametrize("name, text", [
-    ("debug", "6"), ("debug", "-1"), ("debug", "many"), ("threads", "0"), ("threads", "two"), ("strict", "maybe"),
+    ("debug", "-1"), ("debug", "many"), ("threads", "0"), ("threads", "two"), ("strict", "maybe"),
     ("compile_budget", "-1"), ("compile_budget", "soon"), ("cache", "~nobody-at-all/x"),
 ])  # fmt: skip
 def test_a_value_that_cannot_be_read_is_refused_by_name(name, text):

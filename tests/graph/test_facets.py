@@ -22,7 +22,7 @@ from arignote.ops.control.batching import NoBatch
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.pages.theme import KINDS
 
-OPTIONAL = ("IPython", "dask", "onnx", "onnxruntime", "pyopencl", "cuda", "nnef")
+OPTIONAL = ("IPython", "dask", "onnx", "onnxruntime", "pyopencl", "cuda", "nnef", "pytensor")
 """Packages without which some of our modules do not load."""
 
 

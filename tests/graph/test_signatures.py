@@ -53,7 +53,7 @@ def test_elementwise_ops_have_a_signature(op, expected):
 def test_help_shows_the_parameters_and_the_meaning():
     text = pydoc.plain(pydoc.render_doc(T.exp))
     assert "exp(x)" in text and "e ** x." in text
-    assert "clip(x, a_min=None, a_max=None)" in pydoc.plain(pydoc.render_doc(T.clip))
+    assert "clip(x, min=None, max=None)" in pydoc.plain(pydoc.render_doc(T.clip))
 
 
 def views():
