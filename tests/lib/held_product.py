@@ -130,6 +130,7 @@ class HeldProduct:
         self._modules: dict[str, ModuleType] = {}
         self._loaded = 0
         self._held: list[_Attributes | _Table] = []
+        arignote.optdb.fill()  # databases whose rules are registered when they are first looked at
         self._databases = [(database, dict(database._members)) for database in _databases(arignote.optdb)]
         self._state = arignote.optdb.state()
         self._answers: dict[str, Any] = {}
