@@ -164,7 +164,10 @@ static i32 make_partials(grid *g)
 }
 
 /* Return the place for the results of a chunk. */
-static char *results_of(const grid *g, i32 k, i64 part) { return g->partial[k] + part * g->size[k] * g->nest->items[k]; }
+static void *results_of(const grid *g, i32 k, i64 part)
+{
+    return g->partial[k] + part * g->size[k] * g->nest->items[k];
+}
 
 /* The failed task with the lowest number counts, so all tasks run. */
 static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
@@ -251,7 +254,7 @@ static void combine(const grid *g)
     for (i64 step = 1; step < parts; step *= 2)
         for (i64 part = 0; part + step < parts; part += 2 * step) combine_parts(g, part, part + step);
     for (i32 k = 0; k < g->nest->outputs; k++)
-        if (g->partial[k]) memcpy(g->data[k], g->partial[k], g->size[k] * g->nest->items[k]);
+        if (g->partial[k]) __builtin_memcpy(g->data[k], g->partial[k], (size_t)(g->size[k] * g->nest->items[k]));
 }
 
 static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
@@ -263,8 +266,7 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
     i32 stopped = 0;
     if (work < ALONE_NS)
         for (i64 k = 0; k < g->tasks; k++) run_part(g, k);
-    else
-        stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
+    else stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
     if (g->tasks && !stopped && !g->status) combine(g);
     for (i32 k = 0; k < g->nest->outputs; k++) pool_release(g->partial[k]);
     if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* no memory for chunks */
