@@ -153,13 +153,19 @@ def test_masks_have_the_lengths_of_what_they_select_from(shape, mode):
 # --- what is refused
 
 
-NO_INDEX = [K[1.5], K["a"], K[[0.5]], K[:, 2.0], K[1.0:], K[T.vector()], K[T.scalar()], K[: T.lvector()], K[True]]
+NO_INDEX = [K[1.5], K["a"], K[[0.5]], K[:, 2.0], K[1.0:], K[T.vector()], K[T.scalar()], K[: T.lvector()]]
 
 
 @pytest.mark.parametrize("key", NO_INDEX, ids=str)
 def test_what_is_no_index(key):
     with pytest.raises(TypeError, match=r"index|bound of a slice"):
         T.matrix("x")[key]
+
+
+@pytest.mark.parametrize("flag", [True, False, np.True_])
+def test_a_bool_is_a_mask_of_no_axes(flag):
+    x, values = T.matrix("x"), np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(ag.function([x], x[flag])(values), values[flag], strict=True)
 
 
 def test_too_many_and_out_of_range_when_built():
