@@ -19,9 +19,9 @@ from .options import process_options
 from .record import lazy
 from .record.spelling import nearest
 
-onnx_command = lazy.module(".frontends.onnx.command", __package__)
-theano_command = lazy.module(".frontends.theano.command", __package__)
-pymc_command = lazy.module(".frontends.pytensor.command", __package__)
+onnx_command: Any = lazy.module(".frontends.onnx.command", __package__)
+theano_command: Any = lazy.module(".frontends.theano.command", __package__)
+pymc_command: Any = lazy.module(".frontends.pytensor.command", __package__)
 demo_cnn, demo_web = lazy.module(".demo.cnn", __package__), lazy.module(".demo.web", __package__)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..targets.target import Target
     from .executable import Executable
 
-estimates = lazy.module(".estimates", __package__)
+estimates: Any = lazy.module(".estimates", __package__)
 FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
 """Tags of passes that pay off only if nodes become C loops and BLAS calls."""
 
@@ -138,7 +138,7 @@ class Around(Engine):
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
-        self.hosts_refused = engine.hosts_refused
+        self.hosts_refused: bool = engine.hosts_refused
 
     def missing(self) -> str:
         return self._engine.missing()

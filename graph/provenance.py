@@ -94,7 +94,7 @@ class marking(inheriting):  # noqa: N801
 
     def __enter__(self) -> marking:
         super().__enter__()
-        self.first = next_number()
+        self.first: int = next_number()
         return self
 
     @property

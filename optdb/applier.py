@@ -31,7 +31,7 @@ from .index import Places, RuleIndex, rule_index
 from .patterns import Users
 from .rule import PatternRule, Proposal, Rule
 
-traceback = lazy.module("traceback")
+traceback: Any = lazy.module("traceback")
 Outputs = tuple[Union[Variable, None], ...]
 """Replacements of the outputs of a node; None keeps the output."""
 

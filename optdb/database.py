@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from .kinds import Hidden
     from .why_not import Explanation
 
-why_not = lazy.module(".why_not", __package__)
-views = lazy.module(".views", __package__)
+why_not: Any = lazy.module(".why_not", __package__)
+views: Any = lazy.module(".views", __package__)
 Self = TypeVar("Self", bound="Database")
 
 State = tuple[Any, ...]

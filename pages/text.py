@@ -6,7 +6,7 @@ from typing import Any
 
 from ..record import lazy
 
-notebook = lazy.module(".notebook", __package__)
+notebook: Any = lazy.module(".notebook", __package__)
 
 
 class Text(str):

@@ -24,7 +24,7 @@ from .last_call import CallReader, LastCall
 from .memory import MemoryProfile, memory_of
 
 advising, heads = lazy.module(".advice", __package__), lazy.module(".headline", __package__)
-run_text = lazy.module(".run_text", __package__)
+run_text: Any = lazy.module(".run_text", __package__)
 
 COLUMNS = 4
 """Numbers that the C keeps for each node: runs, ticks of its clock, bytes, floating-point operations."""

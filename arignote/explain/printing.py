@@ -104,8 +104,8 @@ def _label(variable: Variable) -> str:
     return f"{op_text(variable.owner.op)}{several}{name}"
 
 
-expressions = lazy.module("...ops.writing.expressions", __name__)
-simplifying = lazy.module(".simplifying", __package__)
+expressions: Any = lazy.module("...ops.writing.expressions", __name__)
+simplifying: Any = lazy.module(".simplifying", __package__)
 
 STYLES = ("text", "python", "numpy", "latex")
 

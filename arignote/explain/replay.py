@@ -38,7 +38,7 @@ class Value:
         self.readers: dict[tuple[Node | None, int], None] = {}
         self.variables: list[Variable] = []
         self.stand_in: Value | None = None
-        self.name = ""
+        self.name: str = ""
 
 
 class Node:

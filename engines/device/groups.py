@@ -69,7 +69,7 @@ class GroupsKernel:
         self._starts: dict[tuple[Groups, bool], Any] = {}
         self._plans: dict[Any, _Plan | None] = {}
         self._combine: dict[int, GroupsKernel] = {}
-        self.text = self._text(self._typical(), True)
+        self.text: str = self._text(self._typical(), True)
 
     def _held(self, node: Apply) -> WorkItems:
         """Return the kernel that holds elements in registers, or the other one where these are too few."""

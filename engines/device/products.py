@@ -73,7 +73,7 @@ class ProductKernel:
         self.numbers = range(2, len(node.inputs))
         self._op, self._device, self._dtype = node.op, device, np.dtype(dtype)
         self._tables: dict[Any, tuple[Layout, list[Any]]] = {}
-        self.name = f"product_{dtype}"
+        self.name: str = f"product_{dtype}"
         if device.shares:
             self.text = texts.packed_source(dtype, device.dialect)
             self._pack, self._start = (

@@ -26,7 +26,7 @@ class Segments:
     """
 
     def __init__(self, dtype: str, adds: bool, indices: Sequence[Variable], device: Device) -> None:
-        self.text = scatter_source(dtype, adds, device.dialect)
+        self.text: str = scatter_source(dtype, adds, device.dialect)
         pointers = [False, False, True, False, True, False, *[True] * 5]
         self._start = device.kernel(self.text, scatter_name(dtype, adds), pointers)
         self._are_constant = all(isinstance(i, Constant) for i in indices)

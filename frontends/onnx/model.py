@@ -40,12 +40,12 @@ class OnnxModel:
     ) -> None:  # fmt: skip
         self.name, self.words = name, words
         self._inputs, self._outputs = dict(inputs), dict(outputs)
-        self.inputs = {n: value_of(v) for n, v in inputs.items()}
-        self.outputs = {n: value_of(v) for n, v in outputs.items()}
-        self.parameters = {n: value_of(v) for n, v in parameters.items()}
+        self.inputs: dict[str, Any] = {n: value_of(v) for n, v in inputs.items()}
+        self.outputs: dict[str, Any] = {n: value_of(v) for n, v in outputs.items()}
+        self.parameters: dict[str, Any] = {n: value_of(v) for n, v in parameters.items()}
         """Constants; shared variables if the model was read as `trainable`."""
         edges = {**parameters, **inputs, **outputs}
-        self.narrow = {n: format_of(v).ml_name for n, v in edges.items() if format_of(v) is not None}
+        self.narrow: dict[str, Any] = {n: format_of(v).ml_name for n, v in edges.items() if format_of(v) is not None}
         """The narrow dtypes of inputs, outputs and parameters by name."""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pytensor.link.basic import JITLinker
@@ -24,15 +24,17 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
         threads: How many threads a call may use.
     """
 
-    required_rewrites = ("minimum_compile",)
-    incompatible_rewrites = (
+    required_rewrites: ClassVar[tuple[str, ...]] = ("minimum_compile",)
+    incompatible_rewrites: ClassVar[tuple[str, ...]] = (
         "cxx_only", "BlasOpt", "fusion", "inplace", "local_careduce_fusion", "scan_save_mem", "scan_save_mem_prealloc",
         "scan_make_inplace", "reuse_decomposition_multiple_solves", "scan_split_non_sequence_decomposition_and_solve",
     )  # fmt: skip
 
     def __init__(self, strict: bool = False, mode: Any = None, threads: int | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.strict, self.mode, self.threads = strict, mode, threads
+        self.strict: bool = strict
+        self.mode: Any = mode
+        self.threads: int | None = threads
         self._compiled: Compiled | None = None
 
     def clone(self, allow_gc: Any = None) -> ArignoteLinker:
@@ -80,14 +82,15 @@ class Compiled:
         graph = linker.fgraph
         conversion = Conversion(linker.strict and not own, inner_rewriter(linker), own)
         inputs, outputs = conversion.function_graph(graph)
-        self.remarks, self.raises = tuple(conversion.remarks), dict(conversion.raises)
+        self.remarks: tuple[str, ...] = tuple(conversion.remarks)
+        self.raises: dict[Any, Any] = dict(conversion.raises)
         self.function = function(
             inputs, outputs, mode=linker.mode, name=graph.name or "pytensor", on_unused_input="ignore",
             threads=linker.threads,
         )  # fmt: skip
-        self.inputs = [form_of(v.type) for v in graph.inputs]
-        self.outputs = [form_of(v.type) for v in graph.outputs]
-        self.is_plain = all(type(form) is Form for form in (*self.inputs, *self.outputs))
+        self.inputs: list[Form] = [form_of(v.type) for v in graph.inputs]
+        self.outputs: list[Form] = [form_of(v.type) for v in graph.outputs]
+        self.is_plain: bool = all(type(form) is Form for form in (*self.inputs, *self.outputs))
         """Whether all arguments and results are tensors."""
         self._linker: ArignoteLinker | None = linker
         self._careful: Compiled | None = None

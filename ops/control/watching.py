@@ -28,7 +28,7 @@ from .batching import Examples, Flags, require_shared
 
 __all__ = ["Print"]
 
-string = lazy.module("string")
+string: Any = lazy.module("string")
 
 When = Union[Callable[[np.ndarray], Any], TensorLike, None]
 """A condition: a function of the value, or an expression that is a bool."""

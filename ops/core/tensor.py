@@ -29,7 +29,7 @@ from .traced import applied, class_of, first_length, is_of_call, lengths, line, 
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
-views = lazy.module("...writing.views", __name__)
+views: Any = lazy.module("...writing.views", __name__)
 
 STANDARD_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the array API standard; each holds the one before it."""

@@ -48,8 +48,8 @@ class Routine:
 
     def __init__(self, name: str, dtype: np.dtype) -> None:
         library, spelling, wide = _library()
-        self.name = _LETTERS[dtype.name] + name
-        self.function = getattr(library, spelling.format(self.name))
+        self.name: str = _LETTERS[dtype.name] + name
+        self.function: Any = getattr(library, spelling.format(self.name))
         self.function.restype = None
         self.integer: Any = ctypes.c_int64 if wide else ctypes.c_int32
         self.integers = np.dtype("int64" if wide else "int32")

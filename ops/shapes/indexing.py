@@ -182,10 +182,10 @@ class ExampleIndex:
         self.spec, self.indices, self.flags = op.spec, list(indices), flags
         self.joint = max((old[k].ndim for k in pointers), default=0)
         """The number of joint axes of arrays and integers."""
-        self.place = joint_position(op.spec) if pointers else 0
+        self.place: int = joint_position(op.spec) if pointers else 0
         self.part = x.ndim - len(pointers) + self.joint
         """The number of axes of the part that is read or written."""
-        self.own = [i.ndim for i in old]
+        self.own: list[int] = [i.ndim for i in old]
         self.pointers = pointers
 
     @property

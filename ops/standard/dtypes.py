@@ -83,35 +83,53 @@ __all__ = [
     "ushort",
 ]  # fmt: skip
 
-int8: Final = np.dtype("int8")
-int16: Final = np.dtype("int16")
-int32: Final = np.dtype("int32")
-int64: Final = np.dtype("int64")
-uint8: Final = np.dtype("uint8")
-uint16: Final = np.dtype("uint16")
-uint32: Final = np.dtype("uint32")
-uint64: Final = np.dtype("uint64")
-float16: Final = np.dtype("float16")
-float32: Final = np.dtype("float32")
-float64: Final = np.dtype("float64")
-complex64: Final = np.dtype("complex64")
-complex128: Final = np.dtype("complex128")
-byte, short, intc, int_, intp = int8, int16, int32, int64, int64
-long, longlong = np.dtype("long"), np.dtype("longlong")
-ubyte, ushort, uintc, uint, uintp = uint8, uint16, uint32, uint64, uint64
-ulong, ulonglong = np.dtype("ulong"), np.dtype("ulonglong")
-half, single, double, csingle, cdouble = float16, float32, float64, complex64, complex128
+int8: Final[np.dtype] = np.dtype("int8")
+int16: Final[np.dtype] = np.dtype("int16")
+int32: Final[np.dtype] = np.dtype("int32")
+int64: Final[np.dtype] = np.dtype("int64")
+uint8: Final[np.dtype] = np.dtype("uint8")
+uint16: Final[np.dtype] = np.dtype("uint16")
+uint32: Final[np.dtype] = np.dtype("uint32")
+uint64: Final[np.dtype] = np.dtype("uint64")
+float16: Final[np.dtype] = np.dtype("float16")
+float32: Final[np.dtype] = np.dtype("float32")
+float64: Final[np.dtype] = np.dtype("float64")
+complex64: Final[np.dtype] = np.dtype("complex64")
+complex128: Final[np.dtype] = np.dtype("complex128")
+byte: Final[np.dtype] = int8
+short: Final[np.dtype] = int16
+intc: Final[np.dtype] = int32
+int_: Final[np.dtype] = int64
+intp: Final[np.dtype] = int64
+long: Final[np.dtype] = np.dtype("long")
+longlong: Final[np.dtype] = np.dtype("longlong")
+ubyte: Final[np.dtype] = uint8
+ushort: Final[np.dtype] = uint16
+uintc: Final[np.dtype] = uint32
+uint: Final[np.dtype] = uint64
+uintp: Final[np.dtype] = uint64
+ulong: Final[np.dtype] = np.dtype("ulong")
+ulonglong: Final[np.dtype] = np.dtype("ulonglong")
+half: Final[np.dtype] = float16
+single: Final[np.dtype] = float32
+double: Final[np.dtype] = float64
+csingle: Final[np.dtype] = complex64
+cdouble: Final[np.dtype] = complex128
 
-number, inexact, integer = np.number, np.inexact, np.integer
-signedinteger, unsignedinteger = np.signedinteger, np.unsignedinteger
-floating, complexfloating = np.floating, np.complexfloating
+number: Final[type] = np.number
+inexact: Final[type] = np.inexact
+integer: Final[type] = np.integer
+signedinteger: Final[type] = np.signedinteger
+unsignedinteger: Final[type] = np.unsignedinteger
+floating: Final[type] = np.floating
+complexfloating: Final[type] = np.complexfloating
 
-e: Final = math.e
-euler_gamma: Final = np.euler_gamma
-inf: Final = math.inf
-nan: Final = math.nan
-newaxis: Final = None
-pi: Final = math.pi
+e: Final[float] = math.e
+euler_gamma: Final[float] = np.euler_gamma
+inf: Final[float] = math.inf
+nan: Final[float] = math.nan
+newaxis: Final[None] = None
+pi: Final[float] = math.pi
 
 _NUMBERS = (int, float, complex)
 
@@ -166,6 +184,19 @@ class finfo:  # noqa: N801  (NumPy's name)
     Attributes: `bits dtype eps epsneg max min smallest_normal smallest_subnormal tiny resolution precision nmant`.
     Raises ValueError for another dtype.
     """
+
+    dtype: np.dtype
+    bits: int
+    eps: float
+    epsneg: float
+    max: float
+    min: float
+    smallest_normal: float
+    tiny: float
+    smallest_subnormal: float
+    resolution: float
+    precision: int
+    nmant: int
 
     def __init__(self, type: Any) -> None:
         found = np.finfo(_read(type))
@@ -249,5 +280,5 @@ def _read(x: Any) -> Any:
     return np.dtype(dtype_name(x.dtype if _has_dtype(x) else x))
 
 
-bool_: Final = np.dtype("bool")
-bool = bool_
+bool_: Final[np.dtype] = np.dtype("bool")
+bool: Final[np.dtype] = bool_

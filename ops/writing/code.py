@@ -64,10 +64,10 @@ class Speaker:
     """
 
     def __init__(self, language: str = "text", taken: Sequence[str] = ()) -> None:
-        self.language = language
+        self.language: str = language
         self.codes: dict[Variable, Code] = {}
-        self.taken = set(taken)
-        self.loose = False
+        self.taken: set[str] = set(taken)
+        self.loose: bool = False
         """Whether products of scalars and matrices may be written in another order of multiplication."""
         self.define: Callable[[str, str], str] = lambda stem, text: text
         """Gives a long text a name: a function of a stem and the text."""

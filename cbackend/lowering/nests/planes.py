@@ -33,7 +33,7 @@ class Planes:
     def __init__(self, nest: Nest, slots: Sequence[Slot], kept: int, inner: int, schedule: Schedule) -> None:
         """`kept`: how many kept loops come first; `inner`: how many come last."""
         self.nest, self.slots, self.kept, self.schedule = nest, slots, kept, schedule
-        self.inner = nest.order[-inner:]
+        self.inner: tuple[int, ...] = nest.order[-inner:]
         limits = current().limits.columns
         columns, others = limits.plane_tile  # unless the schedule says otherwise
         sizes = [schedule.tile(l) or (columns if l == self.inner[-1] else others) for l in self.inner]

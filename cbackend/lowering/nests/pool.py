@@ -34,7 +34,7 @@ class Windows(Operands):
     def __init__(self, node: Apply) -> None:
         op = node.op
         assert isinstance(op, Pool)
-        self.rank = node.inputs[0].ndim
+        self.rank: int = node.inputs[0].ndim
         own = tuple(range(self.rank))
         windows = tuple(range(self.rank + len(op.kernel)))
         is_back = isinstance(op, MaxPoolGradient)

@@ -41,7 +41,7 @@ class Node:
         self.attributes = {a.name: a for a in proto.attribute}
         self.wanted = [bool(name) for name in proto.output]
         """For each output whether it may have a reader."""
-        self.formats = list(formats)
+        self.formats: list[Any] = list(formats)
         """The narrow dtype of each operand, None for all others."""
         self.results: list[Any] | None = None
         """The narrow dtypes of what its subgraphs returned; None before."""

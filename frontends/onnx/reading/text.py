@@ -16,8 +16,8 @@ class Words:
     """The different strings of a model, or of a call: `known` has the code of each one."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        self.every = list(words)
-        self.known = {word: code for code, word in enumerate(self.every)}
+        self.every: list[str] = list(words)
+        self.known: dict[str, int] = {word: code for code, word in enumerate(self.every)}
 
     def of_call(self) -> Words:
         """The words of one call, which begin with these."""

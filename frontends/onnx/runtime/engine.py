@@ -32,7 +32,7 @@ from ....targets.processors import processors
 from ..reading.values import NUMBER_OF
 from ..writing.saving import model_of
 
-onnxruntime = lazy.module("onnxruntime")
+onnxruntime: Any = lazy.module("onnxruntime")
 _SMALL = 1024
 """Elements of a constant that a trial of a node keeps; larger ones become inputs."""
 _QUIET = 4
@@ -51,7 +51,7 @@ class OnnxRuntimeEngine(Engine):
     copied_byte = 100
 
     def __init__(self, providers: Sequence[str] = ("CPUExecutionProvider",)) -> None:
-        self.providers = tuple(providers)
+        self.providers: tuple[str, ...] = tuple(providers)
 
     def missing(self) -> str:
         absent = [name for name in ("onnx", "onnxruntime") if find_spec(name) is None]

@@ -46,7 +46,7 @@ class Writer:
     """Collects the nodes and initializers of one model."""
 
     def __init__(self) -> None:
-        self.onnx = onnx_package()
+        self.onnx: Any = onnx_package()
         self.names: dict[Variable, str] = {}
         """The name of each value that is written."""
         self.nodes: list[Any] = []

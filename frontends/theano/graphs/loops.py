@@ -29,7 +29,7 @@ class until:  # noqa: N801  # Theano's name
     """The last result of a step: ends the loop after the step in which the condition holds."""
 
     def __init__(self, condition: Any) -> None:
-        self.condition = as_tensor_variable(condition)
+        self.condition: Any = as_tensor_variable(condition)
 
 
 def _several(given: Any) -> list[Any]:

@@ -27,7 +27,7 @@ class FunctionOp:
     """Whether the arguments of the class come before the operands."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        self.arguments = (*arguments, *options.values())
+        self.arguments: tuple[Any, ...] = (*arguments, *options.values())
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         given = (*self.arguments, *inputs) if self.first else (*inputs, *self.arguments)

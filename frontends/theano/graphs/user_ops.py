@@ -261,7 +261,7 @@ class OpFromGraph:
             if not isinstance(given, Variable) or given.owner is not None:
                 raise TypeError(f"OpFromGraph: input {k} is a variable without owner, got {given}")
         self.overrides = next((o for o in (lop_overrides, grad_overrides) if o != "default"), None)
-        self.with_outputs = lop_overrides != "default"
+        self.with_outputs: Any = lop_overrides != "default"
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         given = [as_tensor_variable(i) for i in inputs]

@@ -85,7 +85,7 @@ class Function:
     ) -> None:  # fmt: skip
         self._spreading, self._regroup = spreading, regroup
         self.core, self.inputs, self.name = core, tuple(inputs), name
-        self.states = tuple(states)
+        self.states: tuple[Any, ...] = tuple(states)
         """Shared variables that hold the default values of inputs that are updated."""
         self.trust_input = False
         self._names = [i.name for i in inputs]

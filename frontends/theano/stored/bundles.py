@@ -54,7 +54,7 @@ class BundleVariable(Variable):
 
     def __init__(self, type: BundleType, parts: Sequence[Any], name: str | None = None) -> None:
         super().__init__(type, parts[0].owner, name=name)
-        self.parts = tuple(parts)
+        self.parts: tuple[Any, ...] = tuple(parts)
 
     def eval(self, inputs_to_values: Mapping[Any, Any] | None = None) -> Any:
         """The value for values of the inputs."""

@@ -20,7 +20,7 @@ from ..tensors.variables import Constant, Variable, as_tensor_variable, constant
 from .bundles import BundleType, BundleVariable, SharedBundle
 
 FORMATS = ("csr", "csc")
-enable_sparse = find_spec("scipy") is not None
+enable_sparse: bool = find_spec("scipy") is not None
 
 
 def is_matrix(value: Any) -> bool:

@@ -82,7 +82,7 @@ class TensorType(Type):
     context_name = "cpu"
 
     def __init__(self, dtype: Any, broadcastable: Sequence[Any], name: str | None = None, sparse_grad: bool = False):
-        self.dtype = float_x(dtype)
+        self.dtype: str = float_x(dtype)
         if self.dtype not in ALL:
             raise TypeError(f"TensorType: dtype is {dtype!r}; expected one of {', '.join(ALL)}")
         self.broadcastable = tuple(bool(b) for b in broadcastable)

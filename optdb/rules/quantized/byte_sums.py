@@ -65,8 +65,8 @@ class _Weights:
 
     def __init__(self, w: np.ndarray, scale: np.ndarray) -> None:
         self.w, self.scale = w, scale
-        self.totals = w.reshape(len(w), -1).sum(1, dtype="int64")
-        self.largest = int(np.abs(w.reshape(len(w), -1).astype("int64")).sum(1).max(initial=0))
+        self.totals: Any = w.reshape(len(w), -1).sum(1, dtype="int64")
+        self.largest: int = int(np.abs(w.reshape(len(w), -1).astype("int64")).sum(1).max(initial=0))
 
 
 def weights_of(v: Variable, axis: int) -> _Weights | None:
