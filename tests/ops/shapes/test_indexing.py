@@ -88,7 +88,7 @@ def test_variable_arrays(dtype):
     assert_like_numpy(lambda v, a, b: v[[a[2], b[0]], 1:], lambda v, a, b: v[[a[2], b[0]], 1:], x, i, j)
 
 
-@pytest.mark.parametrize("key", [K[True], K[False], K[np.True_], K[..., False], K[..., True], K[np.array(True)]], ids=repr)
+@pytest.mark.parametrize("key", [K[True], K[False], K[..., False], K[..., True], K[np.array(True)]], ids=repr)
 def test_masks_of_one_bool_select_all_or_nothing(key):
     for shape in ((), (2, 3), (0, 2)):
         assert_like_numpy(lambda v: v[key], lambda v: v[key], sample(shape))
