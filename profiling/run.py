@@ -428,7 +428,7 @@ class RunProfile:
         return json.dumps(self.to_dict(), indent=1)
 
     def summary(self) -> str:
-        """One screen of 80 columns: the three things that matter, the slowest nodes, memory, advice."""
+        """One screen of 80 columns: the three things that matter, the slowest nodes, rates, memory, advice."""
         return Text("\n".join(run_text.summary_lines(self)))
 
     @property

@@ -49,7 +49,7 @@ def run_lines(profile: RunProfile) -> Iterator[str]:
 
 
 def summary_lines(profile: RunProfile) -> Iterator[str]:
-    """The lines of one screen: the three things that matter, the slowest nodes, memory, advice."""
+    """The lines of one screen: the three things that matter, the slowest nodes, rates, memory, advice."""
     first, *then = headline(profile)
     yield from textwrap.wrap(first, SCREEN, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     if not profile.calls:
@@ -62,7 +62,7 @@ def summary_lines(profile: RunProfile) -> Iterator[str]:
     if len(lines) > len(shown):
         yield f"          and {len(lines) - len(shown):,} more: print the profile to see all"
     yield ""
-    for text in _memory(profile):
+    for text in (*_rates(profile), *_memory(profile)):
         yield from textwrap.wrap(text, SCREEN, subsequent_indent="   ")
     yield from _advice(profile.advice or then, SCREEN)
 
@@ -112,11 +112,22 @@ def _nodes(profile: RunProfile, most: int, roofline: Roofline | None) -> Iterato
 def _rest(profile: RunProfile, roofline: Roofline | None) -> Iterator[str]:
     yield from _memory(profile)
     if roofline is not None:
-        yield (
-            f" roof: {roofline.bandwidth:.1f} GB/s, {roofline.float32:.0f} GFLOP/s float32, "
-            f"{roofline.float64:.0f} float64, measured on {roofline.threads} threads"
-        )
+        yield f" roof: {_peaks(roofline)}, measured on {roofline.threads} threads"
     yield from _advice(profile.advice, 100)
+
+
+def _rates(profile: RunProfile) -> Iterator[str]:
+    """The rates of all nodes together, beside the peaks of the machine."""
+    nodes, roofline = profile.ops(), profile.roofline
+    seconds = 1e9 * sum(c.seconds for c in nodes)
+    if seconds:
+        roof = f"; roof: {_peaks(roofline)}" if roofline is not None else ""
+        moved, done = sum(c.bytes for c in nodes) / seconds, sum(c.flops for c in nodes) / seconds
+        yield f" rates: {moved:.2f} GB/s, {done:.2f} GFLOP/s{roof}"
+
+
+def _peaks(roofline: Roofline) -> str:
+    return f"{roofline.bandwidth:.1f} GB/s, {roofline.float32:.0f} GFLOP/s float32, {roofline.float64:.0f} float64"
 
 
 def _advice(texts: Sequence[str], width: int) -> Iterator[str]:

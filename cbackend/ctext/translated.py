@@ -89,6 +89,7 @@ class _Function:
         self.assigned: dict[str, int] = {}
         self.types: dict[str, str] = {}
         self.loops: set[str] = set()
+        self.read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         self._survey(body, ())
         self.declared: set[str] = set(self.arguments)
         lines = list(self._block(body, (), 1))
@@ -154,13 +155,15 @@ class _Function:
         """Yield the variables that must be declared in front of a statement of their home block."""
         single = isinstance(statement, (ast.Assign, ast.AnnAssign)) and not self._is_pair(statement)
         stored = [n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        pairs = [n.targets[0].elts for n in ast.walk(statement) if self._is_pair(n)]  # type: ignore[attr-defined]
+        unread = {first.id for first, _ in pairs} - {second.id for _, second in pairs} - self.read
         for name in dict.fromkeys(stored):
-            loop = isinstance(statement, ast.For) and getattr(statement.target, "id", "") == name
-            if name in self.declared or single or loop or self._home(name) != block:
+            counter = name in self.loops and name not in self.assigned  # declared by each loop
+            if name in self.declared or single or counter or name in unread or self._home(name) != block:
                 continue
             yield name
 
-    def _is_pair(self, statement: ast.stmt) -> bool:
+    def _is_pair(self, statement: ast.AST) -> bool:
         return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple)
 
     def _statement(self, s: ast.stmt, block: tuple[int, ...], number: int, depth: int) -> Iterator[str]:
@@ -217,7 +220,8 @@ class _Function:
             if isinstance(s.value, ast.Tuple):
                 raise SyntaxError(f"{self.tree.name}: assign one variable at a time: {ast.unparse(s)}")
             first, second = (e.id for e in target.elts)  # type: ignore[attr-defined]
-            yield from self._wrapped(f"{pad}{first} = {self._call(s.value, '&' + second)};")
+            start = f"{first} = " if first in self.read else ""
+            yield from self._wrapped(f"{pad}{start}{self._call(s.value, '&' + second)};")
             return
         assert isinstance(target, ast.Name)
         name = target.id

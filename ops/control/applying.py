@@ -37,7 +37,9 @@ def mapped(function: Callable[..., Any], operands: Sequence[Any], ranks: Sequenc
     return [T.reshape(v, (*batch, *T.lengths_of(v)[1:])) for v in stacked]
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: TensorLike, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    func1d: Callable[..., TensorLike], axis: int, arr: TensorLike, *args: Any, **kwargs: Any
+) -> TensorVariable:
     """`func1d` of each vector along `axis` of `arr`; the axes of its result stand in the place of that axis.
 
     `args` and `kwargs`: further arguments.  The function gets a vector variable and returns an expression.

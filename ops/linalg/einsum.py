@@ -169,7 +169,9 @@ def _path(letters: Sequence[str], right: str, terms: Sequence[Term]) -> list[tup
     return [tuple(group) for group in path[1:]]
 
 
-def einsum_path(subscripts: str, *operands: TensorLike, optimize: Any = "greedy") -> tuple[list[Any], str]:
+def einsum_path(
+    subscripts: str, *operands: TensorLike, optimize: Any = "greedy"
+) -> tuple[list[str | tuple[int, ...]], str]:
     """NumPy's `einsum_path` for operands of these shapes: the order of contractions, and a text that says its costs.
 
     `einsum` looks for an order by itself.  Raises ValueError for a length that is not known when the graph is built.

@@ -81,7 +81,7 @@ class Equation(MatrixOp, HostOp):
 
 @record(repr=False)
 class Sylvester(Equation):
-    """x with a @ x + x @ b = q; infinite where a and -b share an eigenvalue."""
+    """x with a @ x + x @ b = q; huge (LAPACK moves zeros by an epsilon) where a and -b share an eigenvalue."""
 
     name = "solve_sylvester"
     sides = ((0, 0), (1, 1), (0, 1))

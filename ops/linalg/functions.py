@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -175,11 +175,23 @@ def slogdet(a: TensorLike) -> SlogdetResult:
     return SlogdetResult(*outputs_of(SlogDet(), as_matrices(a, "slogdet")))
 
 
+@overload
+def eigh(
+    a: TensorLike, UPLO: Any = ..., *, b: TensorLike | None = ..., lower: bool | None = ...,
+    eigvals_only: Literal[True], overwrite_a: bool = ..., overwrite_b: bool = ..., type: int = ...,
+    check_finite: bool = ..., subset_by_index: Any = ..., subset_by_value: Any = ..., driver: str | None = ...,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def eigh(
+    a: TensorLike, UPLO: Any = ..., *, b: TensorLike | None = ..., lower: bool | None = ...,
+    eigvals_only: Literal[False] = ..., overwrite_a: bool = ..., overwrite_b: bool = ..., type: int = ...,
+    check_finite: bool = ..., subset_by_index: Any = ..., subset_by_value: Any = ..., driver: str | None = ...,
+) -> EighResult: ...  # fmt: skip
 def eigh(
     a: TensorLike, UPLO: Any = "L", *, b: TensorLike | None = None, lower: bool | None = None,
     eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, type: int = 1,
     check_finite: bool = False, subset_by_index: Any = None, subset_by_value: Any = None, driver: str | None = None,
-) -> Any:  # fmt: skip
+) -> EighResult | TensorVariable:  # fmt: skip
     """(w, v): the ascending eigenvalues of Hermitian matrices and eigenvectors as columns; reads the triangle `UPLO`.
 
     SciPy's options: `lower` in the place of `UPLO`; `b`, positive definite, for a @ v = b @ v @ diag(w) (`type` 1),
@@ -272,10 +284,25 @@ def svdvals(a: TensorLike) -> TensorVariable:
     return SingularValues()(as_matrices(a, "svd"))
 
 
+@overload
+def qr(  # type: ignore[overload-overlap]  # "r" is a str as well
+    a: TensorLike, mode: Literal["r"], *, pivoting: Literal[False] = ..., overwrite_a: bool = ..., lwork: Any = ...,
+    check_finite: bool = ...,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def qr(
+    a: TensorLike, mode: str = ..., *, pivoting: Literal[False] = ..., overwrite_a: bool = ..., lwork: Any = ...,
+    check_finite: bool = ...,
+) -> QRResult: ...  # fmt: skip
+@overload
+def qr(
+    a: TensorLike, mode: str = ..., *, pivoting: Literal[True], overwrite_a: bool = ..., lwork: Any = ...,
+    check_finite: bool = ...,
+) -> tuple[TensorVariable, ...]: ...  # fmt: skip
 def qr(
     a: TensorLike, mode: str = "reduced", *, pivoting: bool = False, overwrite_a: bool = False, lwork: Any = None,
     check_finite: bool = False,
-) -> Any:  # fmt: skip
+) -> QRResult | TensorVariable | tuple[TensorVariable, ...]:  # fmt: skip
     """q with orthonormal columns and r, upper triangular, with a = q @ r; r alone for mode "r".
 
     `mode` is "reduced" (or SciPy's "economic"), "complete" (or "full": q is square) or "r".  `pivoting`: a third

@@ -40,8 +40,9 @@ def getitem(x: Variable, key: Any) -> TensorVariable:
     """
     key = key if isinstance(key, tuple) else (key,)
     flags = [k for k in key if _is_flag(k)]
-    if len(flags) == 1 and all(k is flags[0] or k is Ellipsis for k in key):
-        return WholeIf()(x, flags[0])
+    if len(flags) == 1 and len(key) <= 2 and all(k is flags[0] or k is Ellipsis for k in key):
+        whole = WholeIf()(x, flags[0])
+        return DimShuffle((*range(1, whole.ndim), 0))(whole) if key[0] is Ellipsis else whole
     x, items = _expanded(x, key)
     if any(isinstance(i, Variable) and i.ndim for i in items):
         return _advanced(x, items)
@@ -200,19 +201,18 @@ def inc_subtensor(part: Variable, value: TensorLike) -> TensorVariable:
 
 def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
     node = part.owner if isinstance(part, Variable) else None
-    if node is not None and isinstance(node.op, WholeIf):
-        x, flag = node.inputs
-        return as_tensor(written(x, flag, _as_source(what, value, x), put))
     order: tuple[int | str, ...] | None = None
     if node is not None and isinstance(node.op, DimShuffle):
         order, node = node.op.order, node.inputs[0].owner
-    if node is None or not isinstance(node.op, (Subtensor, AdvancedSubtensor)):
+    if node is None or not isinstance(node.op, (Subtensor, AdvancedSubtensor, WholeIf)):
         got = describe(part) if isinstance(part, Variable) else repr(part)
         raise TypeError(f"{what} takes an indexing expression, as in {what}(x[1:], value), got {got}")
     x, *indices = node.inputs
     y = _as_source(what, value, x)
     if order is not None and y.ndim <= part.ndim:
         y = _put_back(y, order, node.out.ndim)
+    if isinstance(node.op, WholeIf):
+        return as_tensor(written(x, *indices, y, put))
     write = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
     return write(node.op.spec, set=put)(x, y, *indices)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ __all__ = [
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "c_", "from_dlpack",
     "fromfunction", "fromiter", "index_exp", "mgrid", "ogrid", "r_", "real_if_close", "require", "row_stack", "s_",
 ]  # fmt: skip
+R = TypeVar("R")
 
 
 def asarray(a: TensorLike, dtype: DTypeLike = None, order: str | None = None, *, copy: Any = None) -> TensorVariable:
@@ -91,7 +92,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> TensorVar
     return T.constant(np.from_dlpack(x))
 
 
-def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any) -> Any:
+def fromfunction(function: Callable[..., R], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any) -> R:
     """`function` of the coordinates of all elements of `shape`, an array of `dtype` for each axis."""
     return function(*T.indices(shape, dtype=dtype), **kwargs)
 

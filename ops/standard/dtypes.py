@@ -6,7 +6,9 @@ variable and never its values.
 
 from __future__ import annotations
 
+import builtins
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -152,7 +154,7 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype:
     return np.promote_types(dtype(type1), dtype(type2))
 
 
-def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> Any:
+def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> builtins.bool:
     """Return whether a dtype, or that of a tensor, becomes `to` under `casting` ("safe", "same_kind", "unsafe", ...).
 
     Raises TypeError for a Python number, which has no dtype.
@@ -162,7 +164,7 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> Any:
     return np.can_cast(_read(from_), dtype(to), casting)  # type: ignore[arg-type]
 
 
-def isdtype(dtype: DTypeLike, kind: Any) -> Any:
+def isdtype(dtype: DTypeLike, kind: Any) -> builtins.bool:
     """Return whether a dtype is of a kind: "bool", "signed integer", "integral", "real floating", ..., a dtype, or one
     of a tuple of them.
 
@@ -173,7 +175,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> Any:
     return np.isdtype(np.dtype(dtype_name(dtype)), tuple(kinds))
 
 
-def issubdtype(arg1: Any, arg2: Any) -> Any:
+def issubdtype(arg1: Any, arg2: Any) -> builtins.bool:
     """Return whether a dtype is below another or below an abstract one, as `T.floating`."""
     return np.issubdtype(arg1, arg2)
 
@@ -227,35 +229,35 @@ def common_type(*arrays: TensorLike) -> np.dtype:
     return np.dtype(np.common_type(*(np.empty(0, T.as_tensor(a).dtype) for a in arrays)))
 
 
-def iscomplexobj(x: Any) -> Any:
+def iscomplexobj(x: Any) -> builtins.bool:
     """Return whether `x` has a complex dtype, whatever its values."""
     return T.as_tensor(x).type.kind == "c"
 
 
-def isrealobj(x: Any) -> Any:
+def isrealobj(x: Any) -> builtins.bool:
     """Return whether `x` has no complex dtype, whatever its values."""
     return not iscomplexobj(x)
 
 
-def isscalar(element: Any) -> Any:
+def isscalar(element: Any) -> builtins.bool:
     """Return whether `element` is a Python or NumPy number or text; False for a tensor, as for NumPy's arrays."""
     return np.isscalar(element)
 
 
-def isfortran(a: TensorLike) -> Any:
+def isfortran(a: TensorLike) -> builtins.bool:
     """Return False: tensors have no order of memory that a program sees."""
     T.as_tensor(a)
     return False
 
 
-def iterable(y: Any) -> Any:
+def iterable(y: Any) -> builtins.bool:
     """Return whether `y` can be iterated over; for a tensor, whether the length of its first axis is known."""
     if isinstance(y, TensorVariable):
         return y.ndim > 0 and y.type.shape[0] is not None
     return hasattr(y, "__iter__")
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
+def broadcast_shapes(*shapes: int | Sequence[int]) -> tuple[int, ...]:
     """The shape of the result of broadcasting, where the lengths are known.  Raises ValueError for lengths in conflict.
 
     Lengths that are variables: broadcast tensors, and read the shape of the result.
@@ -269,7 +271,7 @@ def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
     return np.broadcast_shapes(*shapes)
 
 
-def _has_dtype(x: Any) -> Any:
+def _has_dtype(x: Any) -> builtins.bool:
     return isinstance(x, (Variable, np.ndarray, np.generic))
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -61,6 +62,7 @@ def test_all_forms_show_bodies(nested):
     for shown in (text, summary, form):
         assert "step, 1,200 " in shown
     assert max(map(len, summary.splitlines())) <= 80 and repr(summary) == summary
+    assert re.search(r"\n rates: [\d.]+ GB/s, [\d.]+ GFLOP/s; roof: [\d.]+ GB/s, ", summary)
     assert max(map(len, text.partition("\n\n")[0].splitlines())) <= 140
     first, second = nested.profile.headline
     assert first.startswith("nested: 30 calls of ") and second.startswith(("First: ", "No missed"))

@@ -21,6 +21,9 @@ def assert_gradient(function, *values, static=True, step=1e-4):
     cost = _cost(result, weights)
     gradients = pull_back([cost], [T.constant(1.0)], inputs)
     for position, (gradient, value) in enumerate(zip(gradients, values)):
+        if value.dtype.kind in "bui":
+            assert gradient is None
+            continue
         found = np.zeros_like(value) if gradient is None else gradient.eval(dict(zip(inputs, values)))
         assert found.shape == value.shape
         assert found.dtype == value.dtype

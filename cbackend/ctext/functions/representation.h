@@ -11,11 +11,12 @@ static inline F ag_nextafter_F(F a, F b)
     return a != a || b != b ? a + b : a == b ? b : other;
 }
 
+/* The same for halves; of equal zeros the first, as npy_half_nextafter has it. */
 static inline f16 ag_nextafter_f16(f16 a, f16 b)
 {
     const f32 x = ag_f32_from_f16(a), y = ag_f32_from_f16(b);
     const f16 away = (f16)((x < y) == (x > 0) ? a + 1 : a - 1), other = x == 0 ? (f16)((b & 0x8000u) | 1) : away;
-    return x != x || y != y ? ag_f16_from_f32(x + y) : x == y ? b : other;
+    return x != x || y != y ? ag_f16_from_f32(x + y) : x == y ? a : other;
 }
 
 /* The distance to the next greater number, as npy_half_spacing has it. */

@@ -272,9 +272,8 @@ static inline f64 ag_betaincc_f64(f64 a, f64 b, f64 x)
     if (x == 1.0 || a == 0.0 || b == __builtin_inf()) {
         return x > 0.0 ? 0.0 : 1.0;
     }
-    f64 _p = 0;
     f64 q = 0;
-    _p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
+    ag_incomplete_beta_f64(a, b, x, 1.0 - x, &q);
     return q;
 }
 
@@ -316,12 +315,12 @@ static inline f64 ag_betainc_by_a_f64(f64 a, f64 b, f64 x)
     if (x == 0.0 || x == 1.0) {
         return 0.0;
     }
-    f64 _by_b = 0;
     f64 by_a = 0;
     if (x * (a + b) > a) {
-        _by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &by_a);
+        ag_beta_slopes_f64(b, a, 1.0 - x, x, &by_a);
         return -by_a;
     }
+    f64 _by_b = 0;
     by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &_by_b);
     return by_a;
 }
@@ -341,7 +340,7 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
         by_b = ag_beta_slopes_f64(b, a, 1.0 - x, x, &_by_a);
         return -by_b;
     }
-    _by_a = ag_beta_slopes_f64(a, b, x, 1.0 - x, &by_b);
+    ag_beta_slopes_f64(a, b, x, 1.0 - x, &by_b);
     return by_b;
 }
 

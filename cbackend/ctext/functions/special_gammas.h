@@ -144,7 +144,6 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
 /* Q(a, x) gamma(a) exp(x) x**-a for x >= 1: the continued fraction of DLMF 8.9.2, or its even part. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
-    f64 k = 0;
     f64 n = 0;
     if (a < 1.0) {
         f64 rest = x;
@@ -279,9 +278,8 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     if (x == __builtin_inf()) {
         return 0.0;
     }
-    f64 _p = 0;
     f64 q = 0;
-    _p = ag_incomplete_gamma_f64(a, x, &q);
+    ag_incomplete_gamma_f64(a, x, &q);
     return q;
 }
 

@@ -371,7 +371,6 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
         return v < 1.0 ? 0.0 : v == 1.0 ? 0x1.45f306dc9c883p-1 * sign : __builtin_inf() * sign;
     }
     f64 total = 0;
-    f64 k = 0;
     if (a < 8.0 || a * a < 8.0 * (v + 1.5)) {
         const f64 q = -0.25 * a * a;
         f64 term = pow_F(0.5 * a, v + 1.0) / (0x1.c5bf891b4ef6bp-1 * ag_gamma_f64(v + 1.5));

@@ -267,9 +267,8 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
         return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : v == 1.0 ?
             -0x1.45f306dc9c883p-1 / x : -__builtin_inf();
     }
-    f64 _j = 0;
     f64 y = 0;
-    _j = ag_jy_of_order_f64(v, x, &y);
+    ag_jy_of_order_f64(v, x, &y);
     return y;
 }
 

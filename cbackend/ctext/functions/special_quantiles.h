@@ -14,9 +14,8 @@ static inline f64 ag_poisson_cdf_f64(f64 rate, f64 k)
     if (rate <= 0.0) {
         return 1.0;
     }
-    f64 _p = 0;
     f64 q = 0;
-    _p = ag_incomplete_gamma_f64(k + 1.0, rate, &q);
+    ag_incomplete_gamma_f64(k + 1.0, rate, &q);
     return q;
 }
 
@@ -69,9 +68,8 @@ static inline f64 ag_binomial_cdf_f64(f64 n, f64 p, f64 k)
     if (k >= n) {
         return 1.0;
     }
-    f64 _below = 0;
     f64 above = 0;
-    _below = ag_incomplete_beta_f64(k + 1.0, n - k, p, 1.0 - p, &above);
+    ag_incomplete_beta_f64(k + 1.0, n - k, p, 1.0 - p, &above);
     return above;
 }
 

@@ -88,6 +88,29 @@ def test_variable_arrays(dtype):
     assert_like_numpy(lambda v, a, b: v[[a[2], b[0]], 1:], lambda v, a, b: v[[a[2], b[0]], 1:], x, i, j)
 
 
+@pytest.mark.parametrize("key", [K[True], K[False], K[..., False], K[..., True], K[np.array(True)]], ids=repr)
+def test_masks_of_one_bool_select_all_or_nothing(key):
+    for shape in ((), (2, 3), (0, 2)):
+        assert_like_numpy(lambda v: v[key], lambda v: v[key], sample(shape))
+    assert_gradient(lambda x: x[key] ** 2, sample((2, 3)))
+    for value in (np.float64(7), np.arange(6.0).reshape(2, 3)[key][..., :3]):
+        for write, changed in ((T.set_subtensor, lambda a, b: b), (T.inc_subtensor, np.add)):
+            x, expected = T.matrix("x"), sample((2, 3))
+            found = write(x[key], value).eval({x: expected})
+            expected[key] = changed(expected[key], value)
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_masks_of_one_bool_that_are_variables():
+    x, flag, value = T.matrix("x"), T.scalar("flag", dtype="bool"), sample((2, 3))
+    f = ag.function([x, flag], [x[flag], T.set_subtensor(x[flag], 0.0), ag.grad((x[flag] ** 2).sum(), x)])
+    for given in (True, False):
+        selected, zeroed, slope = f(value, given)
+        np.testing.assert_array_equal(selected, value[given], strict=True)
+        np.testing.assert_array_equal(zeroed, value * (not given))
+        np.testing.assert_array_equal(slope, 2 * value * given)
+
+
 def test_masks_that_are_constants():
     mask = np.array([[True, False], [False, True], [True, True]])
     assert_like_numpy(lambda v: v[mask], lambda v: v[mask], sample((3, 2)))
@@ -153,19 +176,13 @@ def test_masks_have_the_lengths_of_what_they_select_from(shape, mode):
 # --- what is refused
 
 
-NO_INDEX = [K[1.5], K["a"], K[[0.5]], K[:, 2.0], K[1.0:], K[T.vector()], K[T.scalar()], K[: T.lvector()]]
+NO_INDEX = [K[1.5], K["a"], K[[0.5]], K[:, 2.0], K[1.0:], K[T.vector()], K[T.scalar()], K[: T.lvector()], K[True, 0]]
 
 
 @pytest.mark.parametrize("key", NO_INDEX, ids=str)
 def test_what_is_no_index(key):
     with pytest.raises(TypeError, match=r"index|bound of a slice"):
         T.matrix("x")[key]
-
-
-@pytest.mark.parametrize("flag", [True, False, np.True_])
-def test_a_bool_is_a_mask_of_no_axes(flag):
-    x, values = T.matrix("x"), np.arange(6.0).reshape(2, 3)
-    np.testing.assert_array_equal(ag.function([x], x[flag])(values), values[flag], strict=True)
 
 
 def test_too_many_and_out_of_range_when_built():
