@@ -1,12 +1,12 @@
-"""A database of rules as a page: a query with completion, tags as chips, rows that open; the script is database.js."""
+"""A database of rules as a page: a query with completion, tags as chips, rows that open; the script is page.js."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..record import record
-from .markup import element, escaped
+from ...record import record
+from ..markup import element, escaped
 
 _FOLDER = Path(__file__).parent
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -71,7 +71,7 @@ def database_page(
     head = [
         '<meta charset="utf-8">', '<meta name="viewport" content="width=device-width,initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">', element("title", escaped(title)),
-        element("style", (_FOLDER / "database.css").read_text("utf-8")),
+        element("style", (_FOLDER / "page.css").read_text("utf-8")),
     ]  # fmt: skip
     body = [
         element("h1", escaped(title)), element("div", fields, class_="fields"), element("div", class_="said"),
@@ -79,7 +79,7 @@ def database_page(
         element("div", class_="rows"), element("div", class_="foot"),
         element("noscript", "The rows need JavaScript; print the table of the database for text."),
         *(element("pre", escaped("\n".join(lines)), id=name, hidden="hidden") for name, lines in data.items()),
-        element("script", (_FOLDER / "database.js").read_text("utf-8")),
+        element("script", (_FOLDER / "page.js").read_text("utf-8")),
     ]  # fmt: skip
     return "<!DOCTYPE html>\n" + element("html", [element("head", head), element("body", body)], lang="en") + "\n"
 
