@@ -236,6 +236,7 @@ class Database:
 
     def members(self) -> Sequence[Entry]:
         """The entries of this database itself, in order; a database among them has its own in `inside`."""
+        self.fill()
         return self._entries()
 
     def page(self, *queries: str) -> str:

@@ -29,7 +29,8 @@ def page_of(database: Database, queries: Sequence[str], about: About) -> str:
             continue
         names = tuple(sorted({inner.name for inner in entry.walk()}))
         number = len(containers)
-        containers.append(pages.database.page.PageContainer(entry.name, above, entry.position, _sorted(entry), names))
+        about_it = (entry.name, above, entry.position, _sorted(entry), names, entry.object.opt_in)
+        containers.append(pages.database.page.PageContainer(*about_it))
         stack += [(inner, number, here) for inner in reversed(entry.inside)]
     more = about([entry for entry, _, _ in found])
     entries = [_entry(entry, above, here, *more.get(entry.path, ("", ""))) for entry, above, here in found]

@@ -17,13 +17,17 @@ HEIGHT = 560
 
 @record
 class PageContainer:
-    """A database inside: `above` is the number of the container around it; `names` are those of all inside it."""
+    """A database inside: `above` is the number of the container around it; `names` are those of all inside it.
+
+    `opt_in`: Whether only a query with its name takes it.
+    """
 
     name: str
     above: int | None
     position: float | None
     tags: tuple[str, ...]
     names: tuple[str, ...]
+    opt_in: bool
 
 
 @record
@@ -58,7 +62,10 @@ def database_page(
 
     data = {
         "tags": ["\t".join(tags)],
-        "containers": [_line(c.name, c.above, c.position, numbers(c.tags), " ".join(c.names)) for c in containers],
+        "containers": [
+            _line(c.name, c.above, c.position, numbers(c.tags), " ".join(c.names), "opt-in" if c.opt_in else "")
+            for c in containers
+        ],
         "entries": [
             _line(e.name, e.container, e.position, e.kind, numbers(e.tags), numbers(e.own), e.contract, e.before,
                   e.after, e.example, e.origin, e.place, e.cost)
