@@ -75,7 +75,7 @@ def test_cache_commands(options, tmp_path, capsys):
     for action, expected in [
         ("size", "3 libraries, 0 records and 0 tuned schedules, 6.4 KiB of at most 2.0 GiB"),
         ("list", "2.1 KiB  02020202...so"),
-        ("verify", "3 entries are sound"),
+        ("verify", "3 entries sound"),
         ("trim", "removed 0 entries, 0 B; "),
         ("clear", "; 0 remain, 0 B"),
         ("size", "0 libraries"),
