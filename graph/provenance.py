@@ -90,11 +90,11 @@ class marking(inheriting):  # noqa: N801
 
     def __init__(self) -> None:
         self._marks: dict[int, Origin] = {}
-        self.first = 0
+        self.first: int = 0
 
     def __enter__(self) -> marking:
         super().__enter__()
-        self.first: int = next_number()
+        self.first = next_number()
         return self
 
     @property

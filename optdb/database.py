@@ -236,6 +236,7 @@ class Database:
 
     def members(self) -> Sequence[Entry]:
         """The entries of this database itself, in order; a database among them has its own in `inside`."""
+        self.fill()
         return self._entries()
 
     def page(self, *queries: str) -> str:
@@ -260,7 +261,7 @@ class Database:
 
     def _repr_html_(self) -> str:
         """The page in a frame."""
-        return pages.database_page.framed(self.page(), self._label())
+        return pages.database.page.framed(self.page(), self._label())
 
     def explain(self, name: str | Rule, expression: Any, *query: Query | str, **subqueries: Query | str) -> Explanation:
         """Explain why a rule or optimizer changed nothing in an expression, or where it fired.

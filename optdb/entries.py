@@ -163,8 +163,8 @@ def form(title: str, tables: Sequence[Table], queries: Sequence[str], chosen: in
         tags = tuple(sorted({*row.tags} | row.around))
         message = tuple(_answer(each) for each in answers) if queries else ()
         cells = (row.position, row.path, row.kind, " ".join(row.tags), row.contract)
-        rows.append(pages.database_form.FormRow(cells, tags, message))
-    return pages.database_form.database_form(title, Table.HEADER[:-1], rows, queries, chosen)
+        rows.append(pages.database.form.FormRow(cells, tags, message))
+    return pages.database.form.database_form(title, Table.HEADER[:-1], rows, queries, chosen)
 
 
 def _answer(row: Row) -> str:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
         bars,
         boxes,
         curves,
-        database_form,
-        database_page,
+        database,
         figure,
         graph_svg,
         markup,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "bars", "boxes", "curves", "database_form", "database_page", "figure", "graph_svg", "markup", "mathml", "notebook",
+    "bars", "boxes", "curves", "database", "figure", "graph_svg", "markup", "mathml", "notebook",
     "page", "tables", "theme", "values",
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Variable, toposort
 from ..graph.text import constant_label, op_text, subgraphs
+from ..ops.control.laziness import titles_at
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import TensorVariable
 from ..record import lazy
@@ -72,9 +73,11 @@ class _Tree:
             self.lines.append(f"{head}{_label(variable)} {own} <{variable.type}>")
             if variable.owner is None or (self.depth is not None and level + 1 >= self.depth):
                 continue
+            titles = titles_at(variable.owner)
             for field, graph in subgraphs(variable.owner.op).items():
                 of = "" if field.rpartition(".")[2] == "graph" else f", {field}"
-                self._graphs.setdefault(graph, []).append(f"{variable.owner.op.name} {own}{of}")
+                heading = f"inside {titles[graph]} {own}" if graph in titles else f"{variable.owner.op.name} {own}{of}"
+                self._graphs.setdefault(graph, []).append(heading)
             inputs = variable.owner.inputs
             for position, i in reversed(list(enumerate(inputs))):
                 last = position == len(inputs) - 1

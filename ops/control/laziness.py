@@ -53,15 +53,18 @@ def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph]) -> Op:
 
 def titles_of(graph: FunctionGraph) -> dict[FunctionGraph, str]:
     """Return names for the bodies of a graph: op, branch and the user's line."""
-    found = {}
-    for node in graph.order:
-        where = f" at {node.origin[0]}" if node.origin else ""
-        if isinstance(node.op, Scan):
-            found[node.op.graph] = f"{node.op.name}{where}"
-        elif isinstance(node.op, Cond):
-            for branch, name in zip(node.op.branches, ("then", "otherwise"), strict=True):
-                found[branch] = f"the branch {name!r} of {node.op.name}{where}"
-    return found
+    return {body: title for node in graph.order for body, title in titles_at(node).items()}
+
+
+def titles_at(node: Apply) -> dict[FunctionGraph, str]:
+    """Return names for the bodies of a node: its loop or its branches."""
+    where = f" at {node.origin[0]}" if node.origin else ""
+    if isinstance(node.op, Scan):
+        return {node.op.graph: f"{node.op.name}{where}"}
+    if isinstance(node.op, Cond):
+        branches = zip(node.op.branches, ("then", "otherwise"), strict=True)
+        return {branch: f"the branch {name!r} of {node.op.name}{where}" for branch, name in branches}
+    return {}
 
 
 class _Regions:

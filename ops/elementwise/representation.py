@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...graph import Variable
 from ..core import promotion
 from ..core.namespace import T
 from ..core.tensor import TensorVariable
 from ..core.typing import TensorLike
+from ..writing import code
 from .c_forms import helper
 from .pointwise import ufunc_op, unary_op
 
@@ -26,6 +28,17 @@ def _exponent(dtypes: tuple[promotion.Operand, ...]) -> promotion.Loop:
     (operand,), _ = promotion.by_ufunc(np.cbrt)(dtypes)
     return (operand,), "int32"
 
+
+def _part(position: int) -> code.Writer:
+    """Return the writer of one result of `frexp`: `frexp(x)[0]`."""
+
+    def write(op: Any, output: Variable, speaker: code.Speaker) -> code.Code:
+        assert output.owner is not None
+        operands = speaker.weak_operands(op, output.owner.inputs)
+        call, level = speaker.call("frexp", *(text for text, _ in operands))
+        return f"{call}[{position}]", level
+
+    return write
 
 
 nextafter: Binary = ufunc_op(
@@ -53,14 +66,14 @@ ldexp: Binary = ufunc_op(
 frexp_mantissa: Unary = unary_op(
     "frexp_mantissa", lambda x: np.frexp(x)[0], promotion.by_ufunc(np.cbrt),
     meaning="The number from 0.5 to 1, with the sign of x, that times a power of 2 is x; else x.",
-    cost=8,
+    cost=8, python=_part(0),
     derivative=(lambda g, y, x: T.ldexp(g, T.neg(frexp_exponent(x))),),
     c={"f": helper("frexp_mantissa")},
 )
 frexp_exponent: Unary = unary_op(
     "frexp_exponent", lambda x: np.frexp(x)[1], _exponent,
     meaning="The exponent of the power of 2 in `frexp`, int32; 0 for 0, NaN and infinities.",
-    cost=8,
+    cost=8, python=_part(1),
     derivative=(None,),
     c={"f": helper("frexp_exponent")},
 )

@@ -1,7 +1,8 @@
 """Expressions as Python: `X.T @ (p - t) / n`.  The text evaluates to the value of the expression again.
 
 Classes and records of ops say how they are written: by `spelling`, the function of the vocabulary that applies them, or
-by a method `code` of the output and a `Speaker`.  An op that says nothing is written as its class, with its fields.
+by a method `code` of the output and a `Speaker`.  An op that says nothing is written as its class, with its fields,
+or as the call that its method `constructor` names.
 
     text       names of the vocabulary without a prefix, for people
     python     the same behind `T.`, to be pasted
@@ -338,6 +339,10 @@ def of_class(op: Op, output: Variable, speaker: Speaker) -> Code:
 def op_code(op: Op, speaker: Speaker) -> str:
     """The op itself, made by its class."""
     prefix = "" if speaker.language == "text" and type(op).__name__ not in speaker.taken else "T."
+    own = getattr(op, "constructor", None)
+    if own is not None:
+        name, options = own()
+        return f"{prefix}{name}({arguments((), options)})"
     if not is_dataclass(op) or getattr(op, "symbol", ""):  # a record of an elementwise op
         return f"{prefix}{op.name}" if getattr(op, "symbol", "") else f"{prefix}{type(op).__name__}()"
     values = {f.name: getattr(op, f.name) for f in fields(op) if f.init}

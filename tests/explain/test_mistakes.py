@@ -81,7 +81,7 @@ BUILDING = {
     "iteration": (lambda: list(x), TypeError, ["x: float64[?]", "shape=(3,)"]),
     "in": (lambda: 3 in x, TypeError, ["x: float64[?]", "T.any(T.eq"]),
     "np.array": (lambda: np.array(x), TypeError, ["x: float64[?]", "eval"]),
-    "NumPy function without counterpart": (lambda: np.trim_zeros(x), TypeError, ["trim_zeros", "x: float64[?]"]),
+    "NumPy function without counterpart": (lambda: np.is_busday(x), TypeError, ["is_busday", "x: float64[?]"]),
     "assignment": (lambda: put(x), TypeError, ["x: float64[?]", "T.set_subtensor", "T.inc_subtensor"]),
     # --- lengths and ranks that cannot agree
     "add": (lambda: three + four, ValueError, ["three (float64[3])", "four (float64[4])", "3 and 4"]),

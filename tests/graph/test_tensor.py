@@ -186,8 +186,8 @@ def test_numpy_functions_without_counterpart_are_refused():
     np.testing.assert_array_equal(np.subtract.outer(x, x).eval({x: VALUES}), np.subtract.outer(VALUES, VALUES))
     with pytest.raises(TypeError, match=r"numpy\.add: the symbolic x.* cannot be written into an array"):
         np.add(x, 1, out=np.zeros(3))
-    with pytest.raises(TypeError, match=r"numpy\.savetxt does not take the symbolic x"):
-        np.savetxt("x", x)
+    with pytest.raises(TypeError, match=r"numpy\.is_busday does not take the symbolic x"):
+        np.is_busday(x)
 
 
 # --- inputs

@@ -164,7 +164,9 @@ def test_no_import_hides_in_a_function(folder):
                 assert not hidden, f"{path.relative_to(ROOT)}:{node.lineno} imports {hidden} inside {function.name}"
 
 
-@pytest.mark.parametrize("name", ["arignote", "arignote.later", "arignote.engines", "arignote.pages"])
+@pytest.mark.parametrize(
+    "name", ["arignote", "arignote.later", "arignote.engines", "arignote.pages", "arignote.pages.database"]
+)
 def test_type_checkers_see_the_names_that_are_loaded_later(name):
     module = importlib.import_module(name)
     listed = set(module.__dir__())

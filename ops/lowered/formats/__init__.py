@@ -198,6 +198,16 @@ class PackedProduct(Lowered):
         return self.format.parameters()
 
     @classmethod
+    def of(cls, name: str, **given: Any) -> PackedProduct:
+        """Return the product of a format: its printed name and its fields."""
+        kinds = {kind.name: kind for kind in formats()}
+        return cls(kinds[name](**given))
+
+    def constructor(self) -> tuple[str, dict[str, Any]]:
+        """Return the function that makes it, and its options, for printed text."""
+        return "PackedProduct.of", {"name": self.name, **self.parameters()}
+
+    @classmethod
     def printed(cls) -> Mapping[str, Op | Callable[..., Op]]:
         """Return what makes a product of each format from the fields of the format."""
         return {kind.name: _maker(kind) for kind in formats()}

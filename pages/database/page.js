@@ -5,9 +5,9 @@ const lines = (id) => document.getElementById(id).textContent.trim().split("\n")
 const cells = (line) => line.split("\t")
 const tagNames = cells(lines("tags")[0])
 const tagsOf = (text) => new Set(text ? text.split(" ").map((n) => tagNames[n]) : [])
-const containers = lines("containers").filter(Boolean).map(cells).map(([name, above, position, tags, names]) => ({
+const containers = lines("containers").filter(Boolean).map(cells).map(([name, above, position, tags, names, optIn]) => ({
   name, above: above === "" ? -1 : Number(above), position: position === "" ? null : Number(position), tags: tagsOf(tags),
-  inside: new Set(names.split(" ")),
+  inside: new Set(names.split(" ")), optIn: optIn === "opt-in",
 }))
 const entries = lines("entries").filter(Boolean).map(cells).map((c) => ({
   name: c[0], container: c[1] === "" ? -1 : Number(c[1]), position: c[2] === "" ? null : Number(c[2]), kind: c[3],
@@ -60,6 +60,7 @@ function refusal(part, query, around, isContainer) {
     return `position ${part.position} is not below ${query.cutoff}`
   const out = common(part.tags, query.exclude)
   if (out.length) return `has -${least(out)}`
+  if (part.optIn && !query.include.has(part.name)) return `only by the name ${part.name}`
   if (!common(part.tags, query.include).length && !(isContainer && common(part.inside, query.include).length))
     return "not included"
   if (isContainer) return ""

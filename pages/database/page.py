@@ -1,12 +1,12 @@
-"""A database of rules as a page: a query with completion, tags as chips, rows that open; the script is database.js."""
+"""A database of rules as a page: a query with completion, tags as chips, rows that open; the script is page.js."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..record import record
-from .markup import element, escaped
+from ...record import record
+from ..markup import element, escaped
 
 _FOLDER = Path(__file__).parent
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -17,13 +17,17 @@ HEIGHT = 560
 
 @record
 class PageContainer:
-    """A database inside: `above` is the number of the container around it; `names` are those of all inside it."""
+    """A database inside: `above` is the number of the container around it; `names` are those of all inside it.
+
+    `opt_in`: Whether only a query with its name takes it.
+    """
 
     name: str
     above: int | None
     position: float | None
     tags: tuple[str, ...]
     names: tuple[str, ...]
+    opt_in: bool
 
 
 @record
@@ -58,7 +62,10 @@ def database_page(
 
     data = {
         "tags": ["\t".join(tags)],
-        "containers": [_line(c.name, c.above, c.position, numbers(c.tags), " ".join(c.names)) for c in containers],
+        "containers": [
+            _line(c.name, c.above, c.position, numbers(c.tags), " ".join(c.names), "opt-in" if c.opt_in else "")
+            for c in containers
+        ],
         "entries": [
             _line(e.name, e.container, e.position, e.kind, numbers(e.tags), numbers(e.own), e.contract, e.before,
                   e.after, e.example, e.origin, e.place, e.cost)
@@ -71,7 +78,7 @@ def database_page(
     head = [
         '<meta charset="utf-8">', '<meta name="viewport" content="width=device-width,initial-scale=1">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">', element("title", escaped(title)),
-        element("style", (_FOLDER / "database.css").read_text("utf-8")),
+        element("style", (_FOLDER / "page.css").read_text("utf-8")),
     ]  # fmt: skip
     body = [
         element("h1", escaped(title)), element("div", fields, class_="fields"), element("div", class_="said"),
@@ -79,7 +86,7 @@ def database_page(
         element("div", class_="rows"), element("div", class_="foot"),
         element("noscript", "The rows need JavaScript; print the table of the database for text."),
         *(element("pre", escaped("\n".join(lines)), id=name, hidden="hidden") for name, lines in data.items()),
-        element("script", (_FOLDER / "database.js").read_text("utf-8")),
+        element("script", (_FOLDER / "page.js").read_text("utf-8")),
     ]  # fmt: skip
     return "<!DOCTYPE html>\n" + element("html", [element("head", head), element("body", body)], lang="en") + "\n"
 

@@ -6,8 +6,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..record import record
-from .markup import element, escaped
+from ...record import record
+from ..markup import element, escaped
 
 _STYLE = """
 .{0}{{counter-reset:rows}}
