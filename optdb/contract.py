@@ -65,8 +65,8 @@ class Contract:
         return str(self)
 
 
-exact = Contract()
-stabilizes = Contract(nearer=True)
+exact: Contract = Contract()
+stabilizes: Contract = Contract(nearer=True)
 
 
 def ulp(k: int) -> Contract:

@@ -212,7 +212,7 @@ def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
     if order is not None and y.ndim <= part.ndim:
         y = _put_back(y, order, node.out.ndim)
     if isinstance(node.op, WholeIf):
-        return as_tensor(written(x, *indices, y, put))
+        return as_tensor(written(x, indices[0], y, put))
     write = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
     return write(node.op.spec, set=put)(x, y, *indices)
 

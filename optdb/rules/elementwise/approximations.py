@@ -10,7 +10,7 @@ from ...patterns import Wild
 from ...rule import Rule, rule
 from ..facts import Value, is_float
 
-x = Wild("x", is_float)
+x: Wild = Wild("x", is_float)
 
 
 def hard_sigmoid(x: Variable) -> Value:

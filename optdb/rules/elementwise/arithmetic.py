@@ -19,11 +19,11 @@ from ...rule import Rule, rule
 from ..facts import Node, Value, is_constant, is_float, is_real, is_signed, not_complex, producer, uniform_x, uniform_xy
 
 x, y = wilds("x y")
-real_x = Wild("x", not_complex)
-signed_x = Wild("x", is_signed)
+real_x: Wild = Wild("x", not_complex)
+signed_x: Wild = Wild("x", is_signed)
 float_x, float_y = wilds("x y", is_float)
-zero = Number(0, any_sign=True)
-c = Wild("c", is_constant)
+zero: Number = Number(0, any_sign=True)
+c: Wild = Wild("c", is_constant)
 
 even = op_like(Elementwise, "even", lambda op: op.even)
 

@@ -38,10 +38,10 @@ from ..facts import (
 )
 
 x, y = wilds("x y")
-c = Wild("c", is_constant)
-integer_x = Wild("x", is_integer)
-bits_x = Wild("x", is_discrete)
-zero = Number(0)
+c: Wild = Wild("c", is_constant)
+integer_x: Wild = Wild("x", is_integer)
+bits_x: Wild = Wild("x", is_discrete)
+zero: Number = Number(0)
 
 whole_number = op_like(Elementwise, "rounding", lambda op: op.whole)
 shift = op_like(Elementwise, "shift", lambda op: op in (left_shift, right_shift))

@@ -47,9 +47,9 @@ from ...patterns import Wild, wilds
 from ...rule import Rule, rule
 from ..facts import Value, is_float, not_complex
 
-x = Wild("x", is_float)
+x: Wild = Wild("x", is_float)
 (any_x,) = wilds("x")
-real_x = Wild("x", not_complex)
+real_x: Wild = Wild("x", not_complex)
 
 
 def _nan_unless(holds: Callable[[Variable], Variable], x: Variable) -> Value:

@@ -29,8 +29,8 @@ from ...rule import Rule, node_rule, rule
 from ..facts import Value, constant_int, is_bool, is_discrete
 
 x, y = wilds("x y")
-discrete_x = Wild("x", is_discrete)
-truth_x = Wild("x", is_bool)
+discrete_x: Wild = Wild("x", is_discrete)
+truth_x: Wild = Wild("x", is_bool)
 
 never_with_itself = op_like(Elementwise, "strict", lambda op: op in (lt, gt))
 always_with_itself = op_like(Elementwise, "weak", lambda op: op in (le, ge))

@@ -14,8 +14,8 @@ from ...rule import Rule, rule
 from ..facts import Value, is_float, is_real, is_scalar_constant, number_of, uniform_x
 
 x, n = wilds("x n")
-real_x = Wild("x", is_real)
-float_x = Wild("x", is_float)
+real_x: Wild = Wild("x", is_real)
+float_x: Wild = Wild("x", is_float)
 
 LONGEST_PRODUCT = 8
 """Exponents of floating-point powers up to this become products; each multiplication may cost half an ulp."""

@@ -170,7 +170,7 @@ def _is_gauss_of(factor: Variable, x: Variable) -> bool:
     return factor is x
 
 
-unbounded_x = Wild("x", is_unbounded)
+unbounded_x: Wild = Wild("x", is_unbounded)
 TAILS: list[Rule] = [
     rule("local_log_erfc", log(erfc(unbounded_x)), log_erfc, contract=stabilizes),
     # exp(-x**2) may be subnormal for x < 0; which of y and erfc(x) it meets first then decides its last digits.

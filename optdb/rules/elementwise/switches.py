@@ -10,10 +10,10 @@ from ...rule import Rule, rule
 from ..facts import Value, is_bool, is_constant, is_integer, number_of, same_dtype, uniform_xy
 
 a, b, c, d, x, y = wilds("a b c d x y")
-truth = Wild("c", is_bool)
-zero = Number(0, any_sign=True)
+truth: Wild = Wild("c", is_bool)
+zero: Number = Number(0, any_sign=True)
 whole_x, whole_y = wilds("x y", is_integer)
-number_x = Wild("x", lambda v: not is_bool(v))
+number_x: Wild = Wild("x", lambda v: not is_bool(v))
 cheap = op_like(Elementwise, "f", lambda op: op.arity in (None, 2) and op.cost <= 1)
 
 

@@ -19,7 +19,7 @@ from ..facts import Node, Value, is_float, producer
 from ..shapes.slicing import counts_through
 from ..shapes.writing import READS, WRITES, is_zero, same_positions
 
-x = Wild("x", is_float)
+x: Wild = Wild("x", is_float)
 softmax, log_softmax = op_like(Softmax, "s"), op_like(LogSoftmax, "s")
 position = op_like(ArgReduce, "arg", lambda op: op.axis is not None)
 

@@ -42,7 +42,7 @@ from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, constant_int, is_float, number_of, producer
 
 x, y = wilds("x y", is_float)
-z = Wild("z", is_float)
+z: Wild = Wild("z", is_float)
 
 
 def spans_all(x: Variable, y: Variable, z: Variable) -> bool:

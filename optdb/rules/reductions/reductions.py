@@ -37,8 +37,8 @@ from ..facts import Node, Value, is_discrete, is_float, is_integer, not_complex,
 
 BROADCASTING = (Alloc, BroadcastTo)
 
-x = Wild("x")
-float_x = Wild("x", is_float)
+x: Wild = Wild("x")
+float_x: Wild = Wild("x", is_float)
 outer, inner = op_like(Reduce, "outer"), op_like(Reduce, "inner")
 over_nothing = op_like(Reduce, "outer", lambda op: not op.axis)
 total = op_like(Reduce, "r", lambda op: op.scalar is add)

@@ -22,7 +22,7 @@ from ...rule import Rule, node_rule, rule
 from ..facts import Node, Value, number_of, producer
 
 x, y, z = wilds("x y z")
-scalar = Wild("y", lambda v: v.ndim == 0)
+scalar: Wild = Wild("y", lambda v: v.ndim == 0)
 BROADCASTING = (Alloc, BroadcastTo)
 """Ops whose first input is a value and whose others are the lengths it is broadcast to."""
 MOST_STEPS = 1000
