@@ -69,9 +69,11 @@ def admitting(query: Query, path: Sequence[Entry]) -> Query:
     """The query, changed as little as possible so that it selects the last entry of a path of containers."""
     entry, *rest = path
     named = entry.tags | _names_inside(entry)
+    opened = {entry.name} if entry.is_container and entry.object.opt_in else set()
+    include = query.include if entry.is_extra or named & query.include else query.include | {path[-1].name}
     query = replace(
         query,
-        include=query.include if entry.is_extra or named & query.include else query.include | {path[-1].name},
+        include=include | opened,
         exclude=query.exclude - entry.tags,
         position_cutoff=None if past_cutoff(entry, query) else query.position_cutoff,
         name="",

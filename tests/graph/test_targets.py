@@ -52,7 +52,7 @@ BOUNDS = {
     "optdb/rules/quantized/quantization.py": {"SAFE"},
     "optdb/rules/elementwise/powers.py": {"LONGEST_PRODUCT", "LONGEST_INTEGER_PRODUCT"},
     "optdb/rules/elementwise/products.py": {"MOST_FACTORS"},
-    "optdb/rules/reading/polynomials.py": {"MOST_TERMS", "MOST_VISITS"},
+    "optdb/rules/reading/polynomials.py": {"MOST_TERMS", "MOST_DEEP", "MOST_VISITS"},
     "optdb/rules/quantized/storage.py": {"LEAST"},
     "optdb/rules/linalg/structure.py": {"_LARGEST_CONSTANT"},
     "ops/shapes/conditions.py": {"_SMALL"},

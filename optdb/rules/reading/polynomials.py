@@ -36,6 +36,8 @@ from ...patterns import Users
 from ...rule import Rule, node_rule
 from ..facts import Node, Value, made_by, number_of, producer
 
+MOST_DEEP = 12
+"""Sums inside of products inside of sums, one in the other; deeper ones stay as they are written."""
 MOST_VISITS, MOST_TERMS = 150, 16
 """Nodes that one application looks at, and terms of an expanded product."""
 
@@ -46,10 +48,11 @@ Factors = tuple[tuple["Atom", float], ...]
 class Sum:
     """A sum as an atom of a product: terms with their numbers.  Equal sums are equal atoms, in any order."""
 
-    __slots__ = ("key", "terms")
+    __slots__ = ("depth", "key", "terms")
 
     def __init__(self, terms: Sequence[tuple[float, Factors]]) -> None:
         self.terms = tuple(terms)
+        self.depth: int = 1 + max((a.depth for _, fs in terms for a, _ in fs if isinstance(a, Sum)), default=0)
         self.key = frozenset((frozenset(factors), number) for number, factors in terms)
 
     def __eq__(self, other: object) -> bool:
@@ -167,7 +170,8 @@ class Reader:
             else:
                 operands = [made[i] for i in node.inputs]  # type: ignore[union-attr]
                 form = self._form(node.op, operands)  # type: ignore[union-attr]
-                made[value] = Product(1.0, ((value, 1.0),)) if form is None else form
+                deep = form is None or any(a.depth > MOST_DEEP for a, _ in form.factors if isinstance(a, Sum))
+                made[value] = Product(1.0, ((value, 1.0),)) if form is None or deep else form
         return made[variable]
 
     def _form(self, op: Any, operands: Sequence[Product]) -> Product | None:

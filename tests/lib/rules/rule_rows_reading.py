@@ -19,7 +19,6 @@ ROWS = [
     ("local_shortest_polynomial", p * q / p, q),
     ("local_shortest_polynomial", p / q * q + p, 2 * p),
     ("local_shortest_polynomial", p * p * p, p**3.0),
-    ("local_shortest_polynomial", p * q + s * q, q * (p + s)),
     ("local_products_first", p + M @ q, M @ q + p),
     ("local_mean", T.sum(x) / T.cast(ShapeI(0)(x), "float64"), Mean((0,))(x)),
     ("local_mean", T.sum(M, axis=0) / 3, Mean((0,))(M)),
@@ -41,12 +40,14 @@ ROWS = [
     ("local_copy", identity(x), x),
     ("local_one_over", T.reciprocal(x), 1 / x),
     ("local_square_as_power", square(x), x**2.0),
+    ("local_unguarded", T.clip(x, np.finfo("float64").min, np.finfo("float64").max), x),
     ("local_square_of_abs", square(abs(x)), x**2.0),
 ]
 
 UNCHANGED = [
     ("local_shortest_polynomial", x * y / x),  # y may be shorter than x
     ("local_shortest_polynomial", (p + q) * s),
+    ("local_shortest_polynomial", p * q + s * q),  # as a person wrote it
     ("local_products_first", M @ q + p),
     ("local_mean", T.sum(M, axis=0) / 4),
     ("local_scalar_before_product", M @ (p * q)),
