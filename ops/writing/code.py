@@ -176,7 +176,9 @@ class Speaker:
         wanted = op.loop(tuple(kinds))
         for k, i in enumerate(inputs):
             made = _cast_from(i)
-            if made is not None and _loop(op, [*kinds[:k], made.type.dtype, *kinds[k + 1 :]]) == wanted:
+            if made not in self.codes:  # None, or too deep for a short form
+                continue
+            if _loop(op, [*kinds[:k], made.type.dtype, *kinds[k + 1 :]]) == wanted:
                 kinds[k], codes[k] = made.type.dtype, self.codes[made]  # NumPy converts it anyway
         for k, operand in numbers.items():
             codes[k] = (self.constant(operand.data), ATOM)
