@@ -22,8 +22,8 @@ S: Any = T.special
 class Normal(Distribution):
     """The normal distribution of mean mu and deviation sigma."""
 
-    parameters: ClassVar = ("mu", "sigma")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = (x - self.mu) / self.sigma
@@ -45,8 +45,8 @@ class Normal(Distribution):
 class TruncatedNormal(Distribution):
     """The normal distribution between lower and upper."""
 
-    parameters: ClassVar = ("mu", "sigma", "lower", "upper")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0, "lower": -math.inf, "upper": math.inf}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma", "lower", "upper")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0, "lower": -math.inf, "upper": math.inf}
 
     def _bounds(self) -> Any:
         """Both bounds in deviations, mirrored so that the lower tail is the shorter one, and whether they were."""
@@ -87,8 +87,8 @@ class TruncatedNormal(Distribution):
 class SkewNormal(Distribution):
     """The skew normal distribution of location mu, scale sigma and shape alpha (A. Azzalini, 1985)."""
 
-    parameters: ClassVar = ("mu", "sigma", "alpha")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0, "alpha": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma", "alpha")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0, "alpha": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = (x - self.mu) / self.sigma
@@ -113,8 +113,8 @@ class SkewNormal(Distribution):
 class ExGaussian(Distribution):
     """The sum of a normal number and an exponential one of mean nu."""
 
-    parameters: ClassVar = ("mu", "sigma", "nu")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0, "nu": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma", "nu")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0, "nu": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z, r = (x - self.mu) / self.sigma, self.sigma / self.nu
@@ -135,8 +135,8 @@ class ExGaussian(Distribution):
 class LogitNormal(Distribution):
     """The logistic function of a normal number."""
 
-    parameters: ClassVar = ("mu", "sigma")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         ok = T.logical_and(as_tensor(x) > 0, as_tensor(x) < 1)
@@ -157,8 +157,8 @@ class LogitNormal(Distribution):
 class Uniform(Distribution):
     """Numbers from lower to upper, all equally likely."""
 
-    parameters: ClassVar = ("lower", "upper")
-    defaults: ClassVar = {"lower": 0.0, "upper": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    defaults: ClassVar[dict[str, float]] = {"lower": 0.0, "upper": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return inside(T.logical_and(self.lower <= x, self.upper >= x), -T.log(self.upper - self.lower), -math.inf)
@@ -176,7 +176,7 @@ class Uniform(Distribution):
 class Triangular(Distribution):
     """A triangle over lower and upper, with its top at c."""
 
-    parameters: ClassVar = ("lower", "c", "upper")
+    parameters: ClassVar[tuple[str, ...]] = ("lower", "c", "upper")
 
     def log_density(self, x: Any) -> Any:
         width = self.upper - self.lower
@@ -202,7 +202,7 @@ class Triangular(Distribution):
 class Beta(Distribution):
     """The beta distribution of shapes alpha and beta."""
 
-    parameters: ClassVar = ("alpha", "beta")
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
 
     def log_density(self, x: Any) -> Any:
         ok = T.logical_and(as_tensor(x) >= 0, as_tensor(x) <= 1)
@@ -223,7 +223,7 @@ class Beta(Distribution):
 class Kumaraswamy(Distribution):
     """The distribution of CDF 1 - (1 - x**a)**b (P. Kumaraswamy, 1980)."""
 
-    parameters: ClassVar = ("a", "b")
+    parameters: ClassVar[tuple[str, ...]] = ("a", "b")
 
     def log_density(self, x: Any) -> Any:
         ok = T.logical_and(as_tensor(x) >= 0, as_tensor(x) <= 1)
@@ -245,8 +245,8 @@ class Kumaraswamy(Distribution):
 class StudentT(Distribution):
     """Student's distribution of nu degrees of freedom, location mu and scale sigma."""
 
-    parameters: ClassVar = ("nu", "mu", "sigma")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("nu", "mu", "sigma")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = (x - self.mu) / self.sigma
@@ -269,8 +269,8 @@ class StudentT(Distribution):
 class Cauchy(Distribution):
     """Cauchy's distribution of median alpha and half width beta; it has no mean."""
 
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"alpha": 0.0, "beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    defaults: ClassVar[dict[str, float]] = {"alpha": 0.0, "beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return -LOG_PI - T.log(self.beta) - T.log1p(T.square((x - self.alpha) / self.beta))
@@ -288,8 +288,8 @@ class Cauchy(Distribution):
 class Laplace(Distribution):
     """Two exponential tails of scale b around mu."""
 
-    parameters: ClassVar = ("mu", "b")
-    defaults: ClassVar = {"mu": 0.0, "b": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "b")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "b": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return -T.log(2 * self.b) - T.abs(x - self.mu) / self.b
@@ -308,8 +308,8 @@ class Laplace(Distribution):
 class AsymmetricLaplace(Distribution):
     """Exponential tails of rates b kappa above mu and b / kappa below it."""
 
-    parameters: ClassVar = ("kappa", "mu", "b")
-    defaults: ClassVar = {"mu": 0.0, "b": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("kappa", "mu", "b")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "b": 1.0}
 
     def log_density(self, x: Any) -> Any:
         d = x - self.mu
@@ -333,8 +333,8 @@ class AsymmetricLaplace(Distribution):
 class Logistic(Distribution):
     """The logistic distribution of mean mu and scale s."""
 
-    parameters: ClassVar = ("mu", "s")
-    defaults: ClassVar = {"mu": 0.0, "s": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "s")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "s": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = T.abs((x - self.mu) / self.s)
@@ -353,8 +353,8 @@ class Logistic(Distribution):
 class Gumbel(Distribution):
     """Gumbel's distribution of the maximum of many numbers, of mode mu and scale beta."""
 
-    parameters: ClassVar = ("mu", "beta")
-    defaults: ClassVar = {"mu": 0.0, "beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "beta")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = (x - self.mu) / self.beta
@@ -373,8 +373,8 @@ class Gumbel(Distribution):
 class VonMises(Distribution):
     """Angles from -pi to pi around mu, of concentration kappa; the CDF begins at -pi around mu = 0 alone."""
 
-    parameters: ClassVar = ("mu", "kappa")
-    defaults: ClassVar = {"mu": 0.0, "kappa": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "kappa")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "kappa": 1.0}
 
     def log_density(self, x: Any) -> Any:
         found = self.kappa * (T.cos(x - self.mu) - 1) - T.log(2 * math.pi * S.i0e(self.kappa))

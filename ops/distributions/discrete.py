@@ -31,8 +31,8 @@ def log_binomial(n: Any, k: Any) -> Any:
 class Bernoulli(Distribution):
     """1 with probability p, else 0."""
 
-    parameters: ClassVar = ("p",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         x = as_tensor(x)
@@ -53,8 +53,8 @@ class Bernoulli(Distribution):
 class Binomial(Distribution):
     """How many of n trials succeed, each with probability p."""
 
-    parameters: ClassVar = ("n", "p")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("n", "p")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 0, self.n)
@@ -78,8 +78,8 @@ class Binomial(Distribution):
 class BetaBinomial(Distribution):
     """Binomial numbers whose probability is a beta number of shapes alpha and beta."""
 
-    parameters: ClassVar = ("n", "alpha", "beta")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("n", "alpha", "beta")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 0, self.n)
@@ -101,8 +101,8 @@ class BetaBinomial(Distribution):
 class Poisson(Distribution):
     """The Poisson distribution of mean mu."""
 
-    parameters: ClassVar = ("mu",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("mu",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 0)
@@ -123,8 +123,8 @@ class Poisson(Distribution):
 class ZeroInflatedPoisson(Distribution):
     """A Poisson number of mean mu with probability psi, else 0."""
 
-    parameters: ClassVar = ("psi", "mu")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("psi", "mu")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         found = T.log(self.psi) + Poisson(self.mu).log_density(x)
@@ -144,8 +144,8 @@ class ZeroInflatedPoisson(Distribution):
 class Geometric(Distribution):
     """The number of the first of several trials that succeeds, from 1 on."""
 
-    parameters: ClassVar = ("p",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 1)
@@ -164,8 +164,8 @@ class Geometric(Distribution):
 class NegativeBinomial(Distribution):
     """How many trials fail before n succeed, each with probability p; n need not be whole."""
 
-    parameters: ClassVar = ("n", "p")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("n", "p")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 0)
@@ -187,8 +187,8 @@ class NegativeBinomial(Distribution):
 class Hypergeometric(Distribution):
     """How many of n are good, drawn without replacement from N of which k are good."""
 
-    parameters: ClassVar = ("N", "k", "n")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("N", "k", "n")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         low = T.maximum(self.n + self.k - self.N, 0)
@@ -210,8 +210,8 @@ class Hypergeometric(Distribution):
 class DiscreteUniform(Distribution):
     """Whole numbers from lower to upper, all equally likely."""
 
-    parameters: ClassVar = ("lower", "upper")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         return inside(whole(x, self.lower, self.upper), -T.log(self.upper - self.lower + 1.0), -math.inf)
@@ -230,8 +230,8 @@ class DiscreteUniform(Distribution):
 class LogSeries(Distribution):
     """Numbers from 1 on of probability -p**k / (k log(1 - p))."""
 
-    parameters: ClassVar = ("p",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 1)
@@ -254,8 +254,8 @@ class LogSeries(Distribution):
 class Zipf(Distribution):
     """Numbers from 1 on of probability k**-a / zeta(a)."""
 
-    parameters: ClassVar = ("a",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("a",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         ok = whole(x, 1)
@@ -275,8 +275,8 @@ class Zipf(Distribution):
 class Categorical(Distribution):
     """One of several outcomes, 0, 1, ...; p, along its last axis, says how likely each is."""
 
-    parameters: ClassVar = ("p",)
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("p",)
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         n = T.lengths_of(self.p)[-1]

@@ -24,7 +24,7 @@ class _OfVectors(Distribution):
 class MultivariateNormal(_OfVectors):
     """Normal vectors of mean mu and covariance cov."""
 
-    parameters: ClassVar = ("mu", "cov")
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "cov")
 
     def log_density(self, x: Any) -> Any:
         root = T.linalg.cholesky(self.cov)
@@ -43,7 +43,7 @@ class MultivariateNormal(_OfVectors):
 class Dirichlet(_OfVectors):
     """Vectors of positive numbers of sum 1."""
 
-    parameters: ClassVar = ("a",)
+    parameters: ClassVar[tuple[str, ...]] = ("a",)
 
     def log_density(self, x: Any) -> Any:
         x = as_tensor(x)
@@ -61,8 +61,8 @@ class Dirichlet(_OfVectors):
 class Multinomial(_OfVectors):
     """How often each of several outcomes occurs in n trials."""
 
-    parameters: ClassVar = ("n", "p")
-    is_discrete: ClassVar = True
+    parameters: ClassVar[tuple[str, ...]] = ("n", "p")
+    is_discrete: ClassVar[bool] = True
 
     def log_density(self, x: Any) -> Any:
         x = as_tensor(x)

@@ -21,8 +21,8 @@ S: Any = T.special
 class HalfNormal(Distribution):
     """|x| of a normal number of mean 0 and deviation sigma."""
 
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("sigma",)
+    defaults: ClassVar[dict[str, float]] = {"sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return inside(as_tensor(x) >= 0, Normal(0.0, self.sigma).log_density(x) + math.log(2), -math.inf)
@@ -40,8 +40,8 @@ class HalfNormal(Distribution):
 class LogNormal(Distribution):
     """exp of a normal number of mean mu and deviation sigma."""
 
-    parameters: ClassVar = ("mu", "sigma")
-    defaults: ClassVar = {"mu": 0.0, "sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "sigma")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         y = T.log(T.switch(as_tensor(x) > 0, x, 1))
@@ -60,8 +60,8 @@ class LogNormal(Distribution):
 class Exponential(Distribution):
     """The exponential distribution of rate lam, of mean 1 / lam."""
 
-    parameters: ClassVar = ("lam",)
-    defaults: ClassVar = {"lam": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("lam",)
+    defaults: ClassVar[dict[str, float]] = {"lam": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return inside(as_tensor(x) >= 0, T.log(self.lam) - self.lam * x, -math.inf)
@@ -79,8 +79,8 @@ class Exponential(Distribution):
 class Gamma(Distribution):
     """The gamma distribution of shape alpha and rate beta."""
 
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    defaults: ClassVar[dict[str, float]] = {"beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         safe = T.maximum(x, 0)
@@ -100,8 +100,8 @@ class Gamma(Distribution):
 class InverseGamma(Distribution):
     """1 / x of a gamma number of shape alpha and rate beta."""
 
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    defaults: ClassVar[dict[str, float]] = {"beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         ok = as_tensor(x) > 0
@@ -123,7 +123,7 @@ class InverseGamma(Distribution):
 class ChiSquared(Distribution):
     """The sum of nu squares of standard normal numbers."""
 
-    parameters: ClassVar = ("nu",)
+    parameters: ClassVar[tuple[str, ...]] = ("nu",)
 
     def _gamma(self) -> Gamma:
         return Gamma(self.nu / 2, 0.5)
@@ -144,8 +144,8 @@ class ChiSquared(Distribution):
 class HalfStudentT(Distribution):
     """|x| of a number of Student's distribution around 0."""
 
-    parameters: ClassVar = ("nu", "sigma")
-    defaults: ClassVar = {"sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("nu", "sigma")
+    defaults: ClassVar[dict[str, float]] = {"sigma": 1.0}
 
     def _whole(self) -> StudentT:
         return StudentT(self.nu, 0.0, self.sigma)
@@ -168,8 +168,8 @@ class HalfStudentT(Distribution):
 class HalfCauchy(Distribution):
     """|x| of a number of Cauchy's distribution around 0; its mean is infinite."""
 
-    parameters: ClassVar = ("beta",)
-    defaults: ClassVar = {"beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("beta",)
+    defaults: ClassVar[dict[str, float]] = {"beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         return inside(as_tensor(x) >= 0, Cauchy(0.0, self.beta).log_density(x) + math.log(2), -math.inf)
@@ -187,8 +187,8 @@ class HalfCauchy(Distribution):
 class Weibull(Distribution):
     """Weibull's distribution of shape alpha and scale beta."""
 
-    parameters: ClassVar = ("alpha", "beta")
-    defaults: ClassVar = {"beta": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "beta")
+    defaults: ClassVar[dict[str, float]] = {"beta": 1.0}
 
     def log_density(self, x: Any) -> Any:
         z = T.maximum(x, 0) / self.beta
@@ -208,8 +208,8 @@ class Weibull(Distribution):
 class Pareto(Distribution):
     """Pareto's distribution of shape alpha, from m on."""
 
-    parameters: ClassVar = ("alpha", "m")
-    defaults: ClassVar = {"m": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("alpha", "m")
+    defaults: ClassVar[dict[str, float]] = {"m": 1.0}
 
     def log_density(self, x: Any) -> Any:
         ok = as_tensor(x) >= self.m
@@ -229,8 +229,8 @@ class Pareto(Distribution):
 class Rayleigh(Distribution):
     """The length of a vector of two normal numbers of deviation sigma."""
 
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("sigma",)
+    defaults: ClassVar[dict[str, float]] = {"sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         y = T.maximum(x, 0)
@@ -249,8 +249,8 @@ class Rayleigh(Distribution):
 class Maxwell(Distribution):
     """The length of a vector of three normal numbers of deviation sigma."""
 
-    parameters: ClassVar = ("sigma",)
-    defaults: ClassVar = {"sigma": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("sigma",)
+    defaults: ClassVar[dict[str, float]] = {"sigma": 1.0}
 
     def log_density(self, x: Any) -> Any:
         y = T.maximum(x, 0)
@@ -270,8 +270,8 @@ class Maxwell(Distribution):
 class Levy(Distribution):
     """Lévy's distribution from mu on, of scale c: mu + c / z**2 of a standard normal z; its mean is infinite."""
 
-    parameters: ClassVar = ("mu", "c")
-    defaults: ClassVar = {"mu": 0.0, "c": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "c")
+    defaults: ClassVar[dict[str, float]] = {"mu": 0.0, "c": 1.0}
 
     def log_density(self, x: Any) -> Any:
         d = x - self.mu
@@ -293,7 +293,7 @@ class Levy(Distribution):
 class FDistribution(Distribution):
     """Fisher's distribution of m and n degrees of freedom."""
 
-    parameters: ClassVar = ("m", "n")
+    parameters: ClassVar[tuple[str, ...]] = ("m", "n")
 
     def log_density(self, x: Any) -> Any:
         y, m, n = T.maximum(x, 0), self.m / 2, self.n / 2
@@ -314,8 +314,8 @@ class FDistribution(Distribution):
 class Wald(Distribution):
     """The inverse Gaussian distribution of mean mu and shape lam."""
 
-    parameters: ClassVar = ("mu", "lam")
-    defaults: ClassVar = {"lam": 1.0}
+    parameters: ClassVar[tuple[str, ...]] = ("mu", "lam")
+    defaults: ClassVar[dict[str, float]] = {"lam": 1.0}
 
     def log_density(self, x: Any) -> Any:
         ok = as_tensor(x) > 0
