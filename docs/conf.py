@@ -30,5 +30,6 @@ html_js_files = [("rules.js", {"defer": "defer"})]
 html_favicon = "assets/icon.svg"
 html_search_scorer = str(Path(__file__).parent / "assets" / "scorer.js")
 html_use_index = False
+html_show_search_summary = False  # it would fetch pages, which browsers refuse in the file system
 html_copy_source = False
 html_show_sourcelink = False
