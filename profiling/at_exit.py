@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ..record.forks import ProcessLock
+from ..record.spelling import counted
 from .headline import duration
 from .not_profiled import NotProfiled
 from .run import RunProfile
@@ -48,7 +49,7 @@ def at_exit() -> AtExit:
 def report(profiles: list[RunProfile]) -> Iterator[str]:
     """The lines for called functions, the slowest first: a total, tables of the first, a line for each other one."""
     total = sum(p.seconds for p in profiles)
-    count = f"{len(profiles):,} function{'s' * (len(profiles) != 1)}"
+    count = counted(len(profiles), "function")
     yield ""
     compiling = duration(sum(p.compile_seconds for p in profiles))
     yield f"Profile of {count}: {duration(total)} in calls, {compiling} of C compiling"
@@ -58,4 +59,4 @@ def report(profiles: list[RunProfile]) -> Iterator[str]:
     if len(profiles) > MOST:
         yield ""
     for p in profiles[MOST:]:
-        yield f"{p.name}: {p.calls:,} call{'s' * (p.calls != 1)}, {duration(p.seconds)}"
+        yield f"{p.name}: {counted(p.calls, 'call')}, {duration(p.seconds)}"

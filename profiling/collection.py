@@ -16,6 +16,7 @@ from typing import Any
 
 from .. import pages
 from ..record.forks import ProcessLock
+from ..record.spelling import counted
 from .chrome import optimizer_events, run_events
 from .optimizer import OptimizerProfile, summed
 from .passes import SeqProfile
@@ -126,7 +127,7 @@ class Collection:
         optimizing, runs = self.optimizer_profile, self.runs
         compiling = sum(run.compile_seconds for run in runs)
         running = sum(run.seconds for run in runs)
-        head = f"{len(self)} function{'s' * (len(self) != 1)}"
+        head = counted(len(self), "function")
         waited = f" (and {optimizing.waiting:.3f} s waiting)" if optimizing.waiting >= SHOWN_WAITING else ""
         yield f"{head}: optimizing {optimizing.time:.3f} s{waited}, C {compiling:.3f} s, running {running:.3f} s"
         yield f"  {'function':<40}  {'calls':>8}  {'seconds':>10}  {'us a call':>10}  {'C, seconds':>10}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..record.spelling import counted
 from .bodies import AROUND
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def headline(profile: RunProfile) -> Iterator[str]:
         return
     things = [f"{share:.0f} % {what}" for share, what in _things(profile)[:THINGS] if share >= 1]
     each = duration(profile.seconds / profile.calls)
-    calls = f"{profile.calls:,} call{'s' * (profile.calls != 1)}"
+    calls = counted(profile.calls, "call")
     yield f"{profile.name}: {calls} of {each}" + (f": {', '.join(things)}." if things else ".")
     advice = profile.advice
     yield f"First: {advice[0]}." if advice else "No missed optimization was found in what takes time."

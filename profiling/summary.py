@@ -56,13 +56,12 @@ def headline(profile: OptimizerProfile) -> Iterator[str]:
     idle = idle_rules(profile)
     if advice:
         share = 100 * sum(row.time for row in idle) / profile.time
-        count = f"{len(idle)} rule{'s' * (len(idle) != 1)}"
+        count = counted(len(idle), "rule")
         yield f"{count} took {share:.0f} % and changed nothing here; {advice} leaves them out."
 
 
 def _total(profile: OptimizerProfile) -> str:
-    node = f"node{'s' * (profile.nodes_before != 1)}"
-    nodes = f"{profile.nodes_before:,} {node} became {profile.nodes_after:,}"
+    nodes = f"{counted(profile.nodes_before, 'node')} became {profile.nodes_after:,}"
     return f"Optimizing took {profile.time:.3f} s: {nodes}, by {_changes(profile)}."
 
 

@@ -13,7 +13,7 @@ from ..ops.control.laziness import titles_at
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import TensorVariable
 from ..record import lazy
-from ..record.spelling import nearest
+from ..record.spelling import meant
 
 
 def expression_outputs(thing: Any, asker: str = "") -> Sequence[Variable]:
@@ -139,9 +139,8 @@ def pprint(thing: Any, simplify: bool = True, *, style: str = "text", names: Map
         ValueError: The style is unknown.
     """
     if style not in STYLES:
-        close = nearest(style, STYLES) if isinstance(style, str) else []
-        raise ValueError(f"pprint: style is {style!r}; expected one of {', '.join(STYLES)}"
-                         + (f"; did you mean {close[0]!r}?" if close else ""))  # fmt: skip
+        hint = meant(style, STYLES) if isinstance(style, str) else ""
+        raise ValueError(f"pprint: style is {style!r}; expected one of {', '.join(STYLES)}{hint}")
     outputs = expression_outputs(thing, "pprint")
     wishes = wishes_of(outputs, held_by(sys._getframe(1)) if names is None else names)
     shown, wishes = shown_form(outputs, wishes) if simplify else (list(outputs), wishes)

@@ -38,6 +38,7 @@ from ..ops.shapes.indexing import IncSubtensor
 from ..ops.shapes.shape import DimShuffle
 from ..optdb.rules.memory.destroy import reduced_outputs
 from ..record import record
+from ..record.spelling import counted
 from ..targets.current import current
 from .replay import word
 
@@ -196,7 +197,7 @@ def remarks_without_c(graph: FunctionGraph, executable: Any, asked: str) -> Rema
         return Remarks([], f"nothing to remark: {title(backend)} reports no missed optimizations")
     reason = "its mode asks for NumPy" if wanted else "no C could be compiled"
     fix = 'mode="FAST_RUN"' if wanted else "`python -m arignote doctor`, which says what a compiler lacks"
-    nodes = f"{len(graph):,} node{'s' * (len(graph) != 1)}"
+    nodes = counted(len(graph), "node")
     return Remarks([Remark("in Python", f"{nodes}, run one by one by NumPy", reason, fix)] if len(graph) else [])
 
 

@@ -13,6 +13,7 @@ from ..optdb.patterns import Applied, Wild, instantiate
 from ..optdb.rule import PatternRule
 from ..profiling.headline import duration
 from ..profiling.tally import TALLY
+from ..record.spelling import counted
 from .printing import pprint
 
 KINDS = ("vector", "matrix", "lvector")
@@ -31,8 +32,8 @@ def about(entries: Sequence[Entry]) -> Mapping[str, tuple[str, str]]:
 def _work(row: Any) -> str:
     if row is None or not row.tried:
         return "never tried"
-    tried = f"tried {row.tried:,} time{'s' * (row.tried != 1)}"
-    applied = f"applied {row.fired:,} time{'s' * (row.fired != 1)}" if row.fired else "never applied"
+    tried = f"tried {counted(row.tried, 'time')}"
+    applied = f"applied {counted(row.fired, 'time')}" if row.fired else "never applied"
     return f"{tried}, {applied}, {duration(row.time)}"
 
 

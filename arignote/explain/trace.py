@@ -208,7 +208,7 @@ class Trace(Sequence[Rewrite]):
             return "\n".join(self._long())
         found = self.rewrites
         head = f"{len(found):,} of {len(self.journal):,} rewrites" if self._chosen is not None else None
-        lines = [head or f"{len(found):,} rewrite{'s' * (len(found) != 1)}"]
+        lines = [head or counted(len(found), "rewrite")]
         inside = [] if self._chosen is not None else [line for trace in self.inside for line in _indented(trace)]
         if len(found) <= SHOWN:
             return "\n".join([*lines, *map(self._text, found), *inside])
