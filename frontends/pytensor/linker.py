@@ -11,8 +11,18 @@ from pytensor.link.basic import JITLinker
 from ...function.function import function
 from .building import Conversion
 from .converters.linalg import BATCHED
+from .converters.products import BATCHES
 from .forms import Form, form_of
 from .rewrites import inner_rewriter
+
+
+_WORDS: tuple[tuple[str, str, type[Exception]], ...] = (
+    ("whose pattern does not broadcast", "Runtime broadcasting not allowed", ValueError),
+    (" in dimshuffle(", "Attempting to squeeze axes with size not equal to one", ValueError),
+    ("SpecifyShape: expected length", "SpecifyShape", AssertionError),
+    (BATCHES, "Shapes must match along batch", TypeError),
+)  # fmt: skip
+"""PyTensor's words and class of error by what our message has."""
 
 
 class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed here
@@ -136,4 +146,7 @@ class Compiled:
                 made = kind(text)
                 if isinstance(made, Exception):
                     return made.with_traceback(error.__traceback__)
+        for text, words, kind in _WORDS:
+            if text in message:
+                return kind(f"{words}: {message}").with_traceback(error.__traceback__)
         return error
