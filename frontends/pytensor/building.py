@@ -10,6 +10,7 @@ import numpy as np
 from pytensor.graph.basic import Constant as PyTensorConstant
 from pytensor.link.c.type import Generic
 
+from ... import ops as T
 from ...graph import SourceLine, Variable
 from ...graph.provenance import Origin, inheriting
 from ...ops.core.tensor import TensorVariable, constant
@@ -102,6 +103,7 @@ class Conversion:
             name = node.outputs[0].name
             raise ConversionError(f"{node.op}{f' (of {name})' if name else ''}: {error}") from error
         for output, term in zip(node.outputs, found, strict=True):
+            term = with_ones(term, output.type)
             if output.name and isinstance(term, Variable) and not term.name and term.owner is not None:
                 term.name = output.name
             known[output] = term
@@ -112,6 +114,14 @@ class Conversion:
         if isinstance(v, PyTensorConstant):
             return constant_of(v)
         raise ConversionError(f"{v} is neither an input nor computed")
+
+
+def with_ones(term: Any, kind: Any) -> Any:
+    """Return a value that knows which of its axes have length 1, as PyTensor's type says: those broadcast."""
+    ones = [k for k, n in enumerate(getattr(kind, "shape", None) or ()) if n == 1]
+    if not isinstance(term, Variable) or all(term.type.shape[k] == 1 for k in ones):
+        return term
+    return T.specify_shape(term, [1 if k in ones else None for k in range(term.ndim)])
 
 
 def constant_of(v: Any) -> Any:

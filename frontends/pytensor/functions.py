@@ -123,7 +123,11 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
                 storage[0] = found[k]
             return found[0] if single else found[:returned]
 
-        return direct
+        def ordered(*args: Any) -> Any:
+            with self._one_at_a_time:  # or one of two updates at the same time would be lost
+                return direct(*args)
+
+        return ordered if updates else direct
 
 
 class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above

@@ -45,6 +45,8 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
         self.strict: bool = strict
         self.mode: Any = mode
         self.threads: int | None = threads
+        self.profiled: bool = False
+        """Whether our function counts what its nodes cost, since PyTensor's has a profile."""
         self._compiled: Compiled | None = None
 
     def clone(self, allow_gc: Any = None) -> ArignoteLinker:
@@ -55,6 +57,7 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
     def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> ArignoteLinker:
         """Return a linker for this graph."""
         found = self if self.fgraph is None or self.fgraph is fgraph else self.clone()
+        found.profiled = bool(profile)
         return super(ArignoteLinker, found).accept(fgraph, no_recycling, profile)  # type: ignore[no-any-return]
 
     def compiled(self) -> Compiled:
@@ -96,7 +99,7 @@ class Compiled:
         self.raises: dict[Any, Any] = dict(conversion.raises)
         self.function = function(
             inputs, outputs, mode=linker.mode, name=graph.name or "pytensor", on_unused_input="ignore",
-            threads=linker.threads,
+            threads=linker.threads, profile=linker.profiled,
         )  # fmt: skip
         self.inputs: list[Form] = [form_of(v.type) for v in graph.inputs]
         self.outputs: list[Form] = [form_of(v.type) for v in graph.outputs]

@@ -11,7 +11,7 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 
 from .... import ops as T
-from ....ops.shapes.conditions import checked
+from ....ops.shapes.conditions import Check
 from ....ops.shapes.specify import SpecifyShape as SpecifyLengths
 from ....ops.shapes.specify import with_length
 from ..forms import SparseTerm
@@ -122,10 +122,12 @@ def split(call: Call, x: Any, *rest: Any) -> Any:
     if axis is None:
         return NotImplemented
     sizes = as_dtype(sizes, "int64")
+    (count,) = T.lengths_of(sizes)
+    sizes = Check("Length of splits is not equal to n_splits")(sizes, T.eq(count, call.op.len_splits))
     axis, ends = int(axis) % x.ndim, T.cumsum(sizes)
-    x = checked(x, T.ge(sizes, 0), "Split sizes cannot be negative")
+    x = Check("Split sizes cannot be negative")(x, T.all(T.ge(sizes, 0)))
     total, length = T.sum(sizes), T.lengths_of(x)[axis]
-    x = checked(x, T.eq(total, length), "Split sizes sum to {0}; expected {1}", total, length)
+    x = Check("Split sizes sum to {0}; expected {1}")(x, T.eq(total, length), total, length)
     before = (slice(None),) * axis
     starts = [0, *(ends[k] for k in range(call.op.len_splits - 1))]
     stops = [ends[k] for k in range(call.op.len_splits)]
