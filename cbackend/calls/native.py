@@ -27,7 +27,8 @@ _EMPTY = 184
 _PYTHON = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
-    "new_list": "PyList_New", "list_item": "PyList_GetItem", "set_item": "PyList_SetItem", "vectorcall": "PyObject_Vectorcall",
+    "new_list": "PyList_New", "list_item": "PyList_GetItem", "set_item": "PyList_SetItem",
+    "vectorcall": "PyObject_Vectorcall",
 }  # fmt: skip
 
 
@@ -145,9 +146,8 @@ class PlainCall:
         facts.inputs, facts.count, facts.axes = inputs, len(arrays), len(lengths)
         self._alive = facts, alive, arrays, native, library, frame
         self.data = int(ffi.cast("intptr_t", facts))
-        self.address, self.density, self.expand = (
-            int(ffi.cast("intptr_t", ffi.addressof(names, f"ag_plain_{name}"))) for name in ("call", "density", "expand")
-        )
+        places = [ffi.addressof(names, f"ag_plain_{name}") for name in ("call", "density", "expand")]
+        self.address, self.density, self.expand = (int(ffi.cast("intptr_t", place)) for place in places)
 
 
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:

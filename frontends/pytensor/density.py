@@ -151,8 +151,9 @@ class Density:
             return jax.dtypes.canonicalize_dtype(np.float64)
 
         def both(x: Any) -> Any:
-            kinds = [jax.ShapeDtypeStruct(shape, points_dtype()) for shape in ((), (self.dim,))]
-            return jax.pure_callback(called, tuple(kinds), x, vmap_method="broadcast_all")
+            struct: Any = jax.ShapeDtypeStruct
+            kinds = tuple(struct(shape, points_dtype()) for shape in ((), (self.dim,)))
+            return jax.pure_callback(called, kinds, x, vmap_method="broadcast_all")
 
         @jax.custom_vjp
         def logdensity(x: Any) -> Any:

@@ -15,7 +15,6 @@ from .converters.products import BATCHES
 from .forms import Form, form_of
 from .rewrites import inner_rewriter
 
-
 _WORDS: tuple[tuple[str, str, type[Exception]], ...] = (
     ("whose pattern does not broadcast", "Runtime broadcasting not allowed", ValueError),
     (" in dimshuffle(", "Attempting to squeeze axes with size not equal to one", ValueError),

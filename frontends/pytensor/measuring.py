@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,16 +72,16 @@ def term_costs(model: Any, seconds: float = 0.1) -> list[TermCost]:
     values = list(model.value_vars)
     floats = [v for v in values if v.dtype.startswith("float")]
     rows = []
-    variables = [*model.basic_RVs, *model.potentials]
-    for variable in variables:
+    for variable in (*model.basic_RVs, *model.potentials):
         term = model.logp(vars=[variable], sum=False)[0].sum()
         slopes = grad(term, floats, disconnected_inputs="ignore")
-        function = compiled(values, [term, *(pt.as_tensor(s) for s in slopes)], mode="ARIGNOTE", on_unused_input="ignore")
+        outputs = [term, *(pt.as_tensor(s) for s in slopes)]
+        function = compiled(values, outputs, mode="ARIGNOTE", on_unused_input="ignore")
         function.trust_input = True
         given = [np.asarray(point[v.name], v.dtype) for v in values]
         origin = origin_of(variable.owner) if variable.owner is not None else ()
         line = f"{origin[0].file}:{origin[0].line}" if origin else ""
-        rows.append(TermCost(variable.name, seconds_of(lambda f=function, x=given: f(*x), seconds), line))
+        rows.append(TermCost(variable.name, seconds_of(partial(function, *given), seconds), line))
     return sorted(rows, key=lambda row: -row.seconds)
 
 

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-import nutpie
+import nutpie  # type: ignore[import-untyped]
 from nutpie import _lib, compile_pymc
 
 from . import NAME
@@ -44,7 +44,8 @@ class ArignoteModel(compile_pymc.CompiledPyMCModel):  # type: ignore[misc]  # nu
             if data[name].ndim != self.shared_data[name].ndim:
                 raise ValueError(f"Shared variable {name} must have rank {self.shared_data[name].ndim}")
         addresses = _Addresses(self.logp_func, self.expand_func, self.n_dim, data)
-        return dataclasses.replace(self, shared_data=data, user_data=addresses)
+        changes: dict[str, Any] = {"shared_data": data, "user_data": addresses}
+        return dataclasses.replace(self, **changes)
 
     def _make_model(self, init_mean: Any) -> Any:
         """Return nutpie's own model: pointers to both functions, names, shapes and coordinates of the variables."""
@@ -56,7 +57,7 @@ class ArignoteModel(compile_pymc.CompiledPyMCModel):  # type: ignore[misc]  # nu
         )
 
         def adapter(*args: Any, **kwargs: Any) -> Any:
-            from nutpie.transform_adapter import make_transform_adapter
+            from nutpie.transform_adapter import make_transform_adapter  # type: ignore[import-untyped]
 
             return make_transform_adapter(**(self._transform_adapt_args or {}))(*args, **kwargs, logp_fn=None)
 

@@ -81,7 +81,7 @@ def test_samplers_that_call_c_and_samplers_in_jax():
         kernel = blackjax.nuts(logdensity, step_size=0.4, inverse_mass_matrix=np.ones(d.dim))
         state, step = kernel.init(at[0]), jax.jit(kernel.step)
         for key in jax.random.split(jax.random.key(0), 20):
-            state, information = step(key, state)
+            state, _ = step(key, state)
         np.testing.assert_allclose(state.logdensity, d(np.asarray(state.position))[0])
 
 

@@ -89,7 +89,8 @@ def stochastic_volatility() -> None:
 @example
 def rugby() -> None:
     away = (GROUP + 1) % 6
-    attack, defence = (pm.Normal(n, 0, pm.HalfStudentT(f"s_{n}", nu=3, sigma=2.5), shape=6) for n in ("attack", "defence"))
+    scales = [pm.HalfStudentT(f"s_{n}", nu=3, sigma=2.5) for n in ("attack", "defence")]
+    attack, defence = pm.Normal("attack", 0, scales[0], shape=6), pm.Normal("defence", 0, scales[1], shape=6)
     attack, defence = attack - pt.mean(attack), defence - pt.mean(defence)
     home, level = pm.Normal("home", 0, 1), pm.Normal("level", 1, 1)
     pm.Poisson("points_home", pt.exp(level + home + attack[GROUP] + defence[away]), observed=COUNTS)

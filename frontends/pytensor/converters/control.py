@@ -63,7 +63,7 @@ def blockwise(call: Call, *operands: Any) -> Any:
         return NotImplemented
     batch = max(x.ndim - len(sig) for x, sig in zip(operands, op.inputs_sig, strict=True))
     if batch:
-        operands = agreeing(operands, batch, str(op.core_op))
+        operands = tuple(agreeing(operands, batch, str(op.core_op)))
     if type(op.core_op) in BATCHED:
         return convert(Call(op.core_op, call.node, call.conversion), *operands)
     if not batch:

@@ -1,4 +1,4 @@
-"""Factors of matrices, functions of matrices, and systems of tensors, by the names that `T.linalg` shares with SciPy."""
+"""Factors and functions of matrices, and systems of tensors, by the names that `T.linalg` shares with SciPy."""
 
 from __future__ import annotations
 
@@ -89,8 +89,9 @@ def eigh_gradient(call: Call, x: Any, w: Any, v: Any, gw: Any, gv: Any) -> Any:
     turned = T.swapaxes(v, -1, -2)
     gaps = T.expand_dims(w, -2) - T.expand_dims(w, -1)
     same = T.eye(T.lengths_of(w)[-1], dtype="bool")
-    rotation = T.switch(same, T.zeros((), gaps.dtype), T.matmul(turned, gv) / T.switch(same, T.ones((), gaps.dtype), gaps))
-    inner = rotation + T.switch(same, T.expand_dims(gw, -2), T.zeros((), gw.dtype))
+    zero, one = (T.constant(n, gaps.dtype) for n in (0, 1))
+    rotation = T.switch(same, zero, T.matmul(turned, gv) / T.switch(same, one, gaps))
+    inner = rotation + T.switch(same, T.expand_dims(gw, -2), zero)
     return _typed(call, _of_triangle(T.matmul(T.matmul(v, inner), turned), call.op.UPLO == "L"))
 
 

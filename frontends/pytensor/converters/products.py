@@ -12,7 +12,6 @@ from ....ops.shapes.specify import with_length
 from ..table import Call, converter
 from .scalars import as_dtype
 
-
 BATCHES = "the number of matrices of a BatchedDot"
 """Subject of the error for two batches of other lengths."""
 

@@ -18,7 +18,6 @@ from ..forms import SparseTerm
 from ..table import Call, converter
 from .scalars import as_dtype
 
-
 FIXED = "whose pattern does not broadcast"
 """What the error says of a length that may not broadcast."""
 

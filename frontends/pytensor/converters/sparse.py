@@ -8,11 +8,11 @@ from typing import Any
 from pytensor.sparse import basic, math
 
 from .... import ops as T
+from ....ops.shapes.conditions import checked
 from ...theano.stored import ops as stored
 from ...theano.stored import products
 from ...theano.stored.types import SparseType, SparseVariable
 from ...theano.tensors.variables import wrap
-from ....ops.shapes.conditions import checked
 from ..forms import SparseTerm
 from ..table import Call, converter
 from .scalars import as_dtype
