@@ -20,6 +20,7 @@ Folders, by subject:
     cli, demo     the command line
 
     optim         gradient descent
+    tree          nested containers of arrays and variables
     options, notices, database, later    options of the process, warnings, `ag.optdb`, parts loaded on demand
 
 The layers below lie in folders of their own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
@@ -35,7 +36,7 @@ __version__ = "0.2.0"
 _collects = _gc.isenabled()
 _gc.disable()
 try:
-    from . import engines, ops, optim
+    from . import engines, ops, optim, tree
     from .calculus.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .calculus.vmap import vectorize, vmap
     from .control.bodies import until
@@ -109,5 +110,5 @@ __all__ = [
     "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
     "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
     "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
-    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "to_onnx", "tree", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
