@@ -33,7 +33,8 @@ def _placed(operand: Any, axes: tuple[str, ...], what: str) -> Any:
         ndim = operand.ndim if isinstance(operand, Variable) else np.ndim(operand)
         if ndim:
             text = describe(operand) if isinstance(operand, Variable) else shown(operand)
-            raise TypeError(f"{what}: {text} has {counted(ndim, 'axis')} without names; give names, as in T.named(y, {axes[-1]!r})")
+            has = f"{text} has {counted(ndim, 'axis')} without names"
+            raise TypeError(f"{what}: {has}; give names, as in T.named(y, {axes[-1]!r})")
         return operand
     if operand.axes == axes:
         return operand.variable

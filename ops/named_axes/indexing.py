@@ -20,7 +20,7 @@ def part_at(x: NamedTensor, axis: str, index: Any) -> Any:
         ndim = index.ndim if isinstance(index, Variable) else np.ndim(index)
         if ndim > 1:
             raise TypeError(
-                f"index: the index of axis {axis!r} has {ndim} axes without names; give names, as in T.named(index, ...)"
+                f"index: the index of axis {axis!r} has {ndim} axes without names; write T.named(k, 'i', 'j')"
             )
         if ndim == 0:
             kept = x.axes[:at] + x.axes[at + 1 :]

@@ -137,7 +137,7 @@ class NamedTensor:
 
     # --- parts
     def __getitem__(self, index: Any) -> Any:
-        """Return a part: `x[{"batch": 0, "time": slice(1, None)}]`, the same as `x.at(batch=0, time=slice(1, None))`."""
+        """Return a part: `x[{"batch": 0, "time": slice(1, None)}]`; see `at`."""
         if not isinstance(index, Mapping):
             raise TypeError(
                 f"index: got {shown(index)} for {self!r}; name the axes, as in x[{{{self.axes[0]!r}: 0}}], or index "
@@ -183,7 +183,8 @@ class NamedTensor:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         if method != "__call__" or options:
-            raise TypeError(f"numpy.{ufunc.__name__}.{method} does not take {self!r}; use its methods, as in x.sum(axis)")
+            call = f"numpy.{ufunc.__name__}.{method}"
+            raise TypeError(f"{call} does not take {self!r}; use its methods, as in x.sum(axis)")
         values, axes = aligned(inputs, ufunc.__name__)
         return _named_or_plain(ufunc(*values), axes)
 
@@ -253,8 +254,8 @@ def checked(axes: Sequence[Any], variable: Variable, what: str) -> tuple[str, ..
     if strange is not None:
         raise TypeError(f"{what}: the name of an axis is {shown(strange)}; expected a text such as 'batch'")
     if len(axes) != variable.ndim:
-        given = ", ".join(axes) or "none"
-        raise ValueError(f"{what}: {describe(variable)} has {counted(variable.ndim, 'axis')}, got the names {given}; name each axis")
+        has, given = counted(variable.ndim, "axis"), ", ".join(axes) or "none"
+        raise ValueError(f"{what}: {describe(variable)} has {has}, got the names {given}; name each axis")
     twice = next((a for k, a in enumerate(axes) if a in axes[:k]), None)
     if twice is not None:
         raise ValueError(f"{what}: two axes of {describe(variable)} are named {twice!r}; expected distinct names")
@@ -319,8 +320,12 @@ _OPERATORS = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "true_div", "floordiv": "floor_div", "mod": "mod",
     "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", **{c: c for c in _COMPARISONS},
 }  # fmt: skip
-_ELEMENTWISE = ("exp", "log", "log1p", "expm1", "sqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "conj", "sign")
-_REDUCTIONS = ("sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "logsumexp", "median")
+_ELEMENTWISE = (
+    "exp", "log", "log1p", "expm1", "sqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "conj", "sign",
+)  # fmt: skip
+_REDUCTIONS = (
+    "sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "logsumexp", "median",
+)  # fmt: skip
 _ALONG = ("cumsum", "cumprod", "sort", "argsort", "softmax", "log_softmax")
 
 
