@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,22 +139,20 @@ class Density:
         """
         import jax
 
-        def called(x: Any) -> Any:
+        def called(dtype: Any, x: Any) -> Any:
             points = np.asarray(x, np.float64)
             if points.ndim == 1:
                 found = self(points)
             else:
                 values, gradients = self.many(points.reshape(-1, self.dim))
                 found = values.reshape(points.shape[:-1]), gradients.reshape(points.shape)
-            return tuple(np.asarray(v, points_dtype()) for v in found)
-
-        def points_dtype() -> Any:
-            return jax.dtypes.canonicalize_dtype(np.float64)
+            return tuple(np.asarray(v, dtype) for v in found)
 
         def both(x: Any) -> Any:
+            dtype = jax.dtypes.canonicalize_dtype(np.float64)  # JAX's setting belongs to the thread that traces
             struct: Any = jax.ShapeDtypeStruct
-            kinds = tuple(struct(shape, points_dtype()) for shape in ((), (self.dim,)))
-            return jax.pure_callback(called, kinds, x, vmap_method="broadcast_all")
+            kinds = struct((), dtype), struct((self.dim,), dtype)
+            return jax.pure_callback(partial(called, dtype), kinds, x, vmap_method="broadcast_all")
 
         @jax.custom_vjp
         def logdensity(x: Any) -> Any:

@@ -1,6 +1,11 @@
 """Models of PyMC under `mode="ARIGNOTE"`: densities, gradients and streams beside PyTensor's Python linker."""
 
+import os
+import subprocess
+import sys
 import warnings
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +24,13 @@ with warnings.catch_warnings():
 from pytensor.compile.mode import Mode  # noqa: E402
 
 import arignote.frontends.pytensor  # noqa: E402, F401
+
+
+@pytest.fixture(autouse=True)
+def _same_path(monkeypatch):
+    """PyTensor puts the folder of Python's library into PATH."""
+    monkeypatch.setenv("PATH", os.environ["PATH"])
+
 
 PYTHON = Mode("py", "fast_compile")
 """PyTensor's graph by the `perform` of each op."""
@@ -57,32 +69,44 @@ def test_chains_in_processes():
     assert trace.posterior["theta"].shape == (2, 50, 8)
 
 
-def test_samplers_that_call_c_and_samplers_in_jax():
-    nutpie, blackjax = pytest.importorskip("nutpie"), pytest.importorskip("blackjax")
-    import jax
+NUTPIE = """
+import arignote.frontends.pytensor.nutpie, nutpie
+from arignote.frontends.pytensor.density import PythonCall
+from benchmarks.pymc_models import eight_schools
 
-    import arignote.frontends.pytensor.nutpie
-    from arignote.frontends.pytensor.density import density
+compiled = nutpie.compile_pymc_model(eight_schools(), backend="arignote")
+assert not isinstance(compiled.user_data.logp, PythonCall)
+trace = nutpie.sample(compiled, draws=400, tune=400, chains=2, progress_bar=False, seed=1)
+assert abs(float(trace.posterior["mu"].mean()) - 4.4) < 1.0 and trace.posterior["theta"].shape == (2, 400, 8)
+"""
+BLACKJAX = """
+import blackjax, jax, numpy as np
+from arignote.frontends.pytensor.density import density
+from benchmarks.pymc_models import eight_schools
 
-    model = eight_schools()
-    compiled = nutpie.compile_pymc_model(model, backend="arignote")
-    trace = nutpie.sample(compiled, draws=400, tune=400, chains=2, progress_bar=False, seed=1)
-    assert not isinstance(compiled.user_data.logp, arignote.frontends.pytensor.density.PythonCall)
-    assert abs(float(trace.posterior["mu"].mean()) - 4.4) < 1.0 and trace.posterior["theta"].shape == (2, 400, 8)
+with jax.enable_x64(True):
+    d = density(eight_schools())
+    at = np.random.default_rng(0).normal(size=(3, d.dim)) * 0.1
+    logdensity = d.jax()
+    values, slopes = jax.vmap(jax.value_and_grad(logdensity))(at)
+    for k in range(3):
+        np.testing.assert_allclose(values[k], d(at[k])[0])
+        np.testing.assert_allclose(slopes[k], d(at[k])[1])
+    kernel = blackjax.nuts(logdensity, step_size=0.4, inverse_mass_matrix=np.ones(d.dim))
+    state, step = kernel.init(at[0]), jax.jit(kernel.step)
+    for key in jax.random.split(jax.random.key(0), 20):
+        state, _ = step(key, state)
+    np.testing.assert_allclose(state.logdensity, d(np.asarray(state.position))[0])
+"""
 
-    with jax.enable_x64(True):
-        d = density(model)
-        at = np.random.default_rng(0).normal(size=(3, d.dim)) * 0.1
-        logdensity = d.jax()
-        values, slopes = jax.vmap(jax.value_and_grad(logdensity))(at)
-        for k in range(3):
-            np.testing.assert_allclose(values[k], d(at[k])[0])
-            np.testing.assert_allclose(slopes[k], d(at[k])[1])
-        kernel = blackjax.nuts(logdensity, step_size=0.4, inverse_mass_matrix=np.ones(d.dim))
-        state, step = kernel.init(at[0]), jax.jit(kernel.step)
-        for key in jax.random.split(jax.random.key(0), 20):
-            state, _ = step(key, state)
-        np.testing.assert_allclose(state.logdensity, d(np.asarray(state.position))[0])
+
+@pytest.mark.parametrize("package, script", [("nutpie", NUTPIE), ("blackjax", BLACKJAX)])
+def test_samplers_of_other_packages(package, script):
+    if find_spec(package) is None:
+        pytest.skip(f"{package} is missing")
+    command = [sys.executable, "-W", "ignore", "-c", "import arignote.frontends.pytensor\n" + script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_terms_of_a_model_by_cost(tmp_path, capsys):
