@@ -86,13 +86,13 @@ def _of_triangle(gradient: Any, lower: bool) -> Any:
 @converter(nlinalg.EighGrad)
 def eigh_gradient(call: Call, x: Any, w: Any, v: Any, gw: Any, gv: Any) -> Any:
     """Return v (diag(gw) + (v^T gv) / (w_j - w_i)) v^T, of the triangle that was read."""
-    turned = T.swapaxes(v, -1, -2)
+    transposed = T.swapaxes(v, -1, -2)
     gaps = T.expand_dims(w, -2) - T.expand_dims(w, -1)
     same = T.eye(T.lengths_of(w)[-1], dtype="bool")
     zero, one = (T.constant(n, gaps.dtype) for n in (0, 1))
-    rotation = T.switch(same, zero, T.matmul(turned, gv) / T.switch(same, one, gaps))
+    rotation = T.switch(same, zero, T.matmul(transposed, gv) / T.switch(same, one, gaps))
     inner = rotation + T.switch(same, T.expand_dims(gw, -2), zero)
-    return _typed(call, _of_triangle(T.matmul(T.matmul(v, inner), turned), call.op.UPLO == "L"))
+    return _typed(call, _of_triangle(T.matmul(T.matmul(v, inner), transposed), call.op.UPLO == "L"))
 
 
 @converter(slinalg.EigvalshGrad)
@@ -100,7 +100,7 @@ def eigvalsh_gradient(call: Call, a: Any, b: Any, gw: Any) -> Any:
     if b is not None and (b.ndim != 2 or a.ndim != 2):
         return NotImplemented
     w, v = T.linalg.eigh(a, b=b, lower=call.op.lower)
-    turned = T.swapaxes(v, -1, -2)
-    by_a = T.matmul(v * T.expand_dims(gw, -2), turned)
-    by_b = -T.matmul(v * T.expand_dims(gw * w, -2), turned)
+    transposed = T.swapaxes(v, -1, -2)
+    by_a = T.matmul(v * T.expand_dims(gw, -2), transposed)
+    by_b = -T.matmul(v * T.expand_dims(gw * w, -2), transposed)
     return _typed(call, (_of_triangle(by_a, call.op.lower), _of_triangle(by_b, call.op.lower)))

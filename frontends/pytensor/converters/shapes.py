@@ -19,7 +19,7 @@ from ..table import Call, converter
 from .scalars import as_dtype
 
 FIXED = "whose pattern does not broadcast"
-"""What the error says of a length that may not broadcast."""
+"""Words of the error for a length that may not broadcast."""
 
 
 @converter(
