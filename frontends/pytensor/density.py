@@ -40,7 +40,7 @@ EXPAND = ctypes.CFUNCTYPE(
 )  # fmt: skip
 """The C type of other quantities: `int64_t (uint64_t dim, uint64_t n, const double *x, double *out, void *data)`."""
 FAILED, GRADIENT_NOT_FINITE, VALUE_NOT_FINITE, LENGTHS_DIFFER = 1, 3, 4, -1
-"""What a C function returns where it has no result; 0 is success."""
+"""Return values of a C function that has no result; 0 is success."""
 
 
 class Density:
