@@ -84,19 +84,19 @@ import blackjax, jax, numpy as np
 from arignote.frontends.pytensor.density import density
 from benchmarks.pymc_models import eight_schools
 
-with jax.enable_x64(True):
-    d = density(eight_schools())
-    at = np.random.default_rng(0).normal(size=(3, d.dim)) * 0.1
-    logdensity = d.jax()
-    values, slopes = jax.vmap(jax.value_and_grad(logdensity))(at)
-    for k in range(3):
-        np.testing.assert_allclose(values[k], d(at[k])[0])
-        np.testing.assert_allclose(slopes[k], d(at[k])[1])
-    kernel = blackjax.nuts(logdensity, step_size=0.4, inverse_mass_matrix=np.ones(d.dim))
-    state, step = kernel.init(at[0]), jax.jit(kernel.step)
-    for key in jax.random.split(jax.random.key(0), 20):
-        state, _ = step(key, state)
-    np.testing.assert_allclose(state.logdensity, d(np.asarray(state.position))[0])
+jax.config.update("jax_enable_x64", True)  # not by a context: callbacks run in another thread
+d = density(eight_schools())
+at = np.random.default_rng(0).normal(size=(3, d.dim)) * 0.1
+logdensity = d.jax()
+values, slopes = jax.vmap(jax.value_and_grad(logdensity))(at)
+for k in range(3):
+    np.testing.assert_allclose(values[k], d(at[k])[0])
+    np.testing.assert_allclose(slopes[k], d(at[k])[1])
+kernel = blackjax.nuts(logdensity, step_size=0.4, inverse_mass_matrix=np.ones(d.dim))
+state, step = kernel.init(at[0]), jax.jit(kernel.step)
+for key in jax.random.split(jax.random.key(0), 20):
+    state, _ = step(key, state)
+np.testing.assert_allclose(state.logdensity, d(np.asarray(state.position))[0])
 """
 
 
