@@ -17,8 +17,9 @@
 enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
 enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: costs.h. */
-    LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once */
+    LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once; longer tasks get narrower */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
+    FEWEST_COLUMNS = 8,     /* multiple for a free innermost loop whose tasks are long */
     FOLD_AT_LEAST = 64      /* least elements per result that has to be combined */
 };
 
@@ -67,10 +68,22 @@ static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
     return best;
 }
 
+/* Return the number of which tiles of the innermost loop are multiples.  Ctrl-C is checked between tasks, so a task is
+   narrower if it would last long: a column costs thousands of rows, which are not split further. */
+static i64 line_of(const grid *g)
+{
+    const i32 inner = g->nest->rank - 1;
+    double column = 1e-3 * g->nest->picoseconds;
+    for (i32 l = 0; l < inner; l++) column *= (double)g->tile[l];
+    if (inner == g->reduced || column * LINE_OF_ELEMENTS <= LONG_NS) return LINE_OF_ELEMENTS;
+    const i64 columns = (i64)(LONG_NS / column) / FEWEST_COLUMNS * FEWEST_COLUMNS;
+    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
+}
+
 /* Return the least steps of a loop per task: many if each result has to be combined later. */
 static i64 least_tile(const grid *g, i32 loop)
 {
-    i64 least = loop == g->nest->rank - 1 ? LINE_OF_ELEMENTS : 1, others = 1;
+    i64 least = loop == g->nest->rank - 1 ? line_of(g) : 1, others = 1;
     if (loop != g->reduced) return least;
     for (i32 l = 0; l < g->nest->rank; l++)
         if (l != loop && !has(g->nest->free, l) && others < FOLD_AT_LEAST) others *= g->lengths[l];
@@ -121,7 +134,7 @@ static void cut(grid *g, double wanted)
         i32 is_split = l == g->reduced || (has(nest->free, l) && (double)g->tasks < wanted);
         if (!is_split || is_broadcast(g, l)) continue;
         i64 tile = l == g->reduced ? steps_of_part(g) : ceiling(length, pieces), least = least_tile(g, l);
-        if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;
+        if (l == nest->rank - 1) tile = ceiling(tile, line_of(g)) * line_of(g);
         g->tile[l] = tile < least ? least : tile;
         if (g->tile[l] > length) g->tile[l] = length;
         g->tiles[l] = ceiling(length, g->tile[l]);
