@@ -119,7 +119,7 @@ class Executable:
 
     def keep(self, key: bytes, cache: Cache) -> bool:
         """Store what `recalled_graph` needs; return whether it was stored.  The executable has no profile."""
-        return keep(key, self._caller.interface, self._caller.library, self.kernels, cache)
+        return keep(key, self._caller.name, self._caller.interface, self._caller.library, self.kernels, cache)
 
     @property
     def from_cache(self) -> bool:
