@@ -2,7 +2,8 @@
 
 Sequences, states and traces stay on the device.  A step reads a slice of a sequence by its offset.  It writes each
 result into its row of a trace, or alternately into one of two arrays.  The launches of the second step are recorded and
-replayed with other arrays in later steps: see tape.py.  A profile waits for each node of the four steps before.  A loop `until` a condition reads one flag per step.
+replayed with other arrays in later steps: see tape.py.  A profile waits for each node of the four steps before.  A loop
+`until` a condition reads one flag per step.
 """
 
 from __future__ import annotations

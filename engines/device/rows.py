@@ -120,7 +120,8 @@ def _rows_of_nodes(
     for section, own in zip(schedule.sections, copies):
         node, kind = section.placement.node, section.placement.kind
         text = f"{node.op.name}({', '.join(names[i] for i in node.inputs)})"
-        bodies = tuple(_body(schedule.bodies[step.body], engine, at) for step in section.steps if isinstance(step, Loop))
+        loops = [step for step in section.steps if isinstance(step, Loop)]
+        bodies = tuple(_body(schedule.bodies[step.body], engine, at) for step in loops)
         at += sum(counters_of(body.nodes) for body in bodies)
         found.append(StepProfile(
             text, _kernel(section, schedule), tuple(map(str, node.origin)), op=type(node.op).__name__,
