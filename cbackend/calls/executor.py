@@ -136,7 +136,7 @@ def compile_graph(
 
     `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
-    `debug_info`: debuggers and compilers are told the user's lines.
+    `debug_info`: debuggers and compilers get the user's lines.
     `schedule`: schedules of kernels by name; others have those that were found by measuring, or the default.
     `strict`: verify each kernel before it becomes C.
     `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.

@@ -45,7 +45,8 @@ def keep(
 ) -> bool:
     """Store what calls need to know of a program under `key`; return whether it was stored.
 
-    `key`: a digest of all that the program was made of; `name`: of its function, for listings.  One that calls Python needs its graph, and is not kept.
+    `key`: a digest of all that the program was made of; `name`: of its function, for listings.  One that calls Python
+    needs its graph, and is not kept.
     """
     if interface.calls_back or sum(c.nbytes for c in interface.constants) > LARGEST:
         return False

@@ -60,7 +60,7 @@ from .text.names import memory_name
 from .text.printing import Printer
 
 OPERATORS: dict[str, int] = {
-    "sum": 0, "product": 0, "either": -1, "join": 0, "stretch": 2, "choose": 3, "differ": 2, "index": 2,
+    "sum": 0, "product": 0, "either": -1, "join": 0, "broadcast": 2, "choose": 3, "differ": 2, "index": 2,
     "slice_count": 5, "slice_first": 5, "maximum": 2, "minimum": 2, "quotient": 2,
 }  # fmt: skip
 """The operators of quantities, with the number of operands; 0: two or more, -1: any."""

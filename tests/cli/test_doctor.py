@@ -89,7 +89,8 @@ def test_the_list_names_the_functions_of_records_and_libraries(options, tmp_path
     cache, library = Cache.open(tmp_path / "cache"), bytes([7]) * 32
     cache.store(Kind.LIBRARY, library, bytes(2048), "/* y0 = exp(x0) */")
     for number, name in enumerate(("loss", "a\x1b[31m")):
-        cache.store(Kind.RECORD, bytes([number]) * 32, json.dumps({"name": name, "library": library.hex()}).encode() + b"\n")
+        head = json.dumps({"name": name, "library": library.hex()}) + "\n"
+        cache.store(Kind.RECORD, bytes([number]) * 32, head.encode())
     cache.store(Kind.RECORD, bytes([5]) * 32, b"no JSON")
     assert cache_command.main("list") == 0
     lines = capsys.readouterr().out.splitlines()

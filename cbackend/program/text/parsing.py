@@ -29,6 +29,7 @@ from ..program import (
     Choice,
     Commit,
     Compute,
+    Detail,
     Fill,
     Finish,
     Guard,
@@ -47,7 +48,6 @@ from ..program import (
     Release,
     Restore,
     Rows,
-    Said,
     Select,
     Site,
     Stage,
@@ -521,7 +521,7 @@ class _Parser:
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):
-            return Said()
+            return Detail()
         if self.r.accept("{"):
             return self._stages()
         return self.quantity() if self._sees_quantity() else self.array()
