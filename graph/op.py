@@ -133,7 +133,7 @@ class Op(facets.Faceted):
         return outputs[0] if len(outputs) == 1 else outputs
 
     # --- text
-    def word(self, output: Variable) -> str:
+    def produced_by(self, output: Variable) -> str:
         """The function that made an output, as messages name it."""
         return self.name
 
@@ -181,5 +181,6 @@ def _pointing(error: ValueError, op: Op, operands: Sequence[Variable]) -> ValueE
 
 def _named(operand: Variable) -> str:
     """The name of an operand in messages of type rules."""
-    word = operand.name or (f"the result of {operand.owner.op.word(operand)}" if operand.owner is not None else "")
+    made = operand.owner
+    word = operand.name or (f"the result of {made.op.produced_by(operand)}" if made is not None else "")
     return f"{word} ({operand.type})"

@@ -184,7 +184,7 @@ def shown_form(
 
 @lru_cache(maxsize=1)
 def _form(
-    variable: TensorVariable, wishes: tuple[tuple[Variable, str], ...], names: tuple[str | None, ...], query: object
+    variable: Any, wishes: tuple[tuple[Variable, str], ...], names: tuple[str | None, ...], query: object
 ) -> tuple[list[Variable], dict[Variable, str]]:
     """The form of an expression; a cell asks for it as text, LaTeX and HTML.
 

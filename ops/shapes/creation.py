@@ -57,7 +57,7 @@ class Alloc(TensorOp):
         value, *lengths = node.inputs
         return [None if g is None else T.unbroadcast(g, value), *[None for _ in lengths]]
 
-    def word(self, output: Variable) -> str:
+    def produced_by(self, output: Variable) -> str:
         """`zeros`, `ones` or `full`."""
         assert output.owner is not None
         value = output.owner.inputs[0]
@@ -69,7 +69,7 @@ class Alloc(TensorOp):
         """`zeros((n, 3))`, `ones(...)`, `full(shape, value)`."""
         assert output.owner is not None
         value, *lengths = output.owner.inputs
-        shape, name = speaker.tuple(lengths), self.word(output)
+        shape, name = speaker.tuple(lengths), self.produced_by(output)
         if name != "full":
             options = {} if value.dtype == "float64" else {"dtype": value.dtype}
             return speaker.call(name, shape, **options)
