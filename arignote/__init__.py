@@ -75,8 +75,9 @@ _LATER = {
     "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "from_sympy": ".frontends.sympy",
-    "jit": ".tracing.jitted",
+    "jit": ".tracing.jitted", "load": ".export.arrays",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "save": ".export.arrays",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
@@ -86,6 +87,7 @@ if _TYPE_CHECKING:
     from .chunked.chunked import on_dask
     from .explain.bisect import bisect
     from .explain.drawing import draw
+    from .export.arrays import load, save
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
     from .frontends.sympy import from_sympy
@@ -109,8 +111,8 @@ else:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
-    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "from_sympy", "function", "grad", "hessian",
-    "hvp", "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
-    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
+    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "from_sympy", "function", "grad",
+    "hessian", "hvp", "jacobian", "jit", "jvp", "load", "on_dask", "ops", "optdb", "optim", "parse", "pprint",
+    "profile", "profile_diff", "progress", "prune", "quantize", "register_op", "rewrite", "save", "scan", "shared", "tap", "taps", "to_nnef",
     "to_onnx", "tree", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
