@@ -230,7 +230,8 @@ def _array(value: Any, path: str) -> np.ndarray:
     except (TypeError, ValueError):
         array = np.empty(0, object)
     if array.dtype.name not in _CODES and array.dtype != np.complex128:
-        raise TypeError(f"save: {path} is {shown(value)}, of dtype {array.dtype}; expected an array of numbers or bools")
+        got = f"{shown(value)}, of dtype {array.dtype}"
+        raise TypeError(f"save: {path} is {got}; expected an array of numbers or bools")
     return array
 
 

@@ -65,10 +65,10 @@ def test_forms_of_users(tmp_path):
     assert type(found["layers"][0].b) is Pair and found["layers"][0].b.y.tolist() == [0, 1]
     layer.w.set_value(np.full(2, 5.0))
     wrong = {"layers": [Layer(layer.w, Pair(ag.shared(np.zeros((3, 1))), np.arange(2)))]}
-    with pytest.raises(ValueError, match=r'like\["layers"\]\[0\].b.x: expected float64\[None, None\], got float64\[3\]'):
+    with pytest.raises(ValueError, match=r'like\["layers"\]\[0\].b.x: expected .*, got float64\[3\]'):
         ag.load(path, like=wrong)
     assert layer.w.get_value().tolist() == [5, 5]  # all or none
-    with pytest.raises(ValueError, match="the file lacks 'a' and has 'layers.0.b.x', .*'layers.0.w' besides"):
+    with pytest.raises(ValueError, match=r"the file lacks 'a' and has 'layers.0.b.x', .*'layers.0.w' besides"):
         ag.load(path, like={"a": np.ones(2)})
 
 
