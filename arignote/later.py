@@ -32,6 +32,6 @@ else:
 
 __all__ = [
     "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
-    "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording", "regions", "remarks",
-    "report", "rules_about", "schedules", "trace", "tree_path", "vectorizing", "why",
+    "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording", "regions",
+    "remarks", "report", "rules_about", "schedules", "trace", "tree_path", "vectorizing", "why",
 ]  # fmt: skip

@@ -270,10 +270,10 @@ def difference(value: Any, form: Form, name: str, anything: bool = False) -> str
         known = [k for k, _ in parts]
         missing, more = [k for k in known if k not in given], [k for k in given if k not in known]
         if missing or more:
-            told = [f"{place(name, form, k)} is missing" for k in missing[:3]]
-            told += [f"{place(name, form, k)} is unexpected" for k in more[:3]]
+            faults = [f"{place(name, form, k)} is missing" for k in missing[:3]]
+            faults += [f"{place(name, form, k)} is unexpected" for k in more[:3]]
             keys = f"the keys {', '.join([repr(k) for k in known])}" if known else "no keys"
-            return f"{', '.join(told)}; expected {_article(kind)} with {keys}"
+            return f"{', '.join(faults)}; expected {_article(kind)} with {keys}"
         pairs = parts
     if static and _parts_of(value)[2] != static[0]:
         return f"{name}: its static data is {shown(_parts_of(value)[2])}, expected {shown(static[0])}"

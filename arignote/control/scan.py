@@ -114,7 +114,7 @@ class _Sequence(NamedTuple):
 
     @property
     def values(self) -> list[Any]:
-        """What fn is given of a step."""
+        """The arguments of fn that hold the rows of a step."""
         slices = [s for one in self.parts for s in one.slices]
         return slices if self.form is None else [unflat(self.form, iter(slices))]
 
@@ -127,7 +127,7 @@ class _State(NamedTuple):
 
     @property
     def values(self) -> list[Any]:
-        """What fn is given of earlier steps."""
+        """The arguments of fn that hold earlier outputs."""
         wanted = [s for info in self.parts if info is not None for s in info.wanted]
         return wanted if self.form is None else [unflat(self.form, iter(wanted))]
 

@@ -68,13 +68,13 @@ def save(path: str | os.PathLike[str], tree: Any, metadata: Mapping[str, str] | 
     doubled = next((n for k, n in enumerate(names) if n in names[:k]), None) if len(set(names)) < len(names) else None
     if doubled is not None:
         raise ValueError(f"save: two arrays have the name {doubled!r}; use keys without dots")
-    told = {str(k): str(v) for k, v in (metadata or {}).items()}
-    told[_STRUCTURE] = json.dumps(_as_json(form, iter(names)), separators=(",", ":"))
+    texts = {str(k): str(v) for k, v in (metadata or {}).items()}
+    texts[_STRUCTURE] = json.dumps(_as_json(form, iter(names)), separators=(",", ":"))
     complexes = [n for n, a in zip(names, arrays, strict=True) if a.dtype == np.complex128]
     if complexes:
-        told[_COMPLEX] = json.dumps(complexes, separators=(",", ":"))
+        texts[_COMPLEX] = json.dumps(complexes, separators=(",", ":"))
     several = {n: _plain(a, where) for n, a, where in zip(names, arrays, paths, strict=True)}
-    return _written(_file_of(path, "save", makes=True), several, told)
+    return _written(_file_of(path, "save", makes=True), several, texts)
 
 
 def load(path: str | os.PathLike[str], like: Any = None, mmap: bool = False) -> Any:
@@ -198,9 +198,9 @@ def _in_form_of(like: Any, arrays: dict[str, np.ndarray], file: Path) -> Any:
     missing = [n for n in names if n not in arrays]
     unknown = [n for n in arrays if n not in names]
     if missing or unknown:
-        told = [f"lacks {', '.join(map(repr, missing[:3]))}"] * bool(missing)
-        told += [f"has {', '.join(map(repr, unknown[:3]))} besides"] * bool(unknown)
-        raise ValueError(f"{where}: the file {' and '.join(told)}; expected the arrays of like")
+        faults = [f"lacks {', '.join(map(repr, missing[:3]))}"] * bool(missing)
+        faults += [f"has {', '.join(map(repr, unknown[:3]))} besides"] * bool(unknown)
+        raise ValueError(f"{where}: the file {' and '.join(faults)}; expected the arrays of like")
     for name, path, leaf in zip(names, paths, leaves, strict=True):
         found = arrays[name]
         kind = leaf.type if isinstance(leaf, Variable) else np.asarray(leaf)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def callable_of(function: Function, kind: str) -> Any:
     """Return the `scipy.LowLevelCallable` of a function; see `Function.low_level`."""
     if kind not in KINDS:
-        known = ", ".join(map(repr, KINDS))
-        raise ValueError(f"{function.name}: low_level: kind is {kind!r}; expected one of {known}{meant(str(kind), KINDS)}")
+        known = ", ".join(map(repr, KINDS)) + meant(str(kind), KINDS)
+        raise ValueError(f"{function.name}: low_level: kind is {kind!r}; expected one of {known}")
     signature = function.compilation.signature
     inputs, outputs = [i.type for i in function.inputs], [o.type for o in signature.outputs]
     if misfit(KINDS[kind], inputs, outputs):

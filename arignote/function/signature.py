@@ -47,7 +47,7 @@ class Signature:
     argument_names: tuple[str | None, ...] = ()
     """The names of these arguments, for keywords; None for a tree."""
     argument_words: tuple[str, ...] = ()
-    """What messages call these arguments: the name of the variable that holds the tree, or "argument 0"."""
+    """Their names in messages: that of the variable that holds the tree, or "argument 0"."""
 
     @property
     def n_inputs(self) -> int:
@@ -148,7 +148,7 @@ def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, .
 
 
 def _words(inputs: Sequence[Any]) -> list[str]:
-    """Return what messages call arguments: names of variables, and those under which the user's frame knows trees."""
+    """Return names of arguments for messages: those of variables, and those of trees in the user's frame."""
     frame = users_frame(sys._getframe(1))
     known = {} if frame is None else {id(v): k for k, v in [*frame.f_globals.items(), *frame.f_locals.items()]}
     return [

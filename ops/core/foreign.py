@@ -43,8 +43,8 @@ def _of_dlpack(value: Any, library: str) -> Any:
         reason = str(error)
     if library != "torch":
         return value  # NumPy tries again
-    told = reason.lower()
-    fix = next((fix for word, fix in _FIXES if word in told), "np.asarray(x)")
+    words = reason.lower()
+    fix = next((fix for word, fix in _FIXES if word in words), "np.asarray(x)")
     raise TypeError(f"a torch.Tensor that shares no memory with NumPy ({reason}); use {fix}")
 
 
@@ -58,8 +58,8 @@ def _of_pandas(value: Any) -> Any:
             if several.setdefault(str(dtype), column) is column:
                 _require_numbers(value[column], f"column {column!r} of a DataFrame", f"x[{column!r}]")
         if len(several) > 1:
-            told = ", ".join(f"{dtype} ({column!r})" for dtype, column in several.items())
-            raise TypeError(f"a DataFrame of several dtypes, {told}; use x.astype('float64'), or one column")
+            columns = ", ".join(f"{dtype} ({column!r})" for dtype, column in several.items())
+            raise TypeError(f"a DataFrame of several dtypes, {columns}; use x.astype('float64'), or one column")
     elif hasattr(value, "dtype"):
         _require_numbers(value, f"a {name} of pandas", "x")
     return np.asarray(value)

@@ -68,7 +68,8 @@ def test_torch(double):
     double(np.zeros((600, 600)))
     assert bool((large == 2).all())
     for given, fix in (
-        (torch.ones(2, 2, requires_grad=True), r"x.detach\(\)"), (torch.ones(2, 2, dtype=torch.bfloat16), r"x.float\(\)"),
+        (torch.ones(2, 2, requires_grad=True), r"x.detach\(\)"),
+        (torch.ones(2, 2, dtype=torch.bfloat16), r"x.float\(\)"),
         (torch.ones(2, 2, device="meta"), r"x.to\('cpu'\)"), (torch.eye(2).to_sparse(), r"x.to_dense\(\)"),
         (torch.ones(2, 2, dtype=torch.complex64).conj(), r"x.resolve_conj\(\)"),
     ):  # fmt: skip
@@ -104,8 +105,8 @@ def test_pandas(double):
     np.testing.assert_array_equal(double(frame), [[2, 6], [4, 8]])
     for series in (frame["a"], pandas.Index([1.0, 2.0]), pandas.Series([1, 2]), pandas.Series([1, 2], dtype="Int64"),
                    pandas.Series([True, False]), pandas.Series([1.5, 2.5], dtype="Float64")):  # fmt: skip
-        np.testing.assert_array_equal(f(series), np.asarray(series, "float64") * 2)
-        np.testing.assert_array_equal(ag.jit(lambda x: x * 2.0, mode="NUMPY")(series), np.asarray(series, "float64") * 2)
+        for called in (f, ag.jit(lambda x: x * 2.0, mode="NUMPY")):
+            np.testing.assert_array_equal(called(series), np.asarray(series, "float64") * 2)
     for given, message in (
         (pandas.Series(["a", "b"]), r"a Series of pandas of dtype (str|object); use x.astype\('float64'\)"),
         (pandas.Series([1, "b"]), "of dtype object; use"),
@@ -150,7 +151,8 @@ def test_callbacks_of_optimizers():
     for options in (
         {"fun": both, "jac": True, "method": "L-BFGS-B"}, {"fun": both, "jac": True, "method": "BFGS"},
         {"fun": plain, "jac": gradient, "hess": hessian, "method": "trust-exact"},
-        {"fun": plain, "jac": gradient, "hess": hessian, "method": "Newton-CG"}, {"fun": plain, "method": "Nelder-Mead"},
+        {"fun": plain, "jac": gradient, "hess": hessian, "method": "Newton-CG"},
+        {"fun": plain, "method": "Nelder-Mead"},
     ):  # fmt: skip
         found = optimize.minimize(x0=start, **options)
         np.testing.assert_allclose(found.x, 1, atol=1e-3, err_msg=str(options["method"]))
