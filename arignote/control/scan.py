@@ -71,7 +71,7 @@ def scan(
     with comparing() as trace, marking() as marks:
         trace.inside([(s, r, 1) for one in along for s, r in zip(one.slices, one.rows, strict=True)])
         trace.inside([(s, f, 0) for info in infos if info is not None for s, f in zip(info.states, info.firsts)])
-        given = [value for one in (*several, *states) for value in one.values]
+        given = [value for one in several for value in one.values] + [value for one in states for value in one.values]
         made, updates, stop = returned(fn(*given, *others), [state.form for state in states])
     forms, outputs = _flat_outputs(made, states)
     infos = infos or [None] * len(outputs)

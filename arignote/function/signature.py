@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -116,15 +116,10 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
     graph = FunctionGraph([*variables, *shared], results, positions)
     names = tuple(v.name for v in variables)
-    own = iter(names)
-    keywords = tuple([next(own) if a is None else _skip(own, a) for a in arguments])
+    counts = [len(places(a, "")) for a in arguments]
+    firsts = [sum(counts[:k]) for k in range(len(counts))]
+    keywords = tuple(names[first] if a is None else None for first, a in zip(firsts, arguments, strict=True))
     return Signature(graph, names, tuple(shared), form, keys, result, arguments, keywords, words)
-
-
-def _skip(names: Iterator[Any], form: Form) -> None:
-    """Pass by the names of the leaves of a tree."""
-    for _ in places(form, ""):
-        next(names)
 
 
 def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, ...]]:

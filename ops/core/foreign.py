@@ -51,10 +51,9 @@ def _of_dlpack(value: Any, library: str) -> Any:
 def _of_pandas(value: Any) -> Any:
     """Return the numbers of a Series, an Index or a DataFrame."""
     name = type(value).__name__
-    dtypes = getattr(value, "dtypes", None)
     if hasattr(value, "columns"):
         several: dict[str, Any] = {}
-        for column, dtype in zip(value.columns, dtypes, strict=True):
+        for column, dtype in zip(value.columns, value.dtypes, strict=True):
             if several.setdefault(str(dtype), column) is column:
                 _require_numbers(value[column], f"column {column!r} of a DataFrame", f"x[{column!r}]")
         if len(several) > 1:

@@ -96,7 +96,7 @@ class NamedTensor:
         """
         others = [a for a in self.axes if a not in axes]
         wanted = [a for given in axes for a in (others if given is Ellipsis else [given])]
-        places = [self.place(a, "order") for a in wanted]
+        places: Any = [self.place(a, "order") for a in wanted]
         if len(set(wanted)) < len(wanted) or len(wanted) < self.ndim:
             fix = "name each axis once, or write ... for the others"
             raise ValueError(f"order: got {', '.join(map(str, axes))} for the axes {', '.join(self.axes)}; {fix}")
@@ -363,9 +363,9 @@ def _along(word: str) -> Callable[..., NamedTensor]:
     return _documented(method, word, f"Return `T.{word}` along an axis; `options` are its keywords.")
 
 
-def _documented(method: Any, word: str, text: str) -> Any:
+def _documented(method: Any, word: str, text: str) -> Callable[..., Any]:
     method.__name__, method.__qualname__, method.__doc__ = word, f"NamedTensor.{word}", text
-    return method
+    return method  # type: ignore[no-any-return]
 
 
 _install()
