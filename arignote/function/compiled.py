@@ -108,7 +108,7 @@ class Function:
         except Exception as error:
             tell(error)
             raise
-        return chunked(*self._plain.values(args, kwargs))
+        return chunked(*args, **kwargs)
 
     @cached_property
     def _chunked(self) -> OnDask:
