@@ -70,17 +70,22 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "batched": ".function.serving", "bisect": ".explain.bisect", "debug_print": ".ops.control.watching",
+    "OpFromGraph": ".calculus.custom",
+    "batched": ".function.serving", "bisect": ".explain.bisect", "checkpoint": ".calculus.custom",
+    "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
+    "linearize": ".calculus.custom",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "stop_gradient": ".ops.elementwise.parts",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
+    from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize
     from .chunked.chunked import on_dask
     from .explain.bisect import bisect
     from .explain.drawing import draw
@@ -91,6 +96,7 @@ if _TYPE_CHECKING:
     from .networks.pruning import prune
     from .networks.quantizing import quantize
     from .ops.control.watching import debug_print, tap, taps
+    from .ops.elementwise.parts import stop_gradient
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
     from .tuning.tune import tune
@@ -105,9 +111,10 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
-    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
-    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
-    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
+    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "Target", "batched", "bisect", "checkpoint",
+    "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines", "freeze",
+    "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "linearize",
+    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune",
+    "quantize", "register_op", "rewrite", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef",
     "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

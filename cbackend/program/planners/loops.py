@@ -16,6 +16,7 @@ from typing import Any
 
 from ....graph import Apply, Dim, Variable
 from ....graph.dims import atoms, fold, opaque_dims
+from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
 from ....ops.control.scan_ops import Scan, While
 from ..outcome import Outcome
@@ -62,6 +63,12 @@ def plan_cond(p: Planner, node: Apply) -> None:
     condition = p.read(node.inputs[0])
     p.steps.append(Choice(p.site, bodies, condition, tuple(operands), tuple(kept), tuple(results), tuple(made)))
     _put(p, node, results)
+
+
+def plan_composed(p: Planner, node: Apply) -> None:
+    """Plan the graph of a composition in its place."""
+    assert isinstance(node.op, Composed)
+    p.expand(node, node.op.expand(node.inputs))
 
 
 def _by_rows(p: Planner, array: Array) -> Array:
@@ -118,4 +125,5 @@ PLANNERS = {
     Scan: plan_scan,
     While: plan_scan,
     Cond: plan_cond,
+    Composed: plan_composed,
 }
