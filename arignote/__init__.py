@@ -75,9 +75,11 @@ _LATER = {
     "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
+    "fixed_point": ".control.solving",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "linearize": ".calculus.custom",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "root": ".control.solving",
     "stop_gradient": ".ops.elementwise.parts",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
@@ -87,6 +89,7 @@ _LATER = {
 if _TYPE_CHECKING:
     from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize
     from .chunked.chunked import on_dask
+    from .control.solving import fixed_point, root
     from .explain.bisect import bisect
     from .explain.drawing import draw
     from .frontends.nnef import from_nnef, to_nnef
@@ -112,9 +115,9 @@ else:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "Target", "batched", "bisect", "checkpoint",
-    "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines", "freeze",
-    "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "linearize",
-    "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff", "progress", "prune",
-    "quantize", "register_op", "rewrite", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef",
-    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines",
+    "fixed_point", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit",
+    "jvp", "linearize", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "progress", "prune", "quantize", "register_op", "rewrite", "root", "scan", "shared", "stop_gradient", "tap",
+    "taps", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -120,6 +120,19 @@ def composed(
     return lambda values: Apply(op, (*values, *taken)).outputs  # type: ignore[return-value]  # see as_tensor
 
 
+@record(repr=False)
+class WithLast(Composed):
+    """`with_last(rows, last)`: rows, of which `last` is the last one, so that `rows[-1]` needs no others."""
+
+    name = "with_last"
+
+
+def with_last(rows: TensorVariable, last: TensorVariable) -> TensorVariable:
+    """Return `rows`; `T.getitem` takes `last` for the last of them."""
+    leaves = [TensorVariable(rows.type), TensorVariable(last.type)]
+    return Apply(WithLast(FunctionGraph(leaves, leaves[:1]), "with_last", None, True), (rows, last)).outputs[0]  # type: ignore[return-value]
+
+
 # --- values that are computed again
 
 

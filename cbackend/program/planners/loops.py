@@ -18,7 +18,8 @@ from ....graph import Apply, Dim, Variable
 from ....graph.dims import atoms, fold, opaque_dims
 from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
-from ....ops.control.scan_ops import Scan, While
+from ....ops.control.scan_ops import Scan
+from ....ops.control.while_ops import Recorded, While
 from ..outcome import Outcome
 from ..planner import Planner
 from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
@@ -124,6 +125,7 @@ def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
 PLANNERS = {
     Scan: plan_scan,
     While: plan_scan,
+    Recorded: plan_scan,
     Cond: plan_cond,
     Composed: plan_composed,
 }
