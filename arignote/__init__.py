@@ -70,7 +70,7 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "OpFromGraph": ".calculus.custom",
+    "OpFromGraph": ".calculus.custom", "ShapeDtypeStruct": ".calculus.callbacks",
     "batched": ".function.serving", "bisect": ".explain.bisect", "checkpoint": ".calculus.custom",
     "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing",
@@ -78,7 +78,8 @@ _LATER = {
     "fixed_point": ".control.solving",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
     "linearize": ".calculus.custom",
-    "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
+    "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
+    "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing",
     "root": ".control.solving",
     "stop_gradient": ".ops.elementwise.parts",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
@@ -87,6 +88,7 @@ _LATER = {
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
+    from .calculus.callbacks import ShapeDtypeStruct, pure_callback
     from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize
     from .chunked.chunked import on_dask
     from .control.solving import fixed_point, root
@@ -114,10 +116,11 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "Target", "batched", "bisect", "checkpoint",
-    "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines",
-    "fixed_point", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp", "jacobian", "jit",
-    "jvp", "linearize", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
-    "progress", "prune", "quantize", "register_op", "rewrite", "root", "scan", "shared", "stop_gradient", "tap",
-    "taps", "to_nnef", "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "batched",
+    "bisect", "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw",
+    "elementwise_op", "engines", "fixed_point", "freeze", "from_nnef", "from_onnx", "function", "grad",
+    "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "on_dask", "ops", "optdb", "optim", "parse",
+    "pprint", "profile", "profile_diff", "progress", "prune", "pure_callback", "quantize", "register_op",
+    "rewrite", "root", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tune", "until",
+    "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
