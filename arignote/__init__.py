@@ -81,7 +81,7 @@ _LATER = {
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
     "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing",
     "root": ".control.solving",
-    "stop_gradient": ".ops.elementwise.parts",
+    "stop_gradient": ".calculus.custom",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
@@ -89,7 +89,7 @@ _LATER = {
 
 if _TYPE_CHECKING:
     from .calculus.callbacks import ShapeDtypeStruct, pure_callback
-    from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize
+    from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize, stop_gradient
     from .chunked.chunked import on_dask
     from .control.solving import fixed_point, root
     from .explain.bisect import bisect
@@ -101,7 +101,6 @@ if _TYPE_CHECKING:
     from .networks.pruning import prune
     from .networks.quantizing import quantize
     from .ops.control.watching import debug_print, tap, taps
-    from .ops.elementwise.parts import stop_gradient
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
     from .tuning.tune import tune

@@ -436,6 +436,13 @@ def _with_recomputation(found: Any, policy: Callable[..., Any] | None) -> Any:
     return unflatten(form, iter(Apply(Composed(op.graph, op.called, rule, True), node.inputs, node.origin).outputs))
 
 
+def stop_gradient(x: Any) -> Any:
+    """Return the values of `x`, a variable or nested lists, tuples and dicts of them, as constants to derivatives."""
+    flat: list[Any] = []
+    form = flatten(x, flat)
+    return unflatten(form, iter([T.stop_gradient(tensor_of(v, "stop_gradient: x")) for v in flat]))
+
+
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
     """Return `fun(*primals)` and the function of tangents that gives the change of the results along them.
 

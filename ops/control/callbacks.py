@@ -7,7 +7,7 @@ The types of the results are declared, and each call checks them.  `lengths` are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Union
 
@@ -75,6 +75,11 @@ class Callback(HostOp):
 
     def parameters(self) -> dict[str, Any]:
         return {"called": self.called}
+
+    @classmethod
+    def printed(cls) -> Mapping[str, Any]:
+        """Return no names: no text has the function."""
+        return {}
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         lead = tuple(inputs[k].type.shape[axis] for k, axis in self._leading())

@@ -42,9 +42,7 @@ class Composed(GraphOp):
     derivative: Any = None
     inline: bool | None = None
     name = "composed"
-    lacks: ClassVar[Lacks] = Lacks(
-        operations="the nodes of its graph count", work="the steps of its graph count",
-    )  # fmt: skip
+    lacks: ClassVar[Lacks] = Lacks(operations="the nodes of its graph count")
 
     def parameters(self) -> dict[str, Any]:
         return {"graph": self.graph, "called": self.called, "inline": self.inline}
