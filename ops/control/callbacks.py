@@ -1,13 +1,13 @@
 """Python functions of arrays in the middle of an expression: `ag.pure_callback`.
 
-    callback{called="f"}(*arguments, *lengths)
+    f(*arguments, *lengths)
 
 The types of the results are declared, and each call checks them.  `lengths` are those that only a run knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Union
 
@@ -67,19 +67,17 @@ class Callback(HostOp):
     """For each axis of each result the number of the operand that has its length; None for an axis without one."""
     method: str | None = None
     levels: tuple[Level, ...] = ()
-    name = "callback"
     fallible = True
     fingerprint = None
     picture: ClassVar[Kind] = Kind.OTHER
     lacks: ClassVar[Lacks] = Lacks(operations="its function says nothing of them")
 
     def parameters(self) -> dict[str, Any]:
-        return {"called": self.called}
-
-    @classmethod
-    def printed(cls) -> Mapping[str, Any]:
-        """Return no names: no text has the function."""
         return {}
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return self.called
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         lead = tuple(inputs[k].type.shape[axis] for k, axis in self._leading())
