@@ -174,9 +174,20 @@ class Recomputed(Derivative):
         received = [g for g in cotangents if g is not None]
         after = [i if isinstance(i, Constant) else After()(i, *received) for i in inputs]
         known: dict[Variable, Variable] = dict(zip(self.graph.inputs, after, strict=True))
-        if self.keeps is not None:
-            kept = [node for node in self.graph.order if self.keeps(node.op, *node.inputs)]
-            first = rebuild([o for node in kept for o in node.outputs], dict(zip(self.graph.inputs, inputs, strict=True)))
-            known.update(zip([o for node in kept for o in node.outputs], first, strict=True))
-        again = rebuild(self.graph.outputs, dict(known), stop_at=set(known))
-        return pull_back_to(after, again, cotangents)
+        again = rebuild(self.graph.outputs, known)
+        pulled = pull_back_to(after, again, cotangents)
+        if self.keeps is None:
+            return _together(inputs, pulled)
+        kept = [o for node in self.graph.order if self.keeps(node.op, *node.inputs) for o in node.outputs]
+        first = rebuild(kept, dict(zip(self.graph.inputs, inputs, strict=True)))
+        values: dict[Variable, Variable] = {known[o]: v for o, v in zip(kept, first, strict=True)}
+        found = iter(rebuild([g for g in pulled if g is not None], values, stop_at=set(values)))
+        return _together(inputs, [None if g is None else next(found) for g in pulled])
+
+
+def _together(inputs: Sequence[Variable], pulled: Sequence[Variable | None]) -> list[Variable | None]:
+    """Return the cotangents, of which those that go on are known when all are: nothing waits for the values between."""
+    return [
+        g if g is None or i.owner is None else After()(g, *(o for o in pulled if o is not None and o is not g))
+        for i, g in zip(inputs, pulled, strict=True)
+    ]
