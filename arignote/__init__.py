@@ -70,7 +70,7 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "OpFromGraph": ".calculus.custom", "ShapeDtypeStruct": ".calculus.callbacks",
+    "OpFromGraph": ".calculus.graphs", "ShapeDtypeStruct": ".calculus.callbacks",
     "batched": ".function.serving", "bisect": ".explain.bisect", "checkpoint": ".calculus.custom",
     "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing",
@@ -89,7 +89,8 @@ _LATER = {
 
 if _TYPE_CHECKING:
     from .calculus.callbacks import ShapeDtypeStruct, pure_callback
-    from .calculus.custom import OpFromGraph, checkpoint, custom_jvp, custom_vjp, linearize, stop_gradient
+    from .calculus.custom import checkpoint, custom_jvp, custom_vjp, linearize, stop_gradient
+    from .calculus.graphs import OpFromGraph
     from .chunked.chunked import on_dask
     from .control.solving import fixed_point, root
     from .explain.bisect import bisect

@@ -13,7 +13,7 @@ from functools import update_wrapper, wraps
 from typing import Any
 
 from .. import ops as T
-from ..graph import NoGradient, Variable, rebuild
+from ..graph import Variable, rebuild
 from ..graph.node import Apply
 from ..ops.control.composed import Composed, Derivative, Recomputed, composed
 from ..ops.core.backward import pull_back
@@ -32,7 +32,9 @@ class Built:
     `static`: positions of arguments that the function gets as they are.
     """
 
-    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any], static: Sequence[int], what: str) -> None:
+    def __init__(
+        self, function: Callable[..., Any], arguments: Sequence[Any], static: Sequence[int], what: str
+    ) -> None:
         self.what = what
         self.values: list[Any] = []
         self.forms: list[Structure] = []
@@ -92,7 +94,7 @@ class Custom:
         numbers = [nondiff_argnums] if isinstance(nondiff_argnums, int) else list(nondiff_argnums)
         if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in numbers):
             raise TypeError(f"{self.kind}: nondiff_argnums is {shown(nondiff_argnums)}; expected positions from 0 on")
-        update_wrapper(self, fun)
+        update_wrapper(self, fun)  # type: ignore[arg-type]
         self.fun, self.nondiff_argnums = fun, tuple(sorted(set(numbers)))
         self.what: str = f"{self.kind} {called(fun)}"
 
@@ -186,7 +188,7 @@ class CustomRule(Derivative):
 
     def fitted(self, value: Any, like: Variable, what: str) -> Variable:
         """Return a value of the dtype and rank of `like`.  Raises TypeError or ValueError."""
-        found = tensor_of(value, f"{self.function.what}: {what}")
+        found: Variable = tensor_of(value, f"{self.function.what}: {what}")
         if found.dtype != like.dtype and not isinstance(value, Variable):
             found = T.cast(found, like.dtype)
         if found.dtype != like.dtype or found.ndim != like.ndim:
@@ -288,8 +290,8 @@ class JvpRule(CustomRule):
         pulled = dict(zip(movable, pull_back([t for t, _ in ends], [g for _, g in ends], movable), strict=True))
         zero: dict[Variable, Variable] = {t: T.zeros_like(x) for t, x in zip(tangents, leaves, strict=True)}
         wanted = [g for g in pulled.values() if g is not None]
-        values = iter(rebuild(wanted, zero))
-        results = {t: None if g is None else next(values) for t, g in pulled.items()}
+        rebuilt = iter(rebuild(wanted, zero))
+        results = {t: None if g is None else next(rebuilt) for t, g in pulled.items()}
         return [*(results.get(t) for t in tangents), *(None for _ in inputs[self.count :])]
 
 
@@ -303,7 +305,7 @@ class custom_vjp(Custom):  # noqa: N801  (JAX's name)
         safe_log.defvjp(lambda x: (safe_log(x), x), lambda x, g: (g / T.maximum(x, 1e-6),))
 
     Args:
-        fun: The function; it returns a variable, or nested lists, tuples and dicts of them.  Its arguments are the like.
+        fun: The function of variables, or nested lists, tuples and dicts of them; it returns the like.
         nondiff_argnums: Positions of arguments that are no variables; `fwd` gets them in place, `bwd` in front.
 
     `ag.grad` and all its relatives use the rule, in loops and under `ag.vmap` as well.  What compiled functions compute
@@ -351,7 +353,7 @@ class custom_jvp(Custom):  # noqa: N801  (JAX's name)
             return log1pexp(x), t * T.sigmoid(x)
 
     Args:
-        fun: The function; it returns a variable, or nested lists, tuples and dicts of them.  Its arguments are the like.
+        fun: The function of variables, or nested lists, tuples and dicts of them; it returns the like.
         nondiff_argnums: Positions of arguments that are no variables; the rule gets them in front.
 
     The rule must be linear in the tangents; reverse derivatives are its transpose.  Tangents of integers are zeros.
@@ -483,7 +485,9 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
             try:
                 given += in_form(tangent, form_of)
             except (TypeError, KeyError):
-                raise TypeError(f"linearize: tangent {k} is {shown(tangent)}; expected the form of primal {k}") from None
+                raise TypeError(
+                    f"linearize: tangent {k} is {shown(tangent)}; expected the form of primal {k}"
+                ) from None
         moved = [_tangent(t, p, k) for k, (t, p) in enumerate(zip(given, at, strict=True))]
         pairs = [(g, t) for g, t in zip(pulled, moved, strict=True) if g is not None]
         ends = pull_back([g for g, _ in pairs], [t for _, t in pairs], duals)
@@ -498,98 +502,3 @@ def _tangent(value: Any, primal: Variable, k: int) -> Variable:
     if found.dtype != primal.dtype or found.ndim != primal.ndim or conflict(found.type, primal.type):
         raise TypeError(f"linearize: tangent {k} is {describe(found)}; expected {primal.type}")
     return found
-
-
-class OpFromGraph:
-    """An expression as an op: each call is the expression with other values of its inputs.
-
-        square_sum = ag.OpFromGraph([x, y], [x * x + y], name="square_sum")
-        square_sum(a, b)
-
-    Args:
-        inputs: Variables without owner, which the calls give values to.
-        outputs: The expressions, one or several.  Other variables that they read stay what they are.
-        inline: True puts the expression in the place of each call, where it fuses.  False compiles it once, as a part
-            that all calls share; so do its derivatives.  None decides by cost: a large one with several calls is shared.
-        lop_overrides: A function (inputs, outputs, cotangents) that returns one cotangent an input, None for zero; in
-            the place of the derivative of the expression.
-        name: Its name in graphs and messages.
-
-    A call takes one value an input, of its dtype and rank, and returns a variable, or a list of several.
-    Raises TypeError or ValueError for inputs that are no leaves and for values that do not fit.  The name is Theano's.
-    """
-
-    def __init__(
-        self, inputs: Sequence[Variable], outputs: Any, inline: bool | None = None, lop_overrides: Any = None,
-        name: str | None = None,
-    ) -> None:  # fmt: skip
-        self.name: str = one_line(name or "OpFromGraph")
-        self.inputs: list[Variable] = list(inputs)
-        several = isinstance(outputs, (list, tuple))
-        self.outputs: list[Variable] = [tensor_of(o, f"{self.name}: output {k}")
-                                        for k, o in enumerate(outputs if several else [outputs])]  # fmt: skip
-        self.inline, self.lop_overrides = inline, lop_overrides
-        for k, v in enumerate(self.inputs):
-            if not isinstance(v, Variable) or v.owner is not None or hasattr(v, "data"):
-                raise TypeError(f"{self.name}: input {k} is {shown(v)}; expected a variable that nothing computes")
-        if len(set(self.inputs)) < len(self.inputs):
-            raise ValueError(f"{self.name}: an input is given twice; expected distinct variables")
-        if not self.outputs:
-            raise ValueError(f"{self.name}: it has no outputs; expected one at least")
-        if lop_overrides is not None and not callable(lop_overrides):
-            raise TypeError(f"{self.name}: lop_overrides is {shown(lop_overrides)}; expected a function")
-        rule = None if lop_overrides is None else _Overridden(lop_overrides, self.name, len(self.inputs))
-        leaves: list[Variable] = [TensorVariable(v.type, name=v.name) for v in self.inputs]
-        inside = rebuild(self.outputs, dict(zip(self.inputs, leaves, strict=True)))
-        self._apply = composed(leaves, inside, self.name, rule, True if rule is not None and inline is None else inline)
-
-    def __call__(self, *values: Any) -> Any:
-        if len(values) != len(self.inputs):
-            raise TypeError(f"{self.name}: it takes {len(self.inputs)} inputs, got {len(values)}")
-        given = []
-        for k, (value, v) in enumerate(zip(values, self.inputs, strict=True)):
-            found = tensor_of(value, f"{self.name}: input {k}")
-            found = T.cast(found, v.dtype) if not isinstance(value, Variable) and found.dtype != v.dtype else found
-            if found.dtype != v.dtype or found.ndim != v.ndim or conflict(found.type, v.type):
-                raise TypeError(f"{self.name}: input {k} is {describe(found)}; expected {v.type}, as {describe(v)}")
-            given.append(found if found.type.refines(v.type) else T.specify_shape(found, v.type.shape))
-        results = self._apply(given)
-        return results[0] if len(results) == 1 else list(results)
-
-    def __repr__(self) -> str:
-        return f"<{self.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
-
-
-@record
-class _Overridden(Derivative):
-    """The derivative that `lop_overrides` gives."""
-
-    function: Any
-    what: str
-    count: int
-
-    def pull(
-        self, inputs: Sequence[Variable], outputs: Sequence[Variable], cotangents: Sequence[Variable | None]
-    ) -> Sequence[Variable | None]:
-        own = list(inputs[: self.count])
-        sent = [T.zeros_like(o) if g is None else g for o, g in zip(outputs, cotangents, strict=True)]
-        found = self.function(own, list(outputs), sent)
-        if not isinstance(found, (list, tuple)) or len(found) != self.count:
-            raise TypeError(
-                f"{self.what}: lop_overrides returned {shown(found)}; expected {self.count} cotangents, one an input"
-            )
-        pulled = []
-        for k, (g, x) in enumerate(zip(found, own, strict=True)):
-            if g is None or x.type.kind not in "fc":
-                pulled.append(None)
-                continue
-            value = tensor_of(g, f"{self.what}: cotangent {k}")
-            if value.dtype != x.dtype or value.ndim != x.ndim or conflict(value.type, x.type):
-                raise TypeError(f"{self.what}: cotangent {k} is {describe(value)}; expected {x.type}")
-            pulled.append(value)
-        if any(v.type.kind in "fc" for v in inputs[self.count :]):
-            raise NoGradient(
-                f"{self.what} reads {describe(inputs[self.count])}, which is no input of it, and lop_overrides gives "
-                "no derivative for it; make it an input"
-            )
-        return [*pulled, *(None for _ in inputs[self.count :])]

@@ -26,7 +26,10 @@ SLACK = 2
 
 
 def every(given: Any, steps: Any, stops: bool, truncate: int) -> Any:
-    """Return the number of steps of a part, an int64 scalar.  Raises for a loop that has no parts, and for wrong values."""
+    """Return the number of steps of a part, an int64 scalar.
+
+    Raises ValueError for a loop that cannot be divided, and for a value that is no number of steps.
+    """
     if stops:
         raise ValueError("scan: checkpoint_every needs a fixed number of steps, and fn ends by until(...)")
     if truncate >= 0:

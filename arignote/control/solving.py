@@ -58,8 +58,9 @@ def fixed_point(
     """
     equation = _Equation(fn, initial, "fixed_point")
     bound = equation.tolerance(tol)
+    rule = _FixedPoint(equation.graph, equation.count, bound, _steps(max_steps))
     if solver is not None:
-        return equation.solved(equation.by(solver), _FixedPoint(equation.graph, equation.count, bound, _steps(max_steps)))
+        return equation.solved(equation.by(solver), rule)
 
     def far(state: Any) -> Any:
         return T.any(T.stack([_distance(a, b, bound) for a, b in zip(*state, strict=True)]))
@@ -68,7 +69,7 @@ def fixed_point(
         far, lambda state: (state[1], equation.over(state[1])), (equation.firsts, equation.over(equation.firsts)),
         max_steps=max_steps,
     )  # fmt: skip
-    return equation.solved(found[1], _FixedPoint(equation.graph, equation.count, bound, _steps(max_steps)))
+    return equation.solved(found[1], rule)
 
 
 def root(
@@ -156,7 +157,8 @@ class _Equation:
 
     def tolerance(self, tol: float | None) -> float:
         if tol is None:
-            return float(max(np.finfo(numpy_dtype(v.dtype)).eps for v in self.firsts)) ** 0.75
+            coarsest: float = max(float(np.finfo(numpy_dtype(v.dtype)).eps) for v in self.firsts)
+            return coarsest**0.75  # type: ignore[no-any-return]
         if isinstance(tol, bool) or not isinstance(tol, (int, float, np.floating)) or not tol >= 0:
             raise ValueError(f"{self.what}: tol is {shown(tol)}; expected a number of at least 0")
         return float(tol)
@@ -260,7 +262,8 @@ def _parted(vector: Any, like: Sequence[Any]) -> list[Any]:
     """Return the inverse of `_joined`."""
     if len(like) == 1:
         return [T.reshape(vector, lengths_of(like[0]))]
-    found, first = [], T.constant(0, "int64")
+    found: list[Any] = []
+    first: Any = T.constant(0, "int64")
     for v in like:
         end = T.add(first, T.size(v))
         found.append(T.cast(T.reshape(vector[first:end], lengths_of(v)), v.dtype))

@@ -100,8 +100,8 @@ class Callback(HostOp):
         rows = []
         for o, row in zip(node.outputs, self.measured, strict=True):
             own = opaque_dims(o)[len(lead) :]
-            told = [mine if at is None else tensor_to_dim(node.inputs[at]) for mine, at in zip(own, row, strict=True)]
-            rows.append((*lead, *told))
+            known = [mine if at is None else tensor_to_dim(node.inputs[at]) for mine, at in zip(own, row, strict=True)]
+            rows.append((*lead, *known))
         return tuple(rows)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -128,8 +128,6 @@ class Callback(HostOp):
             return [np.array(column) for column in zip(*rows, strict=True)] if rows else self._none(level - 1, shapes)
         size = 1 if method == "expand_dims" else count
         given = [v if f else np.repeat(v[None], size, 0) for v, f in zip(values, flags, strict=True)]
-        if level > 1 and any(not below.method.startswith(("expand", "broadcast")) for below in self.levels[: level - 1]):
-            raise ValueError(f"{self.called}: vmap_method {method!r} around {self.levels[0].method!r} is not supported")
         return self._run(level - 1, (*lead, count), given, shapes)
 
     def _none(self, levels: int, shapes: Sequence[tuple[int | None, ...]]) -> list[np.ndarray]:
@@ -167,7 +165,9 @@ class Callback(HostOp):
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         require_shared(flags[self.arguments :], "the declared lengths")
         if self.method is None:
-            raise NoBatch(f"{self.called} takes one example; pass vmap_method={METHODS[0]!r} (or another) to pure_callback")
+            raise NoBatch(
+                f"{self.called} takes one example; pass vmap_method={METHODS[0]!r} (or another) to pure_callback"
+            )
         level = Level(self.method, tuple(flags[: self.arguments]))
         return list(Apply(replace(self, levels=(*self.levels, level)), tuple(inputs)).outputs)
 

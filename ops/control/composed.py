@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from ...graph import Apply, Constant, FunctionGraph, Kind, Lacks, TensorType, Variable, rebuild
+from ...graph import Apply, Constant, FunctionGraph, Lacks, TensorType, Variable, rebuild
 from ...record import record
 from ..core.backward import pull_back_to
 from ..core.namespace import T
-from ..core.tensor import TensorOp, TensorVariable
+from ..core.tensor import TensorVariable
 from ..elementwise import costs
 from ..lowered.fused import GraphOp
 from ..shapes.specify import FirstOperand, with_lengths_of
@@ -70,8 +70,8 @@ class Composed(GraphOp):
         many = carried(outputs, {inner: leaf for inner, leaf, f in pairs if f})
         rule = self.derivative
         if rule is not None:
-            types = (tuple(v.type for v in some) for some in (node.inputs, node.outputs))
-            rule = OfExamples(rule, *types, tuple(flags))
+            ins, outs = (tuple(v.type for v in some) for some in (node.inputs, node.outputs))
+            rule = OfExamples(rule, ins, outs, tuple(flags))
         return composed(leaves, many, self.called, rule, self.inline)(inputs)
 
 
@@ -160,7 +160,7 @@ class After(FirstOperand):
 
 @record
 class Recomputed(Derivative):
-    """The derivative of a composition by values that are computed again, from the inputs, once the cotangents are known.
+    """The derivative of a composition by values that are computed again once the cotangents are known.
 
     `keeps`: a function of an op and its operands that says which results are kept and not computed again.
     """

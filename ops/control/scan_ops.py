@@ -23,7 +23,6 @@ from ...graph import (
     FunctionGraph,
     Kind,
     Lacks,
-    NoGradient,
     Older,
     TensorType,
     Variable,

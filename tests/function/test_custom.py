@@ -45,7 +45,7 @@ def test_rules_in_grad_jvp_vmap_loops_and_second_order():
     slopes = ag.grad(twice(x, y).sum(), [x, y])
     many = ag.grad(ag.vmap(twice, (0, None))(m, y).sum(), [m, y])
     ones = ag.vmap(lambda r: ag.grad(thrice(r).sum(), r))(m)
-    looped = ag.scan(lambda s: thrice(s), outputs_info=x, n_steps=2)[0][-1]
+    looped = ag.scan(thrice, outputs_info=x, n_steps=2)[0][-1]
     wanted = [twice(x, y), *slopes, *many, ones, ag.jvp(thrice(x), x, T.ones_like(x)), ag.grad(looped.sum(), x),
               ag.grad(ag.grad(thrice(x).sum(), x).sum(), x)]  # fmt: skip
     for mode in ("FAST_RUN", "NUMPY"):
@@ -67,10 +67,10 @@ def test_fusion_printing_pickling_and_the_cache():
     assert ag.pprint(twice(x, y)) == "sin(x) * y" and "composed" in str(twice(x, y).owner)
     again = pickle.loads(pickle.dumps(twice(x, y)))
     leaf = again.owner.inputs[0]
-    np.testing.assert_allclose(ag.grad(again.sum(), leaf).eval(dict(zip(again.owner.inputs, (AT, BESIDE), strict=True))),
-                               2 * np.cos(AT) * BESIDE)  # fmt: skip
+    at = dict(zip(again.owner.inputs, (AT, BESIDE), strict=True))
+    np.testing.assert_allclose(ag.grad(again.sum(), leaf).eval(at), 2 * np.cos(AT) * BESIDE)
     assert copy.deepcopy(twice) is twice
-    local = ag.custom_vjp(lambda x: x)
+    local = ag.custom_vjp(lambda x: x + 0)
     local.defvjp(lambda x: (x, None), lambda kept, g: (g,))
     with pytest.raises(pickle.PicklingError, match="custom_vjp <lambda>: a pickle finds it by its name"):
         pickle.dump(local(x), io.BytesIO())
@@ -93,7 +93,7 @@ def test_static_arguments_nested_forms_and_rules_one_by_one():
     product.defjvps(lambda t, found, x, y: t * y, None)
     found = [g.eval({x: AT, y: BESIDE}) for g in ag.grad(product(x, y).sum(), [x, y])]
     np.testing.assert_allclose(found, [BESIDE, 0 * AT])
-    recursive = ag.custom_vjp(lambda x: T.exp(x))  # its rule calls it
+    recursive = ag.custom_vjp(lambda x: T.exp(x + 0))  # its rule calls it
     recursive.defvjp(lambda x: (recursive(x), x), lambda x, g: (g * recursive(x),))
     third = ag.grad(ag.grad(ag.grad(recursive(x).sum(), x).sum(), x).sum(), x)
     np.testing.assert_allclose(third.eval({x: AT}), np.exp(AT))
@@ -108,11 +108,11 @@ def rule(fwd, bwd):
 def test_what_rules_are_refused():
     with pytest.raises(AttributeError, match="custom_vjp <lambda>: it has no rule yet; call its defvjp"):
         ag.custom_vjp(lambda x: x)(x)
+    f = ag.custom_vjp(lambda x: x * y)
+    f.defvjp(lambda x: (x, None), lambda kept, g: (g,))
     with pytest.raises(TypeError, match=r"it reads y \(float64\[\?\]\), which is no argument"):
-        f = ag.custom_vjp(lambda x: x * y)
-        f.defvjp(lambda x: (x, None), lambda kept, g: (g,))
         f(x)
-    with pytest.raises(TypeError, match="fwd returned .*; expected a pair"):
+    with pytest.raises(TypeError, match=r"fwd returned .*; expected a pair"):
         rule(lambda x: x * 2, lambda kept, g: (g,))
     with pytest.raises(TypeError, match="expected a tuple of 1 cotangents"):
         rule(lambda x: (x * 2, None), lambda kept, g: (g, g))
@@ -184,7 +184,7 @@ def test_a_graph_compiled_once():
     assert ag.grad(over(x).sum(), x).eval({x: AT}).tolist() == [7, 7, 7]
     with pytest.raises(TypeError, match=r"waves: input 0 is .*matrix|waves: input 0 is m \(float64\[\?, \?\]\)"):
         op(m)
-    with pytest.raises(TypeError, match="OpFromGraph: input 0 is .*; expected a variable that nothing computes"):
+    with pytest.raises(TypeError, match=r"OpFromGraph: input 0 is .*; expected a variable that nothing computes"):
         ag.OpFromGraph([x * 2], [x])
 
 
@@ -192,10 +192,11 @@ def test_linearize_and_stop_gradient():
     out, moved = ag.linearize(lambda p: {"s": T.sin(p["a"]) * p["b"], "t": p["b"]}, {"a": x, "b": y})
     found = moved({"a": np.ones(3), "b": 2 * np.ones(3)})
     f = ag.function([x, y], [out["s"], found["s"], found["t"]])
-    np.testing.assert_allclose(f(AT, BESIDE), [np.sin(AT) * BESIDE, np.cos(AT) * BESIDE + 2 * np.sin(AT), 2 * np.ones(3)])
+    wanted = [np.sin(AT) * BESIDE, np.cos(AT) * BESIDE + 2 * np.sin(AT), 2 * np.ones(3)]
+    np.testing.assert_allclose(f(AT, BESIDE), wanted)
     with pytest.raises(TypeError, match="linearize: tangent 0 is"):
         moved([1.0])
-    with pytest.raises(TypeError, match="linearize: .* is not differentiable"):
+    with pytest.raises(TypeError, match=r"linearize: .* is not differentiable"):
         ag.linearize(lambda n: n, T.lscalar("n"))
     still = ag.stop_gradient({"a": x})["a"]
     assert ag.grad((still * x).sum(), x).eval({x: AT}).tolist() == AT.tolist()
@@ -226,14 +227,15 @@ def test_callbacks_in_functions_threads_forks_and_pickles(tmp_path):
         f.export(tmp_path / "out")
     in_steps = ag.scan(lambda s: ag.pure_callback(doubled, s, s), outputs_info=x, n_steps=2)[0][-1]
     np.testing.assert_allclose(ag.function([x], in_steps)(AT), np.sort(AT) * 4)
-    with pytest.raises(TypeError, match="give it a derivative by ag.custom_vjp around it"):
+    with pytest.raises(TypeError, match=r"give it a derivative by ag.custom_vjp around it"):
         ag.grad(called.sum(), x)
 
 
 @pytest.mark.parametrize("method", ["sequential", "expand_dims", "broadcast_all"])
 def test_callbacks_of_many_examples(method):
     def one(r, w):
-        return ag.pure_callback(lambda r, w: (r * w).sum(-1), ag.ShapeDtypeStruct((), "float64"), r, w, vmap_method=method)
+        scalar = ag.ShapeDtypeStruct((), "float64")
+        return ag.pure_callback(lambda r, w: (r * w).sum(-1), scalar, r, w, vmap_method=method)
 
     f = ag.function([m, y], ag.vmap(one, (0, None))(m, y))
     rows = np.array([AT, BESIDE])
@@ -312,9 +314,9 @@ def test_solvers_and_what_equations_are_refused():
     by = ag.grad(ag.root(lambda s: s * s - a, 1.0, solver=lambda fn, first: T.sqrt(a)), a)
     np.testing.assert_allclose(by.eval({a: 9.0}), 1 / 6)
     assert ag.fixed_point(lambda s: s / 2 + 1, 0.0, max_steps=2).eval() == 1.75
-    with pytest.raises(TypeError, match="fixed_point: initial is n .*; expected real floats"):
+    with pytest.raises(TypeError, match=r"fixed_point: initial is n .*; expected real floats"):
         ag.fixed_point(lambda s: s, T.lscalar("n"))
-    with pytest.raises(TypeError, match="root: fn gives .* for float64; expected its dtype and rank"):
+    with pytest.raises(TypeError, match=r"root: fn gives .* for float64; expected its dtype and rank"):
         ag.root(lambda s: T.stack([s, s]), 1.0)
     with pytest.raises(ValueError, match="root: tol is -1; expected a number of at least 0"):
         ag.root(lambda s: s, 1.0, tol=-1)

@@ -16,7 +16,7 @@ def rising(n):
 
 
 def falling(n):
-    return lambda: np.sort(rng.normal(size=n))[::-1].copy()
+    return lambda: -np.sort(rng.normal(size=n))
 
 
 def repeated(n):
