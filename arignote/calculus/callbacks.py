@@ -8,7 +8,7 @@ from typing import Any
 from ..ops.control.callbacks import METHODS, ShapeDtypeStruct, callback_of
 from ..ops.core.checks import shown
 from ..record import record
-from ..tracing.nested import Structure, flatten, in_form, unflatten
+from ..tree import Form, flat, in_form, unflat
 from .custom import called, tensor_of
 
 __all__ = ["ShapeDtypeStruct", "pure_callback"]
@@ -40,13 +40,13 @@ def pure_callback(
     if vmap_method is not None and vmap_method not in METHODS:
         raise ValueError(f"pure_callback: vmap_method is {shown(vmap_method)}; expected one of {', '.join(METHODS)}")
     given: list[Any] = []
-    form = flatten((args, kwargs), given)
+    form = flat((args, kwargs), given)
     name = f"pure_callback {called(callback)}"
     arguments = [tensor_of(v, f"{name}: argument {k}") for k, v in enumerate(given)]
     declared: list[Any] = []
-    result_form = flatten(result_shape_dtypes, declared)
+    result_form = flat(result_shape_dtypes, declared)
     function = _OfArrays(callback, form, result_form, name)
-    return unflatten(result_form, iter(callback_of(function, name, arguments, declared, vmap_method)))
+    return unflat(result_form, iter(callback_of(function, name, arguments, declared, vmap_method)))
 
 
 @record
@@ -54,16 +54,16 @@ class _OfArrays:
     """The function of flat arrays, which returns a list."""
 
     function: Callable[..., Any]
-    form: Structure
-    result_form: Structure
+    form: Form
+    result_form: Form
     name: str
 
     def __call__(self, *values: Any) -> list[Any]:
-        args, kwargs = unflatten(self.form, iter(values))
+        args, kwargs = unflat(self.form, iter(values))
         found = self.function(*args, **kwargs)
         if self.result_form is None:
             return [found]
         try:
-            return in_form(found, self.result_form)
+            return in_form(found, self.result_form, anything=True)
         except (TypeError, KeyError):
             raise TypeError(f"{self.name} returned {shown(found)}; declared is another form") from None

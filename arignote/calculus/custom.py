@@ -23,7 +23,7 @@ from ..ops.core.tracing import comparing
 from ..ops.shapes.specify import conflict
 from ..record import record
 from ..record.quoting import one_line
-from ..tracing.nested import Structure, flatten, in_form, unflatten
+from ..tree import Form, flat, in_form, symbolic_flat, unflat
 
 
 class Built:
@@ -37,11 +37,11 @@ class Built:
     ) -> None:
         self.what = what
         self.values: list[Any] = []
-        self.forms: list[Structure] = []
+        self.forms: list[Form] = []
         for k, argument in enumerate(arguments):
             if k not in static:
                 given: list[Any] = []
-                self.forms.append(flatten(argument, given))
+                self.forms.append(symbolic_flat(argument, given))
                 self.values += [tensor_of(v, f"{what}: argument {k}") for v in given]
         self.leaves: list[Variable] = [TensorVariable(v.type, name=v.name) for v in self.values]
         self.static = tuple(arguments[k] for k in static)
@@ -49,19 +49,19 @@ class Built:
             trace.inside([(leaf, v, 0) for leaf, v in zip(self.leaves, self.values, strict=True)])
             found = function(*with_static(nested(self.forms, self.leaves), self.static, static))
         flat: list[Any] = []
-        self.form: Structure = flatten(found, flat)
+        self.form: Form = symbolic_flat(found, flat)
         self.outputs: list[Variable] = [tensor_of(v, f"{what}: result {k}") for k, v in enumerate(flat)]
 
     def applied(self, derivative: Derivative | None, may_capture: Any = None, inline: bool | None = True) -> Any:
         """Return the results of the op, in the form in which the function returns them."""
         apply = composed(self.leaves, self.outputs, self.what, derivative, inline, may_capture)
-        return unflatten(self.form, iter(apply(self.values)))
+        return unflat(self.form, iter(apply(self.values)))
 
 
-def nested(forms: Sequence[Structure], leaves: Sequence[Any]) -> list[Any]:
+def nested(forms: Sequence[Form], leaves: Sequence[Any]) -> list[Any]:
     """Return arguments of these structures with the next leaves."""
     given = iter(leaves)
-    return [unflatten(form, given) for form in forms]
+    return [unflat(form, given) for form in forms]
 
 
 def with_static(arguments: Sequence[Any], static: Sequence[Any], places: Sequence[int]) -> list[Any]:
@@ -174,8 +174,8 @@ class CustomRule(Derivative):
 
     function: Any
     static: tuple[_Static, ...]
-    forms: tuple[Structure, ...]
-    form: Structure
+    forms: tuple[Form, ...]
+    form: Form
     count: int
 
     @property
@@ -214,7 +214,7 @@ class VjpRule(CustomRule):
             raise TypeError(f"{own.what}: fwd returned {shown(found)}; expected a pair (results, residuals)")
         self._require_results(found[0], outputs)
         sent = [T.zeros_like(o) if g is None else g for o, g in zip(outputs, cotangents, strict=True)]
-        pulled = own.bwd(*self.given, found[1], unflatten(self.form, iter(sent)))
+        pulled = own.bwd(*self.given, found[1], unflat(self.form, iter(sent)))
         if not isinstance(pulled, (tuple, list)) or len(pulled) != len(self.forms):
             raise TypeError(
                 f"{own.what}: bwd returned {shown(pulled)}; expected a tuple of {len(self.forms)} cotangents, "
@@ -240,20 +240,20 @@ class VjpRule(CustomRule):
         for k, (value, output) in enumerate(zip(values, outputs, strict=True)):
             self.fitted(value, output, f"result {k} of fwd")
 
-    def _in_form(self, g: Any, form: Structure, k: int) -> list[Any]:
+    def _in_form(self, g: Any, form: Form, k: int) -> list[Any]:
         if g is None:
             return [None] * len(_leaves_of(form))
         try:
-            return in_form(g, form)
+            return in_form(g, form, anything=True)
         except (TypeError, KeyError):
             raise TypeError(
                 f"{self.function.what}: cotangent {k} of bwd is {shown(g)}; expected the form of argument {k}"
             ) from None
 
 
-def _leaves_of(form: Structure) -> list[Any]:
+def _leaves_of(form: Form) -> list[Any]:
     found: list[Any] = []
-    flatten(unflatten(form, _zeros()), found)
+    flat(unflat(form, _zeros()), found)
     return found
 
 
@@ -275,7 +275,7 @@ class JvpRule(CustomRule):
         if not isinstance(found, tuple) or len(found) != 2:
             raise TypeError(f"{own.what}: the rule returned {shown(found)}; expected a pair (results, tangents)")
         try:
-            values = in_form(found[1], self.form)
+            values = in_form(found[1], self.form, anything=True)
         except (TypeError, KeyError):
             raise TypeError(
                 f"{own.what}: the rule returned the tangents {shown(found[1])}; expected the form of the function's "
@@ -430,19 +430,19 @@ def checkpoint(
 def _with_recomputation(found: Any, policy: Callable[..., Any] | None) -> Any:
     """Return the results of a composition, applied with the derivative that computes its values again."""
     flat: list[Any] = []
-    form = flatten(found, flat)
+    form = symbolic_flat(found, flat)
     node: Apply = flat[0].owner
     op = node.op
     assert isinstance(op, Composed)
     rule = Recomputed(op.graph, policy)
-    return unflatten(form, iter(Apply(Composed(op.graph, op.called, rule, True), node.inputs, node.origin).outputs))
+    return unflat(form, iter(Apply(Composed(op.graph, op.called, rule, True), node.inputs, node.origin).outputs))
 
 
 def stop_gradient(x: Any) -> Any:
     """Return the values of `x`, a variable or nested lists, tuples and dicts of them, as constants to derivatives."""
     flat: list[Any] = []
-    form = flatten(x, flat)
-    return unflatten(form, iter([T.stop_gradient(tensor_of(v, "stop_gradient: x")) for v in flat]))
+    form = symbolic_flat(x, flat)
+    return unflat(form, iter([T.stop_gradient(tensor_of(v, "stop_gradient: x")) for v in flat]))
 
 
 def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
@@ -462,7 +462,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
     if not callable(fun):
         raise TypeError(f"linearize: expected a function of variables, got {shown(fun)}")
     flat: list[Any] = []
-    forms = [flatten(p, flat) for p in primals]
+    forms = [symbolic_flat(p, flat) for p in primals]
     same = T.ELEMENTWISE["identity"]
     at = [same(tensor_of(p, f"linearize: primal {k}")) for k, p in enumerate(flat)]
     for p in at:
@@ -470,7 +470,7 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
             raise TypeError(f"linearize: {describe(p)} is not differentiable; expected floats or complex numbers")
     found = fun(*nested(forms, at))
     results: list[Any] = []
-    form = flatten(found, results)
+    form = symbolic_flat(found, results)
     outputs = [tensor_of(r, f"linearize: result {k}") for k, r in enumerate(results)]
     duals = [TensorVariable(o.type) for o in outputs]
     floating = [k for k, o in enumerate(outputs) if o.type.kind in "fc"]
@@ -492,9 +492,9 @@ def linearize(fun: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[...
         pairs = [(g, t) for g, t in zip(pulled, moved, strict=True) if g is not None]
         ends = pull_back([g for g, _ in pairs], [t for _, t in pairs], duals)
         full = [T.zeros_like(o) if e is None else e for o, e in zip(outputs, ends, strict=True)]
-        return unflatten(form, iter(rebuild(full, dict(zero))))
+        return unflat(form, iter(rebuild(full, dict(zero))))
 
-    return unflatten(form, iter(outputs)), linear
+    return unflat(form, iter(outputs)), linear
 
 
 def _tangent(value: Any, primal: Variable, k: int) -> Variable:

@@ -27,7 +27,7 @@ from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
 from ..ops.shapes.lengths import lengths_of
 from ..record import record
-from ..tracing.nested import flatten, in_form, unflatten
+from ..tree import in_form, symbolic_flat, unflat
 from .scan import while_loop
 
 Solver = Callable[[Callable[[Any], Any], Any], Any]
@@ -120,13 +120,13 @@ class _Equation:
             raise TypeError(f"{what}: fn must be a function of the solution, got {shown(fn)}")
         self.fn, self.initial, self.what = fn, initial, what
         flat: list[Any] = []
-        self.form = flatten(initial, flat)
+        self.form = symbolic_flat(initial, flat)
         self.firsts: list[Any] = [_floating(v, f"{what}: initial") for v in flat]
         self.count = len(self.firsts)
         leaves: list[Variable] = [TensorVariable(v.type, name=v.name) for v in self.firsts]
         with comparing() as trace:
             trace.inside([(leaf, v, 0) for leaf, v in zip(leaves, self.firsts, strict=True)])
-            made = fn(unflatten(self.form, iter(leaves)))
+            made = fn(unflat(self.form, iter(leaves)))
         try:
             new = [as_tensor(v) for v in in_form(made, self.form)]
         except (TypeError, KeyError):
@@ -168,7 +168,7 @@ class _Equation:
         inside: list[Variable] = [TensorVariable(v.type) for v in (*values, *self.taken)]
         op = Composed(FunctionGraph(inside, inside[: self.count]), self.what, rule, True)
         fixed = [T.stop_gradient(v) for v in values]
-        return unflatten(self.form, iter(Apply(op, (*fixed, *self.taken)).outputs))
+        return unflat(self.form, iter(Apply(op, (*fixed, *self.taken)).outputs))
 
 
 def _over(graph: FunctionGraph, values: Sequence[Any], taken: Sequence[Variable]) -> list[Any]:
