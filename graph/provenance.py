@@ -21,10 +21,14 @@ from ..record.quoting import one_line
 
 
 class SourceLine(NamedTuple):
-    """One line of the user's program.  `str` is for people; the fields are exact."""
+    """One line of the user's program.  `str` is for people; the fields are exact.
+
+    `module`: the path of the module of a network that the line computes, such as "layer1.0.conv1", or empty.
+    """
 
     file: str
     line: int
+    module: str = ""
 
     @property
     def code(self) -> str:
@@ -35,8 +39,11 @@ class SourceLine(NamedTuple):
             return ""
 
     def __str__(self) -> str:
+        if not self.file:
+            return one_line(self.module)
         cell = _cell(self.file)
-        return f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
+        place = f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
+        return f"{place} ({one_line(self.module)})" if self.module else place
 
 
 def _shortest(file: str) -> str:
