@@ -24,10 +24,10 @@ from ...ops.core.tensor import TensorVariable, as_tensor
 from ...ops.shapes.specify import specify_shape
 from .building import Conversion, ConversionError
 from .calls import CompiledGraph, Given, Held, Known, Number, Permuted, Whole, runner
+from .decompositions import decompositions_of
 from .dtypes import Unsupported, array_of, require_plain, type_of
 from .settings import Settings, settings_of
 from .symbols import lengths
-from .table import found_for
 
 _compiled: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
 _number = itertools.count(1)
@@ -59,12 +59,6 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
         partition_fn=min_cut_rematerialization_partition, keep_inference_input_mutations=True,
     )  # fmt: skip
     return compiled(module, example_inputs)
-
-
-def decompositions_of() -> dict[Any, Any]:
-    """Return PyTorch's decompositions of the ops that have no converter here."""
-    every = torch._decomp.global_decomposition_table["post_autograd"]
-    return {op: f for op, f in every.items() if isinstance(op, torch._ops.OpOverload) and found_for(op) is None}
 
 
 def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Settings, phase: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from ... import ops as T
 from ...graph import SourceLine, Variable
 from ...graph.provenance import Origin, inheriting
 from ...ops.core.tensor import constant
+from ...ops.shapes.conditions import checked
 from . import symbols
 from .dtypes import Unsupported, array_of, as_dtype, require_plain
 from .performing import performed
@@ -36,19 +37,28 @@ class Conversion:
         self.order: Variable | None = None
         self.writes: dict[torch.fx.Node, Variable] = {}
         """The new value of each argument that the graph writes to."""
+        self.conditions: list[tuple[Variable, str]] = []
+        """What must be true when the graph runs that is being converted, with the message."""
         self._constants: dict[int, Any] = {}
 
     def graph(self, module: torch.fx.GraphModule, operands: Sequence[Any]) -> Any:
         """Return the outputs of a graph on these operands, in the nesting of its output node."""
         known: dict[torch.fx.Node, Any] = {}
         given = iter(operands)
+        around, self.conditions = self.conditions, []
+        try:
+            return self._graph(module, known, given)
+        finally:
+            self.conditions = around
+
+    def _graph(self, module: torch.fx.GraphModule, known: dict[torch.fx.Node, Any], given: Iterator[Any]) -> Any:
         with inheriting() as lines:
             for node in module.graph.nodes:
                 lines.origin = origin_of(node)
                 if node.op == "placeholder":
                     known[node] = next(given)
                 elif node.op == "output":
-                    return _mapped(node.args[0], known)
+                    return self._checked(_mapped(node.args[0], known))
                 elif node.op == "get_attr":
                     known[node] = self._attribute(module, node.target)
                 elif node.op == "call_function":
@@ -56,6 +66,16 @@ class Conversion:
                 else:
                     raise ConversionError(f"{described(node)}: expected a call of an op, got {node.op}")
         raise ConversionError("the graph has no output")
+
+    def _checked(self, found: Any) -> Any:
+        """Return the outputs of a graph; the first one stands on all conditions of the graph."""
+        if not self.conditions:
+            return found
+        values, form = pytree.tree_flatten(found)
+        place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), None)
+        for ok, text in self.conditions if place is not None else ():
+            values[place] = checked(values[place], ok, text, error=AssertionError)
+        return pytree.tree_unflatten(values, form)
 
     def performed(self, node: torch.fx.Node, operands: Mapping[torch.fx.Node, Any]) -> Any:
         """Return the results of a node that PyTorch runs.  Raises ConversionError if that is not allowed."""

@@ -19,9 +19,9 @@ from ...ops.core.tensor import TensorVariable, as_tensor, constant
 from ...ops.shapes.conditions import checked
 from ...record.cached import cached_property
 from .building import Conversion, ConversionError
+from .decompositions import export_decompositions
 from .dtypes import array_of, as_dtype, require_plain, tensor_of, type_of
 from .symbols import lengths
-from .table import found_for
 
 
 class TorchModel(ImportedModel):
@@ -94,7 +94,7 @@ def from_torch(
     """
     program = _exported(source, example_inputs, kwargs, dynamic_shapes)
     name = type(source).__name__ if isinstance(source, torch.nn.Module) else "model"
-    return _read(program.run_decompositions(decompositions()), name, strict)
+    return _read(program.run_decompositions(export_decompositions()), name, strict)
 
 
 def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any) -> Any:
@@ -113,19 +113,6 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
         raise TypeError("from_torch: a module needs example_inputs, a tuple of its arguments")
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs or ())
     return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
-
-
-def decompositions() -> Any:
-    """Return PyTorch's decompositions of the ops that have no converter here."""
-    table = torch.export.default_decompositions()
-    own = torch._decomp.global_decomposition_table["post_autograd"]
-    for op, decompose in own.items():
-        if isinstance(op, torch._ops.OpOverload) and op not in table:
-            table[op] = decompose
-    for op in list(table.keys()):
-        if found_for(op) is not None:
-            table.pop(op)
-    return table
 
 
 class _Reader:

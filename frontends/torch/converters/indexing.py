@@ -54,7 +54,9 @@ def index_select(call: Call, x: Any, dim: int, index: Any) -> Any:
 
 @converter("aten.gather")
 def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    return _row(x)[0] if x.ndim == 0 and index.ndim == 0 else _gathered(x, dim, as_dtype(index, "int64"))
+    if x.ndim and index.ndim != x.ndim:  # an index without elements
+        return filled(lengths(index), 0, x.dtype)
+    return x if x.ndim == 0 and index.ndim == 0 else _gathered(x, dim, as_dtype(index, "int64"))
 
 
 def _row(x: Any) -> Any:

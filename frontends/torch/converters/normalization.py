@@ -10,6 +10,7 @@ import numpy as np
 from .... import ops as T
 from ..dtypes import as_dtype
 from ..symbols import lengths
+from ..symbols import number as known
 from ..table import Call, converter
 from .creation import filled
 from .elementwise import number
@@ -113,7 +114,7 @@ def group_norm(
     call: Call, x: Any, weight: Any, bias: Any, n: Any, channels: Any, size: Any, groups: int, eps: float
 ) -> Any:
     own = lengths(x)
-    rows = T.reshape(x, (own[0], groups, -1))
+    rows = T.reshape(x, (own[0], groups, known(channels) * known(size) // groups))
     wide = as_dtype(rows, "float32") if x.dtype == "float16" else rows
     var, mean = moments(wide, [2], 0, True)
     inverse = number(1, var) / T.sqrt(var + number(eps, var))

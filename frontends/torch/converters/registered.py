@@ -1,10 +1,10 @@
 """All converters: importing this module registers them."""
 
-from . import attention, control, creation, elementwise, fourier, indexing, normalization, order, products
+from . import attention, conditions, control, creation, elementwise, fourier, indexing, normalization, order, products
 
 from . import recurrent, reductions, shapes, windows  # isort: skip
 
 __all__ = [
-    "attention", "control", "creation", "elementwise", "fourier", "indexing", "normalization", "order", "products",
+    "attention", "conditions", "control", "creation", "elementwise", "fourier", "indexing", "normalization", "order", "products",
     "recurrent", "reductions", "shapes", "windows",
 ]  # fmt: skip

@@ -238,6 +238,15 @@ def diagonal(call: Call, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) 
     return T.diagonal(x, offset, dim1 % x.ndim, dim2 % x.ndim)
 
 
+@converter("aten.diagonal_scatter")
+def diagonal_scatter(call: Call, x: Any, source: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    a, b = dim1 % x.ndim, dim2 % x.ndim
+    last = T.moveaxis(x, (a, b), (-2, -1))
+    along = T.arange(lengths(source)[-1])
+    rows, columns = along + max(-offset, 0), along + max(offset, 0)
+    return T.moveaxis(T.set_subtensor(last[..., rows, columns], as_dtype(source, x.dtype)), (-2, -1), (a, b))
+
+
 @converter("aten.tril", "aten.triu")
 def triangle(call: Call, x: Any, diagonal: int = 0) -> Any:
     return (T.tril if "tril" in str(call.node.target) else T.triu)(x, diagonal)
