@@ -188,6 +188,11 @@ def _argument(code: CodeType, given: Mapping[str, object], value: object) -> str
     return ""
 
 
+def modules_of(origin: Origin) -> tuple[str, ...]:
+    """The paths of the modules of a network that lines belong to, each once, in order."""
+    return tuple(dict.fromkeys(line.module for line in origin if line.module))
+
+
 def union(*origins: Origin) -> Origin:
     """The lines of several nodes together, each once, in order."""
     return tuple(dict.fromkeys(line for origin in origins for line in origin))

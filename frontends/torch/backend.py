@@ -95,7 +95,9 @@ class _Build:
         shared: dict[Any, SharedVariable] = {}
         terms: list[Any] = []
         for place, (node, value) in enumerate(zip(self.placeholders, values, strict=True)):
-            if isinstance(value, torch.Tensor):
+            if _is_token(node):
+                terms.append(None)
+            elif isinstance(value, torch.Tensor):
                 if place in static or node in self.mutated:
                     shared[node] = self._shared(node, place, value)
                     terms.append(shared[node])
@@ -161,7 +163,7 @@ class _Build:
         """Return the terms with a length of a tensor in the place of each symbolic number that is one."""
         known: dict[Any, Any] = {}
         for k, (term, value) in enumerate(zip(terms, values, strict=True)):
-            if not isinstance(value, torch.Tensor):
+            if not isinstance(value, torch.Tensor) or term is None:
                 continue
             wanted: list[Any] = lengths(term)
             for axis, n in enumerate(value.shape):
@@ -209,6 +211,12 @@ class _Build:
                 outputs.append(as_tensor(value) if ordered else T.dimshuffle(value, *order))
                 results.append(Whole() if ordered else Permuted(order))
         return outputs, results
+
+
+def _is_token(node: torch.fx.Node) -> bool:
+    """Return whether an argument of a graph is a token, which orders effects and has no value."""
+    effects = torch.ops.higher_order.with_effects
+    return bool(node.users) and all(user.target is effects and user.args[0] is node for user in node.users)
 
 
 def _order(value: torch.Tensor) -> list[int]:

@@ -10,12 +10,13 @@ import torch
 from torch.utils import _pytree as pytree
 
 from ... import ops as T
-from ...graph import SourceLine, Variable
-from ...graph.provenance import Origin, inheriting
+from ...graph import Variable
+from ...graph.provenance import inheriting
 from ...ops.core.tensor import constant
 from ...ops.shapes.conditions import checked
 from . import symbols
 from .dtypes import Unsupported, array_of, as_dtype, require_plain
+from .origins import described, origin_of
 from .performing import performed
 from .table import Call, found_for, name_of_op
 
@@ -37,8 +38,8 @@ class Conversion:
         self.order: Variable | None = None
         self.writes: dict[torch.fx.Node, Variable] = {}
         """The new value of each argument that the graph writes to."""
-        self.conditions: list[tuple[Variable, str]] = []
-        """What must be true when the graph runs that is being converted, with the message."""
+        self.conditions: list[tuple[Variable, str, type[Exception]]] = []
+        """What must be true when the graph runs that is being converted, with message and error."""
         self._constants: dict[int, Any] = {}
 
     def graph(self, module: torch.fx.GraphModule, operands: Sequence[Any]) -> Any:
@@ -73,8 +74,8 @@ class Conversion:
             return found
         values, form = pytree.tree_flatten(found)
         place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), None)
-        for ok, text in self.conditions if place is not None else ():
-            values[place] = checked(values[place], ok, text, error=AssertionError)
+        for ok, text, error in self.conditions if place is not None else ():
+            values[place] = checked(values[place], ok, text, error=error)
         return pytree.tree_unflatten(values, form)
 
     def performed(self, node: torch.fx.Node, operands: Mapping[torch.fx.Node, Any]) -> Any:
@@ -147,54 +148,3 @@ def _mapped(arguments: Any, known: Mapping[torch.fx.Node, Any]) -> Any:
 def leaves(value: Any) -> list[Any]:
     """Return the leaves of nested results."""
     return pytree.tree_leaves(value, is_leaf=lambda v: v is None)
-
-
-# --- the origin of a node
-
-
-def module_of(node: torch.fx.Node) -> str:
-    """Return the path of the module that a node belongs to, such as "layer1.0.conv1"; empty for the outermost one."""
-    stack = node.meta.get("nn_module_stack") or (node.meta.get("fwd_nn_module_stack") or {})
-    path = ""
-    for entry in stack.values():
-        path = entry[0] if isinstance(entry, tuple) else path
-    return plain_path(path)
-
-
-def plain_path(path: str) -> str:
-    """Return the path of a module as users write it: "layer1.0" for "L['self']._modules['layer1']._modules['0']"."""
-    for before, after in (("L['self'].", ""), ("L['self']", ""), ("L['fn'].", ""), ("_modules['", ""), ("']", "")):
-        path = path.replace(before, after)
-    return path
-
-
-def origin_of(node: torch.fx.Node) -> Origin:
-    """Return the user's line that made a node, with the path of its module; empty if the graph keeps none.
-
-    It is the innermost line outside PyTorch, else the innermost one.
-    """
-    places = []
-    lines = (node.meta.get("stack_trace") or "").splitlines()
-    for line in lines:
-        before, found, after = line.strip().partition('", line ')
-        if found and before.startswith('File "'):
-            number = after.partition(",")[0]
-            if number.isdigit():
-                places.append((before[len('File "') :], int(number)))
-    outside = [p for p in places if "/torch/" not in p[0].replace("\\", "/")]
-    chosen = (outside or places)[-1:]
-    module = module_of(node)
-    if not chosen:
-        return (SourceLine("", 0, module),) if module else ()
-    return (SourceLine(*chosen[0], module),)
-
-
-def described(node: torch.fx.Node) -> str:
-    """Return an op with its module and the user's line, for messages."""
-    parts = [name_of_op(node.target) if node.op == "call_function" else str(node.name)]
-    module, origin = module_of(node), origin_of(node)
-    if module:
-        parts.append(f"of {module}")
-    if origin and origin[0].file:
-        parts.append(f"({SourceLine(origin[0].file, origin[0].line)})")
-    return " ".join(parts)

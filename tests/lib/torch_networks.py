@@ -5,6 +5,7 @@ python -m tests.lib.torch_networks [NAME ...]
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 import warnings
@@ -69,38 +70,40 @@ def hugging_face_models() -> dict[str, Any]:
     """Return makers of models of `transformers` with small random configurations."""
     import transformers as t
 
-    small = {
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 64,
-        "vocab_size": 99,
-    }
-    ids = torch.randint(0, 99, (2, 11))
-    image = torch.rand(1, 3, 32, 32)
-    t5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 99}
+    heads = {"num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "hidden_size": 32}
+    small = {**heads, "vocab_size": 99}
+    grouped = {**small, "num_key_value_heads": 2, "use_cache": False}
+    patches = {"image_size": 32, "patch_size": 8}
+    ids, image = torch.randint(0, 99, (2, 11)), torch.rand(1, 3, 32, 32)
+    t5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 99, "use_cache": False}
     whisper = t.WhisperConfig(
         d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
         encoder_ffn_dim=64, decoder_ffn_dim=64, vocab_size=99, num_mel_bins=8, max_source_positions=20,
         pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
     )  # fmt: skip
-    clip = t.CLIPConfig(text_config={**small, "eos_token_id": 98}, vision_config={**small, "image_size": 32, "patch_size": 8},
-                        projection_dim=16)  # fmt: skip
+    clip = t.CLIPConfig(
+        text_config={**small, "eos_token_id": 98}, vision_config={**small, **patches}, projection_dim=16
+    )  # fmt: skip
+    distilled = t.DistilBertConfig(dim=32, n_layers=2, n_heads=4, hidden_dim=64, vocab_size=99)
+    gpt2 = t.GPT2Config(n_embd=32, n_layer=2, n_head=4, vocab_size=99, use_cache=False)
+    mamba = t.MambaConfig(hidden_size=32, num_hidden_layers=2, vocab_size=99, state_size=4, use_cache=False)
+    text, both = {"input_ids": ids}, {"input_ids": ids, "decoder_input_ids": ids[:, :5]}
+    sound = {"input_features": torch.rand(1, 8, 40), "decoder_input_ids": ids[:1, :5], "use_cache": False}
     cases: dict[str, Any] = {
-        "bert": (t.BertModel, t.BertConfig(**small), {"input_ids": ids}),
-        "roberta": (t.RobertaModel, t.RobertaConfig(**small), {"input_ids": ids}),
-        "distilbert": (t.DistilBertModel, t.DistilBertConfig(dim=32, n_layers=2, n_heads=4, hidden_dim=64, vocab_size=99), {"input_ids": ids}),
-        "gpt2": (t.GPT2LMHeadModel, t.GPT2Config(n_embd=32, n_layer=2, n_head=4, vocab_size=99, use_cache=False), {"input_ids": ids}),
-        "llama": (t.LlamaForCausalLM, t.LlamaConfig(**small, num_key_value_heads=2, use_cache=False), {"input_ids": ids}),
-        "mistral": (t.MistralForCausalLM, t.MistralConfig(**small, num_key_value_heads=2, use_cache=False), {"input_ids": ids}),
-        "qwen2": (t.Qwen2ForCausalLM, t.Qwen2Config(**small, num_key_value_heads=2, use_cache=False), {"input_ids": ids}),
-        "gpt_neox": (t.GPTNeoXForCausalLM, t.GPTNeoXConfig(**small, use_cache=False), {"input_ids": ids}),
-        "t5": (t.T5Model, t.T5Config(**t5, use_cache=False), {"input_ids": ids, "decoder_input_ids": ids[:, :5]}),
-        "vit": (t.ViTModel, t.ViTConfig(**{k: v for k, v in small.items() if k != "vocab_size"}, image_size=32, patch_size=8), {"pixel_values": image}),
-        "whisper": (t.WhisperModel, whisper, {"input_features": torch.rand(1, 8, 40), "decoder_input_ids": ids[:1, :5], "use_cache": False}),
+        "bert": (t.BertModel, t.BertConfig(**small), text),
+        "roberta": (t.RobertaModel, t.RobertaConfig(**small), text),
+        "distilbert": (t.DistilBertModel, distilled, text),
+        "gpt2": (t.GPT2LMHeadModel, gpt2, text),
+        "llama": (t.LlamaForCausalLM, t.LlamaConfig(**grouped), text),
+        "mistral": (t.MistralForCausalLM, t.MistralConfig(**grouped), text),
+        "qwen2": (t.Qwen2ForCausalLM, t.Qwen2Config(**grouped), text),
+        "gpt_neox": (t.GPTNeoXForCausalLM, t.GPTNeoXConfig(**small, use_cache=False), text),
+        "t5": (t.T5Model, t.T5Config(**t5), both),
+        "vit": (t.ViTModel, t.ViTConfig(**heads, **patches), {"pixel_values": image}),
+        "whisper": (t.WhisperModel, whisper, sound),
         "clip": (t.CLIPModel, clip, {"input_ids": ids[:1], "pixel_values": image}),
-        "mamba": (t.MambaModel, t.MambaConfig(hidden_size=32, num_hidden_layers=2, vocab_size=99, state_size=4, use_cache=False), {"input_ids": ids}),
-    }  # fmt: skip
+        "mamba": (t.MambaModel, mamba, text),
+    }
 
     def maker(kind: Any, config: Any, named: Any) -> Any:
         return lambda: (kind(config), named)
@@ -121,7 +124,9 @@ def difference(model: torch.nn.Module, given: Any, **options: Any) -> tuple[floa
     worst = 0.0
     for a, b in zip(found, wanted, strict=True):
         if isinstance(b, torch.Tensor) and b.numel():
-            worst = max(worst, float((a - b).abs().max() / b.abs().max().clamp_min(1e-30)))
+            unlike = not torch.equal(torch.isfinite(a), torch.isfinite(b)) or not bool(torch.isfinite(b).any())
+            away = torch.nan_to_num(a - b, nan=0.0).abs().max() / torch.nan_to_num(b).abs().max().clamp_min(1e-30)
+            worst = max(worst, math.inf if unlike else float(away))
     return worst, made.remarks
 
 

@@ -32,6 +32,10 @@ FLOATS: dict[str, Callable[..., Any]] = {
     "special_bessel_y0": T.special.y0, "special_bessel_y1": T.special.y1, "special_entr": T.special.entr,
     "atan2": T.arctan2, "special_zeta": T.special.zeta, "special_xlog1py": T.special.xlog1py, "xlogy": T.xlogy,
     "special_ndtr": T.special.ndtr, "igamma": T.special.gammainc, "igammac": T.special.gammaincc,
+    "special_modified_bessel_i0": T.special.i0, "special_modified_bessel_i1": T.special.i1,
+    "special_modified_bessel_k0": T.special.k0, "special_modified_bessel_k1": T.special.k1,
+    "special_scaled_modified_bessel_k0": T.special.k0e, "special_scaled_modified_bessel_k1": T.special.k1e,
+    "special_airy_ai": T.special.airyai,
     "rad2deg": T.rad2deg, "deg2rad": T.deg2rad, "copysign": T.copysign, "sinc": T.sinc,
 }  # fmt: skip
 """Functions whose operands of integers become floats of the default dtype."""
@@ -142,11 +146,13 @@ def div(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
 
 
 def _no_zero(a: Any, b: Any) -> Any:
-    """Return divisors of integers; the call raises ZeroDivisionError for a zero among them."""
-    nonzero = T.all(T.ne(b, number(0, b)))
+    """Return divisors of integers; the call raises ZeroDivisionError if it divides by a zero."""
     if isinstance(b, Constant) and np.all(b.data):
         return b
-    return Check("integer division by zero", "ZeroDivisionError")(b, nonzero)
+    divided = T.ne(b, number(0, b))
+    if None in a.type.shape or 0 in a.type.shape:  # without elements nothing is divided
+        divided = T.logical_or(divided, T.ne(a, a))
+    return Check("integer division by zero", "ZeroDivisionError")(b, T.all(divided))
 
 
 def _towards_zero(a: Any, b: Any) -> Any:

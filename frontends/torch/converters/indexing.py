@@ -178,3 +178,43 @@ def embedding_bag(
         as_dtype(r, d) if tuple(s) != (0,) else filled([0], 0, d) for r, d, s in zip(rest, dtypes[1:], shapes[1:])
     ]
     return (total, *fitted)
+
+
+@converter("aten.masked_scatter")
+def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
+    """The elements of the source stand one after the other where the mask is true."""
+    shape = lengths(x)
+    mask = T.broadcast_to(as_dtype(mask, "bool"), shape) if mask.type.shape != x.type.shape or mask.ndim == 0 else mask
+    flat, source = T.reshape(mask, (-1,)), T.reshape(as_dtype(source, x.dtype), (-1,))
+    if source.type.shape[0] in (0, None):
+        return NotImplemented
+    order = T.cumsum(as_dtype(flat, "int64"), 0) - constant(np.array(1, np.int64))
+    found = T.reshape(source[T.where(flat, order, constant(np.array(0, np.int64)))], shape)
+    return T.where(mask, found, x)
+
+
+@converter("aten.masked_select")
+def masked_select(call: Call, x: Any, mask: Any) -> Any:
+    if call.meta(0).shape != call.meta(1).shape:
+        return NotImplemented
+    return x[as_dtype(mask, "bool")] if x.ndim else NotImplemented
+
+
+@converter("aten.scatter_reduce.two")
+def scatter_reduce(
+    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Sums and means; the other reductions run in PyTorch."""
+    if reduce not in ("sum", "mean") or x.ndim == 0 or index.ndim == 0 or (reduce == "mean" and x.type.kind != "f"):
+        return NotImplemented
+    index = as_dtype(index, "int64")
+    place = _along(index, dim % x.ndim)
+    source = as_dtype(source, x.dtype)[tuple(slice(None, n) for n in lengths(index))]
+    start = x if include_self else T.set_subtensor(x[place], T.zeros_like(source))
+    total = T.inc_subtensor(start[place], source)
+    if reduce == "sum":
+        return total
+    ones = filled(lengths(x), 1, x.dtype)
+    ones = ones if include_self else T.set_subtensor(ones[place], T.zeros_like(source))
+    counts = T.inc_subtensor(ones[place], T.ones_like(source))
+    return total / T.maximum(counts, number(1, counts))

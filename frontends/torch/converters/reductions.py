@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .... import ops as T
-from ..dtypes import as_dtype, name_of
+from ..dtypes import as_dtype
 from ..symbols import count, lengths
 from ..table import Call, converter
 from .elementwise import number
@@ -211,6 +211,16 @@ def numel(call: Call, x: Any) -> Any:
     return count(x)
 
 
-def names_of(dtypes: Sequence[Any]) -> list[str]:
-    """Return our names of PyTorch's dtypes."""
-    return [name_of(d) for d in dtypes]
+@converter("aten._cdist_forward")
+def distances(call: Call, a: Any, b: Any, order: float, compute_mode: Any) -> Any:
+    """Distances of all pairs of rows."""
+    away = T.abs(T.expand_dims(a, -2) - T.expand_dims(b, -3))
+    if order == 2:
+        return T.sqrt(T.sum(T.square(away), axis=-1))
+    if order == 1:
+        return T.sum(away, axis=-1)
+    if math.isinf(order):
+        return T.max(away, axis=-1) if (a.type.shape[-1] or 0) > 0 else NotImplemented
+    if order == 0:
+        return T.sum(as_dtype(T.ne(away, number(0, away)), away.dtype), axis=-1)
+    return T.pow(T.sum(T.pow(away, number(order, away)), axis=-1), number(1 / order, away))
