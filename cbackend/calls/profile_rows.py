@@ -54,7 +54,8 @@ def rows(program: Program, at: int = 0) -> list[StepProfile]:
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=unmarked(site.node.op).class_name,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
-            modules=modules_of(site.node.origin), strided=() if number in inner | indifferent else _strided(site), bodies=bodies.get(number, ()),
+            modules=modules_of(site.node.origin),
+            strided=() if number in inner | indifferent else _strided(site), bodies=bodies.get(number, ()),
             **_of_region(site),
         )
         for number, (text, site, names) in enumerate(zip(texts(program), program.sites, ran, strict=False))

@@ -51,7 +51,8 @@ def timm_models() -> dict[str, Any]:
         "coat_lite_tiny", "convit_tiny", "xcit_nano_12_p16_224", "crossvit_tiny_240", "tf_efficientnetv2_b0",
         "dla46_c", "hrnet_w18_small", "res2net50_14w_8s", "seresnext26d_32x4d", "skresnet18", "repvgg_a0",
         "semnasnet_075", "spnasnet_100", "vovnet39a", "dpn48b", "darknet17", "cspresnet50", "nfnet_l0",
-        "visformer_tiny", "swinv2_cr_tiny_ns_224", "volo_d1_224", "twins_svt_small", "tnt_s_legacy_patch16_224", "rexnet_100",
+        "visformer_tiny", "swinv2_cr_tiny_ns_224", "volo_d1_224", "twins_svt_small", "tnt_s_legacy_patch16_224",
+        "rexnet_100",
     )  # fmt: skip
 
     def maker(name: str) -> Any:
@@ -150,10 +151,8 @@ def main(names: list[str]) -> None:
             print(f"{name}: FAILS {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue
         good += worst <= 1e-4
-        print(
-            f"{name}: {worst:.1e} {'' if worst <= 1e-4 else 'DIFFERS'} {time.process_time() - start:.0f} s {remarks[:2]}",
-            flush=True,
-        )
+        spent, verdict = time.process_time() - start, "" if worst <= 1e-4 else "DIFFERS"
+        print(f"{name}: {worst:.1e} {verdict} {spent:.0f} s {remarks[:2]}", flush=True)
     print(f"{good} of {len(chosen)} within 1e-4")
 
 

@@ -390,8 +390,8 @@ def view_as_complex(call: Call, x: Any) -> Any:
 # --- primitives: operands of one dtype
 
 PRIMITIVES = (
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not", "bitwise_or",
-    "bitwise_xor", "ceil", "conj", "conj_physical", "cos", "cosh", "digamma", "div", "eq", "erf", "erfc", "exp", "exp2",
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "ceil", "conj", "conj_physical", "cos", "cosh", "digamma", "div", "eq", "erf", "erfc", "exp", "exp2",
     "expm1", "floor", "fmax", "fmin", "fmod", "frexp", "gcd", "ge", "gt", "hypot", "igamma", "igammac", "imag",
     "isfinite", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "maximum", "minimum", "mul", "ne", "neg",
     "nextafter", "pow", "real", "reciprocal", "remainder", "round", "rsqrt", "sign", "signbit", "sin", "sinh", "sqrt",

@@ -5,6 +5,6 @@ from . import attention, conditions, control, creation, elementwise, fourier, in
 from . import recurrent, reductions, shapes, windows  # isort: skip
 
 __all__ = [
-    "attention", "conditions", "control", "creation", "elementwise", "fourier", "indexing", "normalization", "order", "products",
-    "recurrent", "reductions", "shapes", "windows",
+    "attention", "conditions", "control", "creation", "elementwise", "fourier", "indexing", "normalization", "order",
+    "products", "recurrent", "reductions", "shapes", "windows",
 ]  # fmt: skip
