@@ -116,7 +116,7 @@ class _Build:
             compiled.run = self._freezing(compiled, outputs, results, options)
         else:
             compiled.function = function(self.inputs, outputs, updates or None, on_unused_input="ignore", **options)
-            compiled.run = runner(compiled.function, self.passed, self.held, results, len(outputs) == 1)
+            compiled.run = runner(compiled.function, self.passed, self.held, results)
         for line in conversion.remarks:
             notice(line)
         _compiled.add(compiled)
@@ -134,7 +134,7 @@ class _Build:
                 compiled.function = freeze(outputs, inputs=self.inputs, **options)
             else:
                 compiled.function = quantize(outputs, self._samples(), inputs=self.inputs, **options)
-            compiled.run = runner(compiled.function, self.passed, (), results, len(outputs) == 1)
+            compiled.run = runner(compiled.function, self.passed, (), results)
             return compiled.run(args)
 
         return first

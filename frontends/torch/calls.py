@@ -73,7 +73,7 @@ class Held:
 
 
 def runner(
-    function: Any, passed: Sequence[tuple[int, bool]], held: Sequence[Held], results: Sequence[Any], single: bool
+    function: Any, passed: Sequence[tuple[int, bool]], held: Sequence[Held], results: Sequence[Any]
 ) -> Callable[[list[Any]], list[Any]]:
     """Return the call of a function.
 
@@ -106,8 +106,6 @@ def runner(
         found = function(*arrays)
         for h in mutated:
             h.give_back()
-        if single:
-            found = (found,)
         if as_is:
             return [from_numpy(asarray(v)) for v in found]
         given = iter(found)

@@ -164,6 +164,8 @@ class _Reader:
             held = self.program.constants[spec.target]
             require_plain(held)
             return constant(array_of(held))
+        if spec.kind is InputKind.TOKEN:  # it orders effects, and has no value
+            return None
         raise ConversionError(f"the input {spec.arg.name} is {spec.kind.name.lower()}, expected tensors and numbers")
 
 
@@ -220,7 +222,7 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
                 places.append(None)
             else:
                 places.append((value,))
-        else:
+        elif spec.kind is not OutputKind.TOKEN:
             raise ConversionError(f"{name} changes its input {spec.target}; return the new value instead")
     spec = program.call_spec
 

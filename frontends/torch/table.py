@@ -84,7 +84,7 @@ def converter(*names: str) -> Callable[[Converter], Converter]:
 def name_of_op(target: Any) -> str:
     """Return the name of an op with its overload ("aten.add.Tensor"), or of a Python function."""
     schema = getattr(target, "_schema", None)
-    if schema is None:
+    if schema is None:  # a higher-order op has no schema; its name is "torch.ops.higher_order.cond"
         return f"{getattr(target, '__module__', '')}.{getattr(target, '__name__', target)}"
     return f"{schema.name.replace('::', '.')}.{schema.overload_name or 'default'}"
 

@@ -11,25 +11,15 @@ from ....control.scan import scan, while_loop
 from ....ops.core.tensor import as_tensor
 from ..dtypes import as_dtype
 from ..symbols import number as known
-from ..table import CONVERTERS, Call
+from ..table import Call, converter
 from .attention import scale_of
-
-
-def _higher(name: str) -> Any:
-    """Register the converter of a higher-order op."""
-
-    def register(function: Any) -> Any:
-        CONVERTERS[name] = function
-        return function
-
-    return register
 
 
 def _flat(found: Any) -> list[Any]:
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
-@_higher("torch._higher_order_ops.cond.cond")
+@converter("torch.ops.higher_order.cond")
 def cond_(call: Call, condition: Any, then: Any, otherwise: Any, operands: Sequence[Any] = ()) -> Any:
     if isinstance(condition, bool):
         return tuple(_flat(call.conversion.graph(then if condition else otherwise, operands)))
@@ -41,7 +31,7 @@ def cond_(call: Call, condition: Any, then: Any, otherwise: Any, operands: Seque
     return tuple(cond(test, branch(then), branch(otherwise)))
 
 
-@_higher("torch._higher_order_ops.while_loop.while_loop")
+@converter("torch.ops.higher_order.while_loop")
 def while_(call: Call, goes_on: Any, body: Any, carried: Sequence[Any], additional: Sequence[Any] = ()) -> Any:
     firsts = [as_tensor(v) for v in carried]
     rest = list(additional)
@@ -56,7 +46,7 @@ def while_(call: Call, goes_on: Any, body: Any, carried: Sequence[Any], addition
     return tuple(while_loop(condition, step, firsts))
 
 
-@_higher("torch._higher_order_ops.scan.scan")
+@converter("torch.ops.higher_order.scan")
 def scan_(
     call: Call, body: Any, firsts: Sequence[Any], sequences: Sequence[Any], additional: Sequence[Any] = ()
 ) -> Any:
@@ -74,7 +64,7 @@ def scan_(
     return (*(f[-1] for f in found[:count]), *found[count:])
 
 
-@_higher("torch._higher_order_ops.flex_attention.flex_attention")
+@converter("torch.ops.higher_order.flex_attention")
 def flex_attention(
     call: Call, q: Any, k: Any, v: Any, score: Any, mask: Any, scale: Any, options: Any, *captured: Sequence[Any]
 ) -> Any:

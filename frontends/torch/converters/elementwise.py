@@ -409,10 +409,8 @@ OTHER_PRIMITIVES = {
 
 def _register_primitives() -> None:
     for name, other in (*((n, n) for n in PRIMITIVES), *OTHER_PRIMITIVES.items()):
-        found = next(
-            (CONVERTERS[n] for n in (f"aten.{other}", f"aten.{other}.Tensor", f"aten.{other}.self") if n in CONVERTERS),
-            None,
-        )
+        names = (f"aten.{other}{overload}" for overload in ("", ".Tensor", ".self"))
+        found = next((CONVERTERS[n] for n in names if n in CONVERTERS), None)
         if found is None:
             raise LookupError(f"prims.{name} has no converter under aten.{other}")
         CONVERTERS[f"prims.{name}"] = found
