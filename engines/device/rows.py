@@ -13,6 +13,7 @@ import numpy as np
 
 from ...cbackend.program.program import Call, Host, Loop
 from ...graph import FunctionGraph, Names
+from ...graph.provenance import modules_of
 from ...profiling import RunProfile, StepProfile
 from ...profiling.copies import Copies
 from ...profiling.run import COLUMNS
@@ -80,7 +81,7 @@ def _rows_of_nodes(schedule: Schedule, engine: str, copies: list[Copies]) -> lis
         found.append(StepProfile(
             text, _kernel(section, schedule), tuple(map(str, node.origin)), op=type(node.op).__name__,
             dtype=node.outputs[0].dtype, reads=_inputs(section, schedule.program.graph, names), has_body=kind == LOOP,
-            engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own,
+            engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own, modules=modules_of(node.origin),
         ))  # fmt: skip
     return found
 
