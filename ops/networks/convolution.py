@@ -233,8 +233,8 @@ def _conj(x: Variable) -> Variable:
 def input_gradient(op: Convolution, g: Variable, w: Variable, own: Sequence[Any]) -> TensorVariable:
     """Return the cotangent of `x`, of lengths `own`, for the cotangent `g` of `op(x, w)`.
 
-    It is g convolved with the flipped kernels.  With a stride, every phase of x has kernels of its own; where dilations or
-    unknown kernels forbid that, g is spread out over zeros.
+    It is g convolved with the flipped kernels.  With a stride, every phase of x has kernels of its own; where dilations
+    or unknown kernels forbid that, g is spread out over zeros.
     """
     lengths = own[2:]
     kernels = flipped_kernels(op, w)
@@ -328,14 +328,15 @@ def conv2d(
 ) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, height, width) and w (outputs, channels / groups, height, width).
 
-    The conventions are PyTorch's: the kernels are not flipped; `bias` is a number an output; `stride` and `dilation`
-    are one integer or one an axis, known now; so is `padding`, of which each may be a pair (before, after), or "valid"
-    for none, or "same" for results of x's lengths, with strides ceil(length / stride), of which an odd rest goes behind,
-    with "same_lower" before.  Padding is zeros that are multiplied as other numbers are: a kernel's NaN or infinity
-    meets them as NaN.  Output o reads the channels of its group, one of `groups`.  Operands come to their joint dtype; float16 is computed in float32, and integers wrap
-    around.  With `out_dtype` they come to that dtype instead; integers of 8 bits with out_dtype="int32" are multiplied
-    as they are if the kernels are constants.  Raises TypeError for other ranks, bools and what is no integer,
-    ValueError for lengths that do not fit, and if products of 8 bits are so many that int32 could overflow.
+    The conventions are PyTorch's: the kernels are not flipped; `bias` is a number an output; `stride` and
+    `dilation` are one integer or one an axis, known now; so is `padding`, of which each may be a pair (before,
+    after), or "valid" for none, or "same" for results of x's lengths, or ceil(length / stride); an odd rest goes
+    behind, with "same_lower" before.  Padding is zeros that are multiplied as other numbers are: a kernel's NaN or
+    infinity meets them as NaN.  Output o reads the channels of its group, one of `groups`.  Operands come to their
+    joint dtype; float16 is computed in float32, and integers wrap around.  With `out_dtype` they come to that dtype
+    instead; integers of 8 bits with out_dtype="int32" are multiplied as they are if the kernels are constants.
+    Raises TypeError for other ranks, bools and what is no integer, ValueError for lengths that do not fit, and if
+    products of 8 bits are so many that int32 could overflow.
     """
     return _convolved("conv2d", 2, x, w, bias, stride, padding, dilation, groups, out_dtype)
 

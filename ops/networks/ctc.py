@@ -51,10 +51,13 @@ def ctc_loss(
             what = "floats" if kinds == "f" else "integers"
             raise TypeError(f"ctc_loss: {name} must be {what} of rank {rank}, got {describe(v)}")
     logs, labels, steps, counts = given
+    dtype = logs.dtype
+    logs = with_dtype(logs, "float32") if dtype == "float16" else logs
     if single:
         logs, labels = T.expand_dims(logs, 1), T.expand_dims(labels, 0)
         steps, counts = T.expand_dims(steps, 0), T.expand_dims(counts, 0)
     loss = alignment_loss(logs, labels, with_dtype(steps, "int64"), with_dtype(counts, "int64"), int(blank))
+    loss = with_dtype(loss, dtype)
     if zero_infinity:
         loss = T.switch(T.eq(loss, math.inf), T.constant(0, loss.dtype), loss)
     if reduction == "mean":

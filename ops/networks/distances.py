@@ -49,7 +49,7 @@ def pdist(x: TensorLike, p: float = 2.0) -> TensorVariable:
         raise ValueError(f"pdist: the number of rows must be known, got {describe(x)}; say it, as in shape=(8, None)")
     first, second = np.triu_indices(count, 1)
     difference = T.sub(x[first], x[second])
-    apart = T.any(T.ne(difference, 0), axis=1)
+    differ = T.any(T.ne(difference, 0), axis=1)
     # The differences of equal rows are replaced, so that no derivative divides by their norm, 0.
-    safe = T.switch(T.expand_dims(apart, 1), difference, T.constant(1, x.dtype))
-    return T.switch(apart, norm_along(safe, float(p), 1, False), T.constant(0, x.dtype))
+    safe = T.switch(T.expand_dims(differ, 1), difference, T.constant(1, x.dtype))
+    return T.switch(differ, norm_along(safe, float(p), 1, False), T.constant(0, x.dtype))

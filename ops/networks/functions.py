@@ -15,7 +15,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
-from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
+from ..core.checks import describe, normalize_axes, require_count, require_keepdims, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor

@@ -389,8 +389,8 @@ def cosine_embedding_loss(
     squares = T.mul(*(T.add(T.sum(T.square(v), axis=-1), 1e-12) for v in (a, b)))
     cosine = T.true_div(dot, T.sqrt(squares))
     zero = T.constant(0, a.dtype)
-    apart = T.switch(T.eq(t, -1), T.maximum(T.sub(cosine, margin), zero), zero)
-    return reduced("cosine_embedding_loss", T.switch(T.eq(t, 1), T.sub(1, cosine), apart), reduction)
+    opposed = T.switch(T.eq(t, -1), T.maximum(T.sub(cosine, margin), zero), zero)
+    return reduced("cosine_embedding_loss", T.switch(T.eq(t, 1), T.sub(1, cosine), opposed), reduction)
 
 
 def triplet_margin_loss(

@@ -33,16 +33,16 @@ def unfold(
     x = as_tensor(x)
     axes = _axes("unfold", x, 3)
     kernel = numbers_an_axis(kernel_size, axes, "unfold", "kernel_size")
-    apart = numbers_an_axis(dilation, axes, "unfold", "dilation")
+    dilations = numbers_an_axis(dilation, axes, "unfold", "dilation")
     around = numbers_an_axis(padding, axes, "unfold", "padding", least=0)
     steps = numbers_an_axis(stride, axes, "unfold", "stride")
     x = _padded(x, [(p, p) for p in around])
     images, channels, *lengths = lengths_of(x)
-    counts = _counts("unfold", lengths, kernel, apart, steps)
+    counts = _counts("unfold", lengths, kernel, dilations, steps)
     if math.prod(kernel) <= MOST_SLICES:
-        columns = T.stack([x[(..., *place)] for place in _places(kernel, counts, apart, steps)], axis=2)
+        columns = T.stack([x[(..., *place)] for place in _places(kernel, counts, dilations, steps)], axis=2)
     else:
-        columns = x[(slice(None), slice(None), *_indices(kernel, counts, apart, steps))]
+        columns = x[(slice(None), slice(None), *_indices(kernel, counts, dilations, steps))]
     return T.reshape(columns, (images, T.mul(channels, math.prod(kernel)), _product(counts)))
 
 
@@ -60,31 +60,31 @@ def fold(
     size = _lengths("fold", output_size, kernel_size)
     axes = len(size)
     kernel = numbers_an_axis(kernel_size, axes, "fold", "kernel_size")
-    apart = numbers_an_axis(dilation, axes, "fold", "dilation")
+    dilations = numbers_an_axis(dilation, axes, "fold", "dilation")
     around = numbers_an_axis(padding, axes, "fold", "padding", least=0)
     steps = numbers_an_axis(stride, axes, "fold", "stride")
     rows = x.type.shape[1]
     if rows is not None and rows % math.prod(kernel):
         raise ValueError(f"fold: axis 1 of {describe(x)} must be a multiple of {math.prod(kernel)}, the window")
-    return folded(x, size, kernel, apart, [(p, p) for p in around], steps)
+    return folded(x, size, kernel, dilations, [(p, p) for p in around], steps)
 
 
 def folded(
-    x: Any, size: Sequence[Any], kernel: Sequence[Any], apart: Sequence[int], around: Sequence[tuple[int, int]],
+    x: Any, size: Sequence[Any], kernel: Sequence[Any], dilations: Sequence[int], around: Sequence[tuple[int, int]],
     steps: Sequence[int],
 ) -> TensorVariable:  # fmt: skip
     """Return `fold` for checked arguments; the lengths of `kernel` may be scalars too."""
     images, channels = lengths_of(x)[0], T.floor_div(lengths_of(x)[1], _product(kernel))
     wide = [_plus(n, a + b) for n, (a, b) in zip(size, around, strict=True)]
-    counts = _counts("fold", wide, kernel, apart, steps)
+    counts = _counts("fold", wide, kernel, dilations, steps)
     columns = T.reshape(x, (images, channels, *kernel, *counts))
     total = T.zeros((images, channels, *wide), x.dtype)
     if all(isinstance(k, int) for k in kernel) and math.prod(kernel) <= MOST_SLICES:
         positions = itertools.product(*map(range, kernel))
-        for position, place in zip(positions, _places(kernel, counts, apart, steps), strict=True):
+        for position, place in zip(positions, _places(kernel, counts, dilations, steps), strict=True):
             total = T.inc_subtensor(total[(..., *place)], columns[(slice(None), slice(None), *position)])
     else:
-        at = _indices(kernel, counts, apart, steps)
+        at = _indices(kernel, counts, dilations, steps)
         total = T.inc_subtensor(total[(slice(None), slice(None), *at)], columns)
     if not any(a or b for a, b in around):
         return total
@@ -121,10 +121,10 @@ def _product(lengths: Sequence[Any]) -> Any:
     return total
 
 
-def _counts(name: str, lengths: Sequence[Any], kernel: Sequence[Any], apart: Any, steps: Any) -> list[Any]:
+def _counts(name: str, lengths: Sequence[Any], kernel: Sequence[Any], dilations: Any, steps: Any) -> list[Any]:
     """Return how many windows there are along each axis.  Raises ValueError where there is none."""
     found = []
-    for axis, (given, k, d, s) in enumerate(zip(lengths, kernel, apart, steps, strict=True)):
+    for axis, (given, k, d, s) in enumerate(zip(lengths, kernel, dilations, steps, strict=True)):
         n = given if isinstance(given, int) else _int_or_scalar(given)
         extent = d * (k - 1) + 1
         if isinstance(n, int) and isinstance(k, int) and extent > n:
@@ -133,19 +133,19 @@ def _counts(name: str, lengths: Sequence[Any], kernel: Sequence[Any], apart: Any
     return found
 
 
-def _places(kernel: Sequence[int], counts: Sequence[Any], apart: Any, steps: Any) -> list[tuple[slice, ...]]:
+def _places(kernel: Sequence[int], counts: Sequence[Any], dilations: Any, steps: Any) -> list[tuple[slice, ...]]:
     """Return for each position within a window the slices of its elements."""
     found = []
     for position in itertools.product(*map(range, kernel)):
-        firsts = [p * d for p, d in zip(position, apart, strict=True)]
+        firsts = [p * d for p, d in zip(position, dilations, strict=True)]
         found.append(tuple(slice(a, (c - 1) * s + (a + 1), s) for a, c, s in zip(firsts, counts, steps, strict=True)))
     return found
 
 
-def _indices(kernel: Sequence[Any], counts: Sequence[Any], apart: Any, steps: Any) -> list[Any]:
+def _indices(kernel: Sequence[Any], counts: Sequence[Any], dilations: Any, steps: Any) -> list[Any]:
     """Return for each axis the index of each element: (*kernel, *counts) together."""
     axes, found = len(kernel), []
-    for k, (own, count, d, s) in enumerate(zip(kernel, counts, apart, steps, strict=True)):
+    for k, (own, count, d, s) in enumerate(zip(kernel, counts, dilations, steps, strict=True)):
         within = T.reshape(T.arange(own), [-1 if j == k else 1 for j in range(2 * axes)])
         between = T.reshape(T.arange(count), [-1 if j == axes + k else 1 for j in range(2 * axes)])
         found.append(within * d + between * s)

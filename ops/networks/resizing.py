@@ -9,7 +9,7 @@ formulas, of `np` or of `T`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -128,7 +128,8 @@ def _require_mode(x: Any, axes: int, mode: str, align_corners: bool | None, anti
         axes_of = f"rank {wanted + 2}" if wanted else "rank 3 or more"
         raise TypeError(f'interpolate: mode "{mode}" takes x of {axes_of}, (images, channels, ...), got {describe(x)}')
     if x.type.kind not in ("iuf" if nearest else "f"):
-        raise TypeError(f'interpolate: mode "{mode}" takes {"real numbers" if nearest else "floats"}, got {describe(x)}')
+        numbers = "real numbers" if nearest else "floats"
+        raise TypeError(f'interpolate: mode "{mode}" takes {numbers}, got {describe(x)}')
     if align_corners is not None and (nearest or mode == "area"):
         raise ValueError(f'interpolate: align_corners goes with linear and cubic modes, got "{mode}"')
     if antialias and align_corners:

@@ -58,22 +58,23 @@ def _transposed(
     x, w, *biases = in_joint_dtype((x, w) if bias is None else (x, w, bias))
     parts = numbers_an_axis(groups, 1, name, "groups")[0]
     _require_operands(name, axes, x, w, parts)
-    steps, apart = (numbers_an_axis(v, axes, name, r) for v, r in ((stride, "stride"), (dilation, "dilation")))
+    steps, dilations = (numbers_an_axis(v, axes, name, r) for v, r in ((stride, "stride"), (dilation, "dilation")))
     extra = numbers_an_axis(output_padding, axes, name, "output_padding", least=0)
-    for o, s, d in zip(extra, steps, apart, strict=True):
+    for o, s, d in zip(extra, steps, dilations, strict=True):
         if o >= max(s, d):
             raise ValueError(f"{name}: output_padding must be less than the stride or the dilation, got {extra} for "
-                             f"{steps} and {apart}")  # fmt: skip
+                             f"{steps} and {dilations}")  # fmt: skip
     if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
         around = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
         if len(around) != axes:
             raise ValueError(f"{name}: padding has a number or pair for each of {axes} axes, got {padding}")
     else:
         around = [(p, p) for p in numbers_an_axis(padding, axes, name, "padding", least=0)]
-    y = transposed(x, w, steps, apart, parts, around, extra)
-    for axis, n in enumerate(y.type.shape[2:]):
-        if n is not None and n < 1:
+    for axis, (n, k) in enumerate(zip(x.type.shape[2:], w.type.shape[2:], strict=True)):
+        beyond = dilations[axis] * ((k or 1) - 1) + 1 + extra[axis] - sum(around[axis])
+        if None not in (n, k) and (n - 1) * steps[axis] + beyond < 1:
             raise ValueError(f"{name}: no positions are left on axis {axis + 2}: padding is {around}, x {describe(x)}")
+    y = transposed(x, w, steps, dilations, parts, around, extra)
     return y if not biases else T.add(y, _as_bias(name, biases[0], w, parts))
 
 
@@ -93,20 +94,19 @@ def _require_operands(name: str, axes: int, x: Any, w: Any, groups: int) -> None
 
 
 def transposed(
-    x: Any, w: Any, steps: Sequence[int], apart: Sequence[int], groups: int, around: Sequence[tuple[Any, Any]],
+    x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, around: Sequence[tuple[Any, Any]],
     extra: Sequence[int],
 ) -> TensorVariable:  # fmt: skip
     """Return the transposed convolution without a bias for checked arguments; `around` may be negative."""
-    op = Convolution(tuple(steps), tuple(apart), groups)
+    op = Convolution(tuple(steps), tuple(dilations), groups)
     known = w.type.shape[2:]
     if max(steps) == 1 and None not in known:
-        reach = [d * (k - 1) for d, k in zip(apart, known, strict=True)]
+        reach = [d * (k - 1) for d, k in zip(dilations, known, strict=True)]
         pairs = [(r - a, r - b + o) for r, (a, b), o in zip(reach, around, extra, strict=True)]
         return op(_resized(x, pairs), flipped_kernels(op, w))
     spots, kernel = lengths_of(x)[2:], lengths_of(w)[2:]
-    full = [
-        _int_or_scalar((n - 1) * s + d * (k - 1) + 1) for n, k, s, d in zip(spots, kernel, steps, apart, strict=True)
-    ]
+    several = zip(spots, kernel, steps, dilations, strict=True)
+    full = [_int_or_scalar((n - 1) * s + d * (k - 1) + 1) for n, k, s, d in several]
     y = input_gradient(op, x, w, (lengths_of(x)[0], T.mul(lengths_of(w)[1], groups), *full))
     return _resized(y, [(-a, o - b) for (a, b), o in zip(around, extra, strict=True)])
 

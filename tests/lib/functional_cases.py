@@ -28,7 +28,7 @@ class Case(NamedTuple):
 CASES: dict[str, Case] = {}
 
 
-def F():  # noqa: N802  # torch's usual name
+def F():  # torch's usual name
     import torch.nn.functional as functional
 
     return functional
@@ -292,11 +292,12 @@ case("multilabel_soft_margin_loss",
      torchs=lambda x, t, w, reduction: F().multilabel_soft_margin_loss(x, t, w, reduction=reduction))  # fmt: skip
 case("soft_margin_loss", lambda rng: ([normal(rng, 3, 4), rng.choice([-1.0, 1.0], (3, 4))], _reduction(rng)),
      constants=(1,))
-case("hinge_embedding_loss", lambda rng: ([normal(rng, 3, 4), rng.choice([-1.0, 1.0], (3, 4))], _reduction(rng)))
+case("hinge_embedding_loss", lambda rng: ([normal(rng, 3, 4), rng.choice([-1.0, 1.0], (3, 4))], _reduction(rng)),
+     constants=(1,))
 case("margin_ranking_loss", lambda rng: ([normal(rng, 4), normal(rng, 4), rng.choice([-1.0, 1.0], 4)],
                                          {"margin": 0.2, **_reduction(rng)}))  # fmt: skip
 case("cosine_embedding_loss", lambda rng: ([normal(rng, 4, 3), normal(rng, 4, 3), rng.choice([-1.0, 1.0], 4)],
-                                           {"margin": -0.3, **_reduction(rng)}))  # fmt: skip
+                                           {"margin": -0.3, **_reduction(rng)}), constants=(2,))  # fmt: skip
 case("triplet_margin_loss", lambda rng: ([normal(rng, 4, 3), normal(rng, 4, 3), normal(rng, 4, 3)],
                                          {"swap": bool(rng.integers(2)), "p": one_of(rng, 1.0, 2.0, 3.0),
                                           **_reduction(rng)}))  # fmt: skip

@@ -136,8 +136,9 @@ def _is_new(node: Node) -> bool:
 def _resampling(node: Node) -> Resampling:
     """The attributes of the node."""
     new = _is_new(node)
+    places = node.attr("coordinate_transformation_mode", "half_pixel" if new else "asymmetric")
     return Resampling(
-        node.attr("mode", "nearest"), node.attr("coordinate_transformation_mode", "half_pixel" if new else "asymmetric"),
+        node.attr("mode", "nearest"), places,
         node.attr("nearest_mode", "round_prefer_floor" if new else "floor"), node.attr("cubic_coeff_a", -0.75),
         bool(node.attr("antialias", 0)), bool(node.attr("exclude_outside", 0)), node.version >= 19,
     )  # fmt: skip
