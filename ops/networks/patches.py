@@ -11,7 +11,7 @@ from ..core.checks import describe
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import LengthLike, TensorLike
-from ..shapes.lengths import as_length, known_length, lengths_of
+from ..shapes.lengths import as_length, int_or_scalar, lengths_of
 from ..shapes.windows import no_window, numbers_an_axis
 from .convolution import _padded
 
@@ -102,12 +102,7 @@ def _lengths(name: str, size: Any, kernel: Any) -> list[Any]:
     several = list(size) if isinstance(size, (tuple, list)) else None
     if several is None:
         several = [size] * (len(kernel) if isinstance(kernel, (tuple, list)) else 2)
-    return [_int_or_scalar(as_length(n, f"{name}: output_size", 1)) for n in several]
-
-
-def _int_or_scalar(length: Any) -> Any:
-    known = known_length(length)
-    return length if known is None else known
+    return [int_or_scalar(as_length(n, f"{name}: output_size", 1)) for n in several]
 
 
 def _plus(a: Any, b: int) -> Any:
@@ -125,7 +120,7 @@ def _counts(name: str, lengths: Sequence[Any], kernel: Sequence[Any], dilations:
     """Return how many windows there are along each axis.  Raises ValueError where there is none."""
     found = []
     for axis, (given, k, d, s) in enumerate(zip(lengths, kernel, dilations, steps, strict=True)):
-        n = given if isinstance(given, int) else _int_or_scalar(given)
+        n = given if isinstance(given, int) else int_or_scalar(given)
         extent = d * (k - 1) + 1
         if isinstance(n, int) and isinstance(k, int) and extent > n:
             raise ValueError(f"{name}: {no_window(axis + 2, k, extent, n)}")

@@ -22,7 +22,7 @@ from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
-from ..shapes.lengths import as_length, known_length, lengths_of
+from ..shapes.lengths import as_length, int_or_scalar, lengths_of
 from .windows import adaptive_means
 
 __all__ = ["interpolate"]
@@ -113,7 +113,7 @@ def interpolate(
     dtype = x.dtype
     y: Any = with_dtype(x, "float32") if dtype == "float16" and by.mode != "nearest" else x
     for k, (length, scale) in enumerate(pairs):
-        own = _int_or_scalar(lengths_of(x)[2 + k])
+        own = int_or_scalar(lengths_of(x)[2 + k])
         if length is own or (isinstance(own, int) and length == own and scale == 1.0):
             continue
         y = resampled(y, Axis(2 + k, own, length, scale, None), by)
@@ -156,9 +156,9 @@ def _new_lengths(x: Any, axes: int, size: Any, factor: Any, recomputed: bool) ->
         raise ValueError(f"interpolate: {role} has one number for each of {axes} axes, got {shown(given)}")
     found: list[tuple[Any, Any]] = []
     for length, n in zip(lengths_of(x)[2:], several, strict=True):
-        own = _int_or_scalar(length)
+        own = int_or_scalar(length)
         if size is not None:
-            new = _int_or_scalar(as_length(n, "interpolate: size", 1))
+            new = int_or_scalar(as_length(n, "interpolate: size", 1))
             found.append((new, _ratio(new, own)))
             continue
         if isinstance(n, bool) or not isinstance(n, (int, float, np.integer, np.floating)) or n <= 0:
@@ -171,11 +171,6 @@ def _new_lengths(x: Any, axes: int, size: Any, factor: Any, recomputed: bool) ->
 
 def _ratio(new: Any, own: Any) -> Any:
     return new / own if isinstance(new, int) and isinstance(own, int) else T.true_div(float_of(new), float_of(own))
-
-
-def _int_or_scalar(length: Any) -> Any:
-    known = known_length(length)
-    return length if known is None else known
 
 
 # --- coordinates

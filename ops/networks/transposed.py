@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from ..core.checks import describe
 from ..core.namespace import T
 from ..core.operands import in_joint_dtype
-from ..core.tensor import TensorVariable
+from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
-from ..shapes.lengths import known_length, lengths_of
+from ..shapes.lengths import int_or_scalar, lengths_of
 from ..shapes.windows import numbers_an_axis
 from .convolution import Convolution, _as_bias, _padded, flipped_kernels, input_gradient
+from .patches import _product, folded
 
 __all__ = ["conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
@@ -106,9 +108,27 @@ def transposed(
         return op(_resized(x, pairs), flipped_kernels(op, w))
     spots, kernel = lengths_of(x)[2:], lengths_of(w)[2:]
     several = zip(spots, kernel, steps, dilations, strict=True)
-    full = [_int_or_scalar((n - 1) * s + d * (k - 1) + 1) for n, k, s, d in several]
-    y = input_gradient(op, x, w, (lengths_of(x)[0], T.mul(lengths_of(w)[1], groups), *full))
+    full = [int_or_scalar((n - 1) * s + d * (k - 1) + 1) for n, k, s, d in several]
+    if None not in known:
+        return _by_columns(x, w, steps, dilations, groups, full, around, extra)
+    y = input_gradient(op, x, w, (lengths_of(x)[0], T.mul(lengths_of(w)[1], groups), *map(as_tensor, full)))
     return _resized(y, [(-a, o - b) for (a, b), o in zip(around, extra, strict=True)])
+
+
+def _by_columns(
+    x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, full: Sequence[Any],
+    around: Sequence[tuple[Any, Any]], extra: Sequence[int],
+) -> TensorVariable:  # fmt: skip
+    """Return one product for each image and group, whose columns are added up where windows overlap."""
+    kernel, (images, channels, *spots) = w.type.shape[2:], lengths_of(x)
+    rows = T.reshape(w, (groups, T.floor_div(channels, groups), -1))
+    parts = T.reshape(x, (images, groups, T.floor_div(channels, groups), _product(spots)))
+    columns = T.matmul(T.swapaxes(rows, 1, 2), parts)
+    joined = T.reshape(columns, (images, T.mul(T.mul(lengths_of(w)[1], groups), math.prod(kernel)), _product(spots)))
+    cut = [(max(a, 0), max(b - o, 0)) for (a, b), o in zip(around, extra, strict=True)]
+    size = [int_or_scalar(T.sub(n, a + b)) for n, (a, b) in zip(full, cut, strict=True)]
+    y = folded(joined, size, kernel, dilations, cut, steps)
+    return _resized(y, [(max(-a, 0), max(o - b, 0)) for (a, b), o in zip(around, extra, strict=True)])
 
 
 def _resized(x: Any, pairs: Sequence[tuple[int, int]]) -> Any:
@@ -116,8 +136,3 @@ def _resized(x: Any, pairs: Sequence[tuple[int, int]]) -> Any:
     x = _padded(x, [(max(a, 0), max(b, 0)) for a, b in pairs])
     cut = [slice(-a if a < 0 else None, b if b < 0 else None) for a, b in pairs]
     return x[(slice(None), slice(None), *cut)] if any(c != slice(None) for c in cut) else x
-
-
-def _int_or_scalar(length: Any) -> Any:
-    known = known_length(length)
-    return length if known is None else T.constant(known, "int64")

@@ -13,10 +13,10 @@ from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import TensorLike
-from ..shapes.lengths import as_length, known_length, lengths_of
+from ..shapes.lengths import as_length, int_or_scalar, known_length, lengths_of
 from ..shapes.windows import numbers_an_axis
 from .functions import _as_float
-from .patches import _int_or_scalar, _product
+from .patches import _product
 from .pooling import POSITIONS, SumPool, Window
 
 __all__ = [
@@ -263,12 +263,12 @@ def _unpooled(
     around = numbers_an_axis(padding, axes, name, "padding", least=0)
     if output_size is None:
         each = zip(lengths_of(x)[2:], steps, around, sizes, strict=True)
-        wanted = [_int_or_scalar(T.sub(T.add(T.mul(T.sub(n, 1), s), k), 2 * p)) for n, s, p, k in each]
+        wanted = [int_or_scalar(T.sub(T.add(T.mul(T.sub(n, 1), s), k), 2 * p)) for n, s, p, k in each]
     else:
         given = list(output_size)[-axes:] if isinstance(output_size, (tuple, list)) else [output_size] * axes
         if len(given) != axes:
             raise ValueError(f"{name}: output_size has one number for each of {axes} axes, got {shown(output_size)}")
-        wanted = [_int_or_scalar(as_length(n, f"{name}: output_size", 1)) for n in given]
+        wanted = [int_or_scalar(as_length(n, f"{name}: output_size", 1)) for n in given]
     return unpooled(x, indices, wanted)
 
 

@@ -8,6 +8,7 @@ torch is imported where a case runs it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -34,9 +35,13 @@ def F():  # torch's usual name
     return functional
 
 
+def _called(space, name, *values, **options):
+    return getattr(space(), name)(*values, **options)
+
+
 def case(name, draw, ours=None, torchs=None, differentiable=True, constants=()):
-    ours = ours or (lambda *v, **o: getattr(T.nn, name)(*v, **o))
-    torchs = torchs or (lambda *v, **o: getattr(F(), name)(*v, **o))
+    ours = ours or functools.partial(_called, lambda: T.nn, name)
+    torchs = torchs or functools.partial(_called, F, name)
     CASES[name] = Case(draw, ours, torchs, differentiable, constants)
 
 
@@ -68,7 +73,8 @@ case("group_norm", lambda rng: ([normal(rng, 2, 6, 3, 2), normal(rng, 6), normal
      lambda x, w, b, num_groups: T.nn.group_norm(x, num_groups, w, b),
      lambda x, w, b, num_groups: F().group_norm(x, num_groups, w, b))  # fmt: skip
 case("instance_norm", lambda rng: ([normal(rng, 2, 3, 5, 2), normal(rng, 3), normal(rng, 3)], {}),
-     lambda x, w, b: T.nn.instance_norm(x, weight=w, bias=b), lambda x, w, b: F().instance_norm(x, weight=w, bias=b))  # fmt: skip
+     lambda x, w, b: T.nn.instance_norm(x, weight=w, bias=b),
+     lambda x, w, b: F().instance_norm(x, weight=w, bias=b))  # fmt: skip
 case("instance_norm_running",
      lambda rng: ([normal(rng, 2, 3, 5), normal(rng, 3), rng.uniform(1, 2, 3), normal(rng, 3), normal(rng, 3)], {}),
      lambda x, m, v, w, b: T.nn.instance_norm(x, m, v, w, b, use_input_stats=False),
@@ -127,7 +133,11 @@ def _pool(axes, average):
 
 
 def _ours_pool(name):
-    return lambda x, kernel_size, **options: getattr(T.nn, name)(x, kernel_size, **options)
+    return functools.partial(_pooled, name)
+
+
+def _pooled(name, x, kernel_size, **options):
+    return getattr(T.nn, name)(x, kernel_size, **options)
 
 
 for _axes in (1, 2, 3):
@@ -230,7 +240,7 @@ case("grid_sample", _grid)
 case("affine_grid", lambda rng: ([normal(rng, 2, 2, 3)], {"size": (2, 1, 3, one_of(rng, 1, 4)),
                                                            "align_corners": bool(rng.integers(2))}))  # fmt: skip
 case("affine_grid_of_volumes", lambda rng: ([normal(rng, 2, 3, 4)], {"size": (2, 1, 3, 4, 2)}),
-     lambda x, size: T.nn.affine_grid(x, size), lambda x, size: F().affine_grid(x, size, False))  # fmt: skip
+     T.nn.affine_grid, lambda x, size: F().affine_grid(x, size, False))  # fmt: skip
 
 # --- losses
 
@@ -242,7 +252,8 @@ def _reduction(rng):
 for _name in ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss"):
     case(_name, lambda rng: ([normal(rng, 3, 4), normal(rng, 3, 4)], _reduction(rng)))
 case("poisson_nll_loss_full", lambda rng: ([rng.uniform(0.2, 2, 6), rng.uniform(0, 5, 6)], {}),
-     lambda x, t: T.nn.poisson_nll_loss(x, t, False, True), lambda x, t: F().poisson_nll_loss(x, t, False, full=True))  # fmt: skip
+     lambda x, t: T.nn.poisson_nll_loss(x, t, False, True),
+     lambda x, t: F().poisson_nll_loss(x, t, False, full=True))  # fmt: skip
 case("gaussian_nll_loss", lambda rng: ([normal(rng, 3, 4), normal(rng, 3, 4),
                                         rng.uniform(0.2, 2, one_of(rng, (3, 4), (3,), (3, 1)))],
                                        {"full": bool(rng.integers(2)), **_reduction(rng)}))  # fmt: skip
@@ -282,7 +293,7 @@ case("cross_entropy", _entropy, constants=(2,))
 case("cross_entropy_of_distributions",
      lambda rng: ([normal(rng, 3, 5, 2), rng.uniform(0, 1, (3, 5, 2)), rng.uniform(0.5, 2, 5)],
                   {**_reduction(rng), "label_smoothing": one_of(rng, 0.0, 0.2)}),
-     lambda *v, **o: T.nn.cross_entropy(*v, **o), lambda *v, **o: F().cross_entropy(*v, **o))  # fmt: skip
+     T.nn.cross_entropy, lambda *v, **o: F().cross_entropy(*v, **o))  # fmt: skip
 case("multi_margin_loss", lambda rng: ([normal(rng, 3, 4), rng.integers(0, 4, 3)],
                                        {"p": one_of(rng, 1, 2), "margin": 0.7, **_reduction(rng)}))  # fmt: skip
 case("multilabel_margin_loss",
