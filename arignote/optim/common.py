@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops as T
 from ..graph import Variable
 from ..ops.core.checks import describe, shown
 from ..ops.core.operands import with_dtype
