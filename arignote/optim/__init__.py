@@ -1,9 +1,9 @@
 """Gradient descent: updates for `ag.function` from parameters and gradients.
 
-Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of
-pairs (shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared
-variable of the parameter's shape and dtype, zero at first).  Rates may be numbers or scalar expressions, such as those
-of schedules; both take the parameter's dtype.
+Every rule takes `parameters`, a list or a tree of shared variables, and `gradients`, as many expressions in the same
+form, and returns a list of pairs (shared variable, new value): one for each parameter, and one for each accumulator the
+rule keeps (a shared variable of the parameter's shape and dtype, zero at first).  Rates may be numbers or scalar
+expressions, such as those of schedules; both take the parameter's dtype.
 """
 
 from typing import TYPE_CHECKING

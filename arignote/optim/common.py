@@ -1,4 +1,4 @@
-"""What all rules of gradient descent share: checks of parameters and gradients, rates in a dtype, accumulators."""
+"""Parts of all rules of gradient descent: checks of parameters and gradients, rates in a dtype, accumulators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import tree
 from ..graph import Variable
 from ..ops.core.checks import describe, shown
 from ..ops.core.operands import with_dtype
@@ -35,9 +36,10 @@ def _checked(
     """The pairs (parameter, gradient).  Raises TypeError or ValueError for other arguments of `rule`, naming them."""
     fix = f"write ag.optim.{rule}(parameters, ag.grad(loss, parameters)) for a list of shared variables"
     for name, given in (("parameters", parameters), ("gradients", gradients)):
-        if isinstance(given, (Variable, Mapping, str)) or not isinstance(given, Iterable):
+        is_one = isinstance(given, (Variable, str)) or not (isinstance(given, Iterable) or tree.is_tree(given))
+        if is_one or given is None or isinstance(parameters, Mapping) < isinstance(given, Mapping):
             raise TypeError(f"{rule}: {name} is {_shown_value(given)}, expected a list; {fix}")
-    parameters, gradients = list(parameters), list(gradients)
+    parameters, gradients = _leaves(rule, parameters, gradients)
     if len(parameters) != len(gradients):
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
     for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
@@ -49,6 +51,16 @@ def _checked(
     for name, rate in rates.items():
         require_rate(rule, name, rate)
     return list(zip(parameters, gradients, strict=True))
+
+
+def _leaves(rule: str, parameters: Any, gradients: Any) -> tuple[list[Any], list[Any]]:
+    """Return the leaves of both trees.  Raises TypeError, with the path, if their structures differ."""
+    parameters = parameters if tree.is_tree(parameters) else list(parameters)
+    if isinstance(parameters, (list, tuple)) and not any(map(tree.is_tree, parameters)):
+        return list(parameters), list(gradients)
+    found: list[Any] = []
+    form = tree.flat(parameters, found)
+    return found, tree.in_form(gradients, form, f"{rule}: gradients")
 
 
 def _require_parameter(rule: str, n: int, p: Any) -> None:

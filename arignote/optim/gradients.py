@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import ops as T
+from .. import tree
 from ..graph import Variable
 from ..ops.core.checks import shown
 from ..ops.core.operands import with_dtype
@@ -14,54 +15,55 @@ from ..ops.core.tensor import as_tensor
 from .common import Gradients, Parameters, Updates, pairs_of, require_rate
 
 
-def _as_list(rule: str, gradients: Gradients) -> list[Any]:
-    """The gradients.  Raises TypeError for one of them alone."""
-    if isinstance(gradients, (Variable, Mapping, str)) or not isinstance(gradients, Iterable):
+def _leaves(rule: str, gradients: Any) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    """The gradients, and the function that gives others their form.  Raises TypeError for one of them alone."""
+    is_one = isinstance(gradients, (Variable, str)) or not (isinstance(gradients, Iterable) or tree.is_tree(gradients))
+    if is_one:
         raise TypeError(f"{rule}: gradients is {shown(gradients)}, expected a list, as ag.grad(loss, parameters) gives")
-    return [as_tensor(g) for g in gradients]
+    found: list[Any] = []
+    form = tree.flat(gradients if tree.is_tree(gradients) else list(gradients), found)
+    return [as_tensor(g) for g in found], lambda others: tree.unflat(form, iter(others))
 
 
-def clip_by_value(gradients: Gradients, limit: Any) -> list[Any]:
-    """Each element between -limit and limit."""
+def clip_by_value(gradients: Any, limit: Any) -> Any:
+    """Each element of a list or tree of gradients between -limit and limit, in the same form."""
     require_rate("clip_by_value", "limit", limit)
-    return [T.minimum(T.maximum(g, -b), b) for g, b in _bounded("clip_by_value", gradients, limit)]
+    found, formed = _leaves("clip_by_value", gradients)
+    bounds = [_like(limit, g) for g in found]
+    return formed([T.minimum(T.maximum(g, -b), b) for g, b in zip(found, bounds, strict=True)])
 
 
-def _bounded(rule: str, gradients: Gradients, limit: Any) -> list[tuple[Any, Any]]:
-    found = _as_list(rule, gradients)
-    return [(g, with_dtype(limit, g.dtype) if isinstance(limit, Variable) else limit) for g in found]
+def _like(bound: Any, g: Any) -> Any:
+    return with_dtype(bound, g.dtype) if isinstance(bound, Variable) else bound
 
 
-def clip_by_norm(gradients: Gradients, max_norm: Any, norm_type: float = 2.0) -> list[Any]:
-    """Each gradient scaled down to a norm of `max_norm` at most."""
+def clip_by_norm(gradients: Any, max_norm: Any, norm_type: float = 2.0) -> Any:
+    """Each gradient of a list or tree scaled down to a norm of `max_norm` at most, in the same form."""
     require_rate("clip_by_norm", "max_norm", max_norm)
-    pairs = _bounded("clip_by_norm", gradients, max_norm)
-    return [g * _factor(global_norm([g], norm_type), bound) for g, bound in pairs]
+    found, formed = _leaves("clip_by_norm", gradients)
+    return formed([g * _factor(global_norm([g], norm_type), _like(max_norm, g)) for g in found])
 
 
-def clip_by_global_norm(gradients: Gradients, max_norm: Any, norm_type: float = 2.0) -> list[Any]:
-    """All gradients scaled by one factor, so that the norm of all elements is `max_norm` at most.
+def clip_by_global_norm(gradients: Any, max_norm: Any, norm_type: float = 2.0) -> Any:
+    """A list or tree of gradients scaled by one factor, so that the norm of all elements is `max_norm` at most.
 
     The factor is max_norm / (norm + 1e-6), or 1, as in PyTorch.  Source: R. Pascanu, T. Mikolov and Y. Bengio, "On the
     difficulty of training recurrent neural networks", 2013.
     """
     require_rate("clip_by_global_norm", "max_norm", max_norm)
-    found = _as_list("clip_by_global_norm", gradients)
-    if not found:
-        return []
+    found, formed = _leaves("clip_by_global_norm", gradients)
     norm = global_norm(found, norm_type)
-    bound = with_dtype(max_norm, norm.dtype) if isinstance(max_norm, Variable) else max_norm
-    factor = _factor(norm, bound)
-    return [g * with_dtype(factor, g.dtype) for g in found]
+    factor = _factor(norm, _like(max_norm, norm))
+    return formed([g * with_dtype(factor, g.dtype) for g in found])
 
 
 def _factor(norm: Any, bound: Any) -> Any:
     return T.minimum(bound / (norm + 1e-6), 1)
 
 
-def global_norm(gradients: Gradients, norm_type: float = 2.0) -> Any:
+def global_norm(gradients: Any, norm_type: float = 2.0) -> Any:
     """The norm of all elements of all gradients: a scalar; `norm_type` may be infinite.  0 for no gradients."""
-    found, p = _as_list("global_norm", gradients), float(norm_type)
+    (found, _), p = _leaves("global_norm", gradients), float(norm_type)
     if not found:
         return T.constant(0.0)
     if p == math.inf:
@@ -72,10 +74,14 @@ def global_norm(gradients: Gradients, norm_type: float = 2.0) -> Any:
     return T.sqrt(total) if p == 2 else total ** (1 / p)
 
 
-def with_weight_decay(parameters: Parameters, gradients: Gradients, weight_decay: Any) -> list[Any]:
-    """g + weight_decay * p: the derivative of the loss plus weight_decay / 2 times the sum of p^2."""
-    pairs = pairs_of(parameters, gradients, "with_weight_decay", weight_decay=weight_decay)
-    return [g + decay * p for p, g, (decay,) in pairs]
+def with_weight_decay(parameters: Parameters, gradients: Gradients, weight_decay: Any) -> Any:
+    """g + weight_decay * p, in the form of the gradients.
+
+    That is the derivative of the loss plus weight_decay / 2 times the sum of p^2.
+    """
+    pairs = list(pairs_of(parameters, gradients, "with_weight_decay", weight_decay=weight_decay))
+    _, formed = _leaves("with_weight_decay", gradients)
+    return formed([g + decay * p for p, g, (decay,) in pairs])
 
 
 def in_groups(rule: Callable[..., Updates], groups: Sequence[Mapping[str, Any]], **common: Any) -> Updates:
@@ -97,7 +103,7 @@ def in_groups(rule: Callable[..., Updates], groups: Sequence[Mapping[str, Any]],
         if not isinstance(group, Mapping) or not {"parameters", "gradients"} <= set(group):
             raise TypeError(f'in_groups: group {k} is {shown(group)}, expected a dict with "parameters", "gradients" '
                             f"and options of the rule")  # fmt: skip
-        for p in group["parameters"]:
+        for p in tree.leaves(group["parameters"]):
             if seen.setdefault(p, k) != k:
                 raise ValueError(f"in_groups: {p.name or p.type} is in the groups {seen[p]} and {k}")
         updates += rule(**{**common, **group})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..control.along import along
 from ..core.checks import describe, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
@@ -85,13 +84,4 @@ def scattered(name: str, x: Any, places: Sequence[Any], updates: Any, reduction:
         part = x[tuple(places)]
         return T.set_subtensor(part, updates) if reduction == "none" else T.inc_subtensor(part, updates)
     function = {"mul": T.mul, "max": T.maximum, "min": T.minimum}[reduction]
-    flat, rest = T.broadcast_arrays(*places), lengths_of(x)[len(places) :]
-    rows = T.reshape(updates, (-1, *rest)) if updates.ndim else T.expand_dims(updates, 0)
-
-    def step(slices: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
-        update, *at = slices
-        part = states[0][tuple(at)]
-        return [T.set_subtensor(part, function(part, update))], []
-
-    (found,), _ = along(step, [rows, *(T.ravel(p) for p in flat)], [x])
-    return found  # type: ignore[no-any-return]
+    return T.combine_subtensor(x[tuple(places)], updates, function)

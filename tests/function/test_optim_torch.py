@@ -126,6 +126,8 @@ def test_clipping():
     each = T.evaluate(optim.clip_by_norm(gradients, 2.5), {})
     np.testing.assert_allclose(each[0], [1.5, -2], rtol=1e-6)
     np.testing.assert_allclose(each[1], [[2.5]], rtol=1e-6)
+    named = optim.clip_by_global_norm(dict(zip("ab", gradients)), 2.0)
+    np.testing.assert_allclose(named["b"].eval({}), [[4 * held[2.0]]], rtol=1e-12)
     p = ag.shared(np.array([1.0, 2.0]))
     decayed = optim.with_weight_decay([p], gradients[:1], 0.1)
     np.testing.assert_allclose(decayed[0].eval({}), [3.1, -3.8])
