@@ -7,7 +7,6 @@ from .core.namespace import missing as _missing
 
 if TYPE_CHECKING:
     from .networks.collected import *  # noqa: F403
-    from .networks.collected import __all__ as __all__
 else:
 
     def __getattr__(name: str) -> object:

@@ -75,14 +75,14 @@ def _attended(
     name: str, q: Any, k: Any, v: Any, mask: Any, causal: bool, past: Any, scale: Any, grouped: bool, dropout: Any,
     rng: Any,
 ) -> TensorVariable:  # fmt: skip
-    heads = None
+    heads: Any = None
     if grouped and min(x.ndim for x in (q, k, v)) < 3:
         raise TypeError(f"{name}: enable_gqa takes an axis of heads, the third from the end, got {describe(q)}")
     if grouped:
         heads, shared = lengths_of(q)[-3], lengths_of(k)[-3]
         q, mask = _in_groups(name, q, mask, heads, shared)
         k, v = T.expand_dims(k, -3), T.expand_dims(v, -3)
-    y = weighted(q, k, v, mask, causal, past, scale, dropout, rng)
+    y: TensorVariable = weighted(q, k, v, mask, causal, past, scale, dropout, rng)
     if not grouped:
         return y
     own = lengths_of(y)
@@ -181,8 +181,8 @@ def multi_head_attention(
         batch, count, _ = lengths_of(y)
         parts.append(T.swapaxes(T.reshape(y, (batch, count, heads, -1)), 1, 2))
     mask = _joint_mask(name, attn_mask, key_padding_mask, parts[0], heads)
-    found = weighted(*parts, mask, is_causal, 0, None, dropout_p, rng, need_weights)
-    y, shares = found if need_weights else (found, None)
+    found: Any = weighted(parts[0], parts[1], parts[2], mask, is_causal, 0, None, dropout_p, rng, need_weights)
+    y: Any = found[0] if need_weights else found
     batch, _, targets, _ = lengths_of(y)
     y = T.reshape(T.swapaxes(y, 1, 2), (batch, targets, -1))
     if out_proj_weight is not None:
@@ -190,7 +190,7 @@ def multi_head_attention(
     y = y if out_proj_bias is None else T.add(y, with_dtype(as_tensor(out_proj_bias), y.dtype))
     if not need_weights:
         return y
-    return y, (T.mean(shares, axis=1) if average_attn_weights else shares)
+    return y, (T.mean(found[1], axis=1) if average_attn_weights else found[1])
 
 
 def _operands_of_heads(name: str, *given: TensorLike) -> tuple[Any, Any, Any]:

@@ -2,24 +2,9 @@
 
 # ruff: noqa: F403
 
-from . import (
-    activations,
-    attending,
-    convolution,
-    ctc,
-    distances,
-    functions,
-    losses,
-    normalization,
-    patches,
-    places,
-    pooling,
-    recurrent,
-    resizing,
-    sampling,
-    transposed,
-    windows,
-)
+from sys import modules as _modules
+from typing import TYPE_CHECKING
+
 from .activations import *
 from .attending import *
 from .convolution import *
@@ -29,6 +14,8 @@ from .functions import *
 from .losses import *
 from .normalization import *
 from .patches import *
+from .phases import by_phase as by_phase
+from .phases import running_updates as running_updates
 from .places import *
 from .pooling import *
 from .recurrent import *
@@ -37,20 +24,11 @@ from .sampling import *
 from .transposed import *
 from .windows import *
 
-__all__: list[str] = []
-__all__ += activations.__all__
-__all__ += attending.__all__
-__all__ += convolution.__all__
-__all__ += ctc.__all__
-__all__ += distances.__all__
-__all__ += functions.__all__
-__all__ += losses.__all__
-__all__ += normalization.__all__
-__all__ += patches.__all__
-__all__ += places.__all__
-__all__ += pooling.__all__
-__all__ += recurrent.__all__
-__all__ += resizing.__all__
-__all__ += sampling.__all__
-__all__ += transposed.__all__
-__all__ += windows.__all__
+if not TYPE_CHECKING:  # type checkers follow the stars
+    _PARTS = [
+        "activations", "attending", "convolution", "ctc", "distances", "functions", "losses", "normalization",
+        "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed", "windows",
+    ]  # fmt: skip
+    __all__ = ["by_phase", "running_updates"]
+    for _part in _PARTS:
+        __all__ += _modules[f"{__package__}.{_part}"].__all__

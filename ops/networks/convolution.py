@@ -415,8 +415,8 @@ def padding_around(
     if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
         if len(padding) != axes:
             raise ValueError(f"{name}: padding has one number or pair for each of {axes} axes, got {shown(padding)}")
-        pairs = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
-        return [(before, after) for before, after in pairs]
+        each = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
+        return [(before, after) for before, after in each]
     return [(n, n) for n in numbers_an_axis(padding, axes, name, "padding", least=0)]
 
 

@@ -29,11 +29,11 @@ from ..shapes.getitem import take_along_axis
 from ..shapes.lengths import ShapeI, lengths_of
 from ..shapes.shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
 from ..writing import code
-from .phases import by_phase, running_updates
+from .phases import by_phase
 
 __all__ = [
-    "binary_crossentropy", "by_phase", "categorical_crossentropy", "dropout", "elu", "embedding", "gelu", "leaky_relu",
-    "log_softmax", "logsumexp", "one_hot", "relu", "running_updates", "sigmoid", "sigmoid_crossentropy", "silu",
+    "binary_crossentropy", "categorical_crossentropy", "dropout", "elu", "embedding", "gelu", "leaky_relu",
+    "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu",
     "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
 ]  # fmt: skip
 

@@ -199,7 +199,7 @@ def local_response_norm(
 
 
 def response_normalized(
-    x: Any, before: int, size: int, alpha: TensorLike, beta: TensorLike, k: TensorLike
+    x: Any, before: int, size: int, alpha: Any, beta: TensorLike, k: TensorLike
 ) -> TensorVariable:
     """Return `local_response_norm` whose windows of `size` channels begin `before` channels back."""
     after, channels = size - 1 - before, x.type.shape[1]

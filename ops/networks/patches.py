@@ -30,19 +30,19 @@ def unfold(
     TypeError for a rank below 3, ValueError where no window has room.  The rows are in PyTorch's order: channels, then
     positions within the window.
     """
-    x = as_tensor(x)
-    axes = _axes("unfold", x, 3)
+    given = as_tensor(x)
+    axes = _axes("unfold", given, 3)
     kernel = numbers_an_axis(kernel_size, axes, "unfold", "kernel_size")
     dilations = numbers_an_axis(dilation, axes, "unfold", "dilation")
     around = numbers_an_axis(padding, axes, "unfold", "padding", least=0)
     steps = numbers_an_axis(stride, axes, "unfold", "stride")
-    x = _padded(x, [(p, p) for p in around])
-    images, channels, *lengths = lengths_of(x)
+    wide: Any = _padded(given, [(p, p) for p in around])
+    images, channels, *lengths = lengths_of(wide)
     counts = _counts("unfold", lengths, kernel, dilations, steps)
     if math.prod(kernel) <= MOST_SLICES:
-        columns = T.stack([x[(..., *place)] for place in _places(kernel, counts, dilations, steps)], axis=2)
+        columns = T.stack([wide[(..., *place)] for place in _places(kernel, counts, dilations, steps)], axis=2)
     else:
-        columns = x[(slice(None), slice(None), *_indices(kernel, counts, dilations, steps))]
+        columns = wide[(slice(None), slice(None), *_indices(kernel, counts, dilations, steps))]
     return T.reshape(columns, (images, T.mul(channels, math.prod(kernel)), _product(counts)))
 
 

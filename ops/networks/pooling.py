@@ -413,9 +413,10 @@ MOST_TAPS = 32
 the same for all: this bounds the nodes of a graph, and no target may have another."""
 
 
-def first_maxima(pool: MaxPool, x: Any, numbers: Any) -> tuple[Any, Any]:
+def first_maxima(pool: Pool, x: Any, numbers: Any) -> tuple[Any, Any]:
     """Return the first maximum of each window and its number; a NaN wins, the last one, and padding (-1) loses."""
-    best = found = None
+    best: Any = None
+    found: Any = None
     for (part, _), (number, _) in zip(pool.taps(x), pool.taps(numbers), strict=True):
         if best is None:
             best, found = part, number

@@ -164,7 +164,7 @@ class _Stack:
                 raise TypeError(f"{self.name}: weights[{k}] must be (W, U) or (W, U, b, c), matrices and vectors, got "
                                 f"{', '.join(map(describe, layer)) or shown(given)}")  # fmt: skip
             rows, hidden = layer[0].type.shape[0], layer[1].type.shape[1]
-            if None not in (rows, hidden) and rows != gates * hidden:
+            if rows is not None and hidden is not None and rows != gates * hidden:
                 raise ValueError(f"{self.name}: weights[{k}]: W has {rows} rows, expected {gates} times {hidden}, the "
                                  f"columns of U")  # fmt: skip
             layers.append(layer)

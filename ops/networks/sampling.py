@@ -47,7 +47,7 @@ def grid_sample(
     return with_dtype(sampled(x, grid, mode, padding_mode, bool(align_corners)), dtype)
 
 
-def sampled(x: Any, grid: Any, mode: str, border: str, corners: bool) -> TensorVariable:
+def sampled(x: Any, grid: Any, mode: str, border: str, corners: bool) -> Any:
     """Return `grid_sample` for checked arguments and any number of axes; x in the dtype of the result."""
     own = lengths_of(x)[2:]
     places = [_place(grid[..., len(own) - 1 - k], n, corners) for k, n in enumerate(own)]
@@ -64,7 +64,7 @@ def sampled(x: Any, grid: Any, mode: str, border: str, corners: bool) -> TensorV
             weight = w[c] if weight is None else T.mul(weight, w[c])
         part = T.mul(_gathered(x, at, border, corners), T.expand_dims(with_dtype(weight, x.dtype), 1))
         total = part if total is None else T.add(total, part)
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 def _place(g: Any, length: Any, corners: bool) -> Any:

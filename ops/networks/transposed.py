@@ -67,7 +67,8 @@ def _transposed(
             raise ValueError(f"{name}: output_padding must be less than the stride or the dilation, got {extra} for "
                              f"{steps} and {dilations}")  # fmt: skip
     if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
-        around = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
+        pairs = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
+        around = [(before, after) for before, after in pairs]
         if len(around) != axes:
             raise ValueError(f"{name}: padding has a number or pair for each of {axes} axes, got {padding}")
     else:
@@ -76,7 +77,7 @@ def _transposed(
         beyond = dilations[axis] * ((k or 1) - 1) + 1 + extra[axis] - sum(around[axis])
         if None not in (n, k) and (n - 1) * steps[axis] + beyond < 1:
             raise ValueError(f"{name}: no positions are left on axis {axis + 2}: padding is {around}, x {describe(x)}")
-    y = transposed(x, w, steps, dilations, parts, around, extra)
+    y: TensorVariable = transposed(x, w, steps, dilations, parts, around, extra)
     return y if not biases else T.add(y, _as_bias(name, biases[0], w, parts))
 
 
@@ -98,7 +99,7 @@ def _require_operands(name: str, axes: int, x: Any, w: Any, groups: int) -> None
 def transposed(
     x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, around: Sequence[tuple[Any, Any]],
     extra: Sequence[int],
-) -> TensorVariable:  # fmt: skip
+) -> Any:  # fmt: skip
     """Return the transposed convolution without a bias for checked arguments; `around` may be negative."""
     op = Convolution(tuple(steps), tuple(dilations), groups)
     known = w.type.shape[2:]
@@ -118,7 +119,7 @@ def transposed(
 def _by_columns(
     x: Any, w: Any, steps: Sequence[int], dilations: Sequence[int], groups: int, full: Sequence[Any],
     around: Sequence[tuple[Any, Any]], extra: Sequence[int],
-) -> TensorVariable:  # fmt: skip
+) -> Any:  # fmt: skip
     """Return one product for each image and group, whose columns are added up where windows overlap."""
     kernel, (images, channels, *spots) = w.type.shape[2:], lengths_of(x)
     rows = T.reshape(w, (groups, T.floor_div(channels, groups), -1))

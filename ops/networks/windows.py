@@ -30,14 +30,14 @@ __all__ = [
 
 def global_avg_pool(x: TensorLike) -> TensorVariable:
     """The mean of each channel of x (images, channels, positions ...); the axes of positions stay, of length 1."""
-    x = _of_positions("global_avg_pool", as_tensor(x))
-    return T.mean(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+    given = _of_positions("global_avg_pool", as_tensor(x))
+    return T.mean(given, axis=tuple(range(2, given.ndim)), keepdims=True)
 
 
 def global_max_pool(x: TensorLike) -> TensorVariable:
     """The greatest number of each channel of x (images, channels, positions ...); axes of length 1 stay."""
-    x = _of_positions("global_max_pool", as_tensor(x))
-    return T.max(x, axis=tuple(range(2, x.ndim)), keepdims=True)
+    given = _of_positions("global_max_pool", as_tensor(x))
+    return T.max(given, axis=tuple(range(2, given.ndim)), keepdims=True)
 
 
 def _of_positions(name: str, x: Any, axes: int = 0) -> Any:
@@ -103,12 +103,12 @@ def _ends(length: Any, size: int) -> tuple[Any, Any]:
 def _mean_weights(length: Any, size: int, dtype: str) -> Any:
     """Return the matrix (length, size) whose column is 1 / count in the window, else 0."""
     starts, stops = _ends(length, size)
-    known = isinstance(starts, np.ndarray)
-    places = (np.arange(known_length(length)) if known else T.arange(length))[:, None]
-    lib: Any = np if known else T
+    known = known_length(length)
+    places = (T.arange(length) if known is None else np.arange(known))[:, None]
+    lib: Any = T if known is None else np
     inside = lib.logical_and(lib.greater_equal(places, starts), lib.less(places, stops))
     weights = lib.where(inside, 1.0 / (stops - starts), 0.0)
-    return constant(weights.astype(dtype)) if known else with_dtype(weights, dtype)
+    return with_dtype(weights, dtype) if known is None else constant(weights.astype(dtype))
 
 
 def adaptive_max_pool1d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any:
@@ -132,7 +132,8 @@ def adaptive_max_pool3d(x: TensorLike, output_size: Any, return_indices: bool = 
 def _adaptive_max(name: str, axes: int, x: Any, output_size: Any, return_indices: bool) -> Any:
     x = _of_positions(name, as_tensor(x), axes)
     sizes = _sizes(name, axes, output_size)
-    values, places = x, []
+    values: Any = x
+    places: list[Any] = []
     for k in reversed(range(axes)):
         size = sizes[k]
         length = lengths_of(x)[2 + k]
