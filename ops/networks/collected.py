@@ -2,9 +2,9 @@
 
 # ruff: noqa: F403
 
-from sys import modules as _modules
 from typing import TYPE_CHECKING
 
+from .. import networks as _networks
 from .activations import *
 from .attending import *
 from .convolution import *
@@ -25,10 +25,10 @@ from .transposed import *
 from .windows import *
 
 if not TYPE_CHECKING:  # type checkers follow the stars
-    _PARTS = [
+    _PARTS = (
         "activations", "attending", "convolution", "ctc", "distances", "functions", "losses", "normalization",
         "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed", "windows",
-    ]  # fmt: skip
+    )  # fmt: skip
     __all__ = ["by_phase", "running_updates"]
     for _part in _PARTS:
-        __all__ += _modules[f"{__package__}.{_part}"].__all__
+        __all__ += getattr(_networks, _part).__all__
