@@ -182,9 +182,9 @@ def multi_head_attention(
         parts.append(T.swapaxes(T.reshape(y, (batch, count, heads, -1)), 1, 2))
     mask = _joint_mask(name, attn_mask, key_padding_mask, parts[0], heads)
     found: Any = weighted(parts[0], parts[1], parts[2], mask, is_causal, 0, None, dropout_p, rng, need_weights)
-    y: Any = found[0] if need_weights else found
-    batch, _, targets, _ = lengths_of(y)
-    y = T.reshape(T.swapaxes(y, 1, 2), (batch, targets, -1))
+    heads_first = found[0] if need_weights else found
+    batch, _, targets, _ = lengths_of(heads_first)
+    y = T.reshape(T.swapaxes(heads_first, 1, 2), (batch, targets, -1))
     if out_proj_weight is not None:
         y = T.dot(y, T.transpose(with_dtype(as_tensor(out_proj_weight), y.dtype)))
     y = y if out_proj_bias is None else T.add(y, with_dtype(as_tensor(out_proj_bias), y.dtype))

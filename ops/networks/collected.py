@@ -10,6 +10,7 @@ from .attending import *
 from .convolution import *
 from .ctc import *
 from .distances import *
+from .dropping import *
 from .functions import *
 from .losses import *
 from .normalization import *
@@ -26,8 +27,8 @@ from .windows import *
 
 if not TYPE_CHECKING:  # type checkers follow the stars
     _PARTS = (
-        "activations", "attending", "convolution", "ctc", "distances", "functions", "losses", "normalization",
-        "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed", "windows",
+        "activations", "attending", "convolution", "ctc", "distances", "dropping", "functions", "losses",
+        "normalization", "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed", "windows",
     )  # fmt: skip
     __all__ = ["by_phase", "running_updates"]
     for _part in _PARTS:

@@ -208,8 +208,8 @@ def test_torch_takes_these_steps(name):
         loss.backward()
         return loss
 
-    for _ in range(40):
+    for _ in range(20):
         optimizer.step(closure)
         rows.append(np.concatenate([v.detach().numpy().ravel() for v in given]))
     rule, options = RULES[name]
-    np.testing.assert_allclose(trained(rule, 40, **options)[0], rows, rtol=1e-8)
+    np.testing.assert_allclose(trained(rule, 20, **options)[0], rows, rtol=1e-8)

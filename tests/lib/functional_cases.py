@@ -330,6 +330,9 @@ def _alignment(rng):
 case("ctc_loss", _alignment, lambda x, *v, **o: T.nn.ctc_loss(T.log_softmax(x, -1), *v, **o),
      lambda x, *v, **o: F().ctc_loss(F().log_softmax(x, -1), *v, **o))  # fmt: skip
 
+case("linear", lambda rng: ([normal(rng, 2, 3, 4), normal(rng, 5, 4), normal(rng, 5)], {}))
+case("bilinear", lambda rng: ([normal(rng, 2, 3), normal(rng, 2, 4), normal(rng, 5, 3, 4), normal(rng, 5)], {}))
+
 # --- attention and loops
 
 

@@ -202,6 +202,32 @@ def test_losses_that_labels_do_not_fit():
     assert T.nn.ctc_loss(*given, zero_infinity=True).eval({}) == 0
 
 
+def test_functions_that_draw():
+    """Whole channels are dropped, means and variances kept, draws of classes follow their probabilities."""
+    stream, value = T.random.RandomStream(3), np.random.default_rng(0).normal(size=(40, 50, 4))
+    logits = np.log(np.broadcast_to([0.2, 0.5, 0.3], (4000, 3)))
+    x, y = T.tensor3("x"), T.matrix("y")
+    soft, hard = (T.nn.gumbel_softmax(y, 0.5, hard, rng=stream) for hard in (False, True))
+    drawn = [
+        T.nn.dropout1d(x, 0.25, stream), T.nn.alpha_dropout(x, 0.25, stream), T.nn.rrelu(x, 0.1, 0.3, stream),
+        T.nn.feature_alpha_dropout(x, 0.25, stream), soft, hard, ag.grad(T.sum(hard * np.arange(3.0)), y),
+    ]  # fmt: skip
+    channels, alpha, noisy, features, shares, classes, slopes = ag.function([x, y], drawn)(value, logits)
+    kept = channels[..., 0] != 0
+    np.testing.assert_allclose(channels, np.where(kept[..., None], value / 0.75, 0), rtol=1e-12)
+    assert abs(kept.mean() - 0.75) < 0.03
+    for found in (alpha, features):
+        assert abs(found.mean()) < 0.05 and abs(found.var() - 1) < 0.1
+    low = (features == features[..., :1]).all(axis=2)
+    assert abs(low.mean() - 0.25) < 0.03
+    ratio = (noisy / value)[value < 0]
+    assert 0.1 <= ratio.min() < 0.105 and 0.295 < ratio.max() <= 0.3
+    np.testing.assert_allclose(shares.sum(1), 1)
+    assert set(classes.ravel().round(9)) == {0, 1}
+    np.testing.assert_allclose(classes.mean(0), [0.2, 0.5, 0.3], atol=0.03)
+    assert np.abs(slopes).max() > 0
+
+
 X, M = T.tensor("x", shape=(2, 4, 6, 6)), T.matrix("m")
 
 
@@ -253,6 +279,9 @@ X, M = T.tensor("x", shape=(2, 4, 6, 6)), T.matrix("m")
         (lambda: T.nn.multi_head_attention(X[0], X[0], X[0], 4, np.ones((18, 6))), ValueError, "no multiple of num_h"),
         (lambda: T.nn.lstm(X[0], []), TypeError, "lstm: weights must be a list"),
         (lambda: T.nn.lstm(X[0], [(np.ones((8, 6)), np.ones((8, 3)))]), ValueError, "W has 8 rows, expected 4 times 3"),
+        (lambda: T.nn.linear(M, X), TypeError, r"linear: w must be \(outputs, features\) or a vector"),
+        (lambda: T.nn.dropout2d(M, 0.5, None), TypeError, "dropout2d: x must be of rank 4"),
+        (lambda: T.nn.dropout2d(X, 0.5, None), TypeError, "dropout2d: rng is None; expected a stream"),
         (lambda: T.nn.rnn(X[0], [(M, M)], nonlinearity="gelu"), ValueError, "nonlinearity must be"),
     ],
 )  # fmt: skip
@@ -290,6 +319,7 @@ def held_values():
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch's
 def test_held_values_are_those_of_torch():
     pytest.importorskip("torch")
     assert json.loads(held_values()).keys() == HELD.keys()
@@ -300,6 +330,7 @@ def test_held_values_are_those_of_torch():
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore::UserWarning")  # torch's
 @pytest.mark.parametrize("seed", range(8))
 def test_torch_agrees_on_drawn_arguments(seed):
     """Compiled values and gradients are those of torch."""
