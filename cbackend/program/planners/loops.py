@@ -110,9 +110,9 @@ def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bo
     p.needed.add(output)
     if None not in lengths and not grows:
         return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
-    told = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
+    known = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
     buffer = p.buffer()
-    return Array(buffer, output.dtype, told, (), True, (buffer,)), True
+    return Array(buffer, output.dtype, known, (), True, (buffer,)), True
 
 
 def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
