@@ -88,6 +88,10 @@ class Executable:
             return None
         return self._caller.native_bound(binding.inputs, binding.outputs, result, other)
 
+    def low_level(self, kind: str) -> tuple[Any, Any] | None:
+        """Return the C function and the user data of a low-level callable of SciPy; None if a call needs Python."""
+        return self._caller.low_level(kind)
+
     @cached_property
     def c_file(self) -> CFile:
         """Return the C file, and the lines that belong to each node."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...cbackend.program.program import Call, Host, Loop
 from ...graph import FunctionGraph, Names
+from ...graph.provenance import modules_of
 from ...profiling import RunProfile, StepProfile
 from ...profiling.bodies import BodyProfile, counters_of
 from ...profiling.copies import Copies
@@ -127,6 +128,7 @@ def _rows_of_nodes(
             text, _kernel(section, schedule), tuple(map(str, node.origin)), op=type(node.op).__name__,
             dtype=node.outputs[0].dtype, reads=_inputs(section, schedule.program.graph, names), has_body=kind == LOOP,
             engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own, bodies=bodies,
+            modules=modules_of(node.origin),
         ))  # fmt: skip
     return found
 

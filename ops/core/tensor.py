@@ -20,6 +20,7 @@ from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
+from .foreign import as_array
 from .interpret import evaluate_and_update
 from .namespace import T
 from .numpy_calls import call_function, call_ufunc
@@ -419,6 +420,7 @@ def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     if dtype is not None and type(value) in _NUMBERS_OF_PYTHON:
         return _frozen(np.array(value, dtype=dtype_name(dtype)), name)
+    value = as_array(value)
     try:
         data = np.array(value, order="C", subok=False)
     except ValueError:

@@ -16,8 +16,10 @@ from typing import Any
 
 from ....graph import Apply, Dim, Variable
 from ....graph.dims import atoms, fold, opaque_dims
+from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
-from ....ops.control.scan_ops import Scan, While
+from ....ops.control.scan_ops import Scan
+from ....ops.control.while_ops import Recorded, While
 from ..outcome import Outcome
 from ..planner import Planner
 from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
@@ -62,6 +64,12 @@ def plan_cond(p: Planner, node: Apply) -> None:
     condition = p.read(node.inputs[0])
     p.steps.append(Choice(p.site, bodies, condition, tuple(operands), tuple(kept), tuple(results), tuple(made)))
     _put(p, node, results)
+
+
+def plan_composed(p: Planner, node: Apply) -> None:
+    """Plan the graph of a composition in its place."""
+    assert isinstance(node.op, Composed)
+    p.expand(node, node.op.expand(node.inputs))
 
 
 def _by_rows(p: Planner, array: Array) -> Array:
@@ -117,5 +125,7 @@ def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
 PLANNERS = {
     Scan: plan_scan,
     While: plan_scan,
+    Recorded: plan_scan,
     Cond: plan_cond,
+    Composed: plan_composed,
 }
