@@ -199,7 +199,7 @@ def _prepared(variable: TensorVariable) -> tuple[list[Variable], dict[Variable, 
     names = {name: v for name, v in dict(vars(main)).items() if isinstance(v, Variable)} if main else {}
     wishes = wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")})
     own = tuple(o.name for node in toposort([variable]) for o in node.outputs)
-    return _form(variable, tuple(wishes.items()), own, optdb.query(simplifying.QUERY))
+    return _form(variable, tuple(wishes.items()), own, optdb.query(simplifying.QUERY))  # type: ignore[arg-type]  # identity hashes it
 
 
 TensorVariable._shown_form = _prepared  # type: ignore[assignment]
