@@ -3,7 +3,7 @@
 An array of the input's dtype and rank is taken as it is, whatever its strides; of a subclass, only its numbers count,
 except that masked arrays are refused.  Other dtypes are converted where
 nothing is lost; Python numbers and lists take the input's dtype.  Messages name function, argument, expectation, what
-came, and the mend.
+came, and the fix.
 """
 
 from __future__ import annotations

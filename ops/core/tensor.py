@@ -324,6 +324,10 @@ class TensorConstant(TensorVariable, Constant):
         return f"{self.name + ' = ' if self.name else ''}{value}: {self.type}"
 
 
+_LONGEST_BRIEF = 48
+"""Most characters of an operand in a line of a message."""
+
+
 class TensorOp(Op):
     """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
 
@@ -354,6 +358,18 @@ class TensorOp(Op):
             return self.code(output, speaker)
         except written.Unwritten:
             return written.of_class(self, output, speaker)
+
+    def brief(self, output: Variable, operands: Sequence[str]) -> str:
+        """Return a call or an index as Python, such as `zeros((3, 4))` and `x[:, 1:]`; other ops by their names."""
+        plain = super().brief(output, operands)
+        if not self.spelling and type(self).code is TensorOp.code:
+            return plain
+        speaker = written.Speaker()
+        assert output.owner is not None
+        speaker.codes.update((i, (t, written.ATOM)) for i, t in zip(output.owner.inputs, operands, strict=True))
+        text, level = self.written(output, speaker)
+        is_readable = level == written.ATOM and len(text) <= _LONGEST_BRIEF and "...." not in text
+        return text if is_readable else plain
 
     def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
         """Return the outputs over `inputs` in simpler ops, if the op is made of them."""
