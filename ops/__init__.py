@@ -129,8 +129,9 @@ else:
         distributions = _import_module(".distributions", __name__)  # not at once: few programs use them
         if name == "distributions":
             return distributions
+        array_api = _import_module(".array_api", __name__) if name in ("array_api", "__all__") else None
         if name == "array_api":
-            return _import_module(".array_api", __name__)
+            return array_api
         if name != "__all__":
             inner = {"nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special}
             return _missing(name, inner | {"distributions": distributions})

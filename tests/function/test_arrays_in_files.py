@@ -169,7 +169,7 @@ def test_damaged_files_load_or_are_refused(tmp_path):
 
 @pytest.mark.long
 def test_many_damaged_files(tmp_path):
-    damage(tmp_path, 50_000, 2)
+    damage(tmp_path, 10_000, 2)
 
 
 @pytest.mark.parametrize("tree, kind, message", [
