@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from .errors import ndtri
+from .gammas import gamma_factor, incomplete_gamma
 from .parts import (
     divided_parts,
     exp_parts,
@@ -21,7 +22,7 @@ from .parts import (
     times_parts,
     two_sum,
 )
-from .scalars import digamma_of, exp, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, scalar, sqrt
+from .scalars import digamma_of, exp, expm1, fabs, floor, gamma_of, inf, log, log1p, log_gamma, nan, scalar, sqrt
 
 TWO_PI = 2 * math.pi
 
@@ -153,35 +154,100 @@ def beta_series(a: float, b: float, x: float) -> float:
     """I_x(a, b) B(a, b) x**-a (1 - x)**-b, a sum of positive terms (DLMF 8.17.8)."""
     term = 1.0
     total = 1.0
+    low = 0.0
     for k in range(100000):
         n = float(k)
         term = term * (x * (a + b + n) / (a + 1.0 + n))
-        total = total + term
+        total, error = two_sum(total, term)
+        low = low + error
         if term < 1e-17 * total:
             break
-    return total / a
+    return (total + low) / a
 
 
 @scalar
-def beta_fraction(a: float, b: float, x: float, y: float) -> float:
-    """The same as `beta_series` by the continued fraction, for x below the mean a / (a + b) or little above."""
-    mean_part = a - (a + b) * x if a <= b else (a + b) * y - b
-    f = a / (a + 1.0) * (mean_part + 1.0)
-    c = 1e300
-    d = 1.0 / f
-    h = d
-    for k in range(1, 10000):
+def beta_fraction(a: float, b: float, x: float, y: float, mean_part: float) -> float:
+    """The same as `beta_series` by the continued fraction from its end on, for x up to the mean a / (a + b), b > 1.
+
+    mean_part is a - (a + b) x.  The number of terms was fitted: it is largest at the mean.
+    """
+    small = a if a < b else b
+    root = sqrt(sqrt(small))
+    few = 7.5 * sqrt(a)
+    wide = 4.4 + 2.6 * (1.0 - b / a) if b < a else 4.4
+    count = 4.0 + wide * (root * sqrt(root)) + (few if few < 76.0 else 76.0) / b
+    count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt(a / (a + b) * b))
+    rest = 0.0
+    for k in range(int(count), 0, -1):
         n = float(k)
-        w = a + 2.0 * n - 1.0
-        t = (a + n - 1.0) / w * ((a + b + n - 1.0) / w) * n * (b - n) * x * x
-        f = n + n * (b - n) * x / w + (a + n) / (w + 2.0) * (mean_part + 1.0 + n * (1.0 + y))
-        d = 1.0 / (f + t * d)
-        c = f + t / c
-        step = c * d
-        h = h * step
-        if fabs(step - 1.0) < 1.2e-16:
+        w = 1.0 / (a + 2.0 * n - 1.0)
+        f = n + n * (b - n) * x * w + (a + n) / (a + 2.0 * n + 1.0) * (mean_part + 1.0 + n * (1.0 + y))
+        rest = (a + n - 1.0) * w * ((a + b + n - 1.0) * w) * (n * (b - n) * x * x) / (f + rest)
+    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + rest)
+
+
+@scalar
+def beta_of_small(a: float, b: float, x: float) -> tuple[float, float]:
+    """(I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form.
+
+    I is x**a / (a B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))).
+    """
+    e, e_low = log_in_parts(x, 0.0)
+    e, e_low = times_parts(e, e_low, a, 0.0)
+    p, p_low = log_beta_parts(a, b)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    p, p_low = log_in_parts(a, 0.0)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    term = 1.0
+    total = 0.0
+    for k in range(1, 200):
+        n = float(k)
+        term = term * ((n - b) * x / n)
+        total = total + term / (a + n)
+        if fabs(term) < 1e-18 * n:
             break
-    return h
+    growth = expm1(e) + exp(e) * e_low
+    rest = -growth - exp(e) * (a * total)
+    return exp(e) * (1.0 + e_low) * (1.0 + a * total), rest
+
+
+@scalar
+def beta_of_tail(a: float, b: float, y: float) -> float:
+    """I_x(a, b) for a >= 15, b <= 1, y = 1 - x < 0.3: DiDonato and Morris' expansion in incomplete gamma functions."""
+    t, t_low = two_sum(a, 0.5 * (b - 1.0))
+    z, z_low = log1p_parts(-y, 0.0)
+    log_x = z
+    z, z_low = times_parts(z, z_low, -t, -t_low)
+    _lower, upper = incomplete_gamma(b, z)
+    size = gamma_factor(b, z) * b
+    upper = upper - size * (z_low / z)
+    # gamma(a + b) / (gamma(a) t**b)
+    e, e_low = log_gamma_parts(b, 0.0)
+    p, p_low = log_beta_parts(a, b)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    p, p_low = log_in_parts(t, t_low)
+    p, p_low = times_parts(p, p_low, b, 0.0)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    c = b - 1.0
+    p1 = c / 6.0
+    p2 = ((b - 2.0) * p1 / 6.0) / 2.0 + c / 120.0
+    p3 = ((b - 3.0) * p2 / 6.0 + (2.0 * b - 3.0) * p1 / 120.0) / 3.0 + c / 5040.0
+    p4 = ((b - 4.0) * p3 / 6.0 + (2.0 * b - 4.0) * p2 / 120.0 + (3.0 * b - 4.0) * p1 / 5040.0) / 4.0 + c / 362880.0
+    p5 = (b - 5.0) * p4 / 6.0 + (2.0 * b - 5.0) * p3 / 120.0 + (3.0 * b - 5.0) * p2 / 5040.0
+    p5 = (p5 + (4.0 * b - 5.0) * p1 / 362880.0) / 5.0 + c / 39916800.0
+    p6 = (b - 6.0) * p5 / 6.0 + (2.0 * b - 6.0) * p4 / 120.0 + (3.0 * b - 6.0) * p3 / 5040.0
+    p6 = (p6 + (4.0 * b - 6.0) * p2 / 362880.0 + (5.0 * b - 6.0) * p1 / 39916800.0) / 6.0 + c / 6227020800.0
+    square = 0.25 * log_x * log_x
+    power = 1.0
+    j = upper / size
+    total = 0.0
+    for k in range(6):
+        n = b + 2.0 * float(k)
+        j = (n * (n + 1.0) * j + (z + n + 1.0) * power) / (4.0 * t * t)
+        power = power * square
+        factor = p1 if k == 0 else p2 if k == 1 else p3 if k == 2 else p4 if k == 3 else p5 if k == 4 else p6
+        total = total + factor * j
+    return exp_parts(e, e_low) * (upper + size * total)
 
 
 @scalar
@@ -192,16 +258,27 @@ def incomplete_beta(a: float, b: float, x: float, y: float) -> tuple[float, floa
     q = a if swapped else b
     u = y if swapped else x
     v = x if swapped else y
-    factor = beta_factor(p, q, u, v)
     got = 0.0
-    if q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or (u < 0.02 * v and p < 40.0):
-        got = factor * beta_series(p, q, u)
+    rest = 0.0
+    if p < 1.0:
+        got, rest = beta_of_small(p, q, u)
+    elif q <= 1.0 and u > 0.7 and p * v < 0.7:
+        rest, got = beta_of_small(q, p, v)
     else:
-        got = factor * beta_fraction(p, q, u, v)
-    got = 1.0 if got > 1.0 else got
+        if q <= 1.0 and u > 0.7 and p >= 15.0:
+            got = beta_of_tail(p, q, v)
+        elif q <= 1.0 or u * (p + q) < 0.5 * (p + 1.0) or (u < 0.02 * v and p < 40.0):
+            got = beta_factor(p, q, u, v) * beta_series(p, q, u)
+        else:
+            s, s_low = two_sum(a, b)
+            s, s_low = times_parts(s, s_low, x, 0.0)
+            s, s_low = plus_parts(a, 0.0, -s, -s_low)
+            got = beta_factor(p, q, u, v) * beta_fraction(p, q, u, v, -s if swapped else s)
+        got = 1.0 if got > 1.0 else got
+        rest = 1.0 - got
     if swapped:
-        return 1.0 - got, got
-    return got, 1.0 - got
+        return rest, got
+    return got, rest
 
 
 @scalar

@@ -170,39 +170,117 @@ static inline f64 ag_beta_series_f64(f64 a, f64 b, f64 x)
 {
     f64 term = 1.0;
     f64 total = 1.0;
+    f64 low = 0.0;
     for (i32 k = 0; k < 100000; k++) {
         const f64 n = (f64)k;
         term = term * (x * (a + b + n) / (a + 1.0 + n));
-        total = total + term;
+        f64 error = 0;
+        total = ag_two_sum_f64(total, term, &error);
+        low = low + error;
         if (term < 1e-17 * total) {
             break;
         }
     }
-    return total / a;
+    return (total + low) / a;
 }
 
-/* The same as `beta_series` by the continued fraction, for x below the mean a / (a + b) or little above. */
-static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y)
+/* The same as `beta_series` by the continued fraction from its end on, for x up to the mean a / (a + b), b > 1.
+   mean_part is a - (a + b) x. The number of terms was fitted: it is largest at the mean. */
+static inline f64 ag_beta_fraction_f64(f64 a, f64 b, f64 x, f64 y, f64 mean_part)
 {
-    const f64 mean_part = a <= b ? a - (a + b) * x : (a + b) * y - b;
-    f64 f = a / (a + 1.0) * (mean_part + 1.0);
-    f64 c = 1e+300;
-    f64 d = 1.0 / f;
-    f64 h = d;
-    for (i32 k = 1; k < 10000; k++) {
+    const f64 small = a < b ? a : b;
+    const f64 root = sqrt_F(sqrt_F(small));
+    const f64 few = 7.5 * sqrt_F(a);
+    const f64 wide = b < a ? 4.4 + 2.6 * (1.0 - b / a) : 4.4;
+    f64 count = 4.0 + wide * (root * sqrt_F(root)) + (few < 76.0 ? few : 76.0) / b;
+    count = 6.0 + count / (1.0 + 0.2 * mean_part / sqrt_F(a / (a + b) * b));
+    f64 rest = 0.0;
+    for (i32 k = (i32)count; k > 0; k--) {
         const f64 n = (f64)k;
-        const f64 w = a + 2.0 * n - 1.0;
-        const f64 t = (a + n - 1.0) / w * ((a + b + n - 1.0) / w) * n * (b - n) * x * x;
-        f = n + n * (b - n) * x / w + (a + n) / (w + 2.0) * (mean_part + 1.0 + n * (1.0 + y));
-        d = 1.0 / (f + t * d);
-        c = f + t / c;
-        const f64 step = c * d;
-        h = h * step;
-        if (fabs_F(step - 1.0) < 1.2e-16) {
+        const f64 w = 1.0 / (a + 2.0 * n - 1.0);
+        const f64 f = n + n * (b - n) * x * w + (a + n) / (a + 2.0 * n + 1.0) * (mean_part + 1.0 + n * (1.0 + y));
+        rest = (a + n - 1.0) * w * ((a + b + n - 1.0) * w) * (n * (b - n) * x * x) / (f + rest);
+    }
+    return 1.0 / (a / (a + 1.0) * (mean_part + 1.0) + rest);
+}
+
+/* (I_x(a, b), 1 - I_x(a, b)), both accurate, for a <= 1 and b x < 1 or b <= 1: W. Gautschi's form. I is x**a / (a
+   B(a, b)) (1 + a sum of (1 - b)_n x**n / (n! (a + n))). */
+static inline f64 ag_beta_of_small_f64(f64 a, f64 b, f64 x, f64 *second)
+{
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, a, 0.0, &e_low);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_log_beta_parts_f64(a, b, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    p = ag_log_in_parts_f64(a, 0.0, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    f64 term = 1.0;
+    f64 total = 0.0;
+    for (i32 k = 1; k < 200; k++) {
+        const f64 n = (f64)k;
+        term = term * ((n - b) * x / n);
+        total = total + term / (a + n);
+        if (fabs_F(term) < 1e-18 * n) {
             break;
         }
     }
-    return h;
+    const f64 growth = ag_expm1_f64(e) + ag_exp_f64(e) * e_low;
+    const f64 rest = -growth - ag_exp_f64(e) * (a * total);
+    *second = rest;
+    return ag_exp_f64(e) * (1.0 + e_low) * (1.0 + a * total);
+}
+
+/* I_x(a, b) for a >= 15, b <= 1, y = 1 - x < 0.3: DiDonato and Morris' expansion in incomplete gamma functions. */
+static inline f64 ag_beta_of_tail_f64(f64 a, f64 b, f64 y)
+{
+    f64 t = 0;
+    f64 t_low = 0;
+    t = ag_two_sum_f64(a, 0.5 * (b - 1.0), &t_low);
+    f64 z = 0;
+    f64 z_low = 0;
+    z = ag_log1p_parts_f64(-y, 0.0, &z_low);
+    const f64 log_x = z;
+    z = ag_times_parts_f64(z, z_low, -t, -t_low, &z_low);
+    f64 upper = 0;
+    ag_incomplete_gamma_f64(b, z, &upper);
+    const f64 size = ag_gamma_factor_f64(b, z) * b;
+    upper = upper - size * (z_low / z);
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_gamma_parts_f64(b, 0.0, &e_low);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_log_beta_parts_f64(a, b, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    p = ag_log_in_parts_f64(t, t_low, &p_low);
+    p = ag_times_parts_f64(p, p_low, b, 0.0, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    const f64 c = b - 1.0;
+    const f64 p1 = c / 6.0;
+    const f64 p2 = (b - 2.0) * p1 / 6.0 / 2.0 + c / 120.0;
+    const f64 p3 = ((b - 3.0) * p2 / 6.0 + (2.0 * b - 3.0) * p1 / 120.0) / 3.0 + c / 5040.0;
+    const f64 p4 = ((b - 4.0) * p3 / 6.0 + (2.0 * b - 4.0) * p2 / 120.0 + (3.0 * b - 4.0) * p1 / 5040.0) / 4.0 + c /
+        362880.0;
+    f64 p5 = (b - 5.0) * p4 / 6.0 + (2.0 * b - 5.0) * p3 / 120.0 + (3.0 * b - 5.0) * p2 / 5040.0;
+    p5 = (p5 + (4.0 * b - 5.0) * p1 / 362880.0) / 5.0 + c / 39916800.0;
+    f64 p6 = (b - 6.0) * p5 / 6.0 + (2.0 * b - 6.0) * p4 / 120.0 + (3.0 * b - 6.0) * p3 / 5040.0;
+    p6 = (p6 + (4.0 * b - 6.0) * p2 / 362880.0 + (5.0 * b - 6.0) * p1 / 39916800.0) / 6.0 + c / 6227020800.0;
+    const f64 square = 0.25 * log_x * log_x;
+    f64 power = 1.0;
+    f64 j = upper / size;
+    f64 total = 0.0;
+    for (i32 k = 0; k < 6; k++) {
+        const f64 n = b + 2.0 * (f64)k;
+        j = (n * (n + 1.0) * j + (z + n + 1.0) * power) / (4.0 * t * t);
+        power = power * square;
+        const f64 factor = k == 0 ? p1 : k == 1 ? p2 : k == 2 ? p3 : k == 3 ? p4 : k == 4 ? p5 : p6;
+        total = total + factor * j;
+    }
+    return ag_exp_parts_f64(e, e_low) * (upper + size * total);
 }
 
 /* (I_x(a, b), 1 - I_x(a, b)) for positive a, b and 0 < x < 1, y = 1 - x: the smaller one is accurate. */
@@ -213,20 +291,41 @@ static inline f64 ag_incomplete_beta_f64(f64 a, f64 b, f64 x, f64 y, f64 *second
     const f64 q = swapped ? a : b;
     const f64 u = swapped ? y : x;
     const f64 v = swapped ? x : y;
-    const f64 factor = ag_beta_factor_f64(p, q, u, v);
     f64 got = 0.0;
-    if (q <= 1.0 || u * (p + q) < 0.5 * (p + 1.0) || (u < 0.02 * v && p < 40.0)) {
-        got = factor * ag_beta_series_f64(p, q, u);
+    f64 rest = 0.0;
+    if (p < 1.0) {
+        got = ag_beta_of_small_f64(p, q, u, &rest);
     }
     else {
-        got = factor * ag_beta_fraction_f64(p, q, u, v);
+        if (q <= 1.0 && u > 0.7 && p * v < 0.7) {
+            rest = ag_beta_of_small_f64(q, p, v, &got);
+        }
+        else {
+            if (q <= 1.0 && u > 0.7 && p >= 15.0) {
+                got = ag_beta_of_tail_f64(p, q, v);
+            }
+            else {
+                if (q <= 1.0 || u * (p + q) < 0.5 * (p + 1.0) || (u < 0.02 * v && p < 40.0)) {
+                    got = ag_beta_factor_f64(p, q, u, v) * ag_beta_series_f64(p, q, u);
+                }
+                else {
+                    f64 s = 0;
+                    f64 s_low = 0;
+                    s = ag_two_sum_f64(a, b, &s_low);
+                    s = ag_times_parts_f64(s, s_low, x, 0.0, &s_low);
+                    s = ag_plus_parts_f64(a, 0.0, -s, -s_low, &s_low);
+                    got = ag_beta_factor_f64(p, q, u, v) * ag_beta_fraction_f64(p, q, u, v, swapped ? -s : s);
+                }
+            }
+            got = got > 1.0 ? 1.0 : got;
+            rest = 1.0 - got;
+        }
     }
-    got = got > 1.0 ? 1.0 : got;
     if (swapped) {
         *second = got;
-        return 1.0 - got;
+        return rest;
     }
-    *second = 1.0 - got;
+    *second = rest;
     return got;
 }
 
