@@ -372,15 +372,17 @@ def betainc_by_b(a: float, b: float, x: float) -> float:
 
 
 @scalar
-def beta_quantile(a: float, b: float, p: float, q: float) -> float:
-    """x with I_x(a, b) = p = 1 - q, for p at most about a half: at most 80 steps, kept between bounds.
+def beta_quantile(a: float, b: float, p: float, p_low: float, q: float) -> float:
+    """x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds.
 
-    Newton's steps in the logarithms of x and of the function.  The start is by formula 26.5.22 of Abramowitz and
-    Stegun, or by the first term of the series.
+    Halley's steps in the logarithms of x and of the smaller one of p and q.  The start is by formula 26.5.22 of
+    Abramowitz and Stegun, or by the first term of the series.
     """
+    lower = p <= q
+    small = p if lower else q
     x = 0.0
     if a > 1.0 and b > 1.0:
-        z = -ndtri(p)
+        z = -ndtri(p) if lower else ndtri(q)
         r = 1.0 / (2.0 * a - 1.0)
         s = 1.0 / (2.0 * b - 1.0)
         h = 2.0 / (r + s)
@@ -397,60 +399,87 @@ def beta_quantile(a: float, b: float, p: float, q: float) -> float:
     high = 1.0
     for _ in range(80):
         got_p, got_q = incomplete_beta(a, b, x, 1.0 - x)
-        if got_p > p:
+        got = got_p if lower else got_q
+        above = got > small if lower else got < small
+        if above:
             high = x
         else:
             low = x
         density = beta_factor(a, b, x, 1.0 - x) / (1.0 - x)
-        # density is x times the derivative; Newton for log(I) in log(x)
+        # density is x times the derivative
         better = 0.5 * (low + high)
-        if got_p > 0.0 and density > 0.0:
-            ratio = got_p / p
-            difference = (got_p - p) / p if p <= q else (q - got_q) / p
-            step = got_p / density * (log(ratio) if ratio < 0.5 or ratio > 2.0 else log1p(difference))
+        bend = 1.0
+        if got > 0.0 and density > 0.0:
+            ratio = got / small
+            step = got / density * (log(ratio) if ratio < 0.5 or ratio > 2.0 else log1p((got - small) / small))
+            step = step if lower else -step
+            bend = 0.5 * step * (a - (b - 1.0) * x / (1.0 - x) + (-density / got if lower else density / got))
+            step = step / (1.0 - (0.5 if bend > 0.5 else -0.5 if bend < -0.5 else bend))
             step = 2.0 if step > 2.0 else -2.0 if step < -2.0 else step
-            better = x - x * step if fabs(step) < 1e-3 else x * exp(-step)
+            better = x + x * expm1(-step)
         if fabs(better - x) <= 4e-16 * x:
-            return better
+            x = better
+            break
         if not (better > low and better < high):
             better = sqrt(low * high) if low > 0.0 and high > 4.0 * low else 0.5 * (low + high)
         moved = fabs(better - x)
         x = better
-        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x:
+        if moved <= 2e-16 * x or high - low <= 2.3e-16 * x or (fabs(bend) < 3e-6 and moved < 1e-6 * x):
             break
-    return x
+    return small_beta_quantile(a, b, p, p_low, x) if a < 0.7 and b * x < 0.7 else x
+
+
+@scalar
+def small_beta_quantile(a: float, b: float, p: float, p_low: float, x: float) -> float:
+    """One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x)."""
+    if p < 1e-300 or x < 1e-300:
+        return x
+    e, e_low = log_in_parts(p, p_low)
+    g, g_low = log_beta_parts(a, b)
+    e, e_low = plus_parts(e, e_low, g, g_low)
+    g, g_low = log_in_parts(a, 0.0)
+    e, e_low = plus_parts(e, e_low, g, g_low)
+    term = a
+    rest = 0.0
+    for k in range(1, 100):
+        n = float(k)
+        term = term * ((n - b) * x / n)
+        rest = rest + term / (a + n)
+        if fabs(term) < 1e-18 * a:
+            break
+    e, e_low = plus_parts(e, e_low, -log1p(rest), 0.0)
+    e, e_low = divided_parts(e, e_low, a, 0.0)
+    g, g_low = log_in_parts(x, 0.0)
+    e, e_low = plus_parts(e, e_low, -g, -g_low)
+    return x + x * expm1(e * (1.0 + rest) * exp((1.0 - b) * log1p(-x)))
+
+
+@scalar
+def beta_inverse(a: float, b: float, p: float, p_low: float, q: float, q_low: float) -> float:
+    """x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1."""
+    half, _rest = incomplete_beta(a, b, 0.5, 0.5)
+    if p <= half:
+        return beta_quantile(a, b, p, p_low, q)
+    return 1.0 - beta_quantile(b, a, q, q_low, p)
 
 
 @scalar
 def betaincinv(a: float, b: float, p: float) -> float:
-    """The inverse of `betainc` by x, in at most 80 steps; as accurate as p lets it be, and within 8 ulp of that."""
+    """The inverse of `betainc` by x, in at most 80 steps; within 8 ulp of the one of p."""
     if a != a or b != b or p != p or a <= 0.0 or b <= 0.0 or p < 0.0 or p > 1.0 or a == inf or b == inf:
         return nan
     if p == 0.0 or p == 1.0:
         return p
-    half = incomplete_beta_at_mean(a, b)
-    if p <= half:
-        return beta_quantile(a, b, p, 1.0 - p)
-    return 1.0 - beta_quantile(b, a, 1.0 - p, p)
+    q, q_low = two_sum(1.0, -p)
+    return beta_inverse(a, b, p, 0.0, q, q_low)
 
 
 @scalar
 def betainccinv(a: float, b: float, q: float) -> float:
-    """The inverse of `betaincc` by x."""
+    """The inverse of `betaincc` by x, as exact."""
     if a != a or b != b or q != q or a <= 0.0 or b <= 0.0 or q < 0.0 or q > 1.0 or a == inf or b == inf:
         return nan
     if q == 0.0 or q == 1.0:
         return 1.0 - q
-    half = incomplete_beta_at_mean(a, b)
-    if 1.0 - q <= half:
-        return beta_quantile(a, b, 1.0 - q, q)
-    return 1.0 - beta_quantile(b, a, q, 1.0 - q)
-
-
-@scalar
-def incomplete_beta_at_mean(a: float, b: float) -> float:
-    """I_x(a, b) at the mean, or at 1/2 where it is nearer to it: the border between both sides of the inverse."""
-    x = a / (a + b)
-    x = 0.5 if a + b <= 2.0 else x
-    p, _q = incomplete_beta(a, b, x, 1.0 - x)
-    return p
+    p, p_low = two_sum(1.0, -q)
+    return beta_inverse(a, b, p, p_low, q, 0.0)

@@ -438,14 +438,48 @@ static inline f64 ag_betainc_by_b_f64(f64 a, f64 b, f64 x)
     return by_b;
 }
 
-/* x with I_x(a, b) = p = 1 - q, for p at most about a half: at most 80 steps, kept between bounds. Newton's steps
-   in the logarithms of x and of the function. The start is by formula 26.5.22 of Abramowitz and Stegun, or by
-   the first term of the series. */
-static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
+/* One of Newton's steps for log(I_x(a, b)) from x by its series, with a sum in two parts for log(x). */
+static inline f64 ag_small_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 x)
 {
+    if (p < 1e-300 || x < 1e-300) {
+        return x;
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(p, p_low, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_beta_parts_f64(a, b, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    g = ag_log_in_parts_f64(a, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    f64 term = a;
+    f64 rest = 0.0;
+    for (i32 k = 1; k < 100; k++) {
+        const f64 n = (f64)k;
+        term = term * ((n - b) * x / n);
+        rest = rest + term / (a + n);
+        if (fabs_F(term) < 1e-18 * a) {
+            break;
+        }
+    }
+    e = ag_plus_parts_f64(e, e_low, -ag_log1p_f64(rest), 0.0, &e_low);
+    e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
+    g = ag_log_in_parts_f64(x, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
+    return x + x * ag_expm1_f64(e * (1.0 + rest) * ag_exp_f64((1.0 - b) * ag_log1p_f64(-x)));
+}
+
+/* x with I_x(a, b) = p + p_low = 1 - q, for x up to about a half: at most 80 steps, kept between bounds. Halley's
+   steps in the logarithms of x and of the smaller one of p and q. The start is by formula 26.5.22 of Abramowitz
+   and Stegun, or by the first term of the series. */
+static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q)
+{
+    const f64 lower = p <= q;
+    const f64 small = lower ? p : q;
     f64 x = 0.0;
     if (a > 1.0 && b > 1.0) {
-        const f64 z = -ag_ndtri_f64(p);
+        const f64 z = lower ? -ag_ndtri_f64(p) : ag_ndtri_f64(q);
         const f64 r = 1.0 / (2.0 * a - 1.0);
         const f64 s = 1.0 / (2.0 * b - 1.0);
         const f64 h = 2.0 / (r + s);
@@ -469,7 +503,9 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
         f64 got_p = 0;
         f64 got_q = 0;
         got_p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &got_q);
-        if (got_p > p) {
+        const f64 got = lower ? got_p : got_q;
+        const f64 above = lower ? got > small : got < small;
+        if (above) {
             high = x;
         }
         else {
@@ -477,40 +513,46 @@ static inline f64 ag_beta_quantile_f64(f64 a, f64 b, f64 p, f64 q)
         }
         const f64 density = ag_beta_factor_f64(a, b, x, 1.0 - x) / (1.0 - x);
         f64 better = 0.5 * (low + high);
-        if (got_p > 0.0 && density > 0.0) {
-            const f64 ratio = got_p / p;
-            const f64 difference = p <= q ? (got_p - p) / p : (q - got_q) / p;
-            f64 step = got_p / density * (ratio < 0.5 || ratio > 2.0 ? ag_log_f64(ratio) : ag_log1p_f64(difference));
+        f64 bend = 1.0;
+        if (got > 0.0 && density > 0.0) {
+            const f64 ratio = got / small;
+            f64 step = got / density * (ratio < 0.5 || ratio > 2.0 ? ag_log_f64(ratio) : ag_log1p_f64((got - small) /
+                small));
+            step = lower ? step : -step;
+            bend = 0.5 * step * (a - (b - 1.0) * x / (1.0 - x) + (lower ? -density / got : density / got));
+            step = step / (1.0 - (bend > 0.5 ? 0.5 : bend < -0.5 ? -0.5 : bend));
             step = step > 2.0 ? 2.0 : step < -2.0 ? -2.0 : step;
-            better = fabs_F(step) < 0.001 ? x - x * step : x * ag_exp_f64(-step);
+            better = x + x * ag_expm1_f64(-step);
         }
         if (fabs_F(better - x) <= 4e-16 * x) {
-            return better;
+            x = better;
+            break;
         }
         if (!(better > low && better < high)) {
             better = low > 0.0 && high > 4.0 * low ? sqrt_F(low * high) : 0.5 * (low + high);
         }
         const f64 moved = fabs_F(better - x);
         x = better;
-        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x) {
+        if (moved <= 2e-16 * x || high - low <= 2.3e-16 * x || (fabs_F(bend) < 3e-06 && moved < 1e-06 * x)) {
             break;
         }
     }
-    return x;
+    return a < 0.7 && b * x < 0.7 ? ag_small_beta_quantile_f64(a, b, p, p_low, x) : x;
 }
 
-/* I_x(a, b) at the mean, or at 1/2 where it is nearer to it: the border between both sides of the inverse. */
-INLINE f64 ag_incomplete_beta_at_mean_f64(f64 a, f64 b)
+/* x with I_x(a, b) = p + p_low = 1 - q - q_low: from the nearer one of 0 and 1. */
+static inline f64 ag_beta_inverse_f64(f64 a, f64 b, f64 p, f64 p_low, f64 q, f64 q_low)
 {
-    f64 x = a / (a + b);
-    x = a + b <= 2.0 ? 0.5 : x;
-    f64 p = 0;
-    f64 _q = 0;
-    p = ag_incomplete_beta_f64(a, b, x, 1.0 - x, &_q);
-    return p;
+    f64 half = 0;
+    f64 _rest = 0;
+    half = ag_incomplete_beta_f64(a, b, 0.5, 0.5, &_rest);
+    if (p <= half) {
+        return ag_beta_quantile_f64(a, b, p, p_low, q);
+    }
+    return 1.0 - ag_beta_quantile_f64(b, a, q, q_low, p);
 }
 
-/* The inverse of `betainc` by x, in at most 80 steps; as accurate as p lets it be, and within 8 ulp of that. */
+/* The inverse of `betainc` by x, in at most 80 steps; within 8 ulp of the one of p. */
 static inline f64 ag_betaincinv_f64(f64 a, f64 b, f64 p)
 {
     if (a != a || b != b || p != p || a <= 0.0 || b <= 0.0 || p < 0.0 || p > 1.0 || a == __builtin_inf() || b ==
@@ -520,14 +562,13 @@ static inline f64 ag_betaincinv_f64(f64 a, f64 b, f64 p)
     if (p == 0.0 || p == 1.0) {
         return p;
     }
-    const f64 half = ag_incomplete_beta_at_mean_f64(a, b);
-    if (p <= half) {
-        return ag_beta_quantile_f64(a, b, p, 1.0 - p);
-    }
-    return 1.0 - ag_beta_quantile_f64(b, a, 1.0 - p, p);
+    f64 q = 0;
+    f64 q_low = 0;
+    q = ag_two_sum_f64(1.0, -p, &q_low);
+    return ag_beta_inverse_f64(a, b, p, 0.0, q, q_low);
 }
 
-/* The inverse of `betaincc` by x. */
+/* The inverse of `betaincc` by x, as exact. */
 static inline f64 ag_betainccinv_f64(f64 a, f64 b, f64 q)
 {
     if (a != a || b != b || q != q || a <= 0.0 || b <= 0.0 || q < 0.0 || q > 1.0 || a == __builtin_inf() || b ==
@@ -537,9 +578,8 @@ static inline f64 ag_betainccinv_f64(f64 a, f64 b, f64 q)
     if (q == 0.0 || q == 1.0) {
         return 1.0 - q;
     }
-    const f64 half = ag_incomplete_beta_at_mean_f64(a, b);
-    if (1.0 - q <= half) {
-        return ag_beta_quantile_f64(a, b, 1.0 - q, q);
-    }
-    return 1.0 - ag_beta_quantile_f64(b, a, q, 1.0 - q);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_two_sum_f64(1.0, -q, &p_low);
+    return ag_beta_inverse_f64(a, b, p, p_low, q, 0.0);
 }
