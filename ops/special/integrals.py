@@ -11,7 +11,16 @@ import math
 
 from .errors import half_gaussian, ndtr
 from .oscillating import bessel_y
-from .parts import two_product
+from .parts import (
+    divided_parts,
+    exp_times,
+    log_gamma_parts,
+    log_in_parts,
+    plus_parts,
+    times_parts,
+    two_product,
+    two_sum,
+)
 from .scalars import (
     EULER,
     copysign,
@@ -19,11 +28,9 @@ from .scalars import (
     exp,
     fabs,
     floor,
-    gamma_of,
     inf,
     log,
     log1p,
-    log_gamma,
     nan,
     polynomial,
     power,
@@ -33,7 +40,7 @@ from .scalars import (
     sqrt,
 )
 
-PI = math.pi
+PI, TWO_OVER_ROOT_PI = math.pi, 1.1283791670955126
 HALF_PI, PI_SQUARED_6 = math.pi / 2, math.pi**2 / 6
 EIN_SERIES = (
     -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
@@ -406,17 +413,23 @@ def struve(v: float, x: float) -> float:
         return 0.0
     if a == inf:
         return 0.0 if v < 1.0 else 0.6366197723675814 * sign if v == 1.0 else inf * sign
-    if a < 8.0 or a * a < 8.0 * (v + 1.5):
-        q = -0.25 * a * a
-        term = power(0.5 * a, v + 1.0) / (0.886226925452758 * gamma_of(v + 1.5))
-        total = term
+    if a < 25.0 + 0.5 * v:
+        # the series alternates: its terms and their sum have two parts
+        q, q_low = two_product(-0.5 * a, 0.5 * a)
+        term = 1.0
+        term_low = 0.0
+        total = 1.0
+        total_low = 0.0
         for k in range(1, 200):
             n = float(k) + 0.5
-            term = term * (q / (n * (n + v)))
-            total = total + term
+            d, d_low = two_sum(n, v)
+            d, d_low = times_parts(d, d_low, n, 0.0)
+            d, d_low = divided_parts(q, q_low, d, d_low)
+            term, term_low = times_parts(term, term_low, d, d_low)
+            total, total_low = plus_parts(total, total_low, term, term_low)
             if fabs(term) < 1e-17 * fabs(total):
                 break
-        return sign * total
+        return sign * struve_factor(v, 1.0, 1.5, a, TWO_OVER_ROOT_PI * total)
     total = 0.0
     for k in range(-50, 60):
         s = 0.08 * float(k)
@@ -424,10 +437,23 @@ def struve(v: float, x: float) -> float:
         t = exp(s - e)
         value = exp(-a * t) * power(1.0 + t * t, v - 0.5) * t * (1.0 + e)
         total = total + value
-    size = 2.0 * exp(v * log(0.5 * a) - log_gamma(v + 0.5)) / 1.772453850905516 if v > -0.5 else 0.0
-    size = -2.0 * exp(v * log(0.5 * a) - log_gamma(v + 0.5)) / 1.772453850905516 if v < -0.5 else size
+    size = 0.08 * TWO_OVER_ROOT_PI * total
+    # 1 / gamma(v + 1/2) = (v + 1/2) / gamma(v + 3/2), which is 0 at its pole
+    size = struve_factor(v, 0.0, 1.5, a, (v + 0.5) * size)
     y = bessel_y(v, a) if v >= 0.0 else struve_y(v, a)
-    return sign * (y + size * (0.08 * total))
+    return sign * (y + size)
+
+
+@scalar
+def struve_factor(v: float, more: float, shift: float, x: float, size: float) -> float:
+    """(x / 2)**(v + more) / gamma(v + shift) * size for v + shift > 0."""
+    e, e_low = log_in_parts(0.5 * x, 0.0)
+    p, p_low = two_sum(v, more)
+    e, e_low = times_parts(e, e_low, p, p_low)
+    p, p_low = two_sum(v, shift)
+    p, p_low = log_gamma_parts(p, p_low)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    return exp_times(e, e_low, size)
 
 
 @scalar

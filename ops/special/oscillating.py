@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from .bessel import PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
-from .parts import exp_parts, log_gamma_parts, log_in_parts, plus_parts, times_parts
+from .parts import divided_parts, exp_parts, log_gamma_parts, log_in_parts, plus_parts, times_parts
 from .scalars import (
     EULER,
     cos,
@@ -234,10 +234,38 @@ def jy_of_order(v: float, x: float) -> tuple[float, float]:
         y1 = better
         order = order + 1.0
         count = count - 1.0
-        if fabs(y) > 1e300:
+        if fabs(y1) == inf:
             break
-    y = -inf if count > 0.0 else y
+    y = y if count == 0.0 else y1
     return found * (first / j), y
+
+
+@scalar
+def risen_pair(v: float, x: float, is_y: int) -> float:
+    """J_v(x) for v <= x, or Y_v(x), for x > 25: Hankel's expansion of orders below 2, then the recurrence in the order.
+
+    The recurrence is stable for both there, and is summed in two parts (DLMF 10.6.1).
+    """
+    n = floor(v)
+    order = v - n
+    a = hankel_pair(order, x, is_y)
+    if n == 0.0:
+        return a
+    b = hankel_pair(order + 1.0, x, is_y)
+    a_low = 0.0
+    b_low = 0.0
+    for _ in range(int(n) - 1):
+        order = order + 1.0
+        f, f_low = divided_parts(2.0 * order, 0.0, x, 0.0)
+        f, f_low = times_parts(f, f_low, b, b_low)
+        f, f_low = plus_parts(f, f_low, -a, -a_low)
+        a = b
+        a_low = b_low
+        b = f
+        b_low = f_low
+        if fabs(b) > 1e305:
+            return -inf if v - order > 1.5 else b
+    return b
 
 
 @scalar
@@ -245,8 +273,10 @@ def bessel_j(v: float, x: float) -> float:
     """J_v(x) for v >= 0 and x > 0."""
     if x * x < 4.0 * (v + 1.0):
         return j_series(v, x)
-    if x > 25.0 and x > 0.5 * v * v:
+    if x > 20.0 and x > 2.0 * v * v:
         return hankel_pair(v, x, 0)
+    if x > 20.0 and v <= x and v < 1e5:
+        return risen_pair(v, x, 0)
     j, _y = jy_of_order(v, x)
     return j
 
@@ -254,8 +284,10 @@ def bessel_j(v: float, x: float) -> float:
 @scalar
 def bessel_y(v: float, x: float) -> float:
     """Y_v(x) for v >= 0 and x > 0."""
-    if x > 25.0 and x > 0.5 * v * v:
+    if x > 20.0 and x > 2.0 * v * v:
         return hankel_pair(v, x, 1)
+    if x > 20.0 and v < 1e5:
+        return risen_pair(v, x, 1)
     if x < 1e-290:
         return TWO_OVER_PI * (log(0.5 * x) + EULER) if v == 0.0 else -TWO_OVER_PI / x if v == 1.0 else -inf
     _j, y = jy_of_order(v, x)
@@ -371,7 +403,9 @@ def airyai(x: float) -> float:
     z, z_low = airy_zeta(a)
     if x > 0.0:
         return exp_parts(-z, -z_low) * kve(THIRD, z) * sqrt(a) * (PER_ROOT_3 / PI)
-    return 0.5 * sqrt(a) * (bessel_j(THIRD, z) - PER_ROOT_3 * bessel_y(THIRD, z))
+    j = bessel_j(THIRD, z)
+    y = bessel_y(THIRD, z)
+    return 0.5 * sqrt(a) * ((j - z_low * y) - PER_ROOT_3 * (y + z_low * j))
 
 
 @scalar
@@ -390,7 +424,9 @@ def airybi(x: float) -> float:
         size = 2.0 * half * i_scaled(THIRD, z, z) * half
         other = kve(THIRD, z) * exp(-z) / PI
         return sqrt(a) * (PER_ROOT_3 * size + other)
-    return -0.5 * sqrt(a) * (PER_ROOT_3 * bessel_j(THIRD, z) + bessel_y(THIRD, z))
+    j = bessel_j(THIRD, z)
+    y = bessel_y(THIRD, z)
+    return -0.5 * sqrt(a) * (PER_ROOT_3 * (j - z_low * y) + (y + z_low * j))
 
 
 @scalar
@@ -423,7 +459,9 @@ def airyaip(x: float) -> float:
     z, z_low = airy_zeta(a)
     if x > 0.0:
         return -exp_parts(-z, -z_low) * kve(2.0 * THIRD, z) * x * (PER_ROOT_3 / PI)
-    return 0.5 * a * (bessel_j(2.0 * THIRD, z) + PER_ROOT_3 * bessel_y(2.0 * THIRD, z))
+    j = bessel_j(2.0 * THIRD, z)
+    y = bessel_y(2.0 * THIRD, z)
+    return 0.5 * a * ((j - z_low * y) + PER_ROOT_3 * (y + z_low * j))
 
 
 @scalar
@@ -441,7 +479,9 @@ def airybip(x: float) -> float:
         half = exp_parts(0.5 * z, 0.5 * z_low)
         size = 2.0 * half * i_scaled(2.0 * THIRD, z, z) * half
         return x * (PER_ROOT_3 * size + kve(2.0 * THIRD, z) * exp(-z) / PI)
-    return 0.5 * a * (PER_ROOT_3 * bessel_j(2.0 * THIRD, z) - bessel_y(2.0 * THIRD, z))
+    j = bessel_j(2.0 * THIRD, z)
+    y = bessel_y(2.0 * THIRD, z)
+    return 0.5 * a * (PER_ROOT_3 * (j - z_low * y) - (y + z_low * j))
 
 
 @scalar

@@ -369,6 +369,22 @@ INLINE f64 ag_lambertw_1_f64(f64 x)
     return ag_lambert_f64(x, 1);
 }
 
+/* (x / 2)**(v + more) / gamma(v + shift) * size for v + shift > 0. */
+INLINE f64 ag_struve_factor_f64(f64 v, f64 more, f64 shift, f64 x, f64 size)
+{
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_two_sum_f64(v, more, &p_low);
+    e = ag_times_parts_f64(e, e_low, p, p_low, &e_low);
+    p = ag_two_sum_f64(v, shift, &p_low);
+    p = ag_log_gamma_parts_f64(p, p_low, &p_low);
+    e = ag_plus_parts_f64(e, e_low, -p, -p_low, &e_low);
+    return ag_exp_times_f64(e, e_low, size);
+}
+
 /* Y_v(x) for -1 < v < 0 by the recurrence in the order. */
 INLINE f64 ag_struve_y_f64(f64 v, f64 x)
 {
@@ -396,19 +412,28 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
         return v < 1.0 ? 0.0 : v == 1.0 ? 0x1.45f306dc9c883p-1 * sign : __builtin_inf() * sign;
     }
     f64 total = 0;
-    if (a < 8.0 || a * a < 8.0 * (v + 1.5)) {
-        const f64 q = -0.25 * a * a;
-        f64 term = pow_F(0.5 * a, v + 1.0) / (0x1.c5bf891b4ef6bp-1 * ag_gamma_f64(v + 1.5));
-        total = term;
+    if (a < 25.0 + 0.5 * v) {
+        f64 q = 0;
+        f64 q_low = 0;
+        q = ag_two_product_f64(-0.5 * a, 0.5 * a, &q_low);
+        f64 term = 1.0;
+        f64 term_low = 0.0;
+        total = 1.0;
+        f64 total_low = 0.0;
         for (i32 k = 1; k < 200; k++) {
             const f64 n = (f64)k + 0.5;
-            term = term * (q / (n * (n + v)));
-            total = total + term;
+            f64 d = 0;
+            f64 d_low = 0;
+            d = ag_two_sum_f64(n, v, &d_low);
+            d = ag_times_parts_f64(d, d_low, n, 0.0, &d_low);
+            d = ag_divided_parts_f64(q, q_low, d, d_low, &d_low);
+            term = ag_times_parts_f64(term, term_low, d, d_low, &term_low);
+            total = ag_plus_parts_f64(total, total_low, term, term_low, &total_low);
             if (fabs_F(term) < 1e-17 * fabs_F(total)) {
                 break;
             }
         }
-        return sign * total;
+        return sign * ag_struve_factor_f64(v, 1.0, 1.5, a, 0x1.20dd750429b6dp+0 * total);
     }
     total = 0.0;
     for (i32 k = -50; k < 60; k++) {
@@ -418,12 +443,10 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
         const f64 value = ag_exp_f64(-a * t) * pow_F(1.0 + t * t, v - 0.5) * t * (1.0 + e);
         total = total + value;
     }
-    f64 size = v > -0.5 ? 2.0 * ag_exp_f64(v * ag_log_f64(0.5 * a) - ag_gammaln_f64(v + 0.5)) / 0x1.c5bf891b4ef6bp+0 :
-        0.0;
-    size = v < -0.5 ? -2.0 * ag_exp_f64(v * ag_log_f64(0.5 * a) - ag_gammaln_f64(v + 0.5)) / 0x1.c5bf891b4ef6bp+0 :
-        size;
+    f64 size = 0.08 * 0x1.20dd750429b6dp+0 * total;
+    size = ag_struve_factor_f64(v, 0.0, 1.5, a, (v + 0.5) * size);
     const f64 y = v >= 0.0 ? ag_bessel_y_f64(v, a) : ag_struve_y_f64(v, a);
-    return sign * (y + size * (0.08 * total));
+    return sign * (y + size);
 }
 
 /* Owen's T for h >= 0 and 0 <= a <= 1. */

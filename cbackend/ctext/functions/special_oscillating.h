@@ -233,13 +233,44 @@ static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
         y1 = better;
         order = order + 1.0;
         count = count - 1.0;
-        if (fabs_F(y) > 1e+300) {
+        if (fabs_F(y1) == __builtin_inf()) {
             break;
         }
     }
-    y = count > 0.0 ? -__builtin_inf() : y;
+    y = count == 0.0 ? y : y1;
     *second = y;
     return found * (first / j);
+}
+
+/* J_v(x) for v <= x, or Y_v(x), for x > 25: Hankel's expansion of orders below 2, then the recurrence in the
+   order. The recurrence is stable for both there, and is summed in two parts (DLMF 10.6.1). */
+static inline f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
+{
+    const f64 n = floor_F(v);
+    f64 order = v - n;
+    f64 a = ag_hankel_pair_f64(order, x, is_y);
+    if (n == 0.0) {
+        return a;
+    }
+    f64 b = ag_hankel_pair_f64(order + 1.0, x, is_y);
+    f64 a_low = 0.0;
+    f64 b_low = 0.0;
+    for (i32 _ = 0; _ < (i32)n - 1; _++) {
+        order = order + 1.0;
+        f64 f = 0;
+        f64 f_low = 0;
+        f = ag_divided_parts_f64(2.0 * order, 0.0, x, 0.0, &f_low);
+        f = ag_times_parts_f64(f, f_low, b, b_low, &f_low);
+        f = ag_plus_parts_f64(f, f_low, -a, -a_low, &f_low);
+        a = b;
+        a_low = b_low;
+        b = f;
+        b_low = f_low;
+        if (fabs_F(b) > 1e+305) {
+            return v - order > 1.5 ? -__builtin_inf() : b;
+        }
+    }
+    return b;
 }
 
 /* J_v(x) for v >= 0 and x > 0. */
@@ -248,8 +279,11 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
     if (x * x < 4.0 * (v + 1.0)) {
         return ag_j_series_f64(v, x);
     }
-    if (x > 25.0 && x > 0.5 * v * v) {
+    if (x > 20.0 && x > 2.0 * v * v) {
         return ag_hankel_pair_f64(v, x, 0);
+    }
+    if (x > 20.0 && v <= x && v < 100000.0) {
+        return ag_risen_pair_f64(v, x, 0);
     }
     f64 j = 0;
     f64 _y = 0;
@@ -260,8 +294,11 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
 /* Y_v(x) for v >= 0 and x > 0. */
 static inline f64 ag_bessel_y_f64(f64 v, f64 x)
 {
-    if (x > 25.0 && x > 0.5 * v * v) {
+    if (x > 20.0 && x > 2.0 * v * v) {
         return ag_hankel_pair_f64(v, x, 1);
+    }
+    if (x > 20.0 && v < 100000.0) {
+        return ag_risen_pair_f64(v, x, 1);
     }
     if (x < 1e-290) {
         return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : v == 1.0 ?
@@ -410,8 +447,9 @@ static inline f64 ag_airyai_f64(f64 x)
         return ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(0x1.5555555555555p-2, z) * sqrt_F(a) * (0x1.279a74590331dp-1
             / 0x1.921fb54442d18p+1);
     }
-    return 0.5 * sqrt_F(a) * (ag_bessel_j_f64(0x1.5555555555555p-2, z) - 0x1.279a74590331dp-1 *
-        ag_bessel_y_f64(0x1.5555555555555p-2, z));
+    const f64 j = ag_bessel_j_f64(0x1.5555555555555p-2, z);
+    const f64 y = ag_bessel_y_f64(0x1.5555555555555p-2, z);
+    return 0.5 * sqrt_F(a) * (j - z_low * y - 0x1.279a74590331dp-1 * (y + z_low * j));
 }
 
 /* Airy's function Bi, within 64 ulp, of the envelope for x < 0 (DLMF 9.6). */
@@ -437,8 +475,9 @@ static inline f64 ag_airybi_f64(f64 x)
         const f64 other = ag_kve_f64(0x1.5555555555555p-2, z) * ag_exp_f64(-z) / 0x1.921fb54442d18p+1;
         return sqrt_F(a) * (0x1.279a74590331dp-1 * size + other);
     }
-    return -0.5 * sqrt_F(a) * (0x1.279a74590331dp-1 * ag_bessel_j_f64(0x1.5555555555555p-2, z) +
-        ag_bessel_y_f64(0x1.5555555555555p-2, z));
+    const f64 j = ag_bessel_j_f64(0x1.5555555555555p-2, z);
+    const f64 y = ag_bessel_y_f64(0x1.5555555555555p-2, z);
+    return -0.5 * sqrt_F(a) * (0x1.279a74590331dp-1 * (j - z_low * y) + (y + z_low * j));
 }
 
 /* first f'(x) + second g'(x) for |x| < 1; see `airy_series`. */
@@ -479,8 +518,9 @@ static inline f64 ag_airyaip_f64(f64 x)
         return -ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * x * (0x1.279a74590331dp-1 /
             0x1.921fb54442d18p+1);
     }
-    return 0.5 * a * (ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) + 0x1.279a74590331dp-1 * ag_bessel_y_f64(2.0 *
-        0x1.5555555555555p-2, z));
+    const f64 j = ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z);
+    const f64 y = ag_bessel_y_f64(2.0 * 0x1.5555555555555p-2, z);
+    return 0.5 * a * (j - z_low * y + 0x1.279a74590331dp-1 * (y + z_low * j));
 }
 
 /* The derivative of Bi, as exact as `airybi`. */
@@ -506,6 +546,7 @@ static inline f64 ag_airybip_f64(f64 x)
         return x * (0x1.279a74590331dp-1 * size + ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * ag_exp_f64(-z) /
             0x1.921fb54442d18p+1);
     }
-    return 0.5 * a * (0x1.279a74590331dp-1 * ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) - ag_bessel_y_f64(2.0 *
-        0x1.5555555555555p-2, z));
+    const f64 j = ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z);
+    const f64 y = ag_bessel_y_f64(2.0 * 0x1.5555555555555p-2, z);
+    return 0.5 * a * (0x1.279a74590331dp-1 * (j - z_low * y) - (y + z_low * j));
 }
