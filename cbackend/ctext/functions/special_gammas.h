@@ -299,7 +299,7 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
     f64 n = 0;
-    if (x < a + 1.0 || x < 1.5) {
+    if (x < a + 1.5 + 0.5 * sqrt_F(a)) {
         f64 term = 1.0;
         f64 total = 1.0;
         f64 harmonic = 0.0;
