@@ -76,7 +76,7 @@ def huber(delta: float, r: float) -> float:
 
 @scalar
 def pseudo_huber(delta: float, r: float) -> float:
-    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 4 ulp."""
+    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp."""
     u = r / delta
     q = u * u
     size = delta * delta * (q / (1.0 + sqrt(1.0 + q)))

@@ -74,6 +74,15 @@ K1_LARGE = (
 )  # fmt: skip
 
 
+K0_MIDDLE = (
+    1.1735628484887857, 0.021094718364590117, -0.005752124824493608, 0.0016070718823990823, -0.00045789023718398217,
+    0.00013257163055138205, -3.889580344649916e-05, 1.1539375296596906e-05, -3.455822687530952e-06,
+    1.0433269345716914e-06, -3.171874444886241e-07, 9.702568634839341e-08, -2.983586390547249e-08,
+    9.200869980815044e-09, -2.8545552366723037e-09, 9.112811684032453e-10, -2.8487644915538134e-10,
+    7.160777825211102e-11, -2.245634805179681e-11, 1.493679777954776e-11, -4.728810742747569e-12,
+)  # fmt: skip
+
+
 @scalar
 def i_of_01(x: float, is_1: int, is_scaled: int) -> float:
     """The modified Bessel function of the first kind and order 0 or 1, or that times exp(-|x|)."""
@@ -107,12 +116,14 @@ def k_of_01(x: float, is_1: int, is_scaled: int) -> float:
     rest1 = polynomial(K1_SMALL, y)
     large0 = polynomial(K0_LARGE, u)
     large1 = polynomial(K1_LARGE, u)
+    v = 2.0 * a - 3.0
+    middle = polynomial(K0_MIDDLE, v)
     logarithm = log(0.5 * a)
     small = 1.0 / a + a * (logarithm * i1_ + rest1) if is_1 else rest0 - logarithm * i0_
-    large = (large1 if is_1 else large0) / sqrt(x)
+    large = (large1 if is_1 else middle if x < 2.0 else large0) / sqrt(x)
     small = small * exp(a) if is_scaled else small
     large = large if is_scaled else exp(-x) * large
-    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= 2.0 else large
+    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= (2.0 if is_1 else 1.0) else large
 
 
 @scalar

@@ -320,7 +320,7 @@ def is_odd(v: float) -> bool:
 def jv(v: float, x: float) -> float:
     """The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer.
 
-    Within 64 ulp of the envelope sqrt(2 / (pi x)) where it oscillates, else of the value, for |v| <= 100 and x <= 1e3:
+    For 0 <= v <= 100 and x <= 1e3 within 64 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)):
     near a zero the absolute error stays, so that the relative one grows without a bound.
     """
     if v != v or x != x or (x < 0.0 and v != floor(v)) or v == inf or v == -inf:

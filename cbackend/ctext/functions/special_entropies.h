@@ -84,7 +84,7 @@ INLINE f64 ag_huber_f64(f64 delta, f64 r)
     return delta != delta || r != r ? delta + r : delta < 0.0 ? __builtin_inf() : loss;
 }
 
-/* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 4 ulp. */
+/* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp. */
 INLINE f64 ag_pseudo_huber_f64(f64 delta, f64 r)
 {
     const f64 u = r / delta;

@@ -287,8 +287,8 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     return q;
 }
 
-/* The derivative of `gammainc` by a, within 64 ulp. The series, or the continued fraction, term by term. Both are
-   sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
+/* The derivative of `gammainc` by a, within 512 ulp for a <= 300. The series, or the continued fraction, term by
+   term. Both are sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
 static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
 {
     if (a != a || x != x || a <= 0.0 || x < 0.0) {
@@ -500,8 +500,8 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
     return total + last * (end / (s - 1.0) + series);
 }
 
-/* Hurwitz' zeta function; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s < 1, as SciPy's. For a
-   negative q that is no integer, s must be an integer. */
+/* Hurwitz' zeta function, within 8 ulp for q > 0; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s <
+   1. For a negative q that is no integer, s must be an integer. */
 static inline f64 ag_zeta_f64(f64 s, f64 q)
 {
     if (s != s || q != q || s < 1.0) {

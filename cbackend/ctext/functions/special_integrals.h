@@ -239,23 +239,37 @@ static inline f64 ag_fresnel_auxiliary_f64(f64 x, i32 is_s)
     return is_s ? f * cosine + g * sine : g * cosine - f * sine;
 }
 
-/* S(x), or C(x), for 0 <= x < 1.6: the power series. */
+/* S(x), or C(x), for 0 <= x < 1.6: the power series, in two parts. */
 static inline f64 ag_fresnel_series_f64(f64 x, i32 is_s)
 {
-    const f64 angle = 0x1.921fb54442d18p+0 * (x * x);
-    const f64 q = -angle * angle;
-    f64 term = is_s ? x * angle : x;
+    f64 angle = 0;
+    f64 angle_low = 0;
+    angle = ag_two_product_f64(x, x, &angle_low);
+    angle = ag_times_parts_f64(angle, angle_low, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, &angle_low);
+    f64 q = 0;
+    f64 q_low = 0;
+    q = ag_times_parts_f64(angle, angle_low, -angle, -angle_low, &q_low);
     const f64 start = is_s ? 3.0 : 1.0;
-    f64 total = term / start;
+    f64 term = 1.0;
+    f64 term_low = 0.0;
+    f64 total = 1.0 / start;
+    f64 total_low = 0.0;
+    if (is_s) {
+        total = ag_divided_parts_f64(1.0, 0.0, start, 0.0, &total_low);
+    }
     for (i32 k = 1; k < 30; k++) {
         const f64 n = (f64)(2 * k);
-        term = term * (q / (n * (n + (is_s ? 1.0 : -1.0))));
-        total = total + term / (4.0 * (f64)k + start);
+        f64 f = 0;
+        f64 f_low = 0;
+        f = ag_divided_parts_f64(q, q_low, n * (n + (is_s ? 1.0 : -1.0)), 0.0, &f_low);
+        term = ag_times_parts_f64(term, term_low, f, f_low, &term_low);
+        f = ag_divided_parts_f64(term, term_low, 4.0 * (f64)k + start, 0.0, &f_low);
+        total = ag_plus_parts_f64(total, total_low, f, f_low, &total_low);
         if (fabs_F(term) < 1e-18 * fabs_F(total)) {
             break;
         }
     }
-    return total;
+    return is_s ? x * angle * total : x * total;
 }
 
 /* Fresnel's integral of sin(pi t**2 / 2) from 0 to x, within 8 ulp. */
@@ -357,13 +371,13 @@ static inline f64 ag_lambert_f64(f64 x, i32 lower)
     return w;
 }
 
-/* W >= -1 with W exp(W) = x, within 4 ulp; NaN for x < -1/e. */
+/* W >= -1 with W exp(W) = x, within 8 ulp; NaN for x < -1/e. */
 INLINE f64 ag_lambertw_0_f64(f64 x)
 {
     return ag_lambert_f64(x, 0);
 }
 
-/* W <= -1 with W exp(W) = x, the branch -1, within 4 ulp; NaN outside of -1/e <= x < 0. */
+/* W <= -1 with W exp(W) = x, the branch -1, within 8 ulp; NaN outside of -1/e <= x < 0. */
 INLINE f64 ag_lambertw_1_f64(f64 x)
 {
     return ag_lambert_f64(x, 1);
@@ -391,9 +405,9 @@ INLINE f64 ag_struve_y_f64(f64 v, f64 x)
     return 2.0 * (v + 1.0) / x * ag_bessel_y_f64(v + 1.0, x) - ag_bessel_y_f64(v + 2.0, x);
 }
 
-/* Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30. NaN for x < 0 unless v is an
-   integer. The power series for small x, else Y plus the integral of DLMF 11.5.2 by the double exponential
-   rule. */
+/* Struve's function H of order v > -1, within 8 ulp for v <= 30, or of the envelope sqrt(2 / (pi x)). NaN for x <
+   0 unless v is an integer. The power series for small x, else Y plus the integral of DLMF 11.5.2 by the double
+   exponential rule. */
 static inline f64 ag_struve_f64(f64 v, f64 x)
 {
     if (v != v || x != x || v <= -1.0 || v == __builtin_inf()) {
@@ -440,7 +454,7 @@ static inline f64 ag_struve_f64(f64 v, f64 x)
         const f64 s = 0.08 * (f64)k;
         const f64 e = ag_exp_f64(-s);
         const f64 t = ag_exp_f64(s - e);
-        const f64 value = ag_exp_f64(-a * t) * pow_F(1.0 + t * t, v - 0.5) * t * (1.0 + e);
+        const f64 value = ag_exp_f64((v - 0.5) * ag_log1p_f64(t * t) - a * t) * t * (1.0 + e);
         total = total + value;
     }
     f64 size = 0.08 * 0x1.20dd750429b6dp+0 * total;

@@ -65,6 +65,13 @@
     -0x1.560973a9e3644p-26, 0x1.3bd443c1c99cap-27, -0x1.1dd7d314b0426p-28, 0x1.c5c4c277b7d47p-31, \
     -0x1.409affcf44d57p-32, 0x1.6ff28b969597bp-30, -0x1.93f332a7882d9p-31, -0x1.00d2ae615623cp-31, \
     0x1.2bbb35150de86p-32, 0x1.a38165cf7b024p-33, -0x1.d7a9ea2b848e5p-34
+#define K0_MIDDLE \
+    0x1.2c6e9d660f581p+0, 0x1.599da95fa1b67p-6, -0x1.78f8a400f31fep-8, 0x1.a548c4b57a86fp-10, \
+    -0x1.e021f980765ecp-12, 0x1.1605da29be34ep-13, -0x1.46481a149f6ffp-15, 0x1.83327aa1baf2cp-17, \
+    -0x1.cfd529d3e954dp-19, 0x1.1810e189c33e7p-20, -0x1.5493d22338e6ap-22, 0x1.a0b8dece24d3fp-24, \
+    -0x1.0049c232248f1p-25, 0x1.3c23b54efc938p-27, -0x1.8853bbcce52a1p-29, 0x1.f4fb6c3e5ce32p-31, \
+    -0x1.39399786324aap-32, 0x1.3aef30dc6a1fcp-34, -0x1.8b0e6695775d7p-36, 0x1.06c55b5eb89c0p-36, \
+    -0x1.4cc2ae62d8a46p-38
 
 /* The modified Bessel function of the first kind and order 0 or 1, or that times exp(-|x|). */
 INLINE f64 ag_i_of_01_f64(f64 x, i32 is_1, i32 is_scaled)
@@ -99,12 +106,15 @@ INLINE f64 ag_k_of_01_f64(f64 x, i32 is_1, i32 is_scaled)
     POLYNOMIAL_AGAIN(f64, rest1, y, K1_SMALL);
     POLYNOMIAL(f64, large0, u, K0_LARGE);
     POLYNOMIAL_AGAIN(f64, large1, u, K1_LARGE);
+    const f64 v = 2.0 * a - 3.0;
+    POLYNOMIAL(f64, middle, v, K0_MIDDLE);
     const f64 logarithm = ag_log_f64(0.5 * a);
     f64 small = is_1 ? 1.0 / a + a * (logarithm * i1_ + rest1) : rest0 - logarithm * i0_;
-    f64 large = (is_1 ? large1 : large0) / sqrt_F(x);
+    f64 large = (is_1 ? large1 : x < 2.0 ? middle : large0) / sqrt_F(x);
     small = is_scaled ? small * ag_exp_f64(a) : small;
     large = is_scaled ? large : ag_exp_f64(-x) * large;
-    return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= 2.0 ? small : large;
+    return x != x ? x : x < 0.0 ? __builtin_nan("") : x == 0.0 ? __builtin_inf() : x <= (is_1 ? 2.0 : 1.0) ? small :
+        large;
 }
 
 /* exp(-|x|) times the modified Bessel function of the first kind and order 0, within 8 ulp. */

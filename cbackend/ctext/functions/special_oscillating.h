@@ -332,9 +332,9 @@ static inline f64 ag_of_negative_order_f64(f64 v, f64 x, i32 is_y)
     return is_y ? sine * j + cosine * y : cosine * j - sine * y;
 }
 
-/* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. Within 64 ulp of
-   the envelope sqrt(2 / (pi x)) where it oscillates, else of the value, for |v| <= 100 and x <= 1e3: near a
-   zero the absolute error stays, so that the relative one grows without a bound. */
+/* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. For 0 <= v <= 100
+   and x <= 1e3 within 64 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)): near a zero
+   the absolute error stays, so that the relative one grows without a bound. */
 static inline f64 ag_jv_f64(f64 v, f64 x)
 {
     if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || v == __builtin_inf() || v == -__builtin_inf()) {

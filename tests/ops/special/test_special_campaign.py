@@ -177,7 +177,7 @@ CASES = {
     "gammaincc": (SLOW, 8, near_gamma(0.05, 300), upper_gamma),
     "gammaincinv": (RARE, 8, quantiles((0.05, 1e2)), lower_gamma, "inverse"),
     "gammainccinv": (RARE, 8, quantiles((0.05, 1e2)), upper_gamma, "inverse"),
-    "gammainc_by_a": (RARE, 256, near_gamma(0.1, 100), by(0, lower_gamma)),
+    "gammainc_by_a": (RARE, 512, near_gamma(0.1, 100), by(0, lower_gamma)),
     "zeta": (SLOW, 8, lambda r, n: (1 + wide(r, n, 0.01, 20), wide(r, n, 0.1, 20)), mp.zeta),
     "betaln": (FAST, 8, two((0.01, 1e4), (0.01, 1e4)), lambda a, b: mp.log(mp.beta(a, b))),
     "beta": (FAST, 8, two((0.01, 1e2), (0.01, 1e2)), mp.beta),
@@ -199,7 +199,7 @@ CASES = {
     "kve_by_order": (RARE, 8, two((0.01, 50), (0.05, 50)), lambda v, x: by(0, mp.besselk)(v, x) * mp.exp(x)),
     "iv": (SLOW, 8, two((0.01, 150), (0.01, 500)), mp.besseli),
     "ive": (SLOW, 8, two((0.01, 150), (0.01, 500)), lambda v, x: mp.besseli(v, x) * mp.exp(-x)),
-    "iv_by_order": (RARE, 64, two((0.5, 50), (0.01, 30)), by(0, mp.besseli), slope_size),
+    "iv_by_order": (RARE, 16, two((0.5, 50), (0.01, 30)), by(0, mp.besseli), slope_size),
     "j0": (SLOW, 64, either(1e-3, 1e3), lambda x: mp.besselj(0, x), bessel_size),
     "j1": (SLOW, 64, either(1e-3, 1e3), lambda x: mp.besselj(1, x), bessel_size),
     "y0": (SLOW, 64, one(1, 1e3), lambda x: mp.bessely(0, x), bessel_size),
@@ -225,11 +225,11 @@ CASES = {
     "hyp1f1": (SLOW, 64, hypergeometric(2, 0, 30), mp.hyp1f1),
     "hyp2f1": (SLOW, 512, hypergeometric(3, 0, 0.9), gauss),
     "vonmises_cdf": (RARE, 16, lambda r, n: (wide(r, n, 1e-2, 1e2), r.uniform(-3.1, 3.1, n)), vonmises_cdf, unit),
-    "vonmises_quantile": (RARE, 256, quantiles((1e-2, 1e2)), vonmises_cdf, "inverse"),
-    "betainc_by_a": (RARE, 64, near_beta(0.3, 30), by(0, lower_beta)),
-    "betainc_by_b": (RARE, 64, near_beta(0.3, 30), by(1, lower_beta)),
+    "vonmises_quantile": (RARE, 16, quantiles((1e-2, 1e2)), vonmises_cdf, unit, "inverse"),
+    "betainc_by_a": (RARE, 1024, near_beta(0.3, 30), by(0, lower_beta)),
+    "betainc_by_b": (RARE, 1024, near_beta(0.3, 30), by(1, lower_beta)),
 }  # fmt: skip
-"""Points, bound in ulp, draw, exact value; the size whose ulp counts if it is larger, "inverse" of this function."""
+"""Points, bound in ulp, draw, exact value; the size whose ulp counts if it is larger; "inverse" of that function."""
 
 
 def compiled(name):
@@ -242,7 +242,7 @@ def error(case, point, got):
     _, _, _, exact, *kind = case
     given = [mp.mpf(float(p)) for p in point]
     got = mp.mpf(float(got))
-    if kind == ["inverse"]:
+    if "inverse" in kind:
         *others, target = given
         step = abs(got) * mp.mpf(2) ** -40
         slope = (exact(*others, got + step) - exact(*others, got - step)) / (2 * step)
@@ -250,8 +250,8 @@ def error(case, point, got):
     else:
         value = mp.re(exact(*given))
         difference, size = got - value, abs(float(value))
-        if kind:
-            size = max(size, kind[0](*map(float, point)))
+    if kind and callable(kind[0]):
+        size = max(size, kind[0](*map(float, point)))
     if not 1e-300 < size < np.inf:
         return None
     return float(abs(difference)) / float(np.spacing(size))
@@ -285,7 +285,7 @@ def test_hard_points_are_within_the_bound():
         for name, (_, bound, _, _, *kind) in CASES.items():
             operands, nearest, rest = held[f"{name}_x"], held[f"{name}_y"], held[f"{name}_rest"] / 250
             size = np.abs(nearest)
-            if kind and kind != ["inverse"]:
+            if kind and callable(kind[0]):
                 size = np.maximum(size, [kind[0](*point) for point in operands.T])
             ulp = np.spacing(size)
             few = slice(None, None, 12)
@@ -295,8 +295,8 @@ def test_hard_points_are_within_the_bound():
             ):
                 off = np.abs((got - nearest[part]) / ulp[part] - rest[part] * (np.spacing(np.abs(nearest)) / ulp)[part])
                 if not off.max() <= bound:
-                    wrong[name, kind_] = (off.max(), operands[:, part][:, off.argmax()])
-    assert not wrong
+                    wrong[name, kind_] = (float(off.max()), operands[:, part][:, off.argmax()].tolist())
+    assert not wrong, wrong
 
 
 if __name__ == "__main__":
