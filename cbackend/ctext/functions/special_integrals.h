@@ -76,12 +76,12 @@
     -0x1.38bddd0632f28p-36, 0x1.37cebd6651939p-38, -0x1.70c56c2e0fc28p-40, 0x1.a6dfc7c1ba8d4p-41, \
     -0x1.feba050cde24bp-43
 #define E_REGULAR \
-    0x1.1d5f0f7220c20p+0, 0x1.e7fa2e88e845ap-4, 0x1.439a721787461p-8, 0x1.4807c2d91effap-11, \
-    0x1.cbadb9fb024b4p-14, 0x1.799a5b4394134p-16, 0x1.55383edeee5e9p-18, 0x1.48a5356b528acp-20, \
-    0x1.4b5709cdbd11ap-22, 0x1.59bfa1f107ae4p-24, 0x1.729918e85f776p-26, 0x1.95e519b0b6a30p-28, \
-    0x1.c47467ac774a0p-30, 0x1.ff49a4af9bbb7p-32, 0x1.24d12f96480e9p-33, 0x1.58cc4376f80cdp-35, \
-    0x1.93380a2550615p-37, 0x1.91e66eb4a114ep-39, 0x1.daf999e58b981p-41, 0x1.0fe897c789b9dp-41, \
-    0x1.483aff7892e2bp-43
+    0x1.d5f0f7220c207p-2, 0x1.2093766dc2536p-6, 0x1.1837dd4e27959p-9, 0x1.7e7f2c57ba6abp-12, \
+    0x1.34ba368d1f823p-14, 0x1.138092db08211p-16, 0x1.06deb00f98f5fp-18, 0x1.071a14af1493fp-20, \
+    0x1.10f3d47aa1f6bp-22, 0x1.232f771f2f0eap-24, 0x1.3da68724c1a2fp-26, 0x1.60ecf050b2d5ap-28, \
+    0x1.8e1ddd6f11d17p-30, 0x1.c6654d4e9cbc9p-32, 0x1.067a23bbe6c11p-33, 0x1.378c06ccb6553p-35, \
+    0x1.6eb00d6268309p-37, 0x1.6e34304345e87p-39, 0x1.b315a68916be8p-41, 0x1.f7d7113e17febp-42, \
+    0x1.313ddb661b8d4p-43
 #define E_LOGARITHM \
     0x1.1c9a7e8a180aep-2, 0x1.1233fbf051de7p-5, 0x1.c0ceba0e9e8a3p-8, 0x1.afbaf769fdb33p-10, \
     0x1.c22bed503f423p-12, 0x1.ecc39b467fa1bp-14, 0x1.169b6e0c1a9adp-15, 0x1.4279d18b03587p-17, \
@@ -210,7 +210,7 @@ INLINE f64 ag_ellipe_f64(f64 m)
     POLYNOMIAL(f64, near, v, E_NEAR_0);
     POLYNOMIAL(f64, regular, u, E_REGULAR);
     POLYNOMIAL_AGAIN(f64, part, u, E_LOGARITHM);
-    const f64 unit = q > 0.5 ? near : regular - q * ag_log_f64(q > 0.0 ? q : 1.0) * part;
+    const f64 unit = q > 0.5 ? near : 1.0 + q * (regular - ag_log_f64(q > 0.0 ? q : 1.0) * part);
     return m != m ? m : p < 0.0 ? __builtin_nan("") : p > 1.0 ? unit * sqrt_F(p) : unit;
 }
 
