@@ -34,6 +34,13 @@ def stages():
     return T.Pipeline(FunctionGraph([x], [b[1:] - b[:-1]]))
 
 
+def compositions():
+    once = ag.OpFromGraph([P := T.vector("p")], [T.exp(P)], name="once")(V)
+    end = ag.while_loop(lambda s: s < A, lambda s: s * 2, B)
+    last = ag.scan(lambda s: s * A, outputs_info=B, n_steps=4, checkpoint_every=2)[0]
+    return once, T.After()(V, A), ag.grad(end, B), last
+
+
 def loops():
     scan = ag.scan(lambda v, s: s + v, V, T.constant(0.0))[0]
     return scan, ag.while_loop(lambda s: s < A, lambda s: s + 1, B), ag.cond(A > 0, lambda: T.exp(V), lambda: V)
@@ -51,7 +58,8 @@ ZOO = [
     X.shape, T.ShapeI(1)(X), T.stack([K, X.shape[0]]), X.T[None], X.dimshuffle(1, "x", 0), X.reshape((K, -1)),
     T.broadcast_to(V, (K, V.shape[0])), T.zeros((K, 3), "int8"), T.arange(0, K, 2), T.eye(K, 4, 1, "complex64"),
     T.concatenate([X, Y], 1), X[1:, K], X[::-1, None, -1], T.set_subtensor(X[0], 1.5), T.inc_subtensor(X[K:], Y),
-    X[N], X[N, 1:], T.set_subtensor(X[N, N], V), T.inc_subtensor(X[:, N], 2.0), T.dot(X, V), T.matmul(X[None], Y),
+    X[N], X[N, 1:], T.set_subtensor(X[N, N], V), T.inc_subtensor(X[:, N], 2.0), X.at[N].max(Y),
+    T.dot(X, V), T.matmul(X[None], Y),
     T.Dot22()(X, Y), T.Dot22Scalar()(X, Y, A), T.Gemm()(X, A, X, Y, B), T.Gemv()(V, A, X, V, B), T.Ger()(X, A, V, V),
     T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.Top(1)(X), T.sum(X, axis=1), T.max(X), T.any(X, axis=0),
     T.argmin(X, 1), T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X),
@@ -104,7 +112,7 @@ ZOO = [
     T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
     T.PackedProduct(Nibbles(3, 5, 8, 4))(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
-    *loops(), T.Mean((0,))(X),
+    *loops(), *compositions(), T.Mean((0,))(X),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),
 ]  # fmt: skip
