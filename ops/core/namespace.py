@@ -67,7 +67,7 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
     instead = f"; it is T.{owner}.{name}" if owner else ""
     if not owner and not name.startswith("_"):
         table = import_module(".standard.instead", PACKAGE)
-        advice = (table.LINALG if space == "linalg" else table.INSTEAD).get(name)
+        advice = {"linalg": table.LINALG, "special": table.SPECIAL}.get(space, table.INSTEAD).get(name)
         instead = f"; use {advice}" if advice else ""
     message = f"module {f'{PACKAGE}.{space}'.rstrip('.')!r} has no attribute {name!r}{instead}"
     raise AttributeError(message, name=name, obj=None)  # without a guess by Python
