@@ -37,7 +37,8 @@ else:
     T = Vocabulary()
 classes: Any = T
 
-NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in ("distributions", "fft", "linalg", "nn", "random", "special"))
+_INNER = ("array_api", "distributions", "fft", "linalg", "nn", "random", "special")
+NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in _INNER)
 
 
 def public_names(namespace: Mapping[str, object]) -> list[str]:

@@ -132,7 +132,7 @@ BOUNDS = {
     "cbackend/lowering/lanes.py": {"LANES"},
     "cbackend/lowering/nests/planes.py": {"ROWS"},
     "cbackend/lowering/nests/reduce.py": {"ROWS"},
-    "cbackend/lowering/cutting.py": {"ELEMENTS_OF_PART", "ROWS_OF_PART"},
+    "cbackend/lowering/splitting.py": {"ELEMENTS_OF_PART", "ROWS_OF_PART"},
     "cbackend/lowering/nests/short_rows.py": {"VECTORS"},
     "ops/lowered/blocked_gradient.py": {"PANEL", "PORTIONED"},
     # Room in the structures of our own runtime, and columns of its tables.

@@ -124,3 +124,12 @@ def test_the_wrapper_of_the_public_suite_computes_by_our_functions(capsys):
     assert standard_summary({"array_api_tests/test_a.py::b": "passed"}) == 0
     assert standard_summary({"array_api_tests/test_a.py::b": "failed", next(iter(FAILURES)): "passed"}) == 1
     assert "listed as failures, but passed" in capsys.readouterr().out
+
+
+def test_the_standards_names_are_those_of_the_vocabulary():
+    space = T.vector("x").__array_namespace__()
+    assert space is T and len(dir(T.array_api)) > 150
+    for name in dir(T.array_api):
+        assert getattr(T.array_api, name) is getattr(T, name)
+    with pytest.raises(AttributeError, match="has no relu; T itself may have it"):
+        T.array_api.relu  # noqa: B018
