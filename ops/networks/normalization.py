@@ -164,10 +164,10 @@ def instance_norm(
 
 def _with_channels(name: str, x: Any, least: int = 2) -> TensorVariable:
     """Return x as floats.  Raises TypeError for a rank below `least`."""
-    x = _as_float(x)
-    if x.ndim < least:
-        raise TypeError(f"{name}: x must be of rank {least} or more, (images, channels, ...), got {describe(x)}")
-    return x
+    found = _as_float(x)
+    if found.ndim < least:
+        raise TypeError(f"{name}: x must be of rank {least} or more, (images, channels, ...), got {describe(found)}")
+    return found
 
 
 def _channel_vector(name: str, role: str, v: TensorLike, x: Any) -> TensorVariable:
