@@ -16,5 +16,6 @@ void *ag_bound_method(void);
 i64 ag_plain_call(void *function, char *const *inputs, char *const *outputs);
 i64 ag_plain_density(i64 dim, double *x, double *gradient, double *value, void *function);
 i64 ag_plain_expand(i64 dim, i64 results, double *x, double *out, void *function);
+void *ag_low_level(i32 kind);
 i64 ag_ticks(void);
 void ag_clocks(i64 *out);
