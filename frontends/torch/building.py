@@ -73,8 +73,8 @@ class Conversion:
         if not self.conditions:
             return found
         values, form = pytree.tree_flatten(found)
-        place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), None)
-        for ok, text, error in self.conditions if place is not None else ():
+        place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), -1)
+        for ok, text, error in self.conditions if place >= 0 else ():
             values[place] = checked(values[place], ok, text, error=error)
         return pytree.tree_unflatten(values, form)
 

@@ -173,7 +173,7 @@ def _with_lengths(x: Any, value: torch.Tensor, symbols: dict[Any, Any], ranges: 
     """Return an input whose lengths are checked: equal ones where the export found so, and those of a range."""
     own = lengths(x)
     term = x
-    for axis, n in enumerate(value.shape):
+    for axis, n in enumerate(list[Any](value.shape)):
         if type(n) is int:
             continue
         symbol = n.node.expr

@@ -140,8 +140,10 @@ def main(names: list[str]) -> None:
     warnings.simplefilter("ignore")
     counts: Counter[str] = Counter()
     eager: Counter[str] = Counter()
-    for found in outcomes(names, 3, dtypes=kinds):
+    for found in outcomes(names, 2, dtypes=kinds):
         counts[found.fate] += 1
+        if sum(counts.values()) % 500 == 0:
+            print(dict(counts), flush=True)
         if found.fate in (DIFFERS, FAILS) or (names and found.fate != EQUAL):
             print(found.fate, found.op, found.dtype, found.text, flush=True)
         if found.fate == EAGER:
