@@ -112,8 +112,8 @@ else:
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
     "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function",
-    "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile",
-    "profile_diff",
+    "grad", "hessian", "hvp", "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint",
+    "profile", "profile_diff",
     "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
     "to_onnx", "tree", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -39,7 +39,7 @@ class Conversion:
         self.writes: dict[torch.fx.Node, Variable] = {}
         """The new value of each argument that the graph writes to."""
         self.conditions: list[tuple[Variable, str, type[Exception]]] = []
-        """What must be true when the graph runs that is being converted, with message and error."""
+        """Conditions of the graph in conversion: a truth value, the message and the error."""
         self._constants: dict[int, Any] = {}
 
     def graph(self, module: torch.fx.GraphModule, operands: Sequence[Any]) -> Any:

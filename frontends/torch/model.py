@@ -116,7 +116,7 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
 
 
 class _Reader:
-    """What the inputs of an exported program stand for."""
+    """Values of ours for the inputs of an exported program."""
 
     def __init__(self, program: Any) -> None:
         self.program = program
