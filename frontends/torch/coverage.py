@@ -47,8 +47,8 @@ def _ops() -> Iterator[Any]:
         packet: Any = getattr(torch.ops.aten, name)
         if not isinstance(packet, torch._ops.OpOverloadPacket):
             continue
-        for overload in packet.overloads():
-            op = getattr(packet, overload)
+        for overload in packet._overload_names:
+            op = getattr(packet, overload or "default")
             if not op._schema.is_mutable and _has_tensors(op) and torch._C._dispatch_has_kernel(op.name()):
                 yield op
 
