@@ -154,7 +154,7 @@ class Density:
             kinds = struct((), dtype), struct((self.dim,), dtype)
             return jax.pure_callback(partial(called, dtype), kinds, x, vmap_method="broadcast_all")
 
-        @jax.custom_vjp
+        @jax.custom_vjp  # type: ignore[untyped-decorator,unused-ignore]
         def logdensity(x: Any) -> Any:
             return both(x)[0]
 

@@ -166,7 +166,7 @@ class _Build:
             if not isinstance(value, torch.Tensor) or term is None:
                 continue
             wanted: list[Any] = lengths(term)
-            for axis, n in enumerate(value.shape):
+            for axis, n in enumerate(list[Any](value.shape)):
                 if type(n) is int or not n.node.expr.is_symbol:
                     continue
                 if n.node.expr in known:
@@ -221,7 +221,7 @@ def _is_token(node: torch.fx.Node) -> bool:
 
 def _order(value: torch.Tensor) -> list[int]:
     """Return the axes of a tensor from the slowest to the fastest in memory."""
-    strides = [int(s) if type(s) is int else s.node.hint if s.node.hint is not None else 0 for s in value.stride()]
+    strides = [s if type(s) is int else s.node.hint or 0 for s in list[Any](value.stride())]
     sizes = [int(n) if type(n) is int else 2 for n in value.shape]
     if any(s == 0 for s, n in zip(strides, sizes, strict=True) if n > 1):
         return list(range(len(strides)))
