@@ -348,7 +348,7 @@ def parts(call: Call, x: Any) -> Any:
     return (T.real if base == "real" else T.imag)(x)
 
 
-@converter("aten.conj", "aten._conj", "aten._conj_physical")
+@converter("aten.conj", "aten._conj", "aten._conj_physical", "aten._conj_copy")
 def conjugate(call: Call, x: Any) -> Any:
     return T.conj(x) if x.type.kind == "c" else x
 
