@@ -157,7 +157,7 @@ class Jitted:
         """Return the trace that serves a call, and the arrays that it takes; None if there is none so far."""
         for trace in self._found.get(key, ()):
             values = arrays if not trace.readings else _with_attributes(trace, arrays, arguments)
-            if values is not None and (trace.holds is None or trace.holds(values)):
+            if values is not None and trace.serves(values):
                 return trace, values
         return None
 

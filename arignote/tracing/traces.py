@@ -14,7 +14,8 @@ from ..graph import DTYPES, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, require_current
+from ..ops.core.stored import now
+from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
@@ -39,16 +40,48 @@ class Traced(NamedTuple):
     """The dtypes and ranks of the arrays among the attributes."""
     writes: tuple[tuple[int, str, Structure], ...]
     """The attributes that it assigns."""
+    stores: tuple[int, ...] = ()
+    """The positions of the arrays that it writes to, by position in the arrays of a call."""
+    same: tuple[int, ...] = ()
+    """For each array of the call the first one that is the same object; of a trace that writes."""
+
+    def serves(self, values: Sequence[Any]) -> bool:
+        """Whether the trace holds for the arrays of a call."""
+        return (self.holds is None or self.holds(values)) and (not self.stores or self.same == same_objects(values))
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
-        """Return the result of a call; attributes are assigned after it."""
+        """Return the result of a call; arrays are written, and attributes assigned, after it."""
+        if self.stores:
+            require_apart(self.function.name, values, self.stores)
         found: Iterator[Any] = iter(self.function(*values))
+        for place in self.stores:
+            values[place][...] = next(found)
         if objects:
             found = Leaves(found, objects.__getitem__)
         made = unflatten(self.form, found)
         for number, name, form in self.writes:
             setattr(objects[number], name, unflatten(form, found))
         return made
+
+
+def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return for each array the position of the first one that is the same object."""
+    places: dict[int, int] = {}
+    return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
+
+
+def require_apart(name: str, arrays: Sequence[Any], stores: Sequence[int]) -> None:
+    """Raise ValueError for an array that is written and read-only, or shares elements with another array."""
+    for place in stores:
+        written = arrays[place]
+        if not written.flags.writeable:
+            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy")
+        for k, a in enumerate(arrays):
+            if k != place and a is not written and a.size and np.may_share_memory(a, written):
+                raise ValueError(
+                    f"{name}: the function writes to argument {place}, which shares elements with argument {k}; pass "
+                    "a copy of one"
+                )
 
 
 class Leaves:
@@ -129,6 +162,9 @@ class _Tracing:
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
         self._names: list[str] = []
+        self._same: list[int] = []
+        """For each array the position of the first one that is the same object."""
+        self._places: dict[int, int] = {}
         self._given: list[tuple[Any, Structure, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
 
@@ -152,16 +188,30 @@ class _Tracing:
                     f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
                     "once, while it is traced; use rng = T.random.RandomStream(seed)"
                 )
-            outputs: list[Any] = []
+            stores = self._stores()
+            outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
             written_to = self.objects.written()
-            form = Static(None) if result is None and written_to else self._form(result, outputs)
+            form = self._form(result, outputs)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
         with outside():
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
         attributes = arrays_of(self._arguments.leaves[count:])
         readings = tuple(self.objects.readings)
-        return Traced(compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes))
+        return Traced(
+            compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
+            self._same if stores else (),
+        )  # fmt: skip
+
+    def _stores(self) -> tuple[int, ...]:
+        """Return the positions of the arrays that the function writes to."""
+        trace, found = self._trace, []
+        for k, v in enumerate(self._variables):
+            if v in trace.held and self._same[k] == k:
+                raise TypeError(f"{self._name}: {v!r}: {trace.held[v]}; write into the argument itself, or return a copy")
+            if v in trace.stored and trace.stored[v] is not v and self._same[k] == k:
+                found.append(k)
+        return tuple(found)
 
     # --- arguments
     def _value_of(self, structure: Structure, leaves: Sequence[Any]) -> Any:
@@ -175,6 +225,14 @@ class _Tracing:
     def _variable(self, value: Any) -> Any:
         position = len(self._variables)
         (array,) = arrays_of([value])
+        self._same.append(position)
+        if type(value) is np.ndarray:
+            first = self._places.setdefault(id(value), position)
+            if first != position and self._scope.writes:
+                self._same[position] = first
+                self._variables.append(tensor(f"x{position}", dtype=array.dtype.newbyteorder("=").name,
+                                              shape=(None,) * array.ndim))  # fmt: skip
+                return self._variables[first]
         name = self._names[position] if position < len(self._names) else f"x{position}"
         if array.dtype.name not in DTYPES:
             raise TypeError(
@@ -189,6 +247,8 @@ class _Tracing:
             Known(n, f"a[{position}].shape[{axis}]") for axis, n in enumerate(array.shape)
         )
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            self._trace.read_only.add(v)
         self._variables.append(v)
         return v
 
@@ -209,6 +269,8 @@ class _Tracing:
         """
 
         def leaf(value: Any, outputs: list[Any]) -> Structure:
+            if value is None:
+                return Static(None)
             if isinstance(value, AnyView):
                 return Object(object, number_of(value))
             if is_attribute and not isinstance(value, Variable):
@@ -221,10 +283,8 @@ class _Tracing:
         return flatten(value, outputs, leaf)
 
     def _as_output(self, position: int, value: Any) -> Any:
-        if isinstance(value, Variable):
-            require_current(self._trace, value)
         try:
-            return as_tensor(value)
+            return as_tensor(now(self._trace, value))
         except TypeError:
             raise TypeError(
                 f"{self._name}: output {position} is {shown(value)}; "

@@ -4,7 +4,7 @@
     lengths         `x.shape`
     operated        operators: two Python numbers give a Python number
     written         `x += y`, which NumPy writes into x
-    require_no_write methods that write into an array and return nothing
+    own_array       the result of a method that copies
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from . import tracing
 from .call_lengths import Length
 from .namespace import T, classes
 from .promotion import weak_type
+from .stored import base_of, copied, results_now, store
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace
 
 if TYPE_CHECKING:
@@ -73,6 +74,12 @@ def _operated(name: str, *operands: Any) -> Any:
     numbers = None if trace is None else [number_of(o) for o in operands]
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
+    if name in _COMPARED:
+        compared_now = getattr(T, name)(*operands)
+        known = _joined_truth(trace, name, numbers)
+        if known is not None:
+            trace.truths[compared_now] = known
+        return compared_now
     known = _known(trace, name, numbers)
     if name == "pow" and known is not None and type(known.value) not in [n.kind for n in numbers if n is not None]:
         wide = _WIDE[type(known.value)]
@@ -83,6 +90,21 @@ def _operated(name: str, *operands: Any) -> Any:
         if kind is not None:
             trace.numbers[part] = Number(kind, known)
     return result
+
+
+_COMPARED = {
+    "lt": Operation(operator.lt, "({a} < {b})"), "le": Operation(operator.le, "({a} <= {b})"),
+    "gt": Operation(operator.gt, "({a} > {b})"), "ge": Operation(operator.ge, "({a} >= {b})"),
+    "eq": Operation(operator.eq, "({a} == {b})"), "ne": Operation(operator.ne, "({a} != {b})"),
+}  # fmt: skip
+
+
+def _joined_truth(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
+    """Return the truth value of a comparison of numbers of the call; None if it is not known."""
+    if None in [n.known for n in numbers]:
+        return None
+    found = trace.joined(_COMPARED[name], numbers[0].known, numbers[-1].known)
+    return found if isinstance(found, Known) else None
 
 
 operated = _operated  # errors skip names that begin with _, see `provenance.asked`
@@ -222,9 +244,8 @@ def axes_of_one(x: Variable) -> list[int] | None:
 
 
 def _written(name: str, x: Any, other: Any) -> Any:
-    """`x += other` and the like: what NumPy would write into x, in the dtype and shape of x.
+    """`x += other` and the like: in the trace of a call written into the array x, in its dtype and shape.
 
-    Other names of the same array, or of a view of it, cannot be used any more: they would show the old elements.
     Raises TypeError for a dtype that does not fit within its kind, ValueError for a shape that differs.
     """
     trace = tracing.current()
@@ -241,10 +262,8 @@ def _written(name: str, x: Any, other: Any) -> Any:
         same = same and (isinstance(before, Variable) or isinstance(after, Variable) or bool(before == after))
     if not same:
         raise ValueError(f"x {symbol} y: the result does not have the shape of x; write x = x {symbol[:-1]} y{line()}")
-    if result.dtype != x.dtype:
-        result = T.cast(result, x.dtype)
-    trace.written[_array_of(x)] = f"x {symbol} y{line()}"
-    return result
+    store(x, T.cast(result, x.dtype) if result.dtype != x.dtype else result, f"x {symbol} y")
+    return x
 
 
 written = _written  # as above
@@ -256,49 +275,20 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-def _array_of(x: Variable) -> Variable:
-    """The array that x is a view of, or x itself."""
-    while x.owner is not None:
-        source = x.owner.op.views().get(x.index)
-        if source is None:
-            return x
-        x = x.owner.inputs[source]
-    return x
-
-
 def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
     """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
-    copies = is_of_call() and (x is None or result is x)
-    return T.ELEMENTWISE["identity"](result) if copies else result
-
-
-def require_current(trace: Trace, x: Variable) -> None:
-    """Raise TypeError for an array that was written to under another name."""
-    wrote = trace.written.get(_array_of(x))
-    if wrote is not None:
-        raise TypeError(
-            f"{x!r} was written to under another name by {wrote}\nin a traced function only the name that is written "
-            f"has the new elements; write y = x.copy() before, or y = x + 1 for y += 1{line()}"
-        )
-
-
-def require_no_write(x: Variable, method: str, instead: str) -> None:
-    """Raise TypeError in a trace for a method that writes into an array in NumPy."""
-    trace = tracing.current()
-    if trace is not None and trace.of_call:
-        raise TypeError(f"x.{method}() writes into x in NumPy, and {x!r} never changes; use {instead}{line()}")
+    if not is_of_call() or not isinstance(result, Variable) or not result.ndim:
+        return result
+    return copied(result) if x is None or base_of(result) is base_of(x) else result  # type: ignore[no-any-return]
 
 
 # --- results of ops
 
 
-def applied(trace: Trace, call: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+def applied(trace: Trace, op: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """The results of an op in a trace."""
-    if trace.written and not is_inheriting():
-        for i in inputs:
-            if isinstance(i, Variable):
-                require_current(trace, i)
-    outputs = call(*inputs)
+    changed = (trace.stored or trace.held) and not is_inheriting()
+    outputs = results_now(trace, op, call, inputs) if changed else call(*inputs)
     for output in outputs if type(outputs) is tuple else (outputs,):
         adopt(trace, output)
     return outputs

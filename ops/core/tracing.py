@@ -78,7 +78,12 @@ class Trace:
     lengths    the known lengths of leaves, for each axis
     numbers    the variables that stand for Python numbers
     classes    the types of arguments
-    written    the arrays that an operator such as `+=` has written to, and its line
+    stored     the elements that arrays have now, of those that were written; see stored.py
+    held       the arrays that must not be used any more, and why
+    frozen     the arrays that must not be written any more, and why
+    truths     the comparisons of Python numbers of the call
+    depth      the number of loops and branches around the statement that is traced
+    read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
     inlined    what makes the function of a scope one that reads its globals in this trace
     made       the variables of a class of traces, and their own class
@@ -89,7 +94,13 @@ class Trace:
         self.lengths: dict[Variable, tuple[Known | int | None, ...]] = {}
         self.numbers: dict[Variable, Number] = {}
         self.classes: dict[Variable, type] = {}
-        self.written: dict[Variable, str] = {}
+        self.stored: dict[Variable, Any] = {}
+        self.replayed: dict[Variable, tuple[Any, Any]] = {}
+        self.held: dict[Variable, str] = {}
+        self.frozen: dict[Variable, str] = {}
+        self.truths: dict[Variable, Known] = {}
+        self.read_only: set[Variable] = set()
+        self.depth: int = 0
         self.guards: dict[str, None] = {}
         self.inlined: Callable[[Any], Callable[..., Any]] | None = None
         self.made: list[tuple[Any, type]] = []
