@@ -23,7 +23,7 @@ from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.stored import base_of, now
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, number_of
+from ..ops.core.traced import adopt, number_of, operated
 from ..ops.core.tracing import Number, Trace, current
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
@@ -468,19 +468,26 @@ def none_of(*flags: Any) -> Any:
 
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": lambda a, b: _equal("eq", a, b),
+    "ne": lambda a, b: _equal("ne", a, b),
     "is_": operator.is_, "is_not": operator.is_not, "in": lambda a, b: _contains(b, a),
     "not in": lambda a, b: not_(_contains(b, a)),
 }  # fmt: skip
 
 
+def _equal(word: str, a: Any, b: Any) -> Any:
+    """`a == b` or `a != b`, by elements for symbolic values: this library itself compares them by identity."""
+    if isinstance(a, Variable) or isinstance(b, Variable):
+        other = b if isinstance(a, Variable) else a
+        return operated(word, a, b) if _is_value(other) or isinstance(other, (list, tuple)) else word == "ne"
+    return a == b if word == "eq" else a != b
+
+
 def _contains(container: Any, value: Any) -> Any:
     if isinstance(container, Variable):
         return T.any(T.eq(container, value))
-    if isinstance(value, Variable) and type(container) in (list, tuple, set):
-        return any_of(*(value == c for c in container))
-    if type(container) in (list, tuple) and any(isinstance(c, Variable) for c in container):
-        return any_of(*(c is value if c is None else c == value for c in container))
+    if type(container) in (list, tuple, set) and any(isinstance(v, Variable) for v in (value, *container)):
+        return any_of(*(True if c is value else _equal("eq", value, c) for c in container))
     return value in container
 
 

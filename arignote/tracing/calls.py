@@ -317,9 +317,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
-    np.full_like: _like("full_like"),
+    np.ndarray: _filled(0), np.full_like: _like("full_like"),
     **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
-_ALWAYS = frozenset((np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
+_ALWAYS = frozenset((np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""
 __all__ = ["Rows", "call", "call_writing"]

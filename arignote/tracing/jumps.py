@@ -72,7 +72,21 @@ def _ends(body: list[ast.stmt]) -> bool:
     last = body[-1]
     if isinstance(last, (ast.Return, ast.Raise)):
         return True
-    return isinstance(last, ast.If) and _ends(last.body) and _ends(last.orelse)
+    return _is_endless(last) or (isinstance(last, ast.If) and _ends(last.body) and _ends(last.orelse))
+
+
+def _is_endless(s: ast.stmt) -> bool:
+    """Whether a statement is `while True` without `break`: only `return` ends it."""
+    if not isinstance(s, ast.While) or not isinstance(s.test, ast.Constant) or not s.test.value:
+        return False
+    waiting: list[ast.AST] = list(s.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break):
+            return False
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.For, ast.While)):
+            waiting += ast.iter_child_nodes(node)
+    return True
 
 
 def _at(node: Any, like: ast.AST) -> Any:
@@ -133,8 +147,13 @@ class _Jumps:
                     return _Block(found, True, True)
                 return self._guarded(found, rest, loop, s)
             if isinstance(s, (ast.For, ast.While)):
+                endless = _is_endless(s)
                 inner, before, after = self._loop(s)
                 found += [*before, s, *after]
+                if endless:
+                    if loop is not None:
+                        loop.returns = True
+                    return _Block(found, True, True)
                 if inner.returns:
                     may = True
                     if loop is not None:

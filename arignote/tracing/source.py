@@ -24,7 +24,10 @@ from .liveness import assigned_in, mark_live
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "hasattr", "print"))
-_FLOW = (ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call)
+_FLOW = (
+    ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
+    ast.Compare, ast.UnaryOp,
+)  # fmt: skip
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
@@ -35,11 +38,10 @@ _COMPARISONS = {
     ast.NotIn: "not in", ast.Is: "is_", ast.IsNot: "is_not",
 }  # fmt: skip
 
+
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
-    """Return the code of a function with its control flow as calls; None if there is none, or no source.
-
-    """
+    """Return the code of a function with its control flow as calls; None if there is none, or no source."""
     tree = _tree_of(code)
     if tree is None:
         return None

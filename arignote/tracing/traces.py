@@ -122,6 +122,8 @@ def traced(
     varying = {place for trace in known for place in changing(trace.readings, arguments)}
     leaves, objects = len(arguments.leaves), len(arguments.objects)
     ways = [_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())]
+    if any(type(leaf) is int for leaf in arguments.leaves):
+        ways += [_By(NUMBERS_HELD, varying, True)]
     first: Exception | None = None
     while True:
         trial = _Tracing(scope, options, arguments, ways.pop(0))
@@ -131,7 +133,7 @@ def traced(
             first = first or error
             arguments.forget(leaves, objects)
         readings = trial.objects.readings
-        ways = [way for way in ways if way.differs(readings)]
+        ways = [way for way in ways if way.integers or way.differs(readings)]
         if not ways:
             raise first
 
@@ -141,6 +143,8 @@ class _By(NamedTuple):
 
     held: str
     varying: set[tuple[int | Scope, str]]
+    integers: bool = False
+    """Whether the function gets Python integers among its arguments as they are; the trace holds for their values."""
 
     def of(self, source: int | Scope, name: str) -> str:
         """Return how one of them is read."""
@@ -156,6 +160,7 @@ class _Tracing:
 
     def __init__(self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By) -> None:
         self._scope, self._options, self._arguments = scope, options, arguments
+        self._holds_integers = how.integers
         self._name = options["name"]
         self._trace = Trace(of_call=True)
         self.objects = Objects(arguments, self._value_of, how.of)
@@ -246,6 +251,10 @@ class _Tracing:
         self._trace.lengths[v] = tuple(
             Known(n, f"a[{position}].shape[{axis}]") for axis, n in enumerate(array.shape)
         )
+        if kind is int and self._holds_integers:
+            self._trace.require(f"a[{position}].item() == {value!r}")
+            self._variables.append(v)
+            return value
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             self._trace.read_only.add(v)

@@ -138,21 +138,46 @@ def in_dtype(value: Any, dtype: str, compares: bool) -> Any:
     if number.kind is int and numpy_dtype(dtype).kind in "iu":
         if compares:
             return variable
-        _require_room(number, dtype)
+        variable = _with_room(number, variable, dtype)
     return variable if variable.dtype == dtype else T.cast(variable, dtype)
 
 
-def _require_room(number: Number, dtype: str) -> None:
+def _with_room(number: Number, variable: Any, dtype: str) -> Any:
+    """Return an integer that a dtype must hold: decided for one of the call, else checked at run time."""
     trace, limits = tracing.current(), np.iinfo(dtype)
     if number.known is None or trace is None:
-        if dtype not in ("int64", "uint64"):
-            raise TypeError(f"a Python integer that is known only at run time takes the dtype {dtype} of an array; "
-                            f"cast it, as in np.{dtype}(n), or make the argument static{line()}")  # fmt: skip
-        return
+        if dtype == "int64" or _fits(variable, limits):
+            return variable
+        least = T.ge(variable, limits.min)
+        fits = least if dtype == "uint64" else T.logical_and(least, T.le(variable, limits.max))
+        text = f"Python integer {{0}} out of bounds for {dtype}"
+        return classes.Check(text, "OverflowError")(variable, fits, variable)
     value, text = number.known
     trace.require(f"({limits.min} <= {text} <= {limits.max}) is {limits.min <= value <= limits.max}")
     if not limits.min <= value <= limits.max:
         raise OverflowError(f"Python integer {value} out of bounds for {dtype}{line()}")
+    return variable
+
+
+def _fits(variable: Variable, limits: Any) -> bool:
+    """Whether an expression certainly is within limits: constants, choices among them, masks by `&`."""
+    waiting: list[Variable] = [variable]
+    while waiting:
+        one = waiting.pop()
+        data = getattr(one, "data", None)
+        name = "" if one.owner is None else one.owner.op.name
+        if data is not None:
+            if not limits.min <= data <= limits.max:
+                return False
+        elif name == "switch":
+            waiting += one.owner.inputs[1:]  # type: ignore[union-attr]
+        elif name == "bitwise_and":
+            masks = [i.data for i in one.owner.inputs if hasattr(i, "data")]  # type: ignore[union-attr]
+            if not any(0 <= m <= limits.max for m in masks):
+                return False
+        else:
+            return False
+    return True
 
 
 def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
