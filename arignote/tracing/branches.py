@@ -352,7 +352,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _called(name: str) -> str:
-    return "the result" if name == "_ag_result" else f"the variable {name!r}"
+    return {"_ag_result": "the result", "_ag_choice": "the conditional expression"}.get(name, f"the variable {name!r}")
 
 
 def _writes(new: Any, old: Any) -> list[Any] | None:
@@ -406,7 +406,7 @@ def choice(test: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> 
     if isinstance(found, bool):
         return then() if found else otherwise()
     cell = _Cell()
-    if_(test, cell.assign(then), cell.assign(otherwise), ("value",), cell.get, cell.put, tuple)
+    if_(test, cell.assign(then), cell.assign(otherwise), ("_ag_choice",), cell.get, cell.put, tuple)
     return cell.value
 
 
@@ -420,8 +420,8 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        more = rest[k:]
-        return choice(found, lambda: _as_bool(and_(more[0](), *more[1:])), lambda: False)
+        more, kept = rest[k:], value
+        return choice(found, lambda: and_(more[0](), *more[1:]), lambda: kept)
     return value
 
 
@@ -435,13 +435,9 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        more = rest[k:]
-        return choice(found, lambda: True, lambda: _as_bool(or_(more[0](), *more[1:])))
+        more, kept = rest[k:], value
+        return choice(found, lambda: kept, lambda: or_(more[0](), *more[1:]))
     return value
-
-
-def _as_bool(value: Any) -> Any:
-    return truth(value)
 
 
 def not_(value: Any) -> Any:

@@ -18,6 +18,7 @@ from ..ops.core.stored import now
 from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
+from ..ops.shapes.lengths import tensor_to_dim
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
 from .nested import Structure, flatten, unflatten
 from .scopes import Scope
@@ -163,6 +164,7 @@ class _Tracing:
         self._holds_integers = how.integers
         self._name = options["name"]
         self._trace = Trace(of_call=True)
+        self._trace.dim_of = tensor_to_dim
         self.objects = Objects(arguments, self._value_of, how.of)
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
@@ -205,7 +207,7 @@ class _Tracing:
         readings = tuple(self.objects.readings)
         return Traced(
             compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
-            self._same if stores else (),
+            tuple(self._same) if stores else (),
         )  # fmt: skip
 
     def _stores(self) -> tuple[int, ...]:
@@ -256,6 +258,8 @@ class _Tracing:
             self._variables.append(v)
             return value
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
+        if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+            self._trace.layouts[v] = value.strides, f"a[{position}].strides == {value.strides}"
         if isinstance(value, np.ndarray) and not value.flags.writeable:
             self._trace.read_only.add(v)
         self._variables.append(v)

@@ -90,6 +90,90 @@ def results_now(trace: Trace, op: Any, call: Any, inputs: Sequence[Any]) -> Any:
     return call(*[now(trace, i) for i in inputs])
 
 
+def flat_view(x: Any) -> Any:
+    """Return the elements of `x` in C order, a view whatever the strides of x are."""
+    return Apply(classes.Reshape(), (x, T.size(x))).outputs[0] if x.ndim != 1 else x
+
+
+# --- copies that NumPy's reshape makes
+
+
+def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
+    """Return the result of a reshape, with elements of its own where NumPy copies: of a transposed array, for one.
+
+    Where only strides that are not known decide, neither the array nor the result can be written any more.
+    """
+    source = made.owner.inputs[0]
+    base = base_of(source)
+    if source_of(source) is None and base not in trace.layouts and not _may_be_transposed(base):
+        return made
+    array = None if _may_be_transposed(base) else _shadow(trace, source)
+    shape = _numbers(trace, made)
+    if array is None or shape is None:
+        reason = "it was reshaped from an array whose strides are not known, so NumPy may or may not copy it"
+        trace.frozen[made] = reason
+        return made
+    try:
+        array.shape = shape  # an error if it takes a copy
+    except AttributeError:
+        return copied(made)
+    return made
+
+
+def _may_be_transposed(base: Variable) -> bool:
+    """Whether an array is computed from transposed ones by element, so that NumPy keeps their order."""
+    if base.owner is None or base.ndim < 2 or not hasattr(base.owner.op, "scalar"):
+        return False
+    return any(type(v.owner.op).__name__ == "DimShuffle" for v in base.owner.inputs if v.owner is not None and v.ndim > 1)
+
+
+def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
+    """Return the lengths of an array in the call; None if one is not known."""
+    found = [trace.known_length(x, axis) for axis in range(x.ndim)]
+    return None if None in found else tuple([n if isinstance(n, int) else n.value for n in found])  # type: ignore[union-attr,misc]
+
+
+def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
+    """Return an array with the shape and strides of NumPy's in the place of x, whose elements must not be read."""
+    chain: list[Apply] = []
+    source = source_of(x)
+    while source is not None:
+        chain.append(x.owner)  # type: ignore[arg-type]
+        x, source = source, source_of(source)
+    shape = _numbers(trace, x)
+    if shape is None:
+        return None
+    strides, guard = trace.layouts.get(x, (None, ""))
+    if guard:
+        trace.require(guard)
+    if strides is None:
+        strides = tuple(int(np.prod(shape[k + 1 :])) * x.type.numpy.itemsize for k in range(len(shape)))
+    found = np.lib.stride_tricks.as_strided(np.zeros(1, x.type.numpy), shape, strides)
+    for node in reversed(chain):
+        values = [_index_value(trace, i) for i in node.inputs[1:]]
+        if type(node.op).__name__ not in ("Subtensor", "DimShuffle", "Reshape") or None in values:
+            return None
+        if type(node.op).__name__ == "Reshape":
+            found = found.view()
+            try:
+                found.shape = tuple(values)  # type: ignore[assignment]
+            except AttributeError:
+                return None
+        else:
+            found = node.op.evaluate(found, *[np.array(v) for v in values])[0]  # type: ignore[attr-defined]
+    return found.view()
+
+
+def _index_value(trace: Trace, i: Variable) -> int | None:
+    if isinstance(i, Constant):
+        return int(i.data)
+    number = trace.numbers.get(i)
+    if number is not None and number.known is not None:
+        return int(number.known.value)
+    known = trace.known_value(i)
+    return known if known is None or isinstance(known, int) else int(known.value)
+
+
 def store(x: Variable, value: Any, what: str) -> None:
     """Write `value`, of the shape and dtype of `x`, into the array that `x` shares; `what` names the write in errors.
 

@@ -25,7 +25,7 @@ from .namespace import T
 from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
-from .stored import set_item, whole
+from .stored import flat_view, set_item, whole
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
@@ -85,12 +85,12 @@ class TensorVariable(Operators, Variable):
     @property
     def flat(self) -> TensorVariable:
         """The elements in C order, which can be assigned in a function that `ag.jit` traces."""
-        return T.reshape(self, (-1,))
+        return flat_view(self)
     @flat.setter
     def flat(self, value: TensorLike) -> None:
         if not is_of_call():
             raise TypeError(f"{self!r} is symbolic and never changes; use T.full_like(x, value)")
-        set_item(T.reshape(self, (-1,)), slice(None), value)
+        set_item(flat_view(self), slice(None), value)
     @property
     def T(self) -> TensorVariable: return T.transpose(self)
     @property

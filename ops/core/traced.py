@@ -22,7 +22,7 @@ from . import tracing
 from .call_lengths import Length
 from .namespace import T, classes
 from .promotion import weak_type
-from .stored import base_of, copied, results_now, store
+from .stored import base_of, copied, results_now, store, with_copy_of_numpy
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace
 
 if TYPE_CHECKING:
@@ -314,6 +314,8 @@ def applied(trace: Trace, op: Any, call: Callable[..., Any], inputs: Sequence[An
     """The results of an op in a trace."""
     changed = (trace.stored or trace.held) and not is_inheriting()
     outputs = results_now(trace, op, call, inputs) if changed else call(*inputs)
+    if trace.of_call and isinstance(op, classes.Reshape) and not is_inheriting():
+        outputs = with_copy_of_numpy(trace, outputs)
     for output in outputs if type(outputs) is tuple else (outputs,):
         adopt(trace, output)
     return outputs
