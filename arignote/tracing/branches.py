@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Saved:
         """Whether a list, dict or set that the statement sees was changed."""
         return any(_inside(c) != parts for c, parts, _ in self.containers)
 
-    def mend(self) -> None:
+    def undo_changes(self) -> None:
         """Give changed containers their old contents."""
         for container, _, copy in self.containers:
             if isinstance(container, list):
@@ -142,7 +143,7 @@ def if_(
             raise TypeError(f"a list or dict is changed in a branch that depends on values{line()}")
     except Exception:
         if saved.changed():
-            saved.mend()
+            saved.undo_changes()
         saved.restore(put)
         known = decided(test)
         if known is None:
@@ -230,14 +231,14 @@ class _Choice:
             kind = max((k.kind for k in kinds if k is not None), key=_KINDS.index)
         for v in (a, b):
             if not _is_value(v):
-                raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, and which one "
-                                f"is taken depends on values; expected arrays or numbers{line()}")  # fmt: skip
+                raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
+                                f"of values; expected arrays or numbers{line()}")  # fmt: skip
         try:
             pair = _alike(0, _bare(a), _bare(b))
         except TypeError:
             raise TypeError(
-                f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and dtypes "
-                f"that have one in common{line()}"
+                f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and "
+                f"dtypes that have one in common{line()}"
             ) from None
         place = self._placed(pair, kind)
         if shared:
@@ -254,7 +255,7 @@ class _Choice:
         old = self.stored.get(base, base)
         a, b = old if a is None else a, old if b is None else b
         chain_a, chain_b = _writes(a, old), _writes(b, old)
-        if chain_a and b is old or chain_b and a is old:
+        if (chain_a and b is old) or (chain_b and a is old):
             first = bool(chain_a and b is old)
             steps = [self._element(node, old, first) for node in (chain_a if first else chain_b) or ()]
         elif chain_a and chain_b and len(chain_a) == len(chain_b) == 1:
@@ -263,7 +264,7 @@ class _Choice:
             steps = [[self._placed(pair) for pair in pairs]]
         else:
             place = self._placed((a, b))
-            return lambda results: place.of(results)
+            return place.of
         spec = ("i",) * old.ndim
 
         def write(results: Sequence[Any]) -> Any:
@@ -420,8 +421,7 @@ def and_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        more, kept = rest[k:], value
-        return choice(found, lambda: and_(more[0](), *more[1:]), lambda: kept)
+        return choice(found, partial(_joined, and_, rest[k:]), partial(_itself, value))
     return value
 
 
@@ -435,8 +435,15 @@ def or_(first: Any, *rest: Callable[[], Any]) -> Any:
                 return value
             value = one()
             continue
-        more, kept = rest[k:], value
-        return choice(found, lambda: kept, lambda: or_(more[0](), *more[1:]))
+        return choice(found, partial(_itself, value), partial(_joined, or_, rest[k:]))
+    return value
+
+
+def _joined(word: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
+    return word(operands[0](), *operands[1:])
+
+
+def _itself(value: Any) -> Any:
     return value
 
 

@@ -1,4 +1,4 @@
-"""Calls in a rewritten function: Python's builtins and NumPy's constructors on symbolic values, and functions of the user.
+"""Calls in a rewritten function: builtins and NumPy's constructors on symbolic values, and functions of the user.
 
 A function of the user is rewritten in turn.  Whatever else is called as it is.
 """
@@ -22,8 +22,9 @@ from ..ops.core.stored import copied, now
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import is_symbolic, number_of
 from ..ops.core.tracing import Number, current
-from .branches import line
-from .iterables import Enumerated, Listed, Range, Reversed, Rows, Steps, Zip, part_of
+from ..record.frames import OWN
+from .branches import line, truth
+from .iterables import Enumerated, Listed, Range, Reversed, Steps, Zip, part_of
 from .undefined import defined
 
 _KINDS = (int, float, complex)
@@ -93,15 +94,11 @@ def _users(f: Any) -> Any:
     trace: Any = current()
     if "_ag" in f.__globals__ or trace.inlined is None or not _is_users(f.__code__.co_filename):
         return f
-    from .scopes import scope_of
-
-    return trace.inlined(scope_of(f))
+    return trace.inlined(f)
 
 
 @cache
 def _is_users(file: str) -> bool:
-    from ..record.frames import OWN
-
     libraries = [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
     return not OWN[file] and not any(file.startswith(p) for p in (*libraries, *site.getsitepackages(), "<frozen"))
 
@@ -189,12 +186,6 @@ def _as_number(kind: type, dtype: str) -> Any:
     return function
 
 
-def _bool(x: Any) -> Any:
-    from .branches import truth
-
-    return truth(x)
-
-
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     if not isinstance(values, Variable) or key is not None:
         return sorted(values, key=key, reverse=reverse)
@@ -239,7 +230,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **op
     return copied(T.full(_shape(shape), fill_value, dtype=default))
 
 
-def _eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", **options: Any) -> Any:  # noqa: N803
+def _eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", **options: Any) -> Any:
     return copied(T.eye(N, M, k, dtype=_dtype(dtype)))
 
 
@@ -273,15 +264,14 @@ def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
 
 def _like(name: str) -> Any:
     def function(x: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-        shape = options.get("shape")
-        given = _dtype(dtype, str(as_tensor(x).dtype))
+        like, shape = as_tensor(x), options.get("shape")
+        lengths = _shape(shape) if shape is not None else T.lengths_of(like)
         if name == "full_like":
             value = options.get("fill_value", args[0] if args else None)
-            return copied(T.full(_shape(shape) if shape is not None else T.lengths_of(as_tensor(x)), value, dtype=given))
-        if args:
-            given = _dtype(args[0])
-        value = 1 if name == "ones_like" else 0
-        return copied(T.full(_shape(shape) if shape is not None else T.lengths_of(as_tensor(x)), value, dtype=given))
+            dtype = args[1] if len(args) > 1 else dtype
+        else:
+            value, dtype = int(name == "ones_like"), args[0] if args else dtype
+        return copied(T.full(lengths, value, dtype=_dtype(dtype, str(like.dtype))))
 
     return function
 
@@ -313,7 +303,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed, max: _extreme("max", "maximum"),
     min: _extreme("min", "minimum"), sum: _sum, any: _all_of("any"), all: _all_of("all"),
     float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
-    bool: _bool, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
+    bool: truth, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
@@ -322,4 +312,3 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }  # fmt: skip
 _ALWAYS = frozenset((np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""
-__all__ = ["Rows", "call", "call_writing"]

@@ -1,4 +1,4 @@
-"""What a loop goes along: ranges with symbolic bounds, rows of arrays, `zip`, `enumerate` and `reversed` of them."""
+"""Iterables of loops: ranges with symbolic bounds, rows of arrays, `zip`, `enumerate` and `reversed` of them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import is_symbolic, length, number_of
 from ..ops.core.tracing import Known, Number, current
 
-
 _MOST = 1_000_000
 """Most steps that are listed."""
 
 
 class Steps:
-    """Base of what a loop goes along: how many steps there are, and the item of one."""
+    """Base of the iterables of loops: the number of steps, and the item of one."""
 
     def count(self) -> Any:
         """Return the number of steps: an int, a length of the call or a variable."""
@@ -78,7 +77,7 @@ class Range(Steps):
             self.step = rest[0] if rest else 1
         for b in (self.start, self.stop, self.step):
             if isinstance(b, Variable) and (b.ndim or b.type.kind not in "iu"):
-                raise TypeError(f"'{b.dtype}' object cannot be interpreted as an integer: range takes integers, got {b!r}")
+                raise TypeError(f"range takes integers, got {b!r}")
 
     def count(self) -> Any:
         start, stop, step = self.start, self.stop, self.step
@@ -208,7 +207,7 @@ class Listed(Steps):
 
 
 def part_of(value: Any) -> Steps | None:
-    """Return what a loop goes along, of any number of steps; None for an iterable of Python."""
+    """Return the steps of an iterable; None for one of Python."""
     if isinstance(value, Steps):
         return value
     if type(value) is range:
@@ -221,7 +220,7 @@ def part_of(value: Any) -> Steps | None:
 
 
 def steps_of(value: Any, most: int) -> Steps | None:
-    """Return what a loop goes along; None for few constant steps, and for iterables of Python."""
+    """Return the steps of a loop; None for few constant steps, and for iterables of Python."""
     found = part_of(value)
     if found is None:
         return None

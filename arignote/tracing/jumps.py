@@ -4,8 +4,8 @@
     rest; return b      -->    else: rest; _ag_result = b
                                return _ag.returned(_ag_result)
 
-The rest of a block moves into the branch that does not jump.  Where a branch may jump or not, a flag guards the rest.  A
-loop node gets the names of the flags that end it (`_flags`).
+The rest of a block moves into the branch that does not jump.  Where a branch may jump or not, a flag guards the
+rest.  A loop node gets the names of the flags that end it (`_flags`).
 """
 
 from __future__ import annotations
@@ -119,59 +119,59 @@ class _Jumps:
 
     def block(self, body: list[ast.stmt], loop: _Loop | None) -> _Block:
         found: list[ast.stmt] = []
-        may = False
         for k, s in enumerate(body):
-            rest = body[k + 1 :]
             if isinstance(s, (ast.Return, ast.Break, ast.Continue)):
                 return _Block([*found, *self._jump(s, loop)], True, True)
             if isinstance(s, ast.Raise):
-                return _Block([*found, s], may, True)
+                return _Block([*found, s], False, True)
             if isinstance(s, ast.If):
-                then, other = self.block(s.body, loop), self.block(s.orelse, loop)
-                if not (then.may or other.may):
-                    s.body, s.orelse = then.body, other.body
-                    found.append(s)
-                    continue
-                may = True
-                if then.must and not other.may:
-                    tail = self.block(rest, loop)
-                    s.body, s.orelse = then.body, [*other.body, *tail.body]
-                    return _Block([*found, s], True, tail.must)
-                if other.must and not then.may:
-                    tail = self.block(rest, loop)
-                    s.body, s.orelse = [*then.body, *tail.body], other.body
-                    return _Block([*found, s], True, tail.must)
-                s.body, s.orelse = then.body, other.body
+                last = self._branches(s, body[k + 1 :], loop)
+            elif isinstance(s, (ast.For, ast.While)):
+                last = self._after_loop(s, body[k + 1 :], loop)
+            elif isinstance(s, (ast.With, ast.Try)):
+                inner = self.block(s.body, loop)
+                s.body = inner.body
+                last = self._rest([s], inner, body[k + 1 :], loop, s)
+            else:
+                last = None
                 found.append(s)
-                if then.must and other.must:
-                    return _Block(found, True, True)
-                return self._guarded(found, rest, loop, s)
-            if isinstance(s, (ast.For, ast.While)):
-                endless = _is_endless(s)
-                inner, before, after = self._loop(s)
-                found += [*before, s, *after]
-                if endless:
-                    if loop is not None:
-                        loop.returns = True
-                    return _Block(found, True, True)
-                if inner.returns:
-                    may = True
-                    if loop is not None:
-                        loop.returns = True
-                    if rest:
-                        return self._guarded(found, rest, loop, s)
-                continue
-            if isinstance(s, (ast.With, ast.Try)):
-                block = self.block(s.body, loop)
-                s.body = block.body
-                found.append(s)
-                if block.may:
-                    if block.must:
-                        return _Block(found, True, True)
-                    return self._guarded(found, rest, loop, s)
-                continue
-            found.append(s)
-        return _Block(found, may, False)
+            if last is not None:
+                if last.may or last.must:
+                    return _Block([*found, *last.body], last.may, last.must)
+                found += last.body
+        return _Block(found, False, False)
+
+    def _rest(
+        self, found: list[ast.stmt], inner: _Block, rest: list[ast.stmt], loop: _Loop | None, s: ast.stmt
+    ) -> _Block:
+        """Return a statement and what follows it, behind a test of the flags if it may jump."""
+        if not inner.may:
+            return _Block(found, False, False)
+        return _Block(found, True, True) if inner.must else self._guarded(found, rest, loop, s)
+
+    def _branches(self, s: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> _Block:
+        """Return an `if`; where a branch jumps, with the rest of the block, which moves into the other branch."""
+        then, other = self.block(s.body, loop), self.block(s.orelse, loop)
+        s.body, s.orelse = then.body, other.body
+        if then.must and other.must:
+            return _Block([s], True, True)
+        if then.must and not other.may:
+            tail = self.block(rest, loop)
+            s.orelse = [*other.body, *tail.body]
+            return _Block([s], True, tail.must)
+        if other.must and not then.may:
+            tail = self.block(rest, loop)
+            s.body = [*then.body, *tail.body] or [_at(ast.Pass(), s)]
+            return _Block([s], True, tail.must)
+        return self._rest([s], _Block([], then.may or other.may, False), rest, loop, s)
+
+    def _after_loop(self, s: Any, rest: list[ast.stmt], loop: _Loop | None) -> _Block:
+        """Return a loop, and the rest behind a test if the loop may return."""
+        endless = _is_endless(s)
+        inner, before, after = self._loop(s)
+        if loop is not None and (inner.returns or endless):
+            loop.returns = True
+        return self._rest([*before, s, *after], _Block([], inner.returns or endless, endless), rest, loop, s)
 
     def _guarded(self, found: list[ast.stmt], rest: list[ast.stmt], loop: _Loop | None, s: ast.stmt) -> _Block:
         """Return the rest of a block behind a test of the flags."""

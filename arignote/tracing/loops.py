@@ -22,7 +22,7 @@ from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.traced import adopt, number_of
 from ..ops.core.tracing import Number, Trace, comparing, current
 from ..record import record
-from .branches import Saved, _called, _is_value, _now, any_of, if_, line, not_, truth
+from .branches import Saved, _called, _is_value, _now, if_, line, truth
 from .iterables import Steps, steps_of
 from .nested import flatten, unflatten
 from .undefined import Undefined
@@ -33,6 +33,7 @@ _MOST, _MOST_INSIDE = 1000, 32
 """Most steps of a loop that is no loop of arrays, which are traced one by one; inside another loop."""
 _ATTEMPTS = 12
 """Most traces of a body until its states settle."""
+_CHANGED = "a list or dict is changed in a loop whose end depends on values; fill an array"
 _KINDS = (int, float, complex)
 _WIDE = {int: "int64", float: "float64", complex: "complex128"}
 
@@ -54,10 +55,10 @@ def for_(
     try:
         _Loop(trace, names, get, put).over(steps, body, stop)
         if saved.changed():
-            raise TypeError(f"a list or dict is changed in a loop whose steps depend on values; fill an array{line()}")
+            raise TypeError(_CHANGED + line())
     except Exception:
         if saved.changed():
-            saved.mend()
+            saved.undo_changes()
         saved.restore(put)
         count = steps.known(_MOST if trace.depth == 0 else _MOST_INSIDE)
         if count is None:
@@ -115,12 +116,12 @@ def while_(
                 if found is True:
                     count = -_MOST
                     continue
-                raise TypeError(f"a list or dict is changed in a loop whose end depends on values; fill an array{line()}")
+                raise TypeError(_CHANGED + line())
             saved.restore(put)
             _Loop(trace, names, get, put).while_(goes_on, body)
             if saved.changed():
-                saved.mend()
-                raise TypeError(f"a list or dict is changed in a loop whose end depends on values; fill an array{line()}")
+                saved.undo_changes()
+                raise TypeError(_CHANGED + line())
             return
         body()
         count += 1
@@ -133,7 +134,7 @@ def items(iterable: Any) -> Any:
         return iterable
     count = steps.known(_MOST)
     if count is None:
-        raise TypeError(f"a comprehension over a number of steps that depends on values; fill an array in a loop{line()}")
+        raise TypeError(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
     return [steps.at(k) for k in range(count)]
 
 
@@ -170,8 +171,7 @@ class _State:
     def __init__(self, name: str, before: Any, first: Any) -> None:
         self.name = name
         self.before = before
-        """The value before the loop; Undefined, or a number for an array of zeros and itself, takes its lengths from the
-        value after a step."""
+        """The value before the loop.  A number that becomes an array takes its lengths from the value after a step."""
         self.kind = _kind_of(first) if type(before) is Undefined else _kind_of(before)
         self.frozen = ""
         self.leaf: Any = None
@@ -319,9 +319,10 @@ class _Loop:
         form, states = self.states[k]
         leaves: list[Any] = []
         if flatten(value, leaves) != form:
-            raise TypeError(f"loop: {_called(self.names[k])} is {shown(self.before[k])} before a step and {shown(value)} "
-                            f"after it; expected one form{line()}")  # fmt: skip
-        return all([self._same_part(s, v, end) for s, v in zip(states, leaves, strict=True)])
+            raise TypeError(f"loop: {_called(self.names[k])} is {shown(self.before[k])} before a step and "
+                            f"{shown(value)} after it; expected one form{line()}")  # fmt: skip
+        fits = [self._same_part(s, v, end) for s, v in zip(states, leaves, strict=True)]
+        return all(fits)
 
     def _begun(self, k: int, end: Any, value: Any) -> tuple[Any, list[_State]]:
         name, before = self.names[k], _now(self.trace, self.before[k]) if self.before else None
@@ -335,8 +336,8 @@ class _Loop:
                                 f"step; expected one form{line()}")  # fmt: skip
         for v in (*parts, *(o for o in olds if type(o) is not Undefined)):
             if not _is_value(v):
-                raise TypeError(f"loop: {_called(name)} becomes {shown(v)} in a loop whose steps are symbolic; expected "
-                                f"numbers and arrays{line()}")  # fmt: skip
+                raise TypeError(f"loop: {_called(name)} becomes {shown(v)} in a loop whose steps are symbolic; "
+                                f"expected numbers and arrays{line()}")  # fmt: skip
         made = [_State(name, o, v) for o, v in zip(olds, parts, strict=True)]
         for s, v in zip(made, parts, strict=True):
             self._same_part(s, v, end)
@@ -346,8 +347,8 @@ class _Loop:
         """Whether a value after a step is of the kind of its state, which is widened if not."""
         kind = state.kind.joined(_kind_of(value))
         if kind is None:
-            raise TypeError(f"loop: {_called(state.name)} is {shown(state.before)} before the loop and {shown(value)}, of "
-                            f"another rank, after a step; arrays keep their rank in a loop{line()}")  # fmt: skip
+            raise TypeError(f"loop: {_called(state.name)} is {shown(state.before)} before the loop and {shown(value)}, "
+                            f"of another rank, after a step; arrays keep their rank in a loop{line()}")  # fmt: skip
         frozen = state.frozen
         if isinstance(end, Variable) and end.ndim and (base_of(end).number < self.first or self._is_doubled(end)):
             frozen = f"{_called(state.name)} is another array, or a part of one, after each step of a loop"
@@ -412,7 +413,7 @@ class _Loop:
         rest = iter(results)
         for r in results:
             adopt(trace, r)
-        values = [e if k not in self.states else None for k, e in enumerate(self._names_kept())]
+        values = list(self.before)
         for k, (form, states) in self.states.items():
             parts = []
             for s in states:
@@ -423,18 +424,12 @@ class _Loop:
                 if s.frozen:
                     trace.frozen[r] = s.frozen
                 if s.leaf in self.inner and isinstance(s.before, Variable) and s.kind.ndim:
-                    trace.held[base_of(self._handle(k))] = (
+                    trace.held[base_of(self.before[k])] = (
                         f"{_called(s.name)} is assigned and written in a loop, which works on a copy of it"
                     )
             values[k] = unflatten(form, iter(parts))
         trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
         self.put(tuple(values))
-
-    def _handle(self, k: int) -> Any:
-        return self.before[k]
-
-    def _names_kept(self) -> list[Any]:
-        return list(self.before)
 
 
 def _equal(a: Any, b: Any) -> bool:
@@ -442,5 +437,3 @@ def _equal(a: Any, b: Any) -> bool:
         return False
     return isinstance(a, (bool, int, str, type(None))) and a == b
 
-
-__all__ = ["any_of", "for_", "items", "not_", "while_"]

@@ -23,7 +23,7 @@ from .liveness import assigned_in, mark_live
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
-_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "hasattr", "print"))
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
     ast.Compare, ast.UnaryOp,
@@ -163,7 +163,7 @@ class _Function:
     def __init__(self, node: Any, free: set[str]) -> None:
         self.node, self.count = node, 0
         self.writes = any(
-            isinstance(n, ast.AugAssign) or isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)
+            isinstance(n, ast.AugAssign) or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
             for n in ast.walk(node)
         )
         """Whether it writes to parts of arrays, or by an operator such as `+=`."""
@@ -370,27 +370,27 @@ class _Expressions(ast.NodeTransformer):
     def __init__(self, writes: bool) -> None:
         self.word = "call_writing" if writes else "call"
 
-    def visit_Call(self, node: ast.Call) -> Any:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> Any:
         plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
         self.generic_visit(node)
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> Any:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
         return ast.copy_location(_ag("choice", node.test, _lambda(node.body), _lambda(node.orelse)), node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> Any:  # noqa: N802
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
         word = "and_" if isinstance(node.op, ast.And) else "or_"
         return ast.copy_location(_ag(word, node.values[0], *map(_lambda, node.values[1:])), node)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
         return ast.copy_location(_ag("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
 
-    def visit_Compare(self, node: ast.Compare) -> Any:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         plain = len(node.ops) == 1 and not isinstance(node.ops[0], (ast.In, ast.NotIn))
         if plain:

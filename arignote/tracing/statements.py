@@ -11,11 +11,13 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from ..graph import Variable
-from ..graph.provenance import here
-from ..ops.core.stored import fitted, set_item as stored_item
+from ..ops.core.stored import fitted
+from ..ops.core.stored import set_item as stored_item
 from ..ops.core.tracing import current
-from .branches import and_, any_of, choice, compare, if_, none_of, not_, or_
+from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
 from .calls import call, call_writing
 from .loops import for_, items, while_
 from .undefined import Undefined, defined
@@ -25,7 +27,7 @@ __all__ = [
     "for_", "if_", "items", "none_of", "not_", "or_", "returned", "set_attribute", "set_item", "slice", "while_",
 ]
 
-slice = slice  # noqa: A001, PLW0127  (the builtin, under a name that the user's globals do not hide)
+slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
 
 
 def set_item(x: Any, key: Any, value: Any) -> None:
@@ -37,7 +39,7 @@ def set_item(x: Any, key: Any, value: Any) -> None:
     if _is_plain_array(x) and (_holds_variable(key) or _holds_variable(value) or _in_branch()):
         raise TypeError(
             f"x[...] = v: x is an array made outside of the traced function; pass it as an argument, or make it in the "
-            f"function, as by np.zeros{_line()}"
+            f"function, as by np.zeros{line()}"
         )
     x[key] = value
 
@@ -51,7 +53,7 @@ def change_item(x: Any, key: Any, word: str, value: Any) -> None:
         if not _fits(new, x):
             raise TypeError(
                 f"x[...] {_symbol(word)}= v: the result is of {new.dtype}, which an array of {x.dtype} cannot hold"
-                f"{_line()}"
+                f"{line()}"
             )
         stored_item(x, key, fitted(old, new, "x[...] += v"))
         return
@@ -59,13 +61,14 @@ def change_item(x: Any, key: Any, word: str, value: Any) -> None:
 
 
 def _fits(new: Any, x: Any) -> bool:
-    import numpy as np
-
     return not isinstance(new, Variable) or bool(np.can_cast(new.type.numpy, x.type.numpy, "same_kind"))
 
 
 def _symbol(word: str) -> str:
-    return {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}.get(word, "op")
+    return _SYMBOLS.get(word, "op")
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
 
 
 def set_attribute(x: Any, name: str, value: Any) -> None:
@@ -74,7 +77,7 @@ def set_attribute(x: Any, name: str, value: Any) -> None:
     if _in_branch() and not isinstance(x, Variable):
         raise TypeError(
             f"{type(x).__name__}.{name} is assigned in a loop or branch that depends on values; assign a variable "
-            f"there, and the attribute after it{_line()}"
+            f"there, and the attribute after it{line()}"
         )
     setattr(x, name, value)
 
@@ -95,8 +98,6 @@ def _in_branch() -> bool:
 
 
 def _is_plain_array(x: Any) -> bool:
-    import numpy as np
-
     return type(x) is np.ndarray
 
 
@@ -105,7 +106,3 @@ def _holds_variable(value: Any) -> bool:
         return any(map(_holds_variable, value))
     return isinstance(value, Variable)
 
-
-def _line() -> str:
-    at = next(iter(here()), None)
-    return f"\n  at {at}" if at else ""

@@ -13,8 +13,8 @@ from ..function.function import function
 from ..graph import DTYPES, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
-from ..ops.core.tensor import as_tensor
 from ..ops.core.stored import now
+from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
@@ -53,7 +53,7 @@ class Traced(NamedTuple):
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
         if self.stores:
-            require_apart(self.function.name, values, self.stores)
+            require_disjoint(self.function.name, values, self.stores)
         found: Iterator[Any] = iter(self.function(*values))
         for place in self.stores:
             values[place][...] = next(found)
@@ -71,7 +71,7 @@ def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
     return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
 
 
-def require_apart(name: str, arrays: Sequence[Any], stores: Sequence[int]) -> None:
+def require_disjoint(name: str, arrays: Sequence[Any], stores: Sequence[int]) -> None:
     """Raise ValueError for an array that is written and read-only, or shares elements with another array."""
     for place in stores:
         written = arrays[place]
@@ -215,7 +215,7 @@ class _Tracing:
         trace, found = self._trace, []
         for k, v in enumerate(self._variables):
             if v in trace.held and self._same[k] == k:
-                raise TypeError(f"{self._name}: {v!r}: {trace.held[v]}; write into the argument itself, or return a copy")
+                raise TypeError(f"{self._name}: {v!r}: {trace.held[v]}; write into the argument, or return a copy")
             if v in trace.stored and trace.stored[v] is not v and self._same[k] == k:
                 found.append(k)
         return tuple(found)

@@ -1,4 +1,4 @@
-"""Say which programs run unchanged under `ag.jit` with NumPy's values: `python -m benchmarks.numpy_programs [NAME ...]`."""
+"""Say which programs run unchanged under `ag.jit`: `python -m benchmarks.numpy_programs [NAME ...]`."""
 
 from __future__ import annotations
 

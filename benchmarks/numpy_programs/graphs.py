@@ -1,5 +1,4 @@
 """Graphs, sequences, codes and images: loops over elements with branches, written in NumPy and Python."""
-# ruff: noqa: N803, N806, E741
 
 import numpy as np
 
@@ -21,8 +20,7 @@ def floyd_warshall_elements(path):
 def match(b1, b2):
     if b1 + b2 == 3:
         return 1
-    else:
-        return 0
+    return 0
 
 
 def nussinov(N, seq):
@@ -47,7 +45,7 @@ def crc16(data, poly=0x8408):
     crc = 0xFFFF
     for b in data:
         cur_byte = 0xFF & b
-        for _ in range(0, 8):
+        for _ in range(8):
             if (crc & 0x0001) ^ (cur_byte & 0x0001):
                 crc = (crc >> 1) ^ poly
             else:

@@ -1,5 +1,4 @@
 """Networks and other programs of machine learning, written in NumPy."""
-# ruff: noqa: N803, N806, E741
 
 import numpy as np
 
@@ -15,13 +14,13 @@ def softmax(x):
     return tmp_out / tmp_sum
 
 
-def mlp(input, w1, b1, w2, b2, w3, b3):  # noqa: A002
+def mlp(input, w1, b1, w2, b2, w3, b3):
     x = relu(input @ w1 + b1)
     x = relu(x @ w2 + b2)
     return softmax(x @ w3 + b3)
 
 
-def conv2d(input, weights):  # noqa: A002
+def conv2d(input, weights):
     K = weights.shape[0]
     N = input.shape[0]
     H_out = input.shape[1] - K + 1
@@ -36,7 +35,7 @@ def conv2d(input, weights):  # noqa: A002
     return output
 
 
-def conv2d_bias(input, weights, bias):  # noqa: A002
+def conv2d_bias(input, weights, bias):
     return conv2d(input, weights) + bias
 
 
@@ -48,7 +47,7 @@ def maxpool2d(x):
     return output
 
 
-def lenet5(input, conv1, conv1bias, conv2, conv2bias, fc1w, fc1b, fc2w, fc2b, N, C_before_fc1):  # noqa: A002
+def lenet5(input, conv1, conv1bias, conv2, conv2bias, fc1w, fc1b, fc2w, fc2b, N, C_before_fc1):
     x = relu(conv2d(input, conv1) + conv1bias)
     x = maxpool2d(x)
     x = relu(conv2d(x, conv2) + conv2bias)
@@ -64,7 +63,7 @@ def batchnorm2d(x, eps=1e-5):
     return (x - mean) / np.sqrt(std + eps)
 
 
-def resnet_basicblock(input, conv1, conv2, conv3):  # noqa: A002
+def resnet_basicblock(input, conv1, conv2, conv3):
     padded = np.zeros((input.shape[0], input.shape[1] + 2, input.shape[2] + 2, conv1.shape[3]), dtype=np.float32)
     padded[:, 1:-1, 1:-1, :] = conv2d(input, conv1)
     x = batchnorm2d(padded)

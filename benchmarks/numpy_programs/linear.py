@@ -2,7 +2,6 @@
 
 The letters of matrices are those of the descriptions.
 """
-# ruff: noqa: N803, N806, E741
 
 import numpy as np
 

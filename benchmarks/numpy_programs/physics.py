@@ -1,5 +1,4 @@
 """Physics, finance and signals: programs that mix array expressions with loops."""
-# ruff: noqa: N803, N806, E741
 
 import numpy as np
 
@@ -99,7 +98,7 @@ def mandelbrot1(xmin, xmax, ymin, ymax, xn, yn, maxiter, horizon=2.0):
         I = np.less(abs(Z), horizon)
         N[I] = n
         Z[I] = Z[I] ** 2 + C[I]
-    N[N == maxiter - 1] = 0
+    N[maxiter - 1 == N] = 0
     return Z, N
 
 

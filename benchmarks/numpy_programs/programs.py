@@ -1,5 +1,4 @@
 """The table of programs: each with a function that makes small arguments from a generator of numbers."""
-# ruff: noqa: N803, N806
 
 from __future__ import annotations
 
@@ -114,7 +113,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program(physics.compute, lambda r: (r.integers(0, 20, (6, 7)), r.integers(0, 20, (6, 7)), 4, 3, 9)),
     Program(physics.azimint_naive, lambda r: (r.random(300), r.random(300), 18)),
     Program(physics.azimint_hist, lambda r: (r.random(300), r.random(300), 18)),
-    Program(physics.nbody, lambda r: (20 * r.random((6, 1)), r.random((6, 3)), r.random((6, 3)), 6, 20, 0.05, 1.0, 0.1)),
+    Program(physics.nbody, lambda r: (9 * r.random((6, 1)), r.random((6, 3)), r.random((6, 3)), 6, 20, 0.05, 1, 0.1)),
     Program(physics.mandelbrot1, lambda r: (-1.75, 0.25, -1.0, 1.0, 12, 13, 20)),
     Program(physics.mandelbrot2, lambda r: (-1.75, 0.25, -1.0, 1.0, 18, 19, 20)),
     Program(physics.stockham_fft, lambda r: (16, 2, 4, r.random(16) + 1j * r.random(16), np.zeros(16, complex))),

@@ -1,5 +1,4 @@
 """Stencils of PolyBench and of weather models, written in NumPy."""
-# ruff: noqa: N803, N806, E741
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def heat_3d(TSTEPS, A, B):
 
 
 def seidel_2d(TSTEPS, N, A):
-    for t in range(0, TSTEPS - 1):
+    for t in range(TSTEPS - 1):
         for i in range(1, N - 1):
             A[i, 1:-1] += A[i - 1, :-2] + A[i - 1, 1:-1] + A[i - 1, 2:] + A[i, 2:] + A[i + 1, :-2] + (
                 A[i + 1, 1:-1] + A[i + 1, 2:]

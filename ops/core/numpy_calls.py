@@ -102,7 +102,7 @@ def _add_at(name: str, x: Any, indices: Any, value: Any = None) -> None:
                         f"{line()}")  # fmt: skip
     trace: Any = current()
     if name not in ("add", "subtract"):
-        raise TypeError(f"numpy.{name}.at: only np.add.at and np.subtract.at are traced; sort by index, or loop{line()}")
+        raise TypeError(f"numpy.{name}.at: only np.add.at and np.subtract.at are traced; loop{line()}")
     part = T.getitem(now(trace, x), indices)
     given = fitted(part, value, f"numpy.{name}.at")
     store(x, T.inc_subtensor(part, T.neg(given) if name == "subtract" else given), f"numpy.{name}.at")

@@ -124,7 +124,8 @@ def _may_be_transposed(base: Variable) -> bool:
     """Whether an array is computed from transposed ones by element, so that NumPy keeps their order."""
     if base.owner is None or base.ndim < 2 or not hasattr(base.owner.op, "scalar"):
         return False
-    return any(type(v.owner.op).__name__ == "DimShuffle" for v in base.owner.inputs if v.owner is not None and v.ndim > 1)
+    made = [v.owner.op for v in base.owner.inputs if v.owner is not None and v.ndim > 1]
+    return any(isinstance(op, classes.DimShuffle) for op in made)
 
 
 def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:

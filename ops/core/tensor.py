@@ -148,7 +148,7 @@ class TensorVariable(Operators, Variable):
     def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
     def fill(self, value: TensorLike) -> TensorVariable:
-        """A tensor of this shape and dtype filled with `value`, as Theano has it; in a traced function, written into it."""
+        """A tensor of this shape and dtype filled with `value`, as Theano has it; in a trace written."""
         if is_of_call():
             return whole(self, value, "x.fill(v)")  # type: ignore[return-value,func-returns-value]
         return T.full_like(self, value)

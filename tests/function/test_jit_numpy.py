@@ -74,7 +74,7 @@ def test_branches_on_values():
         (lambda x: x if x else -x, (1,)), (lambda x: not x, (1,)), (lambda x, y: x in [y], (1.0, 2.0)),
         (lambda x: 1 if np.any(x == None) else 0, (np.ones(3),)),  # noqa: E711
         (lambda x: max(x, 0), (1,)), (lambda x: sorted(x)[0], (np.ones(3),)),
-        (lambda x: x[0] and x[1] or 7, (np.array([1, 0]),)), (lambda x: 0 < x[0] <= x[1] < 9, (np.arange(1, 3),)),
+        (lambda x: (x[0] and x[1]) or 7, (np.array([1, 0]),)), (lambda x: 0 < x[0] <= x[1] < 9, (np.arange(1, 3),)),
     ]  # fmt: skip
     for f, arguments in cases:
         np.testing.assert_array_equal(ag.jit(f, mode="NUMPY")(*arguments), np.asarray(f(*arguments)), strict=True)

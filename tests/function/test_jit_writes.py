@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 import arignote as ag
 
 VIEWS = {
-    "transposed": lambda a: a.T, "rows": lambda a: a[1:], "every other": lambda a: a[::2], "back": lambda a: a[::-1],
-    "row": lambda a: a[0], "columns": lambda a: a[..., :2], "last": lambda a: a[..., -1], "flat": lambda a: a.reshape(-1),
+    "transposed": lambda a: a.T, "rows": lambda a: a[1:], "every other": lambda a: a[::2],
+    "back": lambda a: a[::-1], "flat": lambda a: a.reshape(-1),
+    "row": lambda a: a[0], "columns": lambda a: a[..., :2], "last": lambda a: a[..., -1],
     "new axis": lambda a: a[:, None], "copy": lambda a: a.copy(), "sum": lambda a: a + 0.5, "itself": lambda a: a,
     "swapped": lambda a: np.swapaxes(a, 0, -1), "plus": lambda a: +a, "ravel": lambda a: np.ravel(a.copy()),
 }  # fmt: skip
@@ -88,7 +89,7 @@ def run(steps, x):
 STEPS = st.lists(
     st.one_of(
         st.tuples(st.just("view"), st.integers(0, 9), st.sampled_from(list(VIEWS)), st.just(0.0)),
-        st.tuples(st.just("write"), st.integers(0, 9), st.integers(0, len(WRITES) - 1), st.sampled_from([0.5, 2.0, -1.0])),
+        st.tuples(st.just("write"), st.integers(0, 9), st.integers(0, len(WRITES) - 1), st.sampled_from([0.5, -1.0])),
         st.tuples(st.just("read"), st.integers(0, 9), st.just(0), st.just(0.0)),
     ),
     min_size=2, max_size=9,
@@ -167,7 +168,7 @@ def test_arrays_that_cannot_be_written():
         x[0] = y[0]
 
     x = np.arange(4.0)
-    with pytest.raises(ValueError, match=r"f: the function writes to argument 0, which shares elements with argument 1"):
+    with pytest.raises(ValueError, match="f: the function writes to argument 0, which shares elements"):
         f(x[1:], x[:-1])
     fixed = np.ones(3)
     fixed.flags.writeable = False
