@@ -3,6 +3,8 @@
 The letters of matrices are those of the descriptions.
 """
 
+# ruff: noqa: B007, F841, RUF059
+
 import numpy as np
 
 

@@ -1,5 +1,7 @@
 """Physics, finance and signals: programs that mix array expressions with loops."""
 
+# ruff: noqa: B007, F841, RUF059
+
 import numpy as np
 
 

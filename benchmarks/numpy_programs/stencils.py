@@ -1,5 +1,7 @@
 """Stencils of PolyBench and of weather models, written in NumPy."""
 
+# ruff: noqa: B007, F841, RUF059
+
 import numpy as np
 
 
