@@ -249,8 +249,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
 
     The state is a variable, or a list, tuple or dict of them, nested as you like; `condition` gives a scalar and is
     asked before every step.  All parts keep dtype and rank (TypeError, naming the part) and their lengths (ValueError
-    at run time).  Draws of a RandomStream made in `body` are new in every step.  There is no gradient through it: use
-    `ag.scan` with `n_steps` and `ag.until`.  Source: JAX's `while_loop`.
+    at run time).  Draws of a RandomStream made in `body` are new in every step.  A gradient runs the loop once more to
+    count its steps, and keeps the states of all of them.  Source: JAX's `while_loop`.
     """
     for f, role in ((condition, "condition"), (body, "body")):
         if not callable(f):

@@ -18,6 +18,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from ..record.frames import OWN
 from .jumps import without_jumps
 from .liveness import assigned_in, mark_live
 
@@ -41,8 +42,8 @@ _COMPARISONS = {
 
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
-    """Return the code of a function with its control flow as calls; None if there is none, or no source."""
-    tree = _tree_of(code)
+    """Return the code of a function with its control flow as calls; None if there is none, no source, or it is our own."""
+    tree = None if OWN[code.co_filename] else _tree_of(code)
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)

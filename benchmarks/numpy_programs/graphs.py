@@ -1,6 +1,5 @@
 """Graphs, sequences, codes and images: loops over elements with branches, written in NumPy and Python."""
 
-# ruff: noqa: B007, F841, RUF059
 
 import numpy as np
 

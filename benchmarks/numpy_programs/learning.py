@@ -1,6 +1,5 @@
 """Networks and other programs of machine learning, written in NumPy."""
 
-# ruff: noqa: B007, F841, RUF059
 
 import numpy as np
 

@@ -3,7 +3,6 @@
 The letters of matrices are those of the descriptions.
 """
 
-# ruff: noqa: B007, F841, RUF059
 
 import numpy as np
 

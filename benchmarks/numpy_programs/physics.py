@@ -1,6 +1,6 @@
 """Physics, finance and signals: programs that mix array expressions with loops."""
 
-# ruff: noqa: B007, F841, RUF059
+# ruff: noqa: B007, RUF059
 
 import numpy as np
 

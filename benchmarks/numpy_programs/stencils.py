@@ -1,6 +1,6 @@
 """Stencils of PolyBench and of weather models, written in NumPy."""
 
-# ruff: noqa: B007, F841, RUF059
+# ruff: noqa: B007, F841
 
 import numpy as np
 

@@ -24,7 +24,6 @@ from ...graph import (
     FunctionGraph,
     Kind,
     Lacks,
-    NoGradient,
     Older,
     TensorType,
     Variable,
@@ -248,9 +247,20 @@ class While(Scan):
     name = "while_loop"
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        raise NoGradient(
-            "a while_loop keeps no states for a backward pass. Use ag.scan with n_steps, and ag.until for a condition"
+        """Count the steps by a second loop, then go through as many backwards."""
+        n, _, firsts, others = self.parts(node)
+        states, count = len(firsts), TensorVariable(TensorType("int64", ()), name="count")
+        body = self.graph
+        counting = FunctionGraph(
+            [*body.inputs[:states], count, *body.inputs[states:]],
+            [*body.outputs[:states], T.add(count, T.constant(1, "int64")), body.outputs[-1]],
         )
+        op = replace(self, graph=counting, traced=(False,) * (states + 1))
+        steps = Apply(op, (n, *firsts, T.constant(0, "int64"), *others)).outputs[states]
+        plain = FunctionGraph(body.inputs, body.outputs[:states])
+        inputs = (steps, *firsts, *others)
+        forward = Apply(Scan(plain, 0, (True,) * states), inputs)
+        return Backward(Apply(Scan(plain, 0, (False,) * states), inputs), forward).cotangents(cotangents)
 
 
 def _called(state: Variable) -> str:

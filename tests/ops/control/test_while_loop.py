@@ -77,9 +77,22 @@ def test_what_is_refused():
         ag.while_loop(lambda s: s[1] < 3, lambda a, n: (a, n + 1), (T.constant(1.0), T.constant(0)))
     with pytest.raises(TypeError, match="body must be a function of the state, got 3"):
         ag.while_loop(lambda s: s > 0, 3, n)
-    x = T.scalar("x")
-    with pytest.raises(TypeError, match=r"(?s)no gradient through while_loop.*keeps no states"):
-        ag.grad(ag.while_loop(lambda s: s > 1, lambda s: s / 2, x), x)
+
+
+@pytest.mark.parametrize("mode", ["NUMPY", None])
+def test_gradients_count_the_steps(mode):
+    x, y = T.scalar("x"), T.vector("y")
+    end = ag.while_loop(lambda s: s[0] < 50, lambda s: [s[0] * s[1].sum(), s[1] + s[0]], [x, y])
+    f = ag.function([x, y], [*ag.grad(end[0] + (end[1] ** 2).sum(), [x, y]), end[0] + (end[1] ** 2).sum()], mode=mode)
+    a, b, h = 1.5, np.array([0.5, 1.25]), 1e-6
+    dx, dy, _ = f(a, b)
+    np.testing.assert_allclose(dx, (f(a + h, b)[2] - f(a - h, b)[2]) / (2 * h), rtol=1e-6)
+    for k in range(2):
+        e = h * np.eye(2)[k]
+        np.testing.assert_allclose(dy[k], (f(a, b + e)[2] - f(a, b - e)[2]) / (2 * h), rtol=1e-6)
+    dx, dy, _ = f(60.0, b)  # no step
+    np.testing.assert_allclose(dx, 1)
+    np.testing.assert_allclose(dy, 2 * b)
 
 
 INTERRUPT = """
