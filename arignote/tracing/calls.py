@@ -210,7 +210,7 @@ def _of_math(name: str) -> Any:
 
 def _shape(shape: Any) -> Any:
     if isinstance(shape, Variable) and shape.ndim:
-        return tuple(shape)
+        return tuple(shape)  # type: ignore[arg-type]
     return shape if isinstance(shape, (tuple, list)) else (shape,)
 
 
@@ -267,7 +267,7 @@ def _like(name: str) -> Any:
         like, shape = as_tensor(x), options.get("shape")
         lengths = _shape(shape) if shape is not None else T.lengths_of(like)
         if name == "full_like":
-            value = options.get("fill_value", args[0] if args else None)
+            value: Any = options.get("fill_value", args[0] if args else None)
             dtype = args[1] if len(args) > 1 else dtype
         else:
             value, dtype = int(name == "ones_like"), args[0] if args else dtype

@@ -1,4 +1,4 @@
-"""Derivatives of Python functions: `ag.grad(f)` and `ag.value_and_grad(f)` are jitted functions of the same arguments."""
+"""Derivatives of Python functions: `ag.grad(f)` and `ag.value_and_grad(f)` take the same arguments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool) -> Callable[
     several = isinstance(argnums, (tuple, list))
     places = list(argnums) if several else [0 if argnums is None else argnums]
     if not places or not all(type(n) is int for n in places):
-        raise TypeError(f"{what}: of a function, expected positions of its arguments, as 0 or (0, 1); got {shown(argnums)}")
+        raise TypeError(f"{what}: of a function, expected positions of its arguments, as (0, 1); got {shown(argnums)}")
 
     def derivative(*args: Any, **kwargs: Any) -> Any:
         missing = [n for n in places if not -len(args) <= n < len(args)]
@@ -44,12 +44,12 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool) -> Callable[
         derivatives = type(argnums)(found) if several else found[0]
         return (value, derivatives) if with_value else derivatives
 
-    functools.update_wrapper(derivative, f)
-    del derivative.__wrapped__
-    options = f._given if isinstance(f, Jitted) else {}
+    made: Any = functools.update_wrapper(derivative, f)
+    del made.__wrapped__
+    options: Any = f._given if isinstance(f, Jitted) else {}
     static = f._static if isinstance(f, Jitted) else None
-    chosen = {} if static is None else {"static_argnames": static.names, "static_argnums": static.numbers}
-    return jit(derivative, **chosen, **options)  # type: ignore[no-any-return]
+    chosen: Any = {} if static is None else {"static_argnames": static.names, "static_argnums": static.numbers}
+    return jit(made, **chosen, **options)  # type: ignore[no-any-return]
 
 
 def _copies(value: Any) -> Any:

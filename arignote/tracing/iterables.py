@@ -87,9 +87,7 @@ class Range(Steps):
             gap = stop - start if step > 0 else start - stop
             size = abs(step)
             found = gap if size == 1 else (gap + (size - 1)) // size
-            if isinstance(found, int) and type(found) is not Length:
-                return max(found, 0)
-            return _not_negative(found)
+            return _not_negative(found) if is_symbolic(found) else max(found, 0)
         up = (stop - start + step - 1) // step
         down = (start - stop - step - 1) // -step
         return T.maximum(T.switch(as_tensor(step) > 0, as_tensor(up), as_tensor(down)), 0)
@@ -227,5 +225,4 @@ def steps_of(value: Any, most: int) -> Steps | None:
     count = found.count()
     if isinstance(count, Constant):
         count = int(count.data)
-    small = isinstance(count, int) and type(count) is not Length and count <= most
-    return None if small else found
+    return None if not is_symbolic(count) and count <= most else found

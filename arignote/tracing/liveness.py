@@ -60,16 +60,15 @@ def _before(body: list[ast.stmt], after: set[str], always: set[str]) -> set[str]
     return live
 
 
-def _before_one(s: Any, after: set[str], always: set[str]) -> set[str]:
+def _before_one(s: ast.stmt, after: set[str], always: set[str]) -> set[str]:
+    node: Any = s  # with attributes of ours
     if isinstance(s, ast.If):
-        s._live = after | always
-        s._reads = sorted(reads_of(s))
+        node._live, node._reads = after | always, sorted(reads_of(s))
         then, other = _before(s.body, after, always), _before(s.orelse, after, always)
         return then | other | reads_of(s.test)
     if isinstance(s, (ast.For, ast.While)):
-        if not hasattr(s, "_flags"):
-            s._flags = []
-        flags = set(s._flags)
+        node._flags = getattr(node, "_flags", [])
+        flags = set(node._flags)
         test = reads_of(s.iter) if isinstance(s, ast.For) else reads_of(s.test)
         again = set() if isinstance(s, ast.For) else test
         targets = set(assigned_in([ast.Assign([s.target], ast.Constant(None))])) if isinstance(s, ast.For) else set()
@@ -79,8 +78,8 @@ def _before_one(s: Any, after: set[str], always: set[str]) -> set[str]:
             if before <= live:
                 break
             live |= before
-        s._live = live | always
-        s._reads = sorted(set().union(*(reads_of(b) for b in s.body), test))
+        node._live = live | always
+        node._reads = sorted(set().union(*(reads_of(b) for b in s.body), test))
         return live | test
     if isinstance(s, (ast.With, ast.Try)):
         inner = set().union(*(reads_of(c) for c in ast.iter_child_nodes(s)))

@@ -283,7 +283,8 @@ class _Loop:
         return found
 
     def _leaf(self, state: _State) -> Any:
-        kind, shape = state.kind, (None,) * state.kind.ndim
+        kind = state.kind
+        shape: tuple[int | None, ...] = (None,) * kind.ndim
         before = state.before
         if isinstance(before, Variable) and before.ndim == kind.ndim:
             shape = before.type.shape

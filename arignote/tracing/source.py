@@ -42,7 +42,7 @@ _COMPARISONS = {
 
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
-    """Return the code of a function with its control flow as calls; None if there is none, no source, or it is our own."""
+    """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
     tree = None if OWN[code.co_filename] else _tree_of(code)
     if tree is None:
         return None
@@ -152,10 +152,10 @@ def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str
     args = ast.arguments(
         posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]
     )
-    made_def = ast.FunctionDef(name, args, [*declared, *(body or [ast.Pass()])], [])
+    made_def: Any = ast.FunctionDef(name, args, [*declared, *(body or [ast.Pass()])], [])
     if hasattr(made_def, "type_params") or "type_params" in ast.FunctionDef._fields:
         made_def.type_params = []
-    return made_def
+    return made_def  # type: ignore[no-any-return]
 
 
 class _Function:

@@ -20,7 +20,7 @@ import numpy as np
 from ...graph import Apply, Constant, Variable
 from ...graph.provenance import here
 from .namespace import T, classes
-from .tracing import Trace, current
+from .tracing import Known, Trace, current
 
 _READ_ONLY = "BroadcastTo", "Diagonal"
 """Classes of views that NumPy does not write through."""
@@ -131,7 +131,8 @@ def _may_be_transposed(base: Variable) -> bool:
 def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
     """Return the lengths of an array in the call; None if one is not known."""
     found = [trace.known_length(x, axis) for axis in range(x.ndim)]
-    return None if None in found else tuple([n if isinstance(n, int) else n.value for n in found])  # type: ignore[union-attr,misc]
+    numbers: list[Any] = [n.value if isinstance(n, Known) else n for n in found]
+    return None if None in numbers else tuple(numbers)
 
 
 def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
@@ -157,7 +158,7 @@ def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
         if type(node.op).__name__ == "Reshape":
             found = found.view()
             try:
-                found.shape = tuple(values)  # type: ignore[assignment]
+                found.shape = tuple(values)  # type: ignore[arg-type,assignment]
             except AttributeError:
                 return None
         else:
@@ -181,7 +182,8 @@ def store(x: Variable, value: Any, what: str) -> None:
     Raises ValueError for a view that NumPy does not write through, TypeError for an array that has two names by now.
     """
     trace: Any = current()
-    target, new = x, T.as_tensor(value)
+    target: Variable = x
+    new: Any = T.as_tensor(value)
     while True:
         reason = trace.held.get(target) or trace.frozen.get(target)
         if reason is not None:

@@ -85,7 +85,7 @@ class TensorVariable(Operators, Variable):
     @property
     def flat(self) -> TensorVariable:
         """The elements in C order, which can be assigned in a function that `ag.jit` traces."""
-        return flat_view(self)
+        return flat_view(self)  # type: ignore[no-any-return]
     @flat.setter
     def flat(self, value: TensorLike) -> None:
         if not is_of_call():

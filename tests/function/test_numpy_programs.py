@@ -261,3 +261,89 @@ def test_what_is_refused_says_the_line_and_the_fix(f, error, message):
 def test_states_that_change_their_shape_are_errors_of_the_call():
     with pytest.raises(ValueError, match=r"of shape .* becomes one of shape"):
         ag.jit(changes_shape, mode="NUMPY")(np.ones(20))
+
+
+# --- gradients
+
+
+def cost_of(f, arguments):
+    """A scalar function of a program: the sum of its results and of the squares of what it writes."""
+
+    def total(r):
+        if isinstance(r, (tuple, list)):
+            return sum([total(v) for v in r])
+        return 0.0 if r is None else np.sum(r)
+
+    def cost(*args):
+        found = total(f(*args))
+        for k in range(len(arguments)):
+            if isinstance(arguments[k], np.ndarray) and arguments[k].ndim:
+                found = found + np.sum(args[k] * args[k]) * 0.5
+        return found
+
+    return cost
+
+
+def derivative_is_that_of_differences(f, arguments, **options):
+    places = tuple(
+        k for k, a in enumerate(arguments) if type(a) is float or (isinstance(a, np.ndarray) and a.dtype == np.float64)
+    )
+    cost = cost_of(f, arguments)
+    rng = np.random.default_rng(1)
+    ways = [rng.normal(size=np.shape(arguments[k])) for k in places]
+
+    def at(h):
+        moved = list(copy.deepcopy(arguments))
+        for k, way in zip(places, ways, strict=True):
+            moved[k] = moved[k] + h * way
+        return cost(*moved)
+
+    kept = copy.deepcopy(arguments)
+    value, slopes = ag.value_and_grad(ag.jit(cost, **options), places)(*arguments)
+    close([*flat(list(arguments))], [*flat(list(kept))])  # the caller's arrays stay
+    np.testing.assert_allclose(value, at(0.0), rtol=1e-9)
+    found = sum((np.asarray(s) * way).sum() for s, way in zip(slopes, ways, strict=True))
+    np.testing.assert_allclose(found, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5)
+
+
+DIFFERENTIABLE = {
+    "k2mm", "k3mm", "atax", "bicg", "mvt", "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm", "doitgen",
+    "cholesky", "cholesky2", "lu", "ludcmp", "trisolv", "durbin", "gramschmidt", "covariance", "correlation", "spmv",
+    "jacobi_1d", "jacobi_2d", "heat_3d", "seidel_2d", "fdtd_2d", "deriche", "hdiff", "arc_distance", "go_fast",
+    "runge_kutta", "conjugate_gradient", "logistic_regression", "rnn",
+}  # fmt: skip
+QUICK = {"atax", "mvt", "cholesky", "durbin", "spmv", "jacobi_1d", "rnn"}
+
+
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name in QUICK], ids=lambda p: p.name)
+def test_gradients_of_programs(program):
+    derivative_is_that_of_differences(program.function, program.arguments(np.random.default_rng(0)), mode="NUMPY")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.name in DIFFERENTIABLE], ids=lambda p: p.name)
+def test_gradients_of_compiled_programs(program):
+    derivative_is_that_of_differences(program.function, program.arguments(np.random.default_rng(0)))
+
+
+def damped(x, rate):
+    n = 0
+    while (x * x).sum() > 1.0:
+        for i in range(x.shape[0]):
+            if x[i] > 0.2:
+                x[i] *= rate
+            else:
+                x[i] = x[i] * 0.9 + x[i - 1] * 0.05
+        n += 1
+    return n * 0.0 + x.sum()
+
+
+def test_gradients_of_control_flow():
+    derivative_is_that_of_differences(damped, (X.copy() + 0.01, 0.7), mode="NUMPY")
+    slopes = ag.grad(lambda p: (p["w"] * p["b"][0]).sum())({"w": np.ones(3), "b": [2.0]})
+    np.testing.assert_allclose(slopes["w"], [2, 2, 2])
+    np.testing.assert_allclose(slopes["b"][0], 3)
+    with pytest.raises(TypeError, match=r"grad: of a function, expected positions of its arguments.* got 'x'"):
+        ag.grad(damped, "x")
+    with pytest.raises(TypeError, match="grad: argument 3 is not among the 2 positional arguments"):
+        ag.grad(damped, 3)(X, 0.5)
