@@ -20,6 +20,7 @@ Folders, by subject:
     cli, demo     the command line
 
     optim         gradient descent
+    tree          nested containers of arrays and variables
     options, notices, database, later    options of the process, warnings, `ag.optdb`, parts loaded on demand
 
 The layers below lie in folders of their own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
@@ -35,7 +36,7 @@ __version__ = "0.2.0"
 _collects = _gc.isenabled()
 _gc.disable()
 try:
-    from . import engines, ops, optim
+    from . import engines, ops, optim, tree
     from .calculus.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .calculus.vmap import vectorize, vmap
     from .control.bodies import until
@@ -73,7 +74,8 @@ _LATER = {
     "batched": ".function.serving", "bisect": ".explain.bisect", "debug_print": ".ops.control.watching",
     "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
-    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
+    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "from_sympy": ".frontends.sympy",
+    "jit": ".tracing.jitted",
     "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
     "tap": ".ops.control.watching", "taps": ".ops.control.watching",
     "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
@@ -86,6 +88,7 @@ if _TYPE_CHECKING:
     from .explain.drawing import draw
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
+    from .frontends.sympy import from_sympy
     from .function.serving import batched
     from .networks.freezing import freeze
     from .networks.pruning import prune
@@ -106,8 +109,8 @@ else:
 
 __all__ = [
     "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
-    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
-    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
+    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "from_sympy", "function", "grad", "hessian",
+    "hvp", "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
     "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
-    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "to_onnx", "tree", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

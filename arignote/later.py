@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .engines.division import divide, placement
     from .explain import bisect, debug, explain, facts, recording, remarks, report, rules_about, trace, why
     from .export import export as export
-    from .function import bind, function, narration
+    from .function import bind, function, narration, tree_path
     from .profiling import at_exit
     from .tuning import dividing, measuring, partition, regions, schedules
 else:
@@ -25,12 +25,12 @@ else:
         ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain",
         ".explain.facts", ".explain.recording", ".explain.remarks", ".explain.report", ".explain.rules_about",
         ".explain.trace", ".explain.why", ".export.export", ".function.bind", ".function.function",
-        ".function.narration", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
+        ".function.narration", ".function.tree_path", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip
 
 __all__ = [
     "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
     "facts", "function", "measuring", "narration", "partition", "placement", "recording", "regions", "remarks",
-    "report", "rules_about", "schedules", "trace", "vectorizing", "why",
+    "report", "rules_about", "schedules", "trace", "tree_path", "vectorizing", "why",
 ]  # fmt: skip

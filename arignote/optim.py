@@ -1,9 +1,9 @@
 """Gradient descent: updates for `ag.function` from parameters and gradients.
 
-Every rule takes `parameters`, a list of shared variables, and `gradients`, as many expressions, and returns a list of
-pairs (shared variable, new value): one for each parameter, and one for each accumulator the rule keeps (a shared
-variable of the parameter's shape and dtype, zero at first).  Rates may be numbers or scalar expressions; numbers take
-the parameter's dtype.
+Every rule takes `parameters`, a list or a tree of shared variables, and `gradients`, as many expressions in the same
+form, and returns a list of pairs (shared variable, new value): one for each parameter, and one for each accumulator the
+rule keeps (a shared variable of the parameter's shape and dtype, zero at first).  Rates may be numbers or scalar
+expressions; numbers take the parameter's dtype.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import ops as T
+from . import tree
 from .graph import Variable
 from .ops.core.checks import describe, shown
 from .ops.core.shared import SharedVariable, shared
@@ -35,9 +36,10 @@ def _pairs(
     """The pairs (parameter, gradient).  Raises TypeError or ValueError for other arguments of `rule`, naming them."""
     fix = f"write ag.optim.{rule}(parameters, ag.grad(loss, parameters)) for a list of shared variables"
     for name, given in (("parameters", parameters), ("gradients", gradients)):
-        if isinstance(given, (Variable, Mapping, str)) or not isinstance(given, Iterable):
+        is_one = isinstance(given, (Variable, str)) or not (isinstance(given, Iterable) or tree.is_tree(given))
+        if is_one or given is None or isinstance(parameters, Mapping) < isinstance(given, Mapping):
             raise TypeError(f"{rule}: {name} is {_shown_value(given)}, expected a list; {fix}")
-    parameters, gradients = list(parameters), list(gradients)
+    parameters, gradients = _leaves(rule, parameters, gradients)
     if len(parameters) != len(gradients):
         raise ValueError(f"{rule}: {len(parameters)} parameters, {len(gradients)} gradients; {fix}")
     for n, (p, g) in enumerate(zip(parameters, gradients, strict=True)):
@@ -49,6 +51,16 @@ def _pairs(
     for name, rate in rates.items():
         _require_rate(rule, name, rate)
     return list(zip(parameters, gradients, strict=True))
+
+
+def _leaves(rule: str, parameters: Any, gradients: Any) -> tuple[list[Any], list[Any]]:
+    """Return the leaves of both trees.  Raises TypeError, with the path, if their structures differ."""
+    parameters = parameters if tree.is_tree(parameters) else list(parameters)
+    if isinstance(parameters, (list, tuple)) and not any(map(tree.is_tree, parameters)):
+        return list(parameters), list(gradients)
+    found: list[Any] = []
+    form = tree.flat(parameters, found)
+    return found, tree.in_form(gradients, form, f"{rule}: gradients")
 
 
 def _require_parameter(rule: str, n: int, p: Any) -> None:

@@ -11,6 +11,7 @@ ops are no public names, though `T.Softmax` finds one.
     networks       convolutions, pools, the softmax family, losses, numbers of few bits
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
+    named_axes     operations by the names of axes
     special        special functions, under SciPy's names
     distributions  densities, distribution functions and draws of probability distributions
     writing        expressions as text, in Python and LaTeX
@@ -93,6 +94,7 @@ from .shapes.editing import *
 from .shapes.getitem import *
 from .shapes.joining import *
 from .shapes.lengths import *
+from .shapes.naming import *
 from .shapes.padding import *
 from .shapes.shape import broadcast_to as broadcast_to
 from .shapes.shape import dim_to_tensor as dim_to_tensor

@@ -58,7 +58,7 @@ _installing = fork_safe_lock()
 class Function:
     """Compiled function of arrays.  Call it with the inputs by position or by the names of their variables.
 
-    It returns one array, a list, a dict or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
+    It returns one array, a list, a tree or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
     block by block and returns Dask arrays, as `ag.on_dask` does.
     """
 
@@ -82,7 +82,9 @@ class Function:
         """Use this executable for all later calls."""
         with _installing:
             self._run = executable
-            self._plain = CallPath(executable, self.compilation.signature, self.name)
+            how = self.compilation
+            kind = later.tree_path.TreePath if how.signature.has_trees else CallPath
+            self._plain = kind(executable, how.signature, self.name, how.downcast)
             self._path: Callable[..., Any] = self._plain
             self._until_native = NATIVE_AFTER
 
@@ -106,7 +108,7 @@ class Function:
         except Exception as error:
             tell(error)
             raise
-        return chunked(*args, **kwargs)
+        return chunked(*self._plain.values(args, kwargs))
 
     @cached_property
     def _chunked(self) -> OnDask:
@@ -124,7 +126,7 @@ class Function:
         Raises:
             TypeError, ValueError: naming the argument that does not fit.
         """
-        values = self._plain.bound(args, kwargs) if kwargs else args
+        values = self._plain.values(args, kwargs)
         return later.bind.bound(self.name, self.compilation.signature, self._at_best, values, out)
 
     # --- tiers
@@ -292,7 +294,7 @@ class Function:
 
         NumPy evaluates the graph as it was built; shared variables keep their values.
         """
-        return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.bound(args, kwargs)))
+        return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.values(args, kwargs)))
 
     def arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
         """Return the arrays of a call with these arguments: the inputs, then the values of shared variables.

@@ -28,7 +28,7 @@ from ..ops.core.traced import adopt, number_of, operated
 from ..ops.core.tracing import Number, Trace, current
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
-from .nested import flatten, unflatten
+from ..tree import flat, unflat
 from .undefined import Undefined, defined
 
 _CHEAP = 24
@@ -210,19 +210,19 @@ class _Choice:
         parts_b: list[Any] = []
         if type(a) is Undefined or type(b) is Undefined:
             value = b if type(a) is Undefined else a
-            form = flatten(value, parts_a)
+            form = flat(value, parts_a, records=None)
             parts_b = [_blank(v) for v in parts_a]
             if value is b:
                 parts_a, parts_b = parts_b, parts_a
         else:
-            form, other = flatten(a, parts_a), flatten(b, parts_b)
+            form, other = flat(a, parts_a, records=None), flat(b, parts_b, records=None)
             if form != other:
                 raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected "
                                 f"values of one form{line()}")  # fmt: skip
         places = []
         for p, q in zip(parts_a, parts_b, strict=True):
             places.append(p if p is q or _same(p, q) else self._pair(name, p, q, shared))
-        return lambda results: unflatten(form, iter([_of(p, results) for p in places]))
+        return lambda results: unflat(form, iter([_of(p, results) for p in places]))
 
     def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
         kinds = [number_of(v) for v in (a, b)]
@@ -234,7 +234,7 @@ class _Choice:
                 raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
                                 f"of values; expected arrays or numbers{line()}")  # fmt: skip
         try:
-            pair = _alike(0, _bare(a), _bare(b))
+            pair = _alike(name, _bare(a), _bare(b))
         except TypeError:
             raise TypeError(
                 f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and "
@@ -325,8 +325,8 @@ def _now(trace: Trace, value: Any) -> Any:
     leaves: list[Any] = []
     if type(value) not in (list, tuple, dict):
         return value
-    form = flatten(value, leaves)
-    return unflatten(form, iter([now(trace, v) for v in leaves]))
+    form = flat(value, leaves, records=None)
+    return unflat(form, iter([now(trace, v) for v in leaves]))
 
 
 def _bare(value: Any) -> Any:

@@ -11,9 +11,9 @@ from ..graph import Variable
 from ..ops.core.checks import shown
 from ..ops.core.stored import copied, now
 from ..ops.core.tracing import current
+from ..tree import flat, unflat
 from .calls import call
 from .jitted import Jitted, jit
-from .nested import flatten, unflatten
 
 
 def gradient(f: Callable[..., Any], argnums: Any, with_value: bool) -> Callable[..., Any]:
@@ -55,16 +55,16 @@ def gradient(f: Callable[..., Any], argnums: Any, with_value: bool) -> Callable[
 def _copies(value: Any) -> Any:
     """Return an argument with arrays of its own."""
     leaves: list[Any] = []
-    form = flatten(value, leaves)
-    return unflatten(form, iter([copied(v) if isinstance(v, Variable) and v.ndim else v for v in leaves]))
+    form = flat(value, leaves, records=None)
+    return unflat(form, iter([copied(v) if isinstance(v, Variable) and v.ndim else v for v in leaves]))
 
 
 def _of(cost: Any, argument: Any) -> Any:
     """Return the derivative of a scalar by one argument, in its form."""
     leaves: list[Any] = []
-    form = flatten(argument, leaves)
+    form = flat(argument, leaves, records=None)
     wrong = [v for v in leaves if not isinstance(v, Variable)]
     if wrong:
         raise TypeError(f"grad: {shown(wrong[0])} is no array; only arrays and numbers have derivatives")
     found: Sequence[Any] = calculus.grad(cost, leaves, disconnected="zero")  # type: ignore[assignment]
-    return unflatten(form, iter(found))
+    return unflat(form, iter(found))

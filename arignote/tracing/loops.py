@@ -22,9 +22,9 @@ from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.traced import adopt, number_of
 from ..ops.core.tracing import Number, Trace, comparing, current
 from ..record import record
+from ..tree import flat, unflat
 from .branches import Saved, _called, _is_value, _now, if_, line, truth
 from .iterables import Steps, steps_of
-from .nested import flatten, unflatten
 from .undefined import Undefined
 
 UNROLLED = 16
@@ -260,7 +260,7 @@ class _Loop:
         values = list(self.before)
         for k, (form, states) in self.states.items():
             leaves = [self._leaf(s) for s in states]
-            values[k] = unflatten(form, iter(leaves))
+            values[k] = unflat(form, iter(leaves))
         trace.stored = dict(self.stored)
         for base in self.bases:
             leaf = TensorVariable(now(trace, base).type, name=base.name)
@@ -319,7 +319,7 @@ class _Loop:
             return False
         form, states = self.states[k]
         leaves: list[Any] = []
-        if flatten(value, leaves) != form:
+        if flat(value, leaves, records=None) != form:
             raise TypeError(f"loop: {_called(self.names[k])} is {shown(self.before[k])} before a step and "
                             f"{shown(value)} after it; expected one form{line()}")  # fmt: skip
         fits = [self._same_part(s, v, end) for s, v in zip(states, leaves, strict=True)]
@@ -328,11 +328,11 @@ class _Loop:
     def _begun(self, k: int, end: Any, value: Any) -> tuple[Any, list[_State]]:
         name, before = self.names[k], _now(self.trace, self.before[k]) if self.before else None
         parts: list[Any] = []
-        form = flatten(value, parts)
+        form = flat(value, parts, records=None)
         olds: list[Any] = [before] * len(parts)
         if type(before) is not Undefined:
             olds = []
-            if flatten(before, olds) != form:
+            if flat(before, olds, records=None) != form:
                 raise TypeError(f"loop: {_called(name)} is {shown(before)} before the loop and {shown(value)} after a "
                                 f"step; expected one form{line()}")  # fmt: skip
         for v in (*parts, *(o for o in olds if type(o) is not Undefined)):
@@ -392,7 +392,7 @@ class _Loop:
         new, leaves, firsts = [], [], []
         for k, (_, states) in self.states.items():
             parts: list[Any] = []
-            flatten(self.values[k], parts)
+            flat(self.values[k], parts, records=None)
             for s, value in zip(states, parts, strict=True):
                 v = as_tensor(value)
                 v = v if v.dtype == s.kind.dtype else T.cast(v, s.kind.dtype)
@@ -428,7 +428,7 @@ class _Loop:
                     trace.held[base_of(self.before[k])] = (
                         f"{_called(s.name)} is assigned and written in a loop, which works on a copy of it"
                     )
-            values[k] = unflatten(form, iter(parts))
+            values[k] = unflat(form, iter(parts))
         trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
         self.put(tuple(values))
 

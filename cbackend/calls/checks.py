@@ -34,8 +34,12 @@ class Parameter:
     type: TensorType
     downcast: bool | None = None
     """True: wider dtypes of the same kind are converted; None: Python numbers are; False: neither."""
+    path: str = ""
+    """The path of a leaf of a tree, such as `params["w"]`."""
 
     def __str__(self) -> str:
+        if self.path:
+            return f"{self.function}: {self.path}"
         return f"{self.function}: argument {self.position}" + (f" ({self.name})" if self.name else "")
 
     @property

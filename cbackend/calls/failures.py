@@ -20,6 +20,7 @@ from ...ops.lowered.row_passes import Top
 from ...ops.networks.convolution import Convolution
 from ...ops.networks.functions import AlongAxis, LogSumExp
 from ...ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ...ops.shapes.combining import AdvancedCombine
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.specify import SpecifyShape
 from ...ops.shapes.windows import no_window
@@ -29,7 +30,7 @@ from ..program.program import Program
 
 STAGE = 4
 """Index where a pipeline stores the stage that failed."""
-_FIRST_INDEX = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}
+_FIRST_INDEX = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2, AdvancedCombine: 2}
 """Position of the first index among the operands."""
 ErrorParts = tuple[type[Exception], str, Pointed]
 """An exception's class, its message, and the operands to point at."""

@@ -161,27 +161,27 @@ def _prod_vjp(x: Any, y: Any, g: Any, axes: tuple[int, ...]) -> Any:
 
     With one zero among them only its own derivative is not zero; with more, none is.
     """
-    if x.type.kind == "c":
-        return T.conj(T.conj(g) * _product_of_others(x, axes))
-    return g * _product_of_others(x, axes)
+    others = product_of_others(x, lambda op, v: _kept(op, v, axes))
+    return T.conj(T.conj(g) * others) if x.type.kind == "c" else g * others
 
 
-def _product_of_others(x: Any, axes: tuple[int, ...]) -> TensorVariable:
+def product_of_others(x: Any, folded: Callable[[Elementwise, Any], Any]) -> TensorVariable:
     """Return for each element the product of the others: a quotient, with zeros and infinities handled separately.
 
-    The zeros appear as their sum, which is 0 but has derivatives, so second derivatives are right as well.
+    `folded(op, values)` folds what an element is multiplied with, by `mul` or `add`.  The zeros appear as their sum,
+    which is 0 but has derivatives, so second derivatives are right as well.
     """
     zero = T.eq(x, 0)
     infinite = T.isinf(x) if x.type.kind == "f" else None
     plain = T.switch(zero if infinite is None else T.logical_or(zero, infinite), 1, x)
-    product = _kept(mul, plain, axes)
-    zeros, sum_of_zeros = _kept(add, zero, axes), _kept(add, T.switch(zero, x, 0), axes)
+    product = folded(mul, plain)
+    zeros, sum_of_zeros = folded(add, zero), folded(add, T.switch(zero, x, 0))
     of_zeros = T.switch(T.eq(zeros, 0), 1, T.switch(T.eq(zeros, 1), sum_of_zeros, 0))
     of_other_zeros = T.switch(T.eq(zeros, 1), 1, T.switch(T.eq(zeros, 2), sum_of_zeros - x, 0))
     if infinite is None:
         return T.switch(zero, product * of_other_zeros, product / plain * of_zeros)
-    of_infinite = _kept(mul, T.switch(infinite, x, 1), axes)
-    of_other_infinite = T.switch(T.eq(_kept(add, infinite, axes), 1), 1, of_infinite * T.sign(x))
+    of_infinite = folded(mul, T.switch(infinite, x, 1))
+    of_other_infinite = T.switch(T.eq(folded(add, infinite), 1), 1, of_infinite * T.sign(x))
     there = product * of_other_infinite * of_zeros
     elsewhere = T.switch(zero, product * of_other_zeros, product / plain * of_zeros) * of_infinite
     return T.switch(infinite, there, elsewhere)

@@ -36,6 +36,7 @@ from .indexing import (
     write_by_examples,
     write_code,
     write_formula,
+    write_words,
 )  # fmt: skip
 from .shape import DimShuffle
 
@@ -124,10 +125,14 @@ class AdvancedIncSubtensor(TensorOp):
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 
+    def with_spec(self, spec: Spec) -> AdvancedIncSubtensor:
+        """Return the op that writes to another part."""
+        return AdvancedIncSubtensor(spec, set=self.set)
+
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, y, *indices = inputs
         (part,) = AdvancedSubtensor(self.spec).infer((x, *indices))
-        check_source(self, x, y, part)
+        check_source(*write_words(self), x, y, part)
         return (x.type,)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:

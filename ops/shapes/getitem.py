@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import Constant, Variable
+from ...graph import Apply, Constant, Variable
+from ...record import record
 from ..core.checks import describe, normalize_axis
 from ..core.namespace import T, classes
 from ..core.operands import with_dtype
@@ -15,8 +16,11 @@ from ..core.promotion import weak_type
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.traced import as_variable, in_dtype, is_symbolic, number_of
 from ..core.typing import TensorLike
-from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ..elementwise.records import Elementwise, cast
+from .advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor, pointers_of
+from .combining import METHODS, AdvancedCombine
 from .creation import arange
+from .distinct import names_each_once
 from .indexing import IncSubtensor, Subtensor, joint_position
 from .joining import stack
 from .lengths import as_length, lengths_of
@@ -24,7 +28,7 @@ from .scalar_masks import WholeIf, written
 from .shape import DimShuffle, flatten
 from .specify import MaskedShape
 
-__all__ = ["getitem", "inc_subtensor", "scatter_add", "set_subtensor", "take", "take_along_axis"]
+__all__ = ["combine_subtensor", "getitem", "inc_subtensor", "scatter_add", "set_subtensor", "take", "take_along_axis"]
 
 _ACCEPTED = "an index is an integer, a slice, None, ..., an array of integers, or a mask"
 _OF_THE_MASK = object()
@@ -199,7 +203,66 @@ def inc_subtensor(part: Variable, value: TensorLike) -> TensorVariable:
     return _written("inc_subtensor", part, value, False)
 
 
+def combine_subtensor(part: Variable, value: TensorLike, scalar: Elementwise) -> TensorVariable:
+    """For `part` an expression `x[...]`: `x` whose elements there are combined with `value` by `scalar`.
+
+    An element indexed several times is combined with each value.  Errors are those of `set_subtensor`.
+    """
+    what = f"x.at[...].{METHODS[scalar]}"
+    place = _place_of(what, part)
+    y = _as_source(what, value, place.x)
+    if place.may_repeat:
+        return AdvancedCombine(place.op.spec, scalar)(place.x, place.laid_out(y), *place.indices)
+    return set_subtensor(part, cast(scalar(part, y), part.dtype))
+
+
 def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
+    place = _place_of(what, part)
+    y = place.laid_out(_as_source(what, value, place.x))
+    if isinstance(place.op, WholeIf):
+        return as_tensor(written(place.x, place.indices[0], y, put))
+    write = IncSubtensor if isinstance(place.op, Subtensor) else AdvancedIncSubtensor
+    return write(place.op.spec, set=put)(place.x, y, *place.indices)
+
+
+@record
+class _Place:
+    """An indexing expression `x[...]`, perhaps transposed by `order`, taken apart."""
+
+    node: Apply
+    part: Variable
+    order: tuple[int | str, ...] | None
+
+    @property
+    def op(self) -> Any:
+        """The indexing op."""
+        return self.node.op
+
+    @property
+    def x(self) -> Variable:
+        """The indexed tensor."""
+        return self.node.inputs[0]
+
+    @property
+    def indices(self) -> Sequence[Variable]:
+        """The inputs of the index."""
+        return self.node.inputs[1:]
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether an element may be named twice."""
+        advanced = isinstance(self.op, AdvancedSubtensor)
+        return advanced and not names_each_once(self.x, pointers_of(self.op.spec, self.indices))
+
+    def laid_out(self, y: Variable) -> Variable:
+        """Return `y`, broadcast like the part, with its axes in the order of the index."""
+        if self.order is None or y.ndim > self.part.ndim:
+            return y
+        return _put_back(y, self.order, self.node.out.ndim)
+
+
+def _place_of(what: str, part: Any) -> _Place:
+    """Raises TypeError if `part` is no indexing expression."""
     node = part.owner if isinstance(part, Variable) else None
     order: tuple[int | str, ...] | None = None
     if node is not None and isinstance(node.op, DimShuffle):
@@ -207,14 +270,7 @@ def _written(what: str, part: Any, value: Any, put: bool) -> TensorVariable:
     if node is None or not isinstance(node.op, (Subtensor, AdvancedSubtensor, WholeIf)):
         got = describe(part) if isinstance(part, Variable) else repr(part)
         raise TypeError(f"{what} takes an indexing expression, as in {what}(x[1:], value), got {got}")
-    x, *indices = node.inputs
-    y = _as_source(what, value, x)
-    if order is not None and y.ndim <= part.ndim:
-        y = _put_back(y, order, node.out.ndim)
-    if isinstance(node.op, WholeIf):
-        return as_tensor(written(x, indices[0], y, put))
-    write = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
-    return write(node.op.spec, set=put)(x, y, *indices)
+    return _Place(node, part, order)
 
 
 def _put_back(y: Variable, order: tuple[int | str, ...], ndim: int) -> TensorVariable:

@@ -243,11 +243,11 @@ def write_by_examples(op: Any, node: Apply, inputs: list[Variable], flags: Flags
     if at.by_examples:
         spec, indices = at.one_by_one(examples)
         back = sorted(range(1 + at.part), key=at.order().__getitem__)
-        return classes.AdvancedIncSubtensor(spec, set=op.set)(x, classes.DimShuffle(tuple(back))(y), *indices)
+        return op.with_spec(spec)(x, classes.DimShuffle(tuple(back))(y), *indices)
     spec, indices = at.whole()
     if at.behind_joint():
         y = classes.DimShuffle((*range(1, 1 + at.joint), 0, *range(1 + at.joint, 1 + at.part)))(y)
-    return type(op)(spec, set=op.set)(x, y, *indices)
+    return op.with_spec(spec)(x, y, *indices)
 
 
 # --- the ops
@@ -314,6 +314,11 @@ class IncSubtensor(TensorOp):
     operations: ClassVar[Callable[..., Any]] = costs.moving
     batching: ClassVar[Callable[..., Any]] = write_by_examples
 
+    def with_spec(self, spec: Spec) -> Any:
+        """Return the op that writes to another part."""
+        kind = classes.AdvancedIncSubtensor if "a" in spec else IncSubtensor
+        return kind(spec, set=self.set)
+
     @property
     def fallible(self) -> bool:  # type: ignore[override]
         return can_fail(self.spec)
@@ -321,7 +326,7 @@ class IncSubtensor(TensorOp):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, y, *indices = inputs
         (part,) = Subtensor(self.spec).infer((x, *indices))
-        check_source(self, x, y, part)
+        check_source(*write_words(self), x, y, part)
         return (x.type,)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -350,10 +355,16 @@ def vjp_of_write(op: Any, node: Apply, g: Variable | None, part: Variable | None
     return [back_x, back_y, *[None for _ in indices]]
 
 
-def check_source(op: Any, x: Variable, y: Variable, part: TensorType) -> None:
-    """Raises TypeError or ValueError unless `y` may be written to a part of `x` of type `part`."""
-    what = "set" if op.set else "added to"
-    name = op.name.replace("inc", "set") if op.set else op.name
+def write_words(op: Any) -> tuple[str, str]:
+    """Return name and verb of an op that sets or adds to a part, for messages."""
+    return (op.name.replace("inc", "set"), "set") if op.set else (op.name, "added to")
+
+
+def check_source(name: str, what: str, x: Variable, y: Variable, part: TensorType) -> None:
+    """Raise TypeError or ValueError unless `y` may be written to a part of `x` of type `part`.
+
+    `name` is the op's, `what` says what is done to the part, both for messages.
+    """
     if y.dtype != x.dtype:
         raise TypeError(f"{name}: {describe(y)} cannot be {what} a part of {describe(x)}: another dtype")
     extra = part.ndim - y.ndim

@@ -17,6 +17,7 @@ from .parts import (
     log_in_parts,
     plus_parts,
     stirling,
+    stirling_parts,
     times_parts,
     two_sum,
 )
@@ -34,19 +35,13 @@ def log_beta_parts(a: float, b: float) -> tuple[float, float]:
     small = a if a < b else b
     large = b if a < b else a
     if large < 15.0 or small > 0.4 * large:
-        p, p_low = log_gamma_parts(a)
-        q, q_low = log_gamma_parts(b)
+        p, p_low = log_gamma_parts(a, 0.0)
+        q, q_low = log_gamma_parts(b, 0.0)
         p, p_low = plus_parts(p, p_low, q, q_low)
-        if small < 15.0:
-            s, s_low = two_sum(a, b)
-            q, q_low = log_gamma_parts(s)
-            q_low = q_low + (log(s) - 0.5 / s) * s_low
-        else:
-            q, q_low = log_gamma_parts(a + b)
-            s, s_low = two_sum(a, b)
-            q_low = q_low + log(s) * s_low
+        s, s_low = two_sum(a, b)
+        q, q_low = log_gamma_parts(s, s_low)
         return plus_parts(p, p_low, -q, -q_low)
-    p, p_low = log_gamma_parts(small)
+    p, p_low = log_gamma_parts(small, 0.0)
     q, q_low = log_in_parts(large, 0.0)
     q, q_low = times_parts(q, q_low, small, 0.0)
     p, p_low = plus_parts(p, p_low, -q, -q_low)
@@ -56,7 +51,10 @@ def log_beta_parts(a: float, b: float) -> tuple[float, float]:
     q, q_low = times_parts(q, q_low, s - 0.5, s_low)
     p, p_low = plus_parts(p, p_low, -q, -q_low)
     p, p_low = plus_parts(p, p_low, small, 0.0)
-    return plus_parts(p, p_low, stirling(large) - stirling(s), 0.0)
+    q, q_low = stirling_parts(large, 0.0)
+    p, p_low = plus_parts(p, p_low, q, q_low)
+    q, q_low = stirling_parts(s, s_low)
+    return plus_parts(p, p_low, -q, -q_low)
 
 
 @scalar

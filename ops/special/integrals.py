@@ -13,6 +13,7 @@ from .errors import half_gaussian
 from .oscillating import bessel_y
 from .parts import two_product
 from .scalars import (
+    EULER,
     copysign,
     cos,
     erfc,
@@ -33,10 +34,10 @@ from .scalars import (
     sqrt,
 )
 
-PI, EULER = math.pi, 0.5772156649015329
+PI = math.pi
 HALF_PI, PI_SQUARED_6 = math.pi / 2, math.pi**2 / 6
 EIN_SERIES = (
-    1.0, -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
+    -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
     -0.00023148146734802626, 2.834461988152292e-05, -3.100075392102485e-06, 3.059948236214403e-07,
     -2.734600022984367e-08, 2.1319070629865444e-09, -1.1414417031142626e-10,
 )  # fmt: skip
@@ -107,7 +108,7 @@ def exp1(x: float) -> float:
     series = polynomial(EIN_SERIES, small)
     middle = polynomial(E1_MIDDLE, u)
     large = polynomial(E1_LARGE, v)
-    near = small * series - EULER - log(small)
+    near = (small - EULER) - log(small) + small * small * series
     far = exp(-x) * z * (middle if x < 4.0 else large)
     return x if x != x else nan if x < 0.0 else near if x <= 1.0 else 0.0 if x == inf else far
 

@@ -9,9 +9,27 @@ from __future__ import annotations
 
 import math
 
-from .bessel import EULER, PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
+from .bessel import PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
 from .parts import exp_parts, log_gamma_parts, log_in_parts, plus_parts, times_parts
-from .scalars import cos, cosh, exp, fabs, floor, fma, gamma_of, inf, log, nan, power, rint, scalar, sin, sinh, sqrt
+from .scalars import (
+    EULER,
+    cos,
+    cosh,
+    exp,
+    fabs,
+    floor,
+    fma,
+    gamma_of,
+    inf,
+    log,
+    nan,
+    power,
+    rint,
+    scalar,
+    sin,
+    sinh,
+    sqrt,
+)
 
 # --- J and Y
 
@@ -71,7 +89,7 @@ def j_series(v: float, x: float) -> float:
         return total
     e, e_low = log_in_parts(0.5 * x, 0.0)
     e, e_low = times_parts(e, e_low, v, 0.0)
-    g, g_low = log_gamma_parts(v)
+    g, g_low = log_gamma_parts(v, 0.0)
     e, e_low = plus_parts(e, e_low, -g, -g_low)
     return exp_parts(e, e_low) * total / v
 

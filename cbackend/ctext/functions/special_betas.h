@@ -18,22 +18,14 @@ static inline f64 ag_log_beta_parts_f64(f64 a, f64 b, f64 *second)
     f64 s = 0;
     f64 s_low = 0;
     if (large < 15.0 || small > 0.4 * large) {
-        p = ag_log_gamma_parts_f64(a, &p_low);
-        q = ag_log_gamma_parts_f64(b, &q_low);
+        p = ag_log_gamma_parts_f64(a, 0.0, &p_low);
+        q = ag_log_gamma_parts_f64(b, 0.0, &q_low);
         p = ag_plus_parts_f64(p, p_low, q, q_low, &p_low);
-        if (small < 15.0) {
-            s = ag_two_sum_f64(a, b, &s_low);
-            q = ag_log_gamma_parts_f64(s, &q_low);
-            q_low = q_low + (ag_log_f64(s) - 0.5 / s) * s_low;
-        }
-        else {
-            q = ag_log_gamma_parts_f64(a + b, &q_low);
-            s = ag_two_sum_f64(a, b, &s_low);
-            q_low = q_low + ag_log_f64(s) * s_low;
-        }
+        s = ag_two_sum_f64(a, b, &s_low);
+        q = ag_log_gamma_parts_f64(s, s_low, &q_low);
         return ag_plus_parts_f64(p, p_low, -q, -q_low, second);
     }
-    p = ag_log_gamma_parts_f64(small, &p_low);
+    p = ag_log_gamma_parts_f64(small, 0.0, &p_low);
     q = ag_log_in_parts_f64(large, 0.0, &q_low);
     q = ag_times_parts_f64(q, q_low, small, 0.0, &q_low);
     p = ag_plus_parts_f64(p, p_low, -q, -q_low, &p_low);
@@ -45,7 +37,10 @@ static inline f64 ag_log_beta_parts_f64(f64 a, f64 b, f64 *second)
     q = ag_times_parts_f64(q, q_low, s - 0.5, s_low, &q_low);
     p = ag_plus_parts_f64(p, p_low, -q, -q_low, &p_low);
     p = ag_plus_parts_f64(p, p_low, small, 0.0, &p_low);
-    return ag_plus_parts_f64(p, p_low, ag_stirling_f64(large) - ag_stirling_f64(s), 0.0, second);
+    q = ag_stirling_parts_f64(large, 0.0, &q_low);
+    p = ag_plus_parts_f64(p, p_low, q, q_low, &p_low);
+    q = ag_stirling_parts_f64(s, s_low, &q_low);
+    return ag_plus_parts_f64(p, p_low, -q, -q_low, second);
 }
 
 /* log(|B(a, b)|), within 4 ulp for positive operands but near its zeros; infinite at its poles. */

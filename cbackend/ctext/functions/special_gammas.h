@@ -118,7 +118,7 @@ static inline f64 ag_gamma_factor_f64(f64 a, f64 x)
     e = ag_plus_parts_f64(e, e_low, -x, 0.0, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_gamma_parts_f64(a, &g_low);
+    g = ag_log_gamma_parts_f64(a, 0.0, &g_low);
     e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
     return ag_exp_parts_f64(e, e_low) / a;
 }
@@ -141,35 +141,36 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
     return c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * high))));
 }
 
-/* Q(a, x) gamma(a) exp(x) x**-a for x >= 1: the continued fraction of DLMF 8.9.2, or its even part. */
+/* Q(a, x) gamma(a) exp(x) x**-a for x >= 0.7, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
+    f64 rest = 0;
     f64 n = 0;
-    if (a < 1.0) {
-        f64 rest = x;
-        for (i32 k = (i32)(95.0 / x) + 4; k > 0; k--) {
+    if (a < 60.0) {
+        f64 order = a - floor_F(a);
+        rest = x;
+        for (i32 k = (i32)(95.0 / x) + 12; k > 0; k--) {
             n = (f64)k;
-            rest = x + (n - a) * rest / (rest + n);
+            rest = x + (n - order) * rest / (rest + n);
         }
-        return 1.0 / rest;
+        f64 result = 1.0 / rest;
+        f64 low = 0.0;
+        for (i32 _ = 0; _ < (i32)a; _++) {
+            f64 t = 0;
+            f64 t_low = 0;
+            t = ag_times_parts_f64(result, low, order, 0.0, &t_low);
+            t = ag_plus_parts_f64(1.0, 0.0, t, t_low, &t_low);
+            result = ag_divided_parts_f64(t, t_low, x, 0.0, &low);
+            order = order + 1.0;
+        }
+        return result;
     }
-    f64 b = x + 1.0 - a;
-    f64 c = 1e+300;
-    f64 d = 1.0 / b;
-    f64 h = d;
-    for (i32 k = 1; k < 20000; k++) {
+    rest = x + 37.0 - a;
+    for (i32 k = 18; k > 0; k--) {
         n = (f64)k;
-        const f64 t = n * (a - n);
-        b = b + 2.0;
-        d = 1.0 / (t * d + b);
-        c = b + t / c;
-        const f64 step = c * d;
-        h = h * step;
-        if (fabs_F(step - 1.0) < 1.2e-16) {
-            break;
-        }
+        rest = x + (2.0 * n - 1.0) - a + n * (a - n) / rest;
     }
-    return h;
+    return 1.0 / rest;
 }
 
 /* (P(a, x), Q(a, x)): the smaller one is accurate, the other one is 1 less it. a > 0, x > 0, both finite. */
@@ -197,7 +198,7 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
     }
     f64 term = 0;
     f64 total = 0;
-    if (x < 1.0 && (x >= a || a < 0.4)) {
+    if (x < 0.7 && (x >= a || a < 0.4)) {
         e = a * ag_log_f64(x) - ag_log_gamma_near_1_f64(a);
         term = 1.0;
         total = 0.0;
@@ -218,16 +219,19 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
         return p;
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
-    if (x < a + 1.0) {
+    if (x < 0.7 || x < a - 0.3) {
         term = 1.0;
         total = 1.0;
+        f64 low = 0.0;
         f64 n = a;
         while (term > 1e-17 * total) {
             n = n + 1.0;
             term = term * (x / n);
-            total = total + term;
+            f64 error = 0;
+            total = ag_two_sum_f64(total, term, &error);
+            low = low + error;
         }
-        p = factor * total;
+        p = factor * (total + low);
         *second = 1.0 - p;
         return p;
     }
@@ -448,7 +452,7 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
         0x1.355871d652e9ep-47, -0x1.f57d968caacf1p-53};
     f64 total = 0.0;
     f64 end = q;
-    while (end < 12.0 || end < s) {
+    while (end < 9.0 + s) {
         const f64 term = pow_F(end, -s);
         total = total + term;
         end = end + 1.0;

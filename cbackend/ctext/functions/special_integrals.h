@@ -6,7 +6,7 @@
 #include "gamma.h"
 
 #define EIN_SERIES \
-    1.0, -0x1.ffffffffffff6p-3, 0x1.c71c71c71bf6cp-5, -0x1.55555555315fbp-7, 0x1.b4e81b43a2377p-10, \
+    -0x1.ffffffffffff6p-3, 0x1.c71c71c71bf6cp-5, -0x1.55555555315fbp-7, 0x1.b4e81b43a2377p-10, \
     -0x1.e573aa9ed77e5p-13, 0x1.db8b37250628ep-16, -0x1.a015c78658baap-19, 0x1.488f37768e26ap-22, \
     -0x1.d5ccfb1c7e1d7p-26, 0x1.2501cfb57b172p-29, -0x1.f602e924f6934p-34
 #define E1_MIDDLE \
@@ -79,7 +79,7 @@ INLINE f64 ag_exp1_f64(f64 x)
     POLYNOMIAL(f64, series, small, EIN_SERIES);
     POLYNOMIAL(f64, middle, u, E1_MIDDLE);
     POLYNOMIAL(f64, large, v, E1_LARGE);
-    const f64 near = small * series - 0x1.2788cfc6fb619p-1 - ag_log_f64(small);
+    const f64 near = small - 0x1.2788cfc6fb619p-1 - ag_log_f64(small) + small * small * series;
     const f64 far = ag_exp_f64(-x) * z * (x < 4.0 ? middle : large);
     return x != x ? x : x < 0.0 ? __builtin_nan("") : x <= 1.0 ? near : x == __builtin_inf() ? 0.0 : far;
 }

@@ -71,7 +71,7 @@ static inline f64 ag_j_series_f64(f64 v, f64 x)
     e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_gamma_parts_f64(v, &g_low);
+    g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
     e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
     return ag_exp_parts_f64(e, e_low) * total / v;
 }

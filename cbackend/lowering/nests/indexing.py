@@ -23,6 +23,8 @@ from ...ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, R
 from ..nest import specialized
 
 GATHER, SET, ADD = "gather", "set", "add"
+COMBINED = {"add": "either", "mul": "both", "maximum": "either", "minimum": "both"}
+"""The scalar operations by which a scatter combines values with elements, each with the one of bools."""
 _MOVED_AS = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64", 16: "complex128"}
 """Dtype by item size under which elements are moved: dtypes of one size share a kernel."""
 
@@ -60,7 +62,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
     Any part of the result of a gather may be computed alone.  A scatter may meet an element again along the loops of
     the index arrays: they are not shared out among threads, and their parts run in turn.
     """
-    moved = dtype if how == ADD else _MOVED_AS[numpy_dtype(dtype).itemsize]
+    moved = dtype if how in COMBINED else _MOVED_AS[numpy_dtype(dtype).itemsize]
     indexed, plain = Operand(moved, indexing.sliced, 0), Operand(moved, other, 0)
     output, read = (plain, indexed) if how == GATHER else (indexed, plain)
     arrays = tuple(Operand("int64", loops, 1 + k) for k, loops in enumerate(indexing.loops_of))
@@ -109,16 +111,16 @@ def _access(how: str, dtype: str, indexing: Indexing, other: tuple[int, ...]) ->
     if how == GATHER:
         return ir.Store(plain, here, ir.Load(dtype, indexed, at))
     value: ir.Expr = ir.Load(dtype, plain, here)
-    return ir.Store(indexed, at, value if how == SET else _added(ir.Load(dtype, indexed, at), value))
+    return ir.Store(indexed, at, value if how == SET else _combined(how, ir.Load(dtype, indexed, at), value))
 
 
-def _added(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+def _combined(how: str, a: ir.Expr, b: ir.Expr) -> ir.Expr:
     if a.dtype == "bool":
-        return ir.ScalarOp("either", "bool", (a, b))
+        return ir.ScalarOp(COMBINED[how], "bool", (a, b))
     if a.dtype == "float16":
-        wide = ir.ScalarOp("add", "float32", tuple(ir.ScalarOp("cast", "float32", (e,)) for e in (a, b)))
+        wide = ir.ScalarOp(how, "float32", tuple(ir.ScalarOp("cast", "float32", (e,)) for e in (a, b)))
         return ir.ScalarOp("cast", "float16", (wide,))
-    return ir.ScalarOp("add", a.dtype, (a, b))
+    return ir.ScalarOp(how, a.dtype, (a, b))
 
 
 def _sum(terms: Sequence[ir.Expr]) -> ir.Expr:

@@ -13,6 +13,7 @@ from ....ops.core.tensor import TensorVariable
 from ....ops.elementwise.records import add, logical_or
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ....ops.shapes.combining import AdvancedCombine
 from ....ops.shapes.indexing import IncSubtensor, joint_position
 from ....record import record
 from ...ir.kernel import Kernel
@@ -76,10 +77,17 @@ def gather_kernel(
 
 
 def plan_scatter(p: Planner, node: Apply) -> None:
+    _plan_scatter(p, node, SET if unmarked(node.op).set else ADD)
+
+
+def plan_combine(p: Planner, node: Apply) -> None:
+    _plan_scatter(p, node, unmarked(node.op).scalar.name)
+
+
+def _plan_scatter(p: Planner, node: Apply, how: str) -> None:
     value = p.arrays[node.inputs[1]]
     access = _checked_access(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, access.extents)
-    how = SET if unmarked(node.op).set else ADD
     _launch(p, access, how, value.dtype, value, writes=access.x, reads=value)
 
 
@@ -184,4 +192,5 @@ PLANNERS = {
     IncSubtensor: plan_inc_subtensor,
     AdvancedSubtensor: plan_gather,
     AdvancedIncSubtensor: plan_scatter,
+    AdvancedCombine: plan_combine,
 }

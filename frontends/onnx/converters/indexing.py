@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def gather_nd(node: Node, x: Any, indices: Any) -> Any:
     return x[(*rows, *parts)]
 
 
-REDUCE = {"none": "set", "add": "add", "mul": "mul", "max": "max", "min": "min"}
+_COMBINED = {"mul": T.mul, "max": T.maximum, "min": T.minimum}
 
 
 def _written(node: Node, x: Any, places: tuple[Any, ...], updates: Any) -> Any:
@@ -77,26 +76,7 @@ def _written(node: Node, x: Any, places: tuple[Any, ...], updates: Any) -> Any:
         return T.set_subtensor(x[places], updates)
     if how == "add":
         return T.inc_subtensor(x[places], updates)
-    return _combined(x, places, updates, how)
-
-
-def _combined(x: Any, places: tuple[Any, ...], updates: Any, how: str) -> Any:
-    """Combine updates by product or extremum: sort them by position, then fold each group."""
-    function = {"mul": T.mul, "max": T.maximum, "min": T.minimum}[how]
-    counts = list(updates.type.shape)
-    if None in counts:
-        raise NotImplementedError(f"a scatter by {how} with updates of unknown lengths")
-    if all(isinstance(p, Variable) or np.ndim(p) for p in places) and len(places) == x.ndim:
-        flat = [T.ravel(T.broadcast_to(p, tuple(counts))) for p in places]
-        values = T.ravel(updates)
-        for k in range(int(np.prod(counts))):
-            at = tuple(p[k] for p in flat)
-            x = T.set_subtensor(x[at], function(x[at], values[k]))
-        return x
-    for index in itertools.product(*(range(n) for n in counts[: places[0].ndim])):
-        at = tuple(p[index] for p in places)
-        x = T.set_subtensor(x[at], function(x[at], updates[index]))
-    return x
+    return T.combine_subtensor(x[places], updates, _COMBINED[how])
 
 
 @converter("ScatterElements", "Scatter")

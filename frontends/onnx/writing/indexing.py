@@ -11,6 +11,7 @@ from typing import Any
 
 from ....graph import Apply, Constant, Variable
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
+from ....ops.shapes.combining import AdvancedCombine
 from ....ops.shapes.indexing import IncSubtensor, Spec, Subtensor, entries, joint_position
 from .elementwise import WIDE
 from .writer import CannotWrite, Writer, writes
@@ -28,8 +29,21 @@ def read(w: Writer, node: Apply) -> str:
     return _read(w, w.value(x), x.ndim, node.op.spec, indices)  # type: ignore[attr-defined]
 
 
+_COMBINED = {"mul": "mul", "maximum": "max", "minimum": "min"}
+"""The reductions of ScatterElements by our names."""
+
+
 @writes(IncSubtensor, AdvancedIncSubtensor)
 def written(w: Writer, node: Apply) -> str:
+    return _scattered(w, node, "none" if node.op.set else "add")  # type: ignore[attr-defined]
+
+
+@writes(AdvancedCombine)
+def combined(w: Writer, node: Apply) -> str:
+    return _scattered(w, node, _COMBINED[node.op.scalar.name])  # type: ignore[attr-defined]
+
+
+def _scattered(w: Writer, node: Apply, reduction: str) -> str:
     x, y, *indices = node.inputs
     op: Any = node.op
     name, flat = w.value(x), w.const([-1])
@@ -38,10 +52,10 @@ def written(w: Writer, node: Apply) -> str:
     numbers = w.op("Reshape", w.op("Range", w.const(0), count, w.const(1)), shape, allowzero=1)
     places = _read(w, numbers, x.ndim, op.spec, indices)
     values = w.op("Expand", w.value(y), w.shape(places))
-    work = x.dtype if op.set else ADDED_AS.get(x.dtype, x.dtype)
+    work = x.dtype if reduction == "none" else ADDED_AS.get(x.dtype, x.dtype)
     operands = [w.cast(name, x.dtype, work), places, w.cast(values, y.dtype, work)]
     operands = [w.op("Reshape", v, flat) for v in operands]
-    result = w.op("ScatterElements", *operands, axis=0, reduction="none" if op.set else "add")
+    result = w.op("ScatterElements", *operands, axis=0, reduction=reduction)
     return w.cast(w.op("Reshape", result, shape, allowzero=1), work, x.dtype)
 
 

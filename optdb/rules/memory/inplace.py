@@ -19,6 +19,7 @@ from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.fused import Fused, InPlace
 from ....ops.lowered.row_passes import is_row_graph
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor
+from ....ops.shapes.combining import AdvancedCombine
 from ....ops.shapes.indexing import IncSubtensor
 from ....profiling import InplaceProfile
 from ....record import record
@@ -143,7 +144,7 @@ def inplace_setsubtensor() -> InplaceOptimizer:
 def inplace_incsubtensor1() -> InplaceOptimizer:
     """Marks writes to elements selected by integer arrays, in their array."""
     return InplaceOptimizer(
-        name="local_inplace_incsubtensor1", kinds=(AdvancedIncSubtensor,), candidates=first_candidate
+        name="local_inplace_incsubtensor1", kinds=(AdvancedIncSubtensor, AdvancedCombine), candidates=first_candidate
     )
 
 

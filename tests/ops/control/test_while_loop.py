@@ -67,7 +67,7 @@ def test_a_state_that_changes_its_shape(mode):
 
 def test_what_is_refused():
     n = T.lscalar("n")
-    with pytest.raises(TypeError, match=r"while_loop: the state state\['n'\] is int64, and becomes float64 in a step"):
+    with pytest.raises(TypeError, match=r'while_loop: the state state\["n"\] is int64, and becomes float64 in a step'):
         ag.while_loop(lambda s: s["n"] > 0, lambda s: {"n": s["n"] / 2}, {"n": n})
     with pytest.raises(TypeError, match="another form"):
         ag.while_loop(lambda s: s[0] > 0, lambda s: s[0], [n])
