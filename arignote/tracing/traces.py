@@ -46,23 +46,23 @@ class Traced(NamedTuple):
     same: tuple[int, ...] = ()
     """For each array of the call the first one that is the same object; of a trace that writes."""
 
-    def serves(self, values: Sequence[Any]) -> bool:
-        """Whether the trace holds for the arrays of a call."""
-        return (self.holds is None or self.holds(values)) and (not self.stores or self.same == same_objects(values))
-
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
-        if self.stores:
-            require_disjoint(self.function.name, values, self.stores)
-        found: Iterator[Any] = iter(self.function(*values))
-        for place in self.stores:
-            values[place][...] = next(found)
+        found: Iterator[Any] = self._stored(values) if self.stores else iter(self.function(*values))
         if objects:
             found = Leaves(found, objects.__getitem__)
         made = unflat(self.form, found)
         for number, name, form in self.writes:
             setattr(objects[number], name, unflat(form, found))
         return made
+
+    def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
+        """Return the results of a call after those that are written into its arrays."""
+        require_disjoint(self.function.name, values, self.stores)
+        found = iter(self.function(*values))
+        for place in self.stores:
+            values[place][...] = next(found)
+        return found
 
 
 def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
