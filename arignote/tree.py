@@ -86,14 +86,14 @@ def flat(value: Any, leaves: list[Any], leaf: Leaf = _leaf, records: Records | N
     dataclasses and None go to `leaf`.
     """
     kind = type(value)
-    if kind in _LEAVES or (value is None and records is None):
+    if kind in _LEAVES:
         return leaf(value, leaves)
-    if value is None:
-        return NONE
     if isinstance(value, (list, tuple)):
         return kind, tuple([flat(v, leaves, leaf, records) for v in value])
-    if isinstance(value, Mapping):
+    if kind is dict or isinstance(value, Mapping):
         return dict, tuple([(k, flat(v, leaves, leaf, records)) for k, v in value.items()])
+    if value is None:
+        return leaf(value, leaves) if records is None else NONE
     if kind in _registered:
         names, parts, static = _parts_of(value)
         return kind, tuple([(n, flat(p, leaves, leaf, records)) for n, p in zip(names, parts, strict=True)]), static
@@ -121,13 +121,15 @@ def unflat(form: Form, leaves: Iterator[Any]) -> Any:
         return next(leaves)
     if type(form) is not tuple:
         return form.value_of(leaves)
-    kind, parts, *static = form
+    kind, parts = form[0], form[1]
     if kind is dict:
         return {k: unflat(p, leaves) for k, p in parts}
-    if static:
+    if kind is list or kind is tuple:
+        return kind([unflat(p, leaves) for p in parts])
+    if len(form) == 3:
         names, values = [n for n, _ in parts], [unflat(p, leaves) for _, p in parts]
-        by_number = all(n is k or n == k for k, n in enumerate(names))
-        return _registered[kind].unflatten(static[0], values if by_number else dict(zip(names, values, strict=True)))
+        by_number = names == list(range(len(names)))
+        return _registered[kind].unflatten(form[2], values if by_number else dict(zip(names, values, strict=True)))
     if hasattr(kind, "__dataclass_fields__"):
         made = object.__new__(kind)  # __init__ may convert or check arrays, and leaves may be variables
         for name, part in parts:
@@ -270,10 +272,10 @@ def difference(value: Any, form: Form, name: str, anything: bool = False) -> str
         known = [k for k, _ in parts]
         missing, more = [k for k in known if k not in given], [k for k in given if k not in known]
         if missing or more:
-            told = [f"{place(name, form, k)} is missing" for k in missing[:3]]
-            told += [f"{place(name, form, k)} is unexpected" for k in more[:3]]
+            faults = [f"{place(name, form, k)} is missing" for k in missing[:3]]
+            faults += [f"{place(name, form, k)} is unexpected" for k in more[:3]]
             keys = f"the keys {', '.join([repr(k) for k in known])}" if known else "no keys"
-            return f"{', '.join(told)}; expected {_article(kind)} with {keys}"
+            return f"{', '.join(faults)}; expected {_article(kind)} with {keys}"
         pairs = parts
     if static and _parts_of(value)[2] != static[0]:
         return f"{name}: its static data is {shown(_parts_of(value)[2])}, expected {shown(static[0])}"

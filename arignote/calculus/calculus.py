@@ -272,9 +272,10 @@ def _as_list(given: Any, role: str, what: str) -> list[Variable]:
     raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {wrong!r}{where}")
 
 
-def _like(given: Any, results: Sequence[Any]) -> Any:
+def _like(given: Any, results: Sequence[Any]) -> Derivatives:
     """Return the results in the form of the tree `given`."""
-    return unflat(flat(given, []), iter(results))
+    made: Derivatives = unflat(flat(given, []), iter(results))
+    return made
 
 
 def _with_zeros(

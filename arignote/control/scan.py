@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
+from .. import later
 from .. import ops as T
 from ..graph import Older, Variable, rebuild
 from ..graph.provenance import marking
-from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, While, looped
+from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
+from ..ops.control.while_ops import While
 from ..ops.core.checks import describe, shown
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
@@ -27,6 +29,7 @@ from .scanned import Scanned, Updates, require_unpacked
 def scan(
     fn: Callable[..., Any], sequences: Any = None, outputs_info: Any = None, non_sequences: Any = None,
     n_steps: Any = None, go_backwards: bool = False, truncate_gradient: int = -1, return_list: bool = False,
+    checkpoint_every: int | str | None = None,
 ) -> Scanned:  # fmt: skip
     """Return `(outputs, updates)`: the values of `fn` for each step, each output along a new first axis.
 
@@ -48,6 +51,9 @@ def scan(
         go_backwards: whether to go along the sequences from their ends.
         truncate_gradient: how many of the last steps gradients go through; -1: all.
         return_list: whether outputs are a list even if there is one.
+        checkpoint_every: the number of steps between the states that a gradient keeps; it computes those between again,
+            one part of the loop at a time.  "sqrt" takes the root of the number of steps, which needs the least memory.
+            Read the last value as `outputs[-1]`; all values together take their memory in any case.
 
     The result is a named tuple.  The outputs are one variable or tree if there is one, else a list.  `updates` maps
     the shared variables that `fn` updates to their values after the last step; give them to
@@ -71,7 +77,7 @@ def scan(
     with comparing() as trace, marking() as marks:
         trace.inside([(s, r, 1) for one in along for s, r in zip(one.slices, one.rows, strict=True)])
         trace.inside([(s, f, 0) for info in infos if info is not None for s, f in zip(info.states, info.firsts)])
-        given = [value for one in (*several, *states) for value in one.values]
+        given = [value for one in several for value in one.values] + [value for one in states for value in one.values]
         made, updates, stop = returned(fn(*given, *others), [state.form for state in states])
     forms, outputs = _flat_outputs(made, states)
     infos = infos or [None] * len(outputs)
@@ -80,12 +86,16 @@ def scan(
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in new}
     changed = rebuild([*outputs, *new.values(), *stop], {**replaced}, stop_at=Older.than(replaced))
     body = _Body(changed[: len(outputs)], changed[len(outputs) : len(outputs) + len(new)], infos)
+    parts = [r for one in along for r in one.rows], slices, [*body.firsts, *new], [*body.states, *replaced.values()]
+    results_of_step = [*body.next, *body.updates], body.values
+    traced = (*(True for _ in body.firsts), *(False for _ in new))
     try:
-        results = looped(
-            Scan, steps, [r for one in along for r in one.rows], slices, [*body.firsts, *new],
-            [*body.states, *replaced.values()], [*body.next, *body.updates], body.values,
-            changed[-1] if stop else None, (*(True for _ in body.firsts), *(False for _ in new)), truncate_gradient,
-        )  # fmt: skip
+        if checkpoint_every is not None:
+            every = later.segments.every(checkpoint_every, steps, bool(stop), truncate_gradient)
+            results = later.segments.segmented(steps, every, *parts, *results_of_step, traced)
+        else:
+            end = changed[-1] if stop else None
+            results = looped(Scan, steps, *parts, *results_of_step, end, traced, truncate_gradient)
     except UnfitState as error:
         raise _unfit(error, "scan", "fn") from None
     ends = Updates(zip(new, results[len(body.firsts) :], strict=False))
@@ -114,7 +124,7 @@ class _Sequence(NamedTuple):
 
     @property
     def values(self) -> list[Any]:
-        """What fn is given of a step."""
+        """The arguments of fn that hold the rows of a step."""
         slices = [s for one in self.parts for s in one.slices]
         return slices if self.form is None else [unflat(self.form, iter(slices))]
 
@@ -127,7 +137,7 @@ class _State(NamedTuple):
 
     @property
     def values(self) -> list[Any]:
-        """What fn is given of earlier steps."""
+        """The arguments of fn that hold earlier outputs."""
         wanted = [s for info in self.parts if info is not None for s in info.wanted]
         return wanted if self.form is None else [unflat(self.form, iter(wanted))]
 
@@ -322,15 +332,23 @@ class _Body:
 # --- while
 
 
-def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
+def while_loop(
+    condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any, *, max_steps: Any = None
+) -> Any:
     """Return the state after `body` was applied repeatedly to `initial`, as long as `condition` holds.
 
         ag.while_loop(lambda s: s["x"] > 1, lambda s: {"x": s["x"] / 2, "n": s["n"] + 1}, {"x": x, "n": 0})
 
     The state is a variable, or a tree of them (list, tuple, dict, dataclass), nested as you like; `condition` gives a
     scalar and is asked before every step.  All parts keep dtype and rank (TypeError, naming the part) and their lengths
-    (ValueError at run time).  Draws of a RandomStream made in `body` are new in every step.  A gradient runs
-    the loop once more to count its steps, and keeps the states of all of them.  Source: JAX's `while_loop`.
+    (ValueError at run time).  Draws of a RandomStream made in `body` are new in every step.
+
+    `max_steps`: an integer or an integer scalar; the loop ends after as many steps even if `condition` still holds.
+
+    A derivative goes back along the states of all steps, which it holds in memory: bound them by `max_steps`.  For a
+    loop that searches for a solution, `ag.fixed_point` and `ag.root` take its derivative without the steps.  Under
+    `ag.vmap` the loop goes on until all examples have ended; those that have keep their states.
+    Source: JAX's `while_loop`.
     """
     for f, role in ((condition, "condition"), (body, "body")):
         if not callable(f):
@@ -347,7 +365,11 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], init
     new = [as_tensor(v) for v in _in_form(made, form, initial)]
     with comparing():
         goes_on = [as_condition(condition(unflat(form, iter(v))), "while_loop: condition") for v in (firsts, new)]
-    steps = T.switch(goes_on[0], T.constant(ENDLESS, "int64"), T.constant(0, "int64"))
+    most = T.constant(ENDLESS, "int64") if max_steps is None else as_length(max_steps, "while_loop: max_steps")
+    known = known_length(most)
+    if known is not None and known < 0:
+        raise ValueError(f"while_loop: max_steps is {known}; expected 0 or more")
+    steps = T.switch(goes_on[0], T.maximum(most, 0), T.constant(0, "int64"))
     drawn = {v: v.default_update for v in moved_inside(new, marks)}
     replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
     ended = T.logical_not(goes_on[1])

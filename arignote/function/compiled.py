@@ -108,7 +108,7 @@ class Function:
         except Exception as error:
             tell(error)
             raise
-        return chunked(*self._plain.values(args, kwargs))
+        return chunked(*args, **kwargs)
 
     @cached_property
     def _chunked(self) -> OnDask:
@@ -341,6 +341,24 @@ class Function:
             OSError: it cannot be written.
         """
         return later.export.exported(self, folder, self.compilation.signature.keys, target, compiler)
+
+    def low_level(self, kind: str) -> Any:
+        """Return this function as a `scipy.LowLevelCallable`, which SciPy's C loops call without Python.
+
+            scipy.integrate.quad(f.low_level("quad"), 0, 1)
+
+        A call that fails gives NaN to quad, and ends the other functions with an error.
+
+        Args:
+            kind: the function of SciPy that calls it: "quad" (float64 scalars, or a vector; a scalar as the result),
+                "generic_filter" (a float64 vector; a scalar), "generic_filter1d" (a float64 vector; a vector of the
+                length that SciPy expects), "geometric_transform" (an int64 vector; a float64 vector).
+
+        Raises:
+            ValueError: an unknown kind, or a function that calls Python: one of NumPy, or with shared variables.
+            TypeError: the function takes or gives other types than this kind.
+        """
+        return later.low_level.callable_of(self, kind)
 
     @property
     def program(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class Signature:
     argument_names: tuple[str | None, ...] = ()
     """The names of these arguments, for keywords; None for a tree."""
     argument_words: tuple[str, ...] = ()
-    """What messages call these arguments: the name of the variable that holds the tree, or "argument 0"."""
+    """Their names in messages: that of the variable that holds the tree, or "argument 0"."""
 
     @property
     def n_inputs(self) -> int:
@@ -116,15 +116,10 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
     graph = FunctionGraph([*variables, *shared], results, positions)
     names = tuple(v.name for v in variables)
-    own = iter(names)
-    keywords = tuple([next(own) if a is None else _skip(own, a) for a in arguments])
+    counts = [len(places(a, "")) for a in arguments]
+    firsts = [sum(counts[:k]) for k in range(len(counts))]
+    keywords = tuple(names[first] if a is None else None for first, a in zip(firsts, arguments, strict=True))
     return Signature(graph, names, tuple(shared), form, keys, result, arguments, keywords, words)
-
-
-def _skip(names: Iterator[Any], form: Form) -> None:
-    """Pass by the names of the leaves of a tree."""
-    for _ in places(form, ""):
-        next(names)
 
 
 def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, ...]]:
@@ -148,7 +143,7 @@ def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, .
 
 
 def _words(inputs: Sequence[Any]) -> list[str]:
-    """Return what messages call arguments: names of variables, and those under which the user's frame knows trees."""
+    """Return names of arguments for messages: those of variables, and those of trees in the user's frame."""
     frame = users_frame(sys._getframe(1))
     known = {} if frame is None else {id(v): k for k, v in [*frame.f_globals.items(), *frame.f_locals.items()]}
     return [

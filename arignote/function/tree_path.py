@@ -29,7 +29,7 @@ from typing import Any
 
 from ..cbackend.calls.caller import parameters
 from ..cbackend.calls.checks import ChunkedArgument
-from ..tree import Form, in_form, is_named, places, unflat
+from ..tree import NONE, Form, in_form, is_named, places, unflat
 from .call_path import CallPath
 
 
@@ -84,7 +84,7 @@ class TreePath(CallPath):
 
 def generated(path: TreePath, run: Callable[..., Any], as_list: bool) -> Callable[..., Any]:
     """Return the function of the generated source.  `as_list`: whether `run` returns a list of results."""
-    names: dict[str, Any] = {"other": path, "run": run, "named": path.named, "formed": path.signature.formed}
+    names: dict[str, Any] = {"other": path, "run": run, "named": path.named}
     signature = path.signature
     writer = _Writer(names)
     forms = signature.arguments or (None,) * signature.n_inputs
@@ -96,11 +96,12 @@ def generated(path: TreePath, run: Callable[..., Any], as_list: bool) -> Callabl
     given = f"{', '.join(flat)}{',' * bool(flat)}"
     lines += ["try:", f"    r = run({', '.join(flat)})", "except (TypeError, ValueError) as error:"]
     lines += [f"    raise named(error, ({given})) from None"]
-    if signature.form == "tree":
-        results = [f"r[{n}]" for n in range(len(signature.outputs))] if as_list else ["r"]
-        lines.append(f"return {writer.made(signature.result, iter(results))}")
-    else:
-        lines.append(f"return formed({'r' if as_list else '[r]'})")
+    results = [f"r[{n}]" for n in range(len(signature.outputs))] if as_list else ["r"]
+    form = {
+        "tree": signature.result, "dict": (dict, tuple((k, None) for k in signature.keys)),
+        "list": (list, (None,) * len(results)), "one": None, "none": NONE,
+    }[signature.form]  # fmt: skip
+    lines.append(f"return {writer.made(form, iter(results))}")
     source = "\n    ".join(["def call(*args, **kwargs):", *lines])
     exec(compile(source, "<call with trees>", "exec"), names)
     call: Callable[..., Any] = names["call"]

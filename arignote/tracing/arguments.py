@@ -153,7 +153,7 @@ class Arguments:
                 f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
                 "np.asarray(x), or x.filled(...) of a masked array"
             )
-        if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
+        if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
         if has_state(value):

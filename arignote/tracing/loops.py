@@ -14,7 +14,8 @@ from .. import ops as T
 from ..control.bodies import moved_inside
 from ..graph import Older, TensorType, Variable, rebuild
 from ..graph.provenance import marking
-from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, While, looped
+from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
+from ..ops.control.while_ops import While
 from ..ops.core.checks import shown
 from ..ops.core.promotion import result_type
 from ..ops.core.stored import base_of, now

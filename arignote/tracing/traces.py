@@ -13,6 +13,7 @@ from ..function.function import function
 from ..graph import DTYPES, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
+from ..ops.core.foreign import as_array
 from ..ops.core.stored import now
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt
@@ -101,7 +102,7 @@ class Leaves:
 
 def arrays_of(leaves: Sequence[Any]) -> list[Any]:
     """Return the leaves of a call as arrays; a Dask array stays one."""
-    return [a if type(a) is np.ndarray or hasattr(a, "dask") else np.asarray(a) for a in leaves]
+    return [a if type(a) is np.ndarray or hasattr(a, "dask") else np.asarray(as_array(a)) for a in leaves]
 
 
 def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:

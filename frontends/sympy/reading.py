@@ -155,7 +155,7 @@ class _Reader:
         if isinstance(one, (sp.ImmutableDenseMatrix, sp.ImmutableSparseMatrix)):
             return list(one)
         if isinstance(one, sp.Indexed):
-            return one.indices
+            return list(one.indices)
         if isinstance(one, sp.Mul):
             numerator, denominator = one.as_numer_denom() if one.is_commutative else (one, sp.S.One)
             is_plain = numerator == one or denominator == one

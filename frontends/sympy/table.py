@@ -13,7 +13,7 @@ from typing import Any
 
 from ... import ops as T
 
-S = T.special
+S: Any = T.special
 
 
 def _polygamma(n: Any, x: Any) -> Any:

@@ -39,5 +39,5 @@ def _placed(operand: Any, axes: tuple[str, ...], what: str) -> Any:
     if operand.axes == axes:
         return operand.variable
     first = next(k for k, a in enumerate(axes) if a in operand.axes)  # leading axes broadcast by themselves
-    order = [operand.axes.index(a) if a in operand.axes else "x" for a in axes[first:]]
+    order: Any = [operand.axes.index(a) if a in operand.axes else "x" for a in axes[first:]]
     return operand.variable if order == list(range(operand.ndim)) else T.dimshuffle(operand.variable, order)

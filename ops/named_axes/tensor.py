@@ -96,7 +96,7 @@ class NamedTensor:
         """
         others = [a for a in self.axes if a not in axes]
         wanted = [a for given in axes for a in (others if given is Ellipsis else [given])]
-        places = [self.place(a, "order") for a in wanted]
+        places: Any = [self.place(a, "order") for a in wanted]
         if len(set(wanted)) < len(wanted) or len(wanted) < self.ndim:
             fix = "name each axis once, or write ... for the others"
             raise ValueError(f"order: got {', '.join(map(str, axes))} for the axes {', '.join(self.axes)}; {fix}")
@@ -191,12 +191,6 @@ class NamedTensor:
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"{self!r} is symbolic, and its axes have names; use x.apply(function), or x.variable")
 
-    def __eq__(self, other: object) -> Any:
-        return self.apply(T.eq, other)
-
-    def __ne__(self, other: object) -> Any:
-        return self.apply(T.ne, other)
-
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -204,12 +198,6 @@ class NamedTensor:
 
     def __iter__(self) -> Any:
         raise TypeError(f"{self!r} is not iterated over; take parts by x[{{{self.axes[0]!r}: k}}]")
-
-    def __matmul__(self, other: Any) -> Any:
-        return self.dot(other)
-
-    def __pos__(self) -> NamedTensor:
-        return self
 
     # --- products
     def dot(self, other: Any, *axes: str) -> Any:
@@ -231,21 +219,94 @@ class NamedTensor:
         require_lengths((self, other), "dot")
         return _products.contracted(self, other, over)
 
+    # --- operators, by the names of functions of `T`
+    def __add__(self, other: Any) -> Any: return _elementwise("add", self, other)
+    def __radd__(self, other: Any) -> Any: return _elementwise("add", other, self)
+    def __sub__(self, other: Any) -> Any: return _elementwise("sub", self, other)
+    def __rsub__(self, other: Any) -> Any: return _elementwise("sub", other, self)
+    def __mul__(self, other: Any) -> Any: return _elementwise("mul", self, other)
+    def __rmul__(self, other: Any) -> Any: return _elementwise("mul", other, self)
+    def __truediv__(self, other: Any) -> Any: return _elementwise("true_div", self, other)
+    def __rtruediv__(self, other: Any) -> Any: return _elementwise("true_div", other, self)
+    def __floordiv__(self, other: Any) -> Any: return _elementwise("floor_div", self, other)
+    def __rfloordiv__(self, other: Any) -> Any: return _elementwise("floor_div", other, self)
+    def __mod__(self, other: Any) -> Any: return _elementwise("mod", self, other)
+    def __rmod__(self, other: Any) -> Any: return _elementwise("mod", other, self)
+    def __pow__(self, other: Any) -> Any: return _elementwise("pow", self, other)
+    def __rpow__(self, other: Any) -> Any: return _elementwise("pow", other, self)
+    def __and__(self, other: Any) -> Any: return _elementwise("bitwise_and", self, other)
+    def __rand__(self, other: Any) -> Any: return _elementwise("bitwise_and", other, self)
+    def __or__(self, other: Any) -> Any: return _elementwise("bitwise_or", self, other)
+    def __ror__(self, other: Any) -> Any: return _elementwise("bitwise_or", other, self)
+    def __xor__(self, other: Any) -> Any: return _elementwise("bitwise_xor", self, other)
+    def __rxor__(self, other: Any) -> Any: return _elementwise("bitwise_xor", other, self)
+    def __lt__(self, other: Any) -> Any: return _elementwise("lt", self, other)
+    def __le__(self, other: Any) -> Any: return _elementwise("le", self, other)
+    def __gt__(self, other: Any) -> Any: return _elementwise("gt", self, other)
+    def __ge__(self, other: Any) -> Any: return _elementwise("ge", self, other)
+    def __eq__(self, other: Any) -> Any: return _elementwise("eq", self, other)
+    def __ne__(self, other: Any) -> Any: return _elementwise("ne", self, other)
+    def __neg__(self) -> NamedTensor: return self._each("neg")
+    def __abs__(self) -> NamedTensor: return self._each("abs")
+    def __invert__(self) -> NamedTensor: return self._each("bitwise_not")
+    def __pos__(self) -> NamedTensor: return self
+    def __matmul__(self, other: Any) -> Any: return self.dot(other)
+
+    # --- functions of each element
+    def exp(self) -> NamedTensor: return self._each("exp")
+    def log(self) -> NamedTensor: return self._each("log")
+    def log1p(self) -> NamedTensor: return self._each("log1p")
+    def expm1(self) -> NamedTensor: return self._each("expm1")
+    def sqrt(self) -> NamedTensor: return self._each("sqrt")
+    def square(self) -> NamedTensor: return self._each("square")
+    def sin(self) -> NamedTensor: return self._each("sin")
+    def cos(self) -> NamedTensor: return self._each("cos")
+    def tanh(self) -> NamedTensor: return self._each("tanh")
+    def sigmoid(self) -> NamedTensor: return self._each("sigmoid")
+    def relu(self) -> NamedTensor: return self._each("relu")
+    def conj(self) -> NamedTensor: return self._each("conj")
+    def sign(self) -> NamedTensor: return self._each("sign")
+
+    # --- reductions over these axes, by default all; `options` are the keywords of the function of `T`
+    def sum(self, *axes: str, **options: Any) -> Any: return self._reduced("sum", axes, options)
+    def prod(self, *axes: str, **options: Any) -> Any: return self._reduced("prod", axes, options)
+    def mean(self, *axes: str, **options: Any) -> Any: return self._reduced("mean", axes, options)
+    def var(self, *axes: str, **options: Any) -> Any: return self._reduced("var", axes, options)
+    def std(self, *axes: str, **options: Any) -> Any: return self._reduced("std", axes, options)
+    def max(self, *axes: str, **options: Any) -> Any: return self._reduced("max", axes, options)
+    def min(self, *axes: str, **options: Any) -> Any: return self._reduced("min", axes, options)
+    def argmax(self, *axes: str, **options: Any) -> Any: return self._reduced("argmax", axes, options)
+    def argmin(self, *axes: str, **options: Any) -> Any: return self._reduced("argmin", axes, options)
+    def any(self, *axes: str, **options: Any) -> Any: return self._reduced("any", axes, options)
+    def all(self, *axes: str, **options: Any) -> Any: return self._reduced("all", axes, options)
+    def logsumexp(self, *axes: str, **options: Any) -> Any: return self._reduced("logsumexp", axes, options)
+    def median(self, *axes: str, **options: Any) -> Any: return self._reduced("median", axes, options)
+
+    # --- along one axis; `options` are the keywords of the function of `T`
+    def cumsum(self, axis: str, **options: Any) -> NamedTensor: return self._along("cumsum", axis, options)
+    def cumprod(self, axis: str, **options: Any) -> NamedTensor: return self._along("cumprod", axis, options)
+    def sort(self, axis: str, **options: Any) -> NamedTensor: return self._along("sort", axis, options)
+    def argsort(self, axis: str, **options: Any) -> NamedTensor: return self._along("argsort", axis, options)
+    def softmax(self, axis: str, **options: Any) -> NamedTensor: return self._along("softmax", axis, options)
+    def log_softmax(self, axis: str, **options: Any) -> NamedTensor: return self._along("log_softmax", axis, options)
+
     # --- inside
     def _without(self, value: Any, axes: Iterable[str]) -> Any:
         dropped = set(axes)
         return _named_or_plain(value, tuple(a for a in self.axes if a not in dropped))
 
-    def _reduced(self, function: Callable[..., Any], axes: Sequence[str], options: Mapping[str, Any]) -> Any:
-        what = function.__name__
+    def _each(self, word: str) -> NamedTensor:
+        return NamedTensor(_function(word)(self.variable), self.axes)
+
+    def _reduced(self, what: str, axes: Sequence[str], options: Mapping[str, Any]) -> Any:
         if len(set(axes)) < len(axes):
             raise ValueError(f"{what}: an axis is given twice in {', '.join(axes)}")
         places = tuple(self.place(a, what) for a in axes) or tuple(range(self.ndim))
-        value = function(self.variable, axis=places[0] if len(places) == 1 else places, **options)
+        value = _function(what)(self.variable, axis=places[0] if len(places) == 1 else places, **options)
         return self._without(value, axes or self.axes)
 
-    def _along(self, function: Callable[..., Any], axis: str, options: Mapping[str, Any]) -> NamedTensor:
-        return NamedTensor(function(self.variable, axis=self.place(axis, function.__name__), **options), self.axes)
+    def _along(self, word: str, axis: str, options: Mapping[str, Any]) -> NamedTensor:
+        return NamedTensor(_function(word)(self.variable, axis=self.place(axis, word), **options), self.axes)
 
 
 def checked(axes: Sequence[Any], variable: Variable, what: str) -> tuple[str, ...]:
@@ -299,73 +360,12 @@ def _shown(value: Any) -> str:
     return describe(value) if isinstance(value, Variable) else shown(value)
 
 
-def _install() -> None:
-    """Add operators and methods that are the functions of `T`, by their names."""
-    for word, function in _OPERATORS.items():
-        setattr(NamedTensor, f"__{word}__", _operator(function, False))
-        if word not in _COMPARISONS:
-            setattr(NamedTensor, f"__r{word}__", _operator(function, True))
-    for word, function in (("neg", "neg"), ("abs", "abs"), ("invert", "bitwise_not")):
-        setattr(NamedTensor, f"__{word}__", _unary(function))
-    for word in _ELEMENTWISE:
-        setattr(NamedTensor, word, _unary(word))
-    for word in _REDUCTIONS:
-        setattr(NamedTensor, word, _reduction(word))
-    for word in _ALONG:
-        setattr(NamedTensor, word, _along(word))
-
-
-_COMPARISONS = ("lt", "le", "gt", "ge")
-_OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "true_div", "floordiv": "floor_div", "mod": "mod",
-    "pow": "pow", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", **{c: c for c in _COMPARISONS},
-}  # fmt: skip
-_ELEMENTWISE = (
-    "exp", "log", "log1p", "expm1", "sqrt", "square", "sin", "cos", "tanh", "sigmoid", "relu", "conj", "sign",
-)  # fmt: skip
-_REDUCTIONS = (
-    "sum", "prod", "mean", "var", "std", "max", "min", "argmax", "argmin", "any", "all", "logsumexp", "median",
-)  # fmt: skip
-_ALONG = ("cumsum", "cumprod", "sort", "argsort", "softmax", "log_softmax")
+def _elementwise(word: str, a: Any, b: Any) -> Any:
+    """Return a function of `T` of two operands, aligned by name."""
+    values, axes = aligned((a, b), word)
+    return _named_or_plain(_function(word)(*values), axes)
 
 
 def _function(word: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(T, word, None) or getattr(T.nn, word)
     return found
-
-
-def _operator(function: str, is_reflected: bool) -> Callable[[NamedTensor, Any], Any]:
-    def method(self: NamedTensor, other: Any) -> Any:
-        values, axes = aligned((other, self) if is_reflected else (self, other), function)
-        return _named_or_plain(_function(function)(*values), axes)
-
-    return method
-
-
-def _unary(word: str) -> Callable[[NamedTensor], NamedTensor]:
-    def method(self: NamedTensor) -> NamedTensor:
-        return NamedTensor(_function(word)(self.variable), self.axes)
-
-    return _documented(method, word, f"Return `T.{word}` of each element.")
-
-
-def _reduction(word: str) -> Callable[..., Any]:
-    def method(self: NamedTensor, *axes: str, **options: Any) -> Any:
-        return self._reduced(_function(word), axes, options)
-
-    return _documented(method, word, f"Return `T.{word}` over these axes, by default all; `options` are its keywords.")
-
-
-def _along(word: str) -> Callable[..., NamedTensor]:
-    def method(self: NamedTensor, axis: str, **options: Any) -> NamedTensor:
-        return self._along(_function(word), axis, options)
-
-    return _documented(method, word, f"Return `T.{word}` along an axis; `options` are its keywords.")
-
-
-def _documented(method: Any, word: str, text: str) -> Any:
-    method.__name__, method.__qualname__, method.__doc__ = word, f"NamedTensor.{word}", text
-    return method
-
-
-_install()

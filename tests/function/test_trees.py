@@ -79,6 +79,15 @@ def test_arguments_and_results(mode):
         assert same(pickle.loads(pickle.dumps(f))(VALUES, X), expected)
         assert same(f.bind(VALUES, X)(), expected)
         assert f.debug(VALUES, X).first is None
+        assert same(ag.freeze(f)(VALUES, X), expected)
+
+
+def test_blocks_of_dask():
+    dask_array = pytest.importorskip("dask.array")
+    params, x = {"w": T.vector("w")}, T.matrix("x")
+    f = ag.function([params, x], {"y": [x @ params["w"]]}, mode="NUMPY")
+    found = f({"w": np.ones(3)}, dask_array.ones((4, 3), chunks=2))
+    assert found["y"][0].compute(scheduler="synchronous").tolist() == [3] * 4
 
 
 def test_errors_name_the_path():

@@ -287,8 +287,8 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     return q;
 }
 
-/* The derivative of `gammainc` by a, within 64 ulp. The series, or the continued fraction, term by term. Both are
-   sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
+/* The derivative of `gammainc` by a, within 512 ulp for a <= 300. The series, or the continued fraction, term by
+   term. Both are sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
 static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
 {
     if (a != a || x != x || a <= 0.0 || x < 0.0) {
@@ -299,7 +299,7 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
     f64 n = 0;
-    if (x < a + 1.0 || x < 1.5) {
+    if (x < a + 1.5 + 0.5 * sqrt_F(a)) {
         f64 term = 1.0;
         f64 total = 1.0;
         f64 harmonic = 0.0;
@@ -341,10 +341,41 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     return -factor * a * ((ag_log_f64(x) - ag_digamma_f64(a)) * h + h_slope);
 }
 
-/* x with P(a, x) = p and Q(a, x) = q = 1 - p, by at most 40 of Halley's steps, kept between bounds. The equation
-   is solved for the logarithm of the smaller of both, in log(x). The start is by E. B. Wilson and M. M.
-   Hilferty (1931), or by the first term of the series. */
-static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
+/* One of Newton's steps from x for the logarithm of P(a, x), by its series, with a sum in two parts for log(x). */
+static inline f64 ag_small_quantile_f64(f64 a, f64 p, f64 p_low, f64 x)
+{
+    if (p < 1e-300 || x < 1e-300) {
+        return x;
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(p, p_low, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_gamma_parts_f64(a, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    g = ag_log_in_parts_f64(a, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    f64 term = a;
+    f64 rest = 0.0;
+    for (i32 k = 1; k < 30; k++) {
+        term = term * (-x / (f64)k);
+        rest = rest + term / (a + (f64)k);
+        if (fabs_F(term) < 1e-18 * a) {
+            break;
+        }
+    }
+    e = ag_plus_parts_f64(e, e_low, -ag_log1p_f64(rest), 0.0, &e_low);
+    e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
+    g = ag_log_in_parts_f64(x, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
+    return x + x * ag_expm1_f64(e * (1.0 + rest) * ag_exp_f64(x));
+}
+
+/* x with P(a, x) = p + p_low and Q(a, x) = q = 1 - p - p_low, by at most 40 of Halley's steps, kept between
+   bounds. The equation is solved for the logarithm of the smaller of both, in log(x). The start is by E. B.
+   Wilson and M. M. Hilferty (1931), or by the first term of the series. */
+static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 p_low, f64 q)
 {
     const f64 small = p <= q ? p : q;
     const f64 lower = p <= q;
@@ -363,15 +394,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         }
     }
     if (x < 1e-17 * (a + 1.0)) {
-        if (p < 1e-300) {
-            return x;
-        }
-        f64 e = 0;
-        f64 e_low = 0;
-        e = ag_log_in_parts_f64(p, 0.0, &e_low);
-        e = ag_plus_parts_f64(e, e_low, ag_log_gamma_near_1_f64(a), 0.0, &e_low);
-        e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
-        return ag_exp_parts_f64(e, e_low);
+        return ag_small_quantile_f64(a, p, p_low, x);
     }
     f64 low = 0.0;
     f64 high = __builtin_inf();
@@ -399,7 +422,8 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         const f64 bend = 0.5 * step * ((a - 1.0) / x - 1.0 + (lower ? -density / got : density / got));
         f64 better = x - step / (1.0 - (bend > 0.5 ? 0.5 : bend < -0.5 ? -0.5 : bend));
         if (fabs_F(better - x) <= 4e-16 * x) {
-            return better;
+            x = better;
+            break;
         }
         if (!(better > low && better < high)) {
             better = high < __builtin_inf() ? 0.5 * (low + high) : 2.0 * x;
@@ -410,7 +434,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
             break;
         }
     }
-    return x;
+    return a < 0.7 && x < 0.7 ? ag_small_quantile_f64(a, p, p_low, x) : x;
 }
 
 /* The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that. */
@@ -425,7 +449,7 @@ static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
     if (p == 1.0) {
         return __builtin_inf();
     }
-    return ag_gamma_quantile_f64(a, p, 1.0 - p);
+    return ag_gamma_quantile_f64(a, p, 0.0, 1.0 - p);
 }
 
 /* The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that. */
@@ -440,7 +464,10 @@ static inline f64 ag_gammainccinv_f64(f64 a, f64 q)
     if (q == 0.0) {
         return __builtin_inf();
     }
-    return ag_gamma_quantile_f64(a, 1.0 - q, q);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_two_sum_f64(1.0, -q, &p_low);
+    return ag_gamma_quantile_f64(a, p, p_low, q);
 }
 
 /* The sum of (q + k)**-s for k = 0, 1, ..., s > 1, by Euler and Maclaurin's formula (DLMF 25.11.5). */
@@ -473,8 +500,8 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
     return total + last * (end / (s - 1.0) + series);
 }
 
-/* Hurwitz' zeta function; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s < 1, as SciPy's. For a
-   negative q that is no integer, s must be an integer. */
+/* Hurwitz' zeta function, within 8 ulp for q > 0; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s <
+   1. For a negative q that is no integer, s must be an integer. */
 static inline f64 ag_zeta_f64(f64 s, f64 q)
 {
     if (s != s || q != q || s < 1.0) {

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....graph import Apply, Constant, Variable
+from ....ops.control.composed import After
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.conditions import Check
 from ....ops.shapes.indexing import Subtensor
@@ -86,6 +87,12 @@ def plan_check(p: Planner, node: Apply) -> None:
     noted = [p.load(replace(p.arrays[number], dtype="int64")) for number in got]
     p.guard("holds", p.read(ok), *noted, failure=Outcome.REFUSED)
     found = p.arrays[x]
+    p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
+
+
+def plan_first(p: Planner, node: Apply) -> None:
+    """Plan the first operand itself."""
+    found = p.arrays[node.inputs[0]]
     p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
 
 
@@ -179,6 +186,7 @@ PLANNERS = {
     Reshape: plan_reshape,
     BroadcastTo: plan_broadcast_to,
     Subtensor: plan_subtensor,
+    After: plan_first,
     SpecifyShape: plan_specify_shape,
     MaskedShape: plan_specify_shape,
     CheckLengths: plan_check_lengths,

@@ -77,22 +77,65 @@ def test_what_is_refused():
         ag.while_loop(lambda s: s[1] < 3, lambda a, n: (a, n + 1), (T.constant(1.0), T.constant(0)))
     with pytest.raises(TypeError, match="body must be a function of the state, got 3"):
         ag.while_loop(lambda s: s > 0, 3, n)
+    with pytest.raises(ValueError, match="while_loop: max_steps is -1; expected 0 or more"):
+        ag.while_loop(lambda s: s > 0, lambda s: s, n, max_steps=-1)
 
 
-@pytest.mark.parametrize("mode", ["NUMPY", None])
-def test_gradients_count_the_steps(mode):
-    x, y = T.scalar("x"), T.vector("y")
-    end = ag.while_loop(lambda s: s[0] < 50, lambda s: [s[0] * s[1].sum(), s[1] + s[0]], [x, y])
-    f = ag.function([x, y], [*ag.grad(end[0] + (end[1] ** 2).sum(), [x, y]), end[0] + (end[1] ** 2).sum()], mode=mode)
-    a, b, h = 1.5, np.array([0.5, 1.25]), 1e-6
-    dx, dy, _ = f(a, b)
-    np.testing.assert_allclose(dx, (f(a + h, b)[2] - f(a - h, b)[2]) / (2 * h), rtol=1e-6)
-    for k in range(2):
-        e = h * np.eye(2)[k]
-        np.testing.assert_allclose(dy[k], (f(a, b + e)[2] - f(a, b - e)[2]) / (2 * h), rtol=1e-6)
-    dx, dy, _ = f(60.0, b)  # no step
-    np.testing.assert_allclose(dx, 1)
-    np.testing.assert_allclose(dy, 2 * b)
+def loop_of(a):
+    return ag.while_loop(lambda s: s[0] < 20, lambda s: (s[0] * a + 1, T.sin(s[1]) * a), (a, a))[1]
+
+
+def loop_in_python(a):
+    s, t = a, a
+    while s < 20:
+        s, t = s * a + 1, np.sin(t) * a
+    return t
+
+
+def test_derivatives_against_differences_and_examples_against_calls(mode):
+    a, x = T.scalar("a"), T.vector("x")
+
+    def slope(a):
+        return ag.grad(loop_of(a), a)
+
+    y = loop_of(a)
+    f = ag.function([a], [y, slope(a), ag.jvp(y, a, 1.0), ag.grad(slope(a), a)], mode=mode)
+    points = np.array([1.3, 2.0, 25.0, 1.1])  # 8, 4, 0 and 16 steps
+    found = np.array([f(p) for p in points])
+    np.testing.assert_allclose(found[:, 0], [loop_in_python(p) for p in points], rtol=1e-14)
+    differences = [(loop_in_python(p + 1e-6) - loop_in_python(p - 1e-6)) / 2e-6 for p in points]
+    np.testing.assert_allclose(found[:, 1], differences, rtol=1e-6)
+    np.testing.assert_allclose(found[:, 2], found[:, 1], rtol=1e-13)
+    np.testing.assert_allclose(found[:, 3], [(f(p + 1e-5)[1] - f(p - 1e-5)[1]) / 2e-5 for p in points], rtol=1e-5)
+    values = ag.vmap(loop_of)(x)
+    many = [values, ag.vmap(slope)(x), ag.grad(values.sum(), x), ag.vmap(lambda a: ag.grad(slope(a), a))(x)]
+    g = ag.function([x], many, mode=mode)
+    for k, row in zip((0, 1, 1, 3), g(points), strict=True):
+        np.testing.assert_allclose(row, found[:, k], rtol=1e-13)
+
+
+def test_examples_within_examples_and_sums_over_what_they_share():
+    m, w = T.matrix("m"), T.scalar("w")
+
+    def one(a):
+        return ag.while_loop(lambda s: s < 30, lambda s: s * w + a, a)
+
+    many = ag.vmap(ag.vmap(one))(m)
+    g = ag.function([m, w], [many, *ag.grad(many.sum(), [m, w])])
+    f = ag.function([a := T.scalar("a"), w], [one(a), *ag.grad(one(a), [a, w])])
+    data = np.array([[1.0, 2.0, 40.0], [0.5, 29.0, 3.0]])
+    ones = np.array([[f(v, 1.5) for v in row] for row in data])
+    values, by_m, by_w = g(data, 1.5)
+    np.testing.assert_allclose(values, ones[..., 0])
+    np.testing.assert_allclose(by_m, ones[..., 1])
+    np.testing.assert_allclose(by_w, ones[..., 2].sum())
+
+
+def test_a_bound_on_the_steps():
+    a, k = T.scalar("a"), T.lscalar("k")
+    end = ag.while_loop(lambda s: s < 100, lambda s: s * 2, a, max_steps=k)
+    f = ag.function([a, k], [end, ag.grad(end, a)])
+    assert [list(map(float, f(1.0, n))) for n in (0, 3, 9)] == [[1, 1], [8, 8], [128, 128]]
 
 
 INTERRUPT = """
