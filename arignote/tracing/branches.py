@@ -22,12 +22,12 @@ from ..graph.provenance import here, next_number
 from ..ops.control.cond import chosen
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
-from ..ops.core.stored import base_of, now
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt, number_of, operated
 from ..ops.core.tracing import Number, Trace, current
 from ..ops.elementwise.pointwise import Elementwise
 from ..ops.shapes.indexing import IncSubtensor
+from ..ops.shapes.stored import base_of, now
 from ..tree import flat, unflat
 from .undefined import Undefined, defined
 

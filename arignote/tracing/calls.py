@@ -18,10 +18,10 @@ import numpy as np
 
 from .. import ops as T
 from ..graph import Variable
-from ..ops.core.stored import copied, now
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import is_symbolic, number_of
 from ..ops.core.tracing import Number, current
+from ..ops.shapes.stored import copied, now
 from ..record.frames import OWN
 from .branches import line, truth
 from .iterables import Enumerated, Listed, Range, Reversed, Steps, Zip, part_of

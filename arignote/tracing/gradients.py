@@ -9,8 +9,8 @@ from typing import Any
 from ..calculus import calculus
 from ..graph import Variable
 from ..ops.core.checks import shown
-from ..ops.core.stored import copied, now
 from ..ops.core.tracing import current
+from ..ops.shapes.stored import copied, now
 from ..tree import flat, unflat
 from .calls import call
 from .jitted import Jitted, jit

@@ -18,10 +18,10 @@ from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
 from ..ops.control.while_ops import While
 from ..ops.core.checks import shown
 from ..ops.core.promotion import result_type
-from ..ops.core.stored import base_of, now
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.traced import adopt, number_of
 from ..ops.core.tracing import Number, Trace, comparing, current
+from ..ops.shapes.stored import base_of, now
 from ..record import record
 from ..tree import flat, unflat
 from .branches import Saved, _called, _is_value, _now, if_, line, truth

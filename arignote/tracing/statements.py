@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..graph import Variable
-from ..ops.core.stored import fitted
-from ..ops.core.stored import set_item as stored_item
 from ..ops.core.tracing import current
+from ..ops.shapes.stored import fitted
+from ..ops.shapes.stored import set_item as stored_item
 from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
 from .calls import call, call_writing
 from .loops import for_, items, while_

@@ -14,12 +14,12 @@ from ..graph import DTYPES, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
-from ..ops.core.stored import now
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
 from ..ops.shapes.lengths import tensor_to_dim
+from ..ops.shapes.stored import now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
 from .scopes import Scope

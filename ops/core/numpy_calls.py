@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .namespace import T
-from .stored import base_of, copied, fitted, now, store, whole
 from .traced import is_of_call, line
 from .tracing import current
 

@@ -14,6 +14,7 @@ from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_na
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, numpy_dtype
 from ...record import lazy
+from ..shapes.stored import flat_view, set_item, whole
 from ..writing import code as written
 from ..writing.latex import Written, called
 from .at import At
@@ -26,7 +27,6 @@ from .namespace import T
 from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
-from .stored import flat_view, set_item, whole
 from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike

@@ -78,7 +78,7 @@ class Trace:
     lengths    the known lengths of leaves, for each axis
     numbers    the variables that stand for Python numbers
     classes    the types of arguments
-    stored     the elements that arrays have now, of those that were written; see stored.py
+    stored     the elements that arrays have now, of those that were written; see shapes/stored.py
     held       the arrays that must not be used any more, and why
     frozen     the arrays that must not be written any more, and why
     truths     the comparisons of Python numbers of the call

@@ -19,8 +19,8 @@ import numpy as np
 
 from ...graph import Apply, Constant, Variable
 from ...graph.provenance import here
-from .namespace import T, classes
-from .tracing import Known, Trace, current
+from ..core.namespace import T, classes
+from ..core.tracing import Known, Trace, current
 
 _READ_ONLY = "BroadcastTo", "Diagonal"
 """Classes of views that NumPy does not write through."""
