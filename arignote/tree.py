@@ -16,8 +16,8 @@ import numpy as np
 
 from .graph import Variable
 from .ops.core.checks import shown
-from .ops.core.containers import Registered
-from .ops.core.containers import registered as _registered
+from .record.containers import Registered
+from .record.containers import registered as _registered
 from .record.spelling import counted
 
 __all__ = ["Structure", "flatten", "leaves", "map", "map_with_path", "paths", "register", "structure", "unflatten"]

@@ -1,6 +1,7 @@
 """Products with sparse matrices.
 
-A product with a dense operand gathers its rows that elements need, multiplies, and adds up by row.  One of two sparse
+A product of compressed rows with a dense operand is one op (rows.py); for other formats and integers the rows that elements
+need are gathered, multiplied, and added up by row.  One of two sparse
 matrices lists a product for each element of the first and each of the row of the second, then merges equal places.
 Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
 """
@@ -9,10 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...graph import Variable
 from ..core.checks import describe
 from ..core.namespace import T
 from ..shapes.specify import CheckLengths
+from . import rows
 from .entries import merge
 from .sparse_matrix import SparseMatrix, is_sparse, sparse
 
@@ -49,10 +53,17 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
             raise ValueError(f"dot: {describe(y)} is a scalar; use A * s")
         raise ValueError(f"dot: {describe(y)} has {y.ndim} axes; expected a vector or a matrix beside {x!r}")
     dense = fitting(y, 0, x.lengths[1], "the dense operand of a sparse product")
-    rows, columns = x.places
-    terms = (x.data if y.ndim == 1 else T.dimshuffle(x.data, 0, "x")) * dense[columns]
+    dtype = T.result_type(x.data, dense)
+    data = T.cast(x.data, np.dtype(dtype).name)
+    if x.format == "csr" and data.dtype in rows.DTYPES:
+        _, indices, indptr, count, _ = x.parts
+        checked = CheckLengths((("indptr of the sparse matrix", 0),), declared=False)
+        indptr = checked(indptr, T.lengths_of(indptr)[0], count + 1)
+        return rows.SparseRows()(data, indices, indptr, T.cast(dense, data.dtype))
+    row, column = x.places
+    terms = (x.data if y.ndim == 1 else T.dimshuffle(x.data, 0, "x")) * dense[column]
     shape = (x.lengths[0], *T.lengths_of(dense)[1:])
-    return T.inc_subtensor(T.zeros(shape, terms.dtype)[rows], terms)
+    return T.inc_subtensor(T.zeros(shape, terms.dtype)[row], terms)
 
 
 def fitting(value: Any, axis: int, length: Any, subject: str) -> Any:
@@ -64,7 +75,7 @@ def _sparse_product(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
     format = x.format if x.format != "coo" else "csr"
     if y.format != "csr":
         y = y.tocsr()
-    rows, inner = x.places
+    row_of, inner = x.places
     indptr = T.cast(y.parts[2], "int64")
     starts = indptr[:-1]
     given = fitting(starts, 0, x.lengths[1], "the rows of the second sparse matrix")
@@ -73,7 +84,7 @@ def _sparse_product(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
     which = T.repeat(T.arange(T.lengths_of(counts)[0]), counts)
     places = T.arange(T.lengths_of(which)[0]) + (given[inner] - (ends - counts))[which]
     lengths = (x.lengths[0], y.lengths[1])
-    row, column = T.cast(rows, "int64")[which], T.cast(y.parts[1], "int64")[places]
+    row, column = T.cast(row_of, "int64")[which], T.cast(y.parts[1], "int64")[places]
     keys = column * lengths[0] + row if format == "csc" else row * lengths[1] + column
     return merge(format, x.data[which] * y.data[places], keys, lengths)
 
@@ -87,8 +98,8 @@ def sampling_dot(x: Any, y: Any, p: Any) -> SparseMatrix:
     a, b = (_matrix(v, "sampling_dot") for v in (x, y))
     a = fitting(a, 0, p.lengths[0], "the first operand of sampling_dot")
     b = fitting(b, 0, p.lengths[1], "the second operand of sampling_dot")
-    rows, columns = p.places
-    return p.with_data(T.sum(a[rows] * b[columns], axis=1) * p.data)
+    row, column = p.places
+    return p.with_data(T.sum(a[row] * b[column], axis=1) * p.data)
 
 
 def _matrix(value: Any, what: str) -> Variable:

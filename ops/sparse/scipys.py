@@ -10,7 +10,7 @@ import numpy as np
 
 from ...graph import Variable
 from ..core.checks import shown
-from ..core.containers import Registered, registered
+from ...record.containers import Registered, registered
 from ..core.namespace import T
 from .sparse_matrix import COMPRESSED, LABELS, Format, SparseMatrix, of_parts
 

@@ -17,7 +17,7 @@ from typing import Any
 from ...graph import Variable
 from ...record import lazy
 from ..core.checks import shown
-from ..core.containers import Registered, registered, with_operators
+from ...record.containers import Registered, registered, with_operators
 from ..core.namespace import T
 from ..core.tensor import TensorVariable
 
