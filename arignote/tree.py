@@ -255,7 +255,7 @@ def places(form: Form, name: str) -> list[str]:
 
 
 def moving(form: Form) -> list[bool]:
-    """Return for each leaf of a form whether it has a derivative: positions of elements of a sparse matrix have none."""
+    """Return for each leaf of a form whether it has a derivative; positions in a sparse matrix have none."""
     if type(form) is not tuple:
         return [] if form is NONE else [True]
     kind, parts, *static = form

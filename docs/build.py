@@ -27,7 +27,8 @@ CONTENTS = {
             "debug-nan", "several-engines", "run-on-opencl", "run-on-dask", "run-an-onnx-model",
             "run-a-pytorch-model",
             "run-a-theano-program", "deploy", "deploy-anywhere", "serve", "generate-text", "freeze-and-prune",
-            "quantize", "quantize-a-model", "use-trees", "name-axes", "work-with-other-libraries",
+            "quantize", "quantize-a-model", "use-trees", "name-axes",
+            "use-sparse-matrices", "work-with-other-libraries",
         )
     ),
     "Reference": ("rules", "reference/index", "options", "glossary", "stability", "changelog"),

@@ -18,10 +18,10 @@ import numpy as np
 from ...graph import Variable
 from ...graph.provenance import here, is_inheriting
 from ...graph.types import numpy_dtype
+from ...record.containers import with_operators
 from ..shapes.stored import base_of, copied, results_now, store, with_copy_of_numpy
 from . import tracing
 from .call_lengths import Length
-from ...record.containers import with_operators
 from .namespace import T, classes
 from .promotion import weak_type
 from .tracing import ADD, DIV, FLOORDIV, MOD, MUL, SUB, Known, Number, Operation, Trace

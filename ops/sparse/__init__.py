@@ -1,6 +1,7 @@
 """Sparse matrices, as `T.sparse`: compressed rows and columns, coordinates; values are SciPy's.
 
-Begin with sparse_matrix.py, the class; products.py and elementwise.py compute, parts.py selects, entries.py sorts and merges.
+Begin with sparse_matrix.py, the class; products.py and elementwise.py compute, parts.py selects, entries.py sorts and
+merges.
 """
 
 from typing import TYPE_CHECKING

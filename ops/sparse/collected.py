@@ -5,10 +5,10 @@
 from . import elementwise, making, parts, products, scipys, sparse_matrix, sums
 from .elementwise import *
 from .making import *
-from .sparse_matrix import *
 from .parts import *
 from .products import *
 from .scipys import *
+from .sparse_matrix import *
 from .sums import *
 
 __all__: list[str] = []

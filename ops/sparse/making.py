@@ -13,7 +13,9 @@ from .sparse_matrix import LABELS, SparseMatrix, is_sparse, sparse
 __all__ = ["coo_matrix", "csc_matrix", "csr_matrix", "diags", "eye", "matrix"]
 
 
-def matrix(format: str, value: Any = None, dtype: Any = None, shape: Any = None, name: str | None = None) -> SparseMatrix:
+def matrix(
+    format: str, value: Any = None, dtype: Any = None, shape: Any = None, name: str | None = None
+) -> SparseMatrix:  # fmt: skip
     """A sparse matrix in a format, "csr", "csc" or "coo".
 
     Args:
@@ -73,14 +75,16 @@ def _of_value(format: str, value: Any, shape: Any) -> SparseMatrix:
 
 
 def _of_parts(format: str, value: Any, shape: Any) -> SparseMatrix:
-    if not isinstance(shape, Variable) and (not isinstance(shape, (tuple, list)) or len(shape) != 2):
+    if (isinstance(shape, (tuple, list)) and len(shape) != 2) or not isinstance(shape, (Variable, tuple, list)):
         raise TypeError(f"{format}_matrix: shape is {shown(shape)}; expected two lengths beside the parts")
     data, *places = (value[0], *value[1]) if format == "coo" else value
     found = [T.as_tensor(v) for v in (data, *places)]
     for label, v in zip(LABELS[format], found, strict=False):
         if v.ndim != 1 or (label != "data" and v.type.kind not in "iu"):
-            raise TypeError(f"{format}_matrix: {label} is {describe(v)}; expected a vector{' of integers' * (label != 'data')}")
-    lengths = [T.cast(T.as_tensor(shape[k]), "int64") for k in (0, 1)]
+            kind = "a vector" if label == "data" else "a vector of integers"
+            raise TypeError(f"{format}_matrix: {label} is {describe(v)}; expected {kind}")
+    both: Any = shape
+    lengths = [T.cast(T.as_tensor(both[k]), "int64") for k in (0, 1)]
     return SparseMatrix(format, (found[0], *(T.cast(v, "int32") for v in found[1:]), *lengths))
 
 

@@ -27,7 +27,7 @@ def part_of(x: SparseMatrix, index: Any) -> Any:
     if all(not isinstance(k, slice) and k.ndim == 0 for k in (row, column)):
         return element(x, row, column)
     if all(not isinstance(k, slice) and k.ndim == 1 for k in (row, column)):
-        raise NotImplementedError(f"{x!r} is indexed by two vectors; use A[rows][:, columns], or A.toarray()[rows, columns]")
+        raise NotImplementedError(f"{x!r} is indexed by two vectors; use A[i][:, j], or A.toarray()[i, j]")
     found = x
     for axis, k in enumerate((row, column)):
         if not isinstance(k, slice) or k != slice(None):

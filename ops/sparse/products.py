@@ -1,10 +1,12 @@
 """Products with sparse matrices.
 
-A product of compressed rows with a dense operand is one op (rows.py); for other formats and integers the rows that elements
-need are gathered, multiplied, and added up by row.  One of two sparse
+A product of compressed rows with a dense operand is one op (rows.py).  For other formats and for integers the rows that
+elements need are gathered, multiplied, and added up by row.  One of two sparse
 matrices lists a product for each element of the first and each of the row of the second, then merges equal places.
 Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
 """
+
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 

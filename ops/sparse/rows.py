@@ -20,10 +20,10 @@ DTYPES = ("float32", "float64", "complex64", "complex128")
 
 @record(repr=False)
 class SparseRows(TensorOp):
-    """`sparse_rows(data, indices, indptr, x)`: y[i] = the sum of data[e] * x[indices[e]] for indptr[i] <= e < indptr[i+1].
+    """`sparse_rows(data, indices, indptr, x)`: row i is the sum of data[e] * x[indices[e]] for e of its elements.
 
-    `data` and `x` have one dtype, `indices` and `indptr` are int32; x is a vector or a matrix.  Each row is summed in the
-    order of its elements.
+    These lie from indptr[i] to indptr[i + 1], and are summed in their order.  `data` and `x` have one dtype, `indices`
+    and `indptr` are int32; x is a vector or a matrix.
     """
 
     name = "sparse_rows"
@@ -63,13 +63,6 @@ class SparseRows(TensorOp):
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return ((dims.sub(inputs[2][0], 1), *inputs[3][1:]),)
-
-    def meaning(self, data: Any, indices: Any, indptr: Any, x: Any) -> Any:
-        """Return the same value in gathers and sums."""
-        rows = self.rows_of(indptr)
-        terms = (data if x.ndim == 1 else T.dimshuffle(data, 0, "x")) * x[indices]
-        shape = (T.lengths_of(indptr)[0] - 1, *T.lengths_of(x)[1:])
-        return T.inc_subtensor(T.zeros(shape, terms.dtype)[rows], terms)
 
     def rows_of(self, indptr: Any) -> Any:
         """Return the row of each element."""
@@ -113,4 +106,5 @@ class SparseRows(TensorOp):
     def operations(self, node: Apply) -> costs.Operations:
         """A multiplication and an addition for each element and column."""
         columns = costs.lengths(node.inputs[3])[1:]
-        return costs.Operations("product", 2.0 * costs.size(node.inputs[0]) * (columns[0] if columns else 1), node.out.dtype)
+        terms = costs.size(node.inputs[0]) * (columns[0] if columns else 1)
+        return costs.Operations("product", 2.0 * terms, node.out.dtype)

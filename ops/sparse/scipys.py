@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
-from ..core.checks import shown
 from ...record.containers import Registered, registered
+from ..core.checks import shown
 from ..core.namespace import T
 from .sparse_matrix import COMPRESSED, LABELS, Format, SparseMatrix, of_parts
 

@@ -4,10 +4,13 @@
     x = T.vector("x")
     f = ag.function([A, x], A @ x)          # f(scipy_matrix, vector)
 
-The parts are those of SciPy, `data`, `indices` and `indptr`, or `data`, `row` and `col` of the format coo, then the two
-lengths as int64 scalars.  It is a tree of its parts, so every function of trees takes it; positions have no derivatives.
+The parts are those of SciPy, `data`, `indices` and `indptr`, or `data`, `row` and `col` of the format coo, then the
+two lengths as int64 scalars.  It is a tree of its parts, so every function of trees takes it.  Positions have no
+derivatives.
 Source of the conventions: the sparse arrays of SciPy, where `*` works element by element.
 """
+
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from typing import Any
 
 from ...graph import Variable
 from ...record import lazy
-from ..core.checks import shown
 from ...record.containers import Registered, registered, with_operators
+from ..core.checks import shown
 from ..core.namespace import T
 from ..core.tensor import TensorVariable
 
@@ -118,7 +121,7 @@ class SparseMatrix:
         known = LABELS[self.format]
         for label in axes:
             if label not in known:
-                raise TypeError(f"axes: a matrix in the format {self.format} has no {label}; expected {', '.join(known)}")
+                raise TypeError(f"axes: the format {self.format} has no {label}; expected {', '.join(known)}")
         return SparseMatrix(self.format, tuple(axes.get(label) for label in known))
 
     # --- values of shared matrices

@@ -6,7 +6,7 @@ from .. import PRODUCTS, READ, WRITE, KernelSpec, Work, array, length
 
 SPARSE_ROWS = KernelSpec(
     "sparse_rows",
-    "y[m, n]: row i is the sum of data[e] * x[indices[e]] for indptr[i] <= e < indptr[i + 1]; all arrays are contiguous.",
+    "y[m, n]: row i is the sum of data[e] * x[indices[e]] for indptr[i] <= e < indptr[i + 1].  All are contiguous.",
     (
         length("m", "rows of y: one less than the numbers of indptr"),
         length("k", "rows of x"),

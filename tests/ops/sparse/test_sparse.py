@@ -46,14 +46,18 @@ CASES = {
     "A + B": lambda a, b, x, X: a + b, "A - B": lambda a, b, x, X: a - b, "A * B": lambda a, b, x, X: a * b,
     "A * 2": lambda a, b, x, X: a * 2, "3 * A": lambda a, b, x, X: 3 * a, "-A": lambda a, b, x, X: -a,
     "A * x": lambda a, b, x, X: a * x, "A * column": lambda a, b, x, X: a * (a @ x)[:, None],
-    "A * dense": lambda a, b, x, X: a * (b + 1), "A / 2": lambda a, b, x, X: a / 2, "A + dense": lambda a, b, x, X: a + b,
-    "dense - A": lambda a, b, x, X: b - a, "abs(A)": lambda a, b, x, X: abs(a), "A.square()": lambda a, b, x, X: a * a,
+    "A * dense": lambda a, b, x, X: a * (b + 1), "A / 2": lambda a, b, x, X: a / 2,
+    "A + dense": lambda a, b, x, X: a + b,
+    "dense - A": lambda a, b, x, X: b - a, "abs(A)": lambda a, b, x, X: abs(a),
+    "A.square()": lambda a, b, x, X: a * a,
     "A.conj()": lambda a, b, x, X: a.conj(), "A.real": lambda a, b, x, X: a.real, "A.T": lambda a, b, x, X: a.T,
-    "sum": lambda a, b, x, X: a.sum(), "sum 0": lambda a, b, x, X: a.sum(0), "sum 1": lambda a, b, x, X: a.sum(axis=-1),
+    "sum": lambda a, b, x, X: a.sum(), "sum 0": lambda a, b, x, X: a.sum(0),
+    "sum 1": lambda a, b, x, X: a.sum(axis=-1),
     "mean": lambda a, b, x, X: a.mean(), "mean 0": lambda a, b, x, X: a.mean(0),
     "diagonal": lambda a, b, x, X: a.diagonal(), "diagonal 1": lambda a, b, x, X: a.diagonal(1),
     "diagonal -2": lambda a, b, x, X: a.diagonal(-2), "trace": lambda a, b, x, X: a.trace(),
-    "A[1:4]": lambda a, b, x, X: a[1:4], "A[::-2, 1:]": lambda a, b, x, X: a[::-2, 1:], "A[:0]": lambda a, b, x, X: a[:0],
+    "A[1:4]": lambda a, b, x, X: a[1:4],
+    "A[::-2, 1:]": lambda a, b, x, X: a[::-2, 1:], "A[:0]": lambda a, b, x, X: a[:0],
     "A[:, 3:0:-1]": lambda a, b, x, X: a[:, 3:0:-1],
 }  # fmt: skip
 EXTREMA = {
@@ -117,8 +121,8 @@ def test_gradients_have_the_pattern_of_sparse_operands_and_are_those_of_dense_on
     D, E = T.matrix("D"), T.matrix("E")
 
     def cost(A, B, W, product, tanh):
-        return (T.sqr(A @ W).sum() + tanh(A).sum() + (product(A, B) * 1.5).sum() + (A @ B.T).sum(0)[0] + A[1:4].sum(1)[0]
-                + T.exp(A.diagonal() if isinstance(A, S.SparseMatrix) else T.diagonal(A)).sum())  # fmt: skip
+        parts = T.sqr(A @ W).sum() + tanh(A).sum() + (product(A, B) * 1.5).sum() + (A @ B.T).sum(0)[0]
+        return parts + A[1:4].sum(1)[0] + T.exp(A.diagonal() if isinstance(A, S.SparseMatrix) else T.diagonal(A)).sum()
 
     sparse = cost(A, B, W, lambda a, b: a.multiply(b), lambda a: a.tanh())
     full = cost(D, E, W, T.mul, T.tanh)
@@ -190,8 +194,10 @@ def test_errors_name_the_matrix_and_the_fix():
     A, B, x = S.csr_matrix("A"), S.csr_matrix("B"), T.vector("x")
     f = ag.function([A, x], A @ x)
     a = drawn(13)
-    for given, words in [(a.tocsc(), r"A: its static data is the format csc \(A.tocsc\(\) converts\), expected the format csr"),
-                         (dense(a), "A: expected a SparseMatrix, got"), (sp.dia_array(dense(a)), "expected a sparse matrix|SparseMatrix")]:  # fmt: skip
+    for given, words in [
+        (a.tocsc(), r"A: its static data is the format csc \(A.tocsc\(\) converts\), expected the format csr"),
+        (dense(a), "A: expected a SparseMatrix, got"), (sp.dia_array(dense(a)), "A: expected a SparseMatrix"),
+    ]:  # fmt: skip
         with pytest.raises(TypeError, match=words):
             f(given, np.ones(5))
     with pytest.raises(TypeError, match=r"A.data"):
@@ -211,7 +217,7 @@ def test_errors_name_the_matrix_and_the_fix():
         (lambda: A**0, NotImplementedError, "dense"), (lambda: S.matrix("dia"), ValueError, "'csr', 'csc' or 'coo'"),
         (lambda: A.sum(2), ValueError, "axis"), (lambda: S.shared(np.ones(3)), TypeError, "csr_array"),
         (lambda: bool(A), TypeError, "truth value"), (lambda: S.dot(x, x), TypeError, "use T.dot"),
-        (lambda: ag.hessian(x.sum(), A), TypeError, "A.data"), (lambda: A.get_value(), TypeError, "not shared"),
+        (lambda: ag.hessian(x.sum(), A), TypeError, "A.data"), (A.get_value, TypeError, "not shared"),
         (lambda: S.vstack([]), ValueError, "no blocks"), (lambda: A.axes(indices=0, row=1), TypeError, "no row"),
         (lambda: S.csr_matrix((x, x, x), shape=(1, 1)), TypeError, "indices is x"),
     ]:  # fmt: skip
