@@ -6,7 +6,7 @@ Both write products and a softmax, of which the rule `local_attention` makes the
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..core.checks import describe
 from ..core.namespace import T
@@ -21,6 +21,18 @@ from .functions import dropout as dropped_out
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
 
 
+@overload
+def scaled_dot_product_attention(
+    query: TensorLike, key: TensorLike, value: TensorLike, attn_mask: TensorLike | None = None,
+    dropout_p: TensorLike = 0.0, is_causal: bool = False, scale: TensorLike | None = None, enable_gqa: bool = False, *,
+    rng: Any = None, cache: None = None,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def scaled_dot_product_attention(
+    query: TensorLike, key: TensorLike, value: TensorLike, attn_mask: TensorLike | None = None,
+    dropout_p: TensorLike = 0.0, is_causal: bool = False, scale: TensorLike | None = None, enable_gqa: bool = False, *,
+    rng: Any = None, cache: tuple[TensorLike, TensorLike],
+) -> tuple[TensorVariable, tuple[TensorVariable, TensorVariable]]: ...  # fmt: skip
 def scaled_dot_product_attention(
     query: TensorLike, key: TensorLike, value: TensorLike, attn_mask: TensorLike | None = None,
     dropout_p: TensorLike = 0.0, is_causal: bool = False, scale: TensorLike | None = None, enable_gqa: bool = False, *,
@@ -141,6 +153,30 @@ def _causal(targets: Any, sources: Any, past: Any) -> TensorVariable:
     return T.ge(T.expand_dims(T.add(T.arange(targets), past), 1), T.arange(sources))
 
 
+@overload
+def multi_head_attention(
+    query: TensorLike, key: TensorLike, value: TensorLike, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: TensorLike | None = None, out_proj_weight: TensorLike | None = None,
+    out_proj_bias: TensorLike | None = None, *, attn_mask: TensorLike | None = None,
+    key_padding_mask: TensorLike | None = None, is_causal: bool = False, dropout_p: TensorLike = 0.0, rng: Any = None,
+    need_weights: Literal[False] = False, average_attn_weights: bool = True,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def multi_head_attention(
+    query: TensorLike, key: TensorLike, value: TensorLike, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: TensorLike | None = None, out_proj_weight: TensorLike | None = None,
+    out_proj_bias: TensorLike | None = None, *, attn_mask: TensorLike | None = None,
+    key_padding_mask: TensorLike | None = None, is_causal: bool = False, dropout_p: TensorLike = 0.0, rng: Any = None,
+    need_weights: Literal[True], average_attn_weights: bool = True,
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def multi_head_attention(
+    query: TensorLike, key: TensorLike, value: TensorLike, num_heads: int, in_proj_weight: Any,
+    in_proj_bias: TensorLike | None = None, out_proj_weight: TensorLike | None = None,
+    out_proj_bias: TensorLike | None = None, *, attn_mask: TensorLike | None = None,
+    key_padding_mask: TensorLike | None = None, is_causal: bool = False, dropout_p: TensorLike = 0.0, rng: Any = None,
+    need_weights: bool, average_attn_weights: bool = True,
+) -> Any: ...  # fmt: skip
 def multi_head_attention(
     query: TensorLike, key: TensorLike, value: TensorLike, num_heads: int, in_proj_weight: Any,
     in_proj_bias: TensorLike | None = None, out_proj_weight: TensorLike | None = None,

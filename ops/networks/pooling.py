@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, overload
 
 import numpy as np
 
@@ -204,6 +204,21 @@ class SumPool(Pool):
 # --- what users call: PyTorch's conventions, for NumPy has none
 
 
+@overload
+def max_pool1d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def max_pool1d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    *, return_indices: Literal[True],
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def max_pool1d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...  # fmt: skip
 def max_pool1d(
     x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
@@ -212,6 +227,21 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, x, kernel, stride, padding, dilation, ceil_mode, return_indices)
 
 
+@overload
+def max_pool2d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def max_pool2d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    *, return_indices: Literal[True],
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def max_pool2d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...  # fmt: skip
 def max_pool2d(
     x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,
@@ -231,6 +261,21 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, x, kernel, stride, padding, dilation, ceil_mode, return_indices)
 
 
+@overload
+def max_pool3d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: Literal[False] = False,
+) -> TensorVariable: ...  # fmt: skip
+@overload
+def max_pool3d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    *, return_indices: Literal[True],
+) -> tuple[TensorVariable, TensorVariable]: ...  # fmt: skip
+@overload
+def max_pool3d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any: ...  # fmt: skip
 def max_pool3d(
     x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
     return_indices: bool = False,

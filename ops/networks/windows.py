@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -111,11 +111,27 @@ def _mean_weights(length: Any, size: int, dtype: str) -> Any:
     return with_dtype(weights, dtype) if known is None else constant(weights.astype(dtype))
 
 
+@overload
+def adaptive_max_pool1d(x: TensorLike, output_size: Any, return_indices: Literal[False] = False) -> TensorVariable: ...
+@overload
+def adaptive_max_pool1d(
+    x: TensorLike, output_size: Any, return_indices: Literal[True]
+) -> tuple[TensorVariable, TensorVariable]: ...
+@overload
+def adaptive_max_pool1d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any: ...
 def adaptive_max_pool1d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any:
     """The greatest numbers of `output_size` windows of x (images, channels, length); see `adaptive_max_pool2d`."""
     return _adaptive_max("adaptive_max_pool1d", 1, x, output_size, return_indices)
 
 
+@overload
+def adaptive_max_pool2d(x: TensorLike, output_size: Any, return_indices: Literal[False] = False) -> TensorVariable: ...
+@overload
+def adaptive_max_pool2d(
+    x: TensorLike, output_size: Any, return_indices: Literal[True]
+) -> tuple[TensorVariable, TensorVariable]: ...
+@overload
+def adaptive_max_pool2d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any: ...
 def adaptive_max_pool2d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any:
     """The greatest numbers of the windows of `adaptive_avg_pool2d`; with `return_indices` (values, indices).
 
@@ -124,6 +140,14 @@ def adaptive_max_pool2d(x: TensorLike, output_size: Any, return_indices: bool = 
     return _adaptive_max("adaptive_max_pool2d", 2, x, output_size, return_indices)
 
 
+@overload
+def adaptive_max_pool3d(x: TensorLike, output_size: Any, return_indices: Literal[False] = False) -> TensorVariable: ...
+@overload
+def adaptive_max_pool3d(
+    x: TensorLike, output_size: Any, return_indices: Literal[True]
+) -> tuple[TensorVariable, TensorVariable]: ...
+@overload
+def adaptive_max_pool3d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any: ...
 def adaptive_max_pool3d(x: TensorLike, output_size: Any, return_indices: bool = False) -> Any:
     """The greatest numbers of `output_size` windows of x (images, channels, ...); see `adaptive_max_pool2d`."""
     return _adaptive_max("adaptive_max_pool3d", 3, x, output_size, return_indices)

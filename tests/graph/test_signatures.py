@@ -11,7 +11,10 @@ from arignote import ops as T
 from arignote.ops.elementwise.records import ELEMENTWISE
 
 OPS = Path(inspect.getfile(T)).parent
-EXCEPT = {"where"}
+EXCEPT = {
+    "where", "max_pool1d", "max_pool2d", "max_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
+    "adaptive_max_pool3d", "multi_head_attention", "scaled_dot_product_attention",
+}  # fmt: skip
 """Functions whose signatures are overloads."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from arignote import tree
 from arignote.engines.device.dialects import opencl as devices
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +44,12 @@ def test_python_blocks_run_in_order(page, monkeypatch, tmp_path):
     if "opencl" in page and devices.trouble():
         pytest.skip(f"no OpenCL: {devices.trouble()}")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tree, "_registered", dict(tree._registered))  # a page registers a class of its own
     scope = {"__name__": "page"}
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
         for line, text in blocks(PAGES[page], "python"):
-            exec(compile("\n" * (line - 1) + text, page, "exec"), scope)
+            exec(compile("\n" * (line - 1) + text, str(PAGES[page]), "exec"), scope)
     Path(tempfile.gettempdir(), ".ses").unlink(missing_ok=True)  # ONNX Runtime leaves one
     for expected in PRINTED.get(page, ()):
         assert expected in output.getvalue()
