@@ -24,6 +24,7 @@ typedef struct ag_blas {
     i32 (*ger)(const struct ag_runtime *rt, const ag_ger *of);
     i32 (*dot)(const struct ag_runtime *rt, const ag_dot *of);
     i32 (*sparse_rows)(const struct ag_runtime *rt, const ag_sparse_rows *of);
+    i32 (*sparse_across)(const struct ag_runtime *rt, const ag_sparse_across *of);
 } ag_blas;
 
 typedef struct ag_byte_table {

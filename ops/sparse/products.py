@@ -1,8 +1,8 @@
 """Products with sparse matrices.
 
-A product of compressed rows with a dense operand is one op (rows.py).  For other formats and for integers the rows that
-elements need are gathered, multiplied, and added up by row.  One of two sparse
-matrices lists a product for each element of the first and each of the row of the second, then merges equal places.
+A product with a dense operand is one op (rows.py).  For the format coo and for integers the rows that elements need are
+gathered, multiplied, and added up by row.  One of two sparse matrices lists a product for each element of the first and
+each of the row of the second, then merges equal places.
 Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
 """
 
@@ -57,11 +57,15 @@ def _times_dense(x: SparseMatrix, y: Any) -> Any:
     dense = fitting(y, 0, x.lengths[1], "the dense operand of a sparse product")
     dtype = T.result_type(x.data, dense)
     data = T.cast(x.data, np.dtype(dtype).name)
-    if x.format == "csr" and data.dtype in rows.DTYPES:
-        _, indices, indptr, count, _ = x.parts
+    if x.format != "coo" and data.dtype in rows.DTYPES:
+        indices, indptr = x.parts[1:3]
+        majors = x.lengths[0] if x.format == "csr" else x.lengths[1]
         checked = CheckLengths((("indptr of the sparse matrix", 0),), declared=False)
-        indptr = checked(indptr, T.lengths_of(indptr)[0], count + 1)
-        return rows.SparseRows()(data, indices, indptr, T.cast(dense, data.dtype))
+        indptr = checked(indptr, T.lengths_of(indptr)[0], majors + 1)
+        dense = T.cast(dense, data.dtype)
+        if x.format == "csr":
+            return rows.SparseRows()(data, indices, indptr, dense)
+        return rows.SparseAcross()(data, indices, indptr, dense, x.lengths[0])
     row, column = x.places
     terms = (x.data if y.ndim == 1 else T.dimshuffle(x.data, 0, "x")) * dense[column]
     shape = (x.lengths[0], *T.lengths_of(dense)[1:])

@@ -70,3 +70,65 @@ static i32 multiply_sparse_rows(const ag_runtime *rt, const ag_sparse_rows *of)
     else multiply_some_rows(&work, 0);
     return work.failed ? OUTCOME_PROMISED : 0;
 }
+
+/* A range of columns of the product of the transposed matrix. */
+typedef struct across_work {
+    const ag_sparse_across *of;
+    i64 columns;         /* of a task */
+    i64 volatile failed; /* a position is out of bounds */
+} across_work;
+
+/* Add a row to y[indices[e]]; return whether a position is out of bounds. */
+INLINE i64 add_across(const T *data, const i32 *indices, i64 elements, T x, i64 k, T *restrict y)
+{
+    for (i64 e = 0; e < elements; e++) {
+        const i64 at = indices[e];
+        if ((unsigned long long)at >= (unsigned long long)k) return 1;
+        y[at] += data[e] * x;
+    }
+    return 0;
+}
+
+static void multiply_some_columns(void *context, i64 index)
+{
+    across_work *work = context;
+    const ag_sparse_across *of = work->of;
+    const i64 n = of->n, first = index * work->columns, count = at_most(work->columns, n - first);
+    const i64 m = of->m, k = of->k, elements = of->elements;
+    const T *data = of->data, *x = (const T *)of->x + first;
+    const i32 *indices = of->indices, *indptr = of->indptr;
+    T *restrict y = (T *)of->y + first;
+    i64 wrong = 0;
+    for (i64 i = 0; i < k; i++)
+        for (i64 j = 0; j < count; j++) y[i * n + j] = 0;
+    for (i64 i = 0; i < m && !wrong; i++, x += n) {
+        const i64 from = indptr[i], end = indptr[i + 1];
+        wrong = from < 0 || end < from || end > elements;
+        if (wrong) break;
+        if (n == 1) {
+            wrong = add_across(data + from, indices + from, end - from, *x, k, y);
+            continue;
+        }
+        for (i64 e = from; e < end && !wrong; e++) {
+            const i64 at = indices[e];
+            wrong = at < 0 || at >= k;
+            if (wrong) break;
+            const T factor = data[e];
+            for (i64 j = 0; j < count; j++) y[at * n + j] += factor * x[j];
+        }
+    }
+    if (wrong) work->failed = 1;
+}
+
+/* Return 0, or PROMISED.  Tasks are ranges of columns, so threads do not change a bit. */
+static i32 multiply_sparse_across(const ag_runtime *rt, const ag_sparse_across *of)
+{
+    if (of->k <= 0 || of->n <= 0) return 0;
+    const double all = (double)(of->elements + of->k) * (double)of->n;
+    const i64 most = of->n / 4 > 1 ? of->n / 4 : 1; /* a task reads 4 columns at least */
+    const i64 tasks = rt->threads > 1 && all > 2 * SPARSE_TASK ? at_most(most, rt->threads) : 1;
+    across_work work = {.of = of, .columns = parts(of->n, tasks)};
+    if (tasks > 1) rt->parallel(rt, parts(of->n, work.columns), multiply_some_columns, &work);
+    else multiply_some_columns(&work, 0);
+    return work.failed ? OUTCOME_PROMISED : 0;
+}

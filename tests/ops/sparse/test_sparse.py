@@ -127,7 +127,7 @@ def test_gradients_have_the_pattern_of_sparse_operands_and_are_those_of_dense_on
     sparse = cost(A, B, W, lambda a, b: a.multiply(b), lambda a: a.tanh())
     full = cost(D, E, W, T.mul, T.tanh)
     f = ag.function([A, B, W], [sparse, ag.grad(sparse, [A, B, W])])
-    g = ag.function([D, E, W], [full, ag.grad(full, [D, E, W])])
+    g = ag.function([D, E, W], [full, ag.grad(full, [D, E, W])], mode="FAST_COMPILE")
     (value, (by_a, by_b, by_w)), (wanted, (by_d, by_e, by_dense)) = f(a, b, w), g(dense(a), dense(b), w)
     np.testing.assert_allclose(value, wanted)
     np.testing.assert_allclose(by_w, by_dense)
@@ -194,6 +194,12 @@ def test_errors_name_the_matrix_and_the_fix():
     A, B, x = S.csr_matrix("A"), S.csr_matrix("B"), T.vector("x")
     f = ag.function([A, x], A @ x)
     a = drawn(13)
+    wrong = a.copy()
+    wrong.indices[2] = 5
+    with pytest.raises(IndexError, match="indices or indptr of the sparse matrix are out of bounds"):
+        f(wrong, np.ones(5))
+    with pytest.raises(IndexError, match="indices or indptr of the sparse matrix are out of bounds"):
+        ag.function([A], T.ones(7) @ A)(wrong)
     for given, words in [
         (a.tocsc(), r"A: its static data is the format csc \(A.tocsc\(\) converts\), expected the format csr"),
         (dense(a), "A: expected a SparseMatrix, got"), (sp.dia_array(dense(a)), "A: expected a SparseMatrix"),
@@ -223,3 +229,17 @@ def test_errors_name_the_matrix_and_the_fix():
     ]:  # fmt: skip
         with pytest.raises(kind, match=words):
             call()
+
+
+def test_products_have_the_same_bits_on_one_thread_and_on_two():
+    rng = np.random.default_rng(15)
+    places = rng.integers(0, 20_000, (2, 200_000))
+    a = sp.coo_array((rng.standard_normal(200_000), tuple(places)), shape=(20_000, 20_000)).tocsr()
+    many = rng.standard_normal((20_000, 9))
+    A, X = S.csr_matrix("A"), T.matrix("X")
+    results = [A @ X, A @ X[:, 0], A.T @ X, X[:, 1] @ A]
+    found = [ag.function([A, X], results, threads=n)(a, many) for n in (1, 2)]
+    wanted = [a @ many, a @ many[:, 0], a.T @ many, many[:, 1] @ a]
+    for one, two, expected in zip(*found, wanted, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_allclose(one, expected, rtol=1e-10, atol=1e-10)
