@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .chunked import chunked as chunked
     from .chunked import graph as block_graph
     from .engines.division import divide, placement
-    from .explain import bisect, debug, explain, facts, recording, remarks, report, rules_about, trace, why
+    from .explain import assumptions, bisect, debug, explain, facts, recording, remarks, report, rules_about, trace, why
     from .export import export as export
     from .function import bind, function, narration
     from .profiling import at_exit
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".engines.division.divide",
-        ".engines.division.placement", ".explain.bisect", ".explain.debug", ".explain.explain",
+        ".engines.division.placement", ".explain.assumptions", ".explain.bisect", ".explain.debug", ".explain.explain",
         ".explain.facts", ".explain.recording", ".explain.remarks", ".explain.report", ".explain.rules_about",
         ".explain.trace", ".explain.why", ".export.export", ".function.bind", ".function.function",
         ".function.narration", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
@@ -30,7 +30,7 @@ else:
     )  # fmt: skip
 
 __all__ = [
-    "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
+    "assumptions", "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain", "export",
     "facts", "function", "measuring", "narration", "partition", "placement", "recording", "regions", "remarks",
     "report", "rules_about", "schedules", "trace", "vectorizing", "why",
 ]  # fmt: skip

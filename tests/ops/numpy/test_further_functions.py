@@ -61,7 +61,7 @@ def test_positions_out_of_range_raise(call):
     x = T.vector("x")
     for mode in ("NUMPY", "fast_run"):
         f = ag.function([x], call(x), mode=mode)
-        with pytest.raises(IndexError, match="(insert|delete): a position must be from -4 to [34]"):
+        with pytest.raises(IndexError, match=r"(insert|delete): a position must be from -4 to [34]"):
             f(np.arange(4.0))
 
 
