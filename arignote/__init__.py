@@ -20,6 +20,7 @@ Folders, by subject:
     cli, demo     the command line
 
     optim         gradient descent
+    tree          nested containers of arrays and variables
     options, notices, database, later    options of the process, warnings, `ag.optdb`, parts loaded on demand
 
 The layers below lie in folders of their own: record, targets, graph, ops, optdb, cbackend, engines, profiling, pages,
@@ -35,7 +36,7 @@ __version__ = "0.2.0"
 _collects = _gc.isenabled()
 _gc.disable()
 try:
-    from . import engines, ops, optim
+    from . import engines, ops, optim, tree
     from .calculus.calculus import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
     from .calculus.vmap import vectorize, vmap
     from .control.bodies import until
@@ -70,22 +71,32 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "batched": ".function.serving", "bisect": ".explain.bisect", "debug_print": ".ops.control.watching",
-    "draw": ".explain.drawing",
-    "elementwise_op": ".ops.elementwise.user_ops", "freeze": ".networks.freezing",
-    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "jit": ".tracing.jitted",
-    "on_dask": ".chunked.chunked", "prune": ".networks.pruning", "quantize": ".networks.quantizing",
-    "tap": ".ops.control.watching", "taps": ".ops.control.watching",
-    "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
+    "OpFromGraph": ".calculus.graphs", "ShapeDtypeStruct": ".calculus.callbacks", "batched": ".function.serving",
+    "bisect": ".explain.bisect", "checkpoint": ".calculus.custom", "custom_jvp": ".calculus.custom",
+    "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching", "draw": ".explain.drawing",
+    "elementwise_op": ".ops.elementwise.user_ops", "fixed_point": ".control.solving", "freeze": ".networks.freezing",
+    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "from_sympy": ".frontends.sympy",
+    "from_torch": ".frontends.torch", "jit": ".tracing.jitted", "linearize": ".calculus.custom",
+    "load": ".export.arrays", "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
+    "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing", "root": ".control.solving",
+    "save": ".export.arrays", "stop_gradient": ".calculus.custom", "tap": ".ops.control.watching",
+    "taps": ".ops.control.watching", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
 if _TYPE_CHECKING:
+    from .calculus.callbacks import ShapeDtypeStruct, pure_callback
+    from .calculus.custom import checkpoint, custom_jvp, custom_vjp, linearize, stop_gradient
+    from .calculus.graphs import OpFromGraph
     from .chunked.chunked import on_dask
+    from .control.solving import fixed_point, root
     from .explain.bisect import bisect
     from .explain.drawing import draw
+    from .export.arrays import load, save
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
+    from .frontends.sympy import from_sympy
+    from .frontends.torch import from_torch
     from .function.serving import batched
     from .networks.freezing import freeze
     from .networks.pruning import prune
@@ -105,9 +116,11 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "Query", "Target", "batched", "bisect", "cond", "debug_print", "dprint",
-    "draw", "elementwise_op", "engines", "freeze", "from_nnef", "from_onnx", "function", "grad", "hessian", "hvp",
-    "jacobian", "jit", "jvp", "on_dask", "ops", "optdb", "optim", "parse", "pprint", "profile", "profile_diff",
-    "progress", "prune", "quantize", "register_op", "rewrite", "scan", "shared", "tap", "taps", "to_nnef",
-    "to_onnx", "tune", "until", "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
+    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "batched", "bisect",
+    "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines",
+    "fixed_point", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function", "grad", "hessian",
+    "hvp", "jacobian", "jit", "jvp", "linearize", "load", "on_dask", "ops", "optdb", "optim", "parse", "pprint",
+    "profile", "profile_diff", "progress", "prune", "pure_callback", "quantize", "register_op", "rewrite", "root",
+    "save", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tree", "tune", "until",
+    "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .graph.provenance import here
+from .graph.provenance import SourceLine, here
 from .record.quoting import lines_of_text
 
 _given_notices: dict[Any, Any] = {}
@@ -14,5 +14,6 @@ _given_notices: dict[Any, Any] = {}
 
 def notice(text: str) -> None:
     """Warn of a loss of speed or comfort; results are right."""
-    file, line = next(iter(here()), ("<unknown>", 1))
-    warnings.warn_explicit(f"arignote: {lines_of_text(text)}", UserWarning, file, line, registry=_given_notices)
+    place = next(iter(here()), SourceLine("<unknown>", 1))
+    message = f"arignote: {lines_of_text(text)}"
+    warnings.warn_explicit(message, UserWarning, place.file, place.line, registry=_given_notices)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import catalogue
 import front
 import notebooks
+import plots
 import reference
 
 LONG = 300
@@ -22,6 +23,7 @@ def pages(written: dict[str, str]) -> dict[str, str]:
     """Return file -> Markdown of all pages.  `written`: those that are written by hand."""
     made = written | reference.pages() | notebooks.pages() | {"rules.md": catalogue.page()}
     made["index.md"] = front.with_picture(made["index.md"])
+    made["benchmarks.md"] = plots.with_plots(made["benchmarks.md"])
     made["gallery.md"] = notebooks.gallery(made["gallery.md"])
     split = {file: list(_sections(text)) for file, text in made.items() if _is_long(file, text)}
     moved = {}

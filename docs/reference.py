@@ -114,7 +114,7 @@ def _top_pages() -> Iterator[Page]:
     for file, (title, names) in TOP.items():
         named |= set(names.split())
         yield Page(file, title, "", [(f"ag.{name}", getattr(ag, name)) for name in names.split()])
-    rest = sorted(set(ag.__all__) - named - {"optdb", "optim", "Query"})
+    rest = sorted(set(ag.__all__) - named - {"optdb", "optim", "tree", "Query"})
     if rest:
         yield Page("more", "More of `arignote`", "", [(f"ag.{name}", getattr(ag, name)) for name in rest])
 
@@ -165,8 +165,12 @@ def _module_pages() -> Iterator[Page]:
         module = getattr(T, name)
         entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]
         yield Page(f"ops-{name}", title, _prose(_doc(module)), [e for e in entries if not _is_listed_elsewhere(e[1])])
-    entries = [(f"ag.optim.{name}", getattr(ag.optim, name)) for name in ag.optim.__all__]
-    yield Page("optim", "Gradient descent", _prose(_doc(ag.optim)), entries)
+    for name, title in (("optim", "Gradient descent"), ("tree", "Trees")):
+        module = getattr(ag, name)
+        entries = [(f"ag.{name}.{entry}", getattr(module, entry)) for entry in module.__all__]
+        yield Page(name, title, _prose(_doc(module)), entries)
+    module = importlib.import_module("arignote.ops.named_axes.tensor")
+    yield Page("named", "Named axes", _prose(_doc(module)), [("NamedTensor", module.NamedTensor)])
 
 
 def _origins() -> dict[str, str]:

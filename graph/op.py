@@ -133,6 +133,14 @@ class Op(facets.Faceted):
         return outputs[0] if len(outputs) == 1 else outputs
 
     # --- text
+    def produced_by(self, output: Variable) -> str:
+        """The function that made an output, as messages name it."""
+        return self.name
+
+    def brief(self, output: Variable, operands: Sequence[str]) -> str:
+        """An output in a line of a message, from the texts of the operands."""
+        return f"{self.name}({', '.join(operands[:4])})"
+
     def parameters(self) -> dict[str, Any]:
         """The fields that distinguish this op from others of its name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.repr} if is_dataclass(self) else {}
@@ -173,5 +181,6 @@ def _pointing(error: ValueError, op: Op, operands: Sequence[Variable]) -> ValueE
 
 def _named(operand: Variable) -> str:
     """The name of an operand in messages of type rules."""
-    word = operand.name or (f"the result of {operand.owner.op.name}" if operand.owner is not None else "")
+    made = operand.owner
+    word = operand.name or (f"the result of {made.op.produced_by(operand)}" if made is not None else "")
     return f"{word} ({operand.type})"

@@ -83,7 +83,7 @@ def called(variable: Variable, names: Names = NAMED) -> str:
         unnamed = "a shared variable" if hasattr(variable, "container") else "an unnamed input"
         return unnamed if data is None else str(data) if data.size == 1 else f"a constant {variable.type}"
     op = getattr(variable.owner.op, "op", variable.owner.op)  # that of a mark that it may work in place
-    return f"{op.name}({', '.join(_brief(i, names) for i in variable.owner.inputs[:4])})"
+    return str(op.brief(variable, [_brief(i, names) for i in variable.owner.inputs]))
 
 
 def _brief(variable: Variable, names: Names) -> str:

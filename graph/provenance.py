@@ -21,10 +21,14 @@ from ..record.quoting import one_line
 
 
 class SourceLine(NamedTuple):
-    """One line of the user's program.  `str` is for people; the fields are exact."""
+    """One line of the user's program.  `str` is for people; the fields are exact.
+
+    `module`: the path of the module of a network that the line computes, such as "layer1.0.conv1", or empty.
+    """
 
     file: str
     line: int
+    module: str = ""
 
     @property
     def code(self) -> str:
@@ -35,8 +39,11 @@ class SourceLine(NamedTuple):
             return ""
 
     def __str__(self) -> str:
+        if not self.file:
+            return one_line(self.module)
         cell = _cell(self.file)
-        return f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
+        place = f"{cell}, line {self.line}" if cell else f"{one_line(_shortest(self.file))}:{self.line}"
+        return f"{place} ({one_line(self.module)})" if self.module else place
 
 
 def _shortest(file: str) -> str:
@@ -179,6 +186,11 @@ def _argument(code: CodeType, given: Mapping[str, object], value: object) -> str
             if place is not None:
                 return f"{word}[{place}]"
     return ""
+
+
+def modules_of(origin: Origin) -> tuple[str, ...]:
+    """The paths of the modules of a network that lines belong to, each once, in order."""
+    return tuple(dict.fromkeys(line.module for line in origin if line.module))
 
 
 def union(*origins: Origin) -> Origin:

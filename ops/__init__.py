@@ -11,11 +11,13 @@ ops are no public names, though `T.Softmax` finds one.
     networks       convolutions, pools, the softmax family, losses, numbers of few bits
     control        loops, branches, rules of `ag.vmap`
     random         streams of random numbers
+    named_axes     operations by the names of axes
     special        special functions, under SciPy's names
     distributions  densities, distribution functions and draws of probability distributions
     writing        expressions as text, in Python and LaTeX
     lowered        ops that only rules make
     standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
+    array_api      the names of that standard alone
 
 `T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special` and `T.distributions` are namespaces of their own.
   Begin with core/tensor.py.
@@ -93,6 +95,7 @@ from .shapes.editing import *
 from .shapes.getitem import *
 from .shapes.joining import *
 from .shapes.lengths import *
+from .shapes.naming import *
 from .shapes.padding import *
 from .shapes.shape import broadcast_to as broadcast_to
 from .shapes.shape import dim_to_tensor as dim_to_tensor
@@ -118,6 +121,7 @@ from .standard.info import __array_namespace_info__ as __array_namespace_info__
 _with_numpys_keywords(globals(), "")
 
 if TYPE_CHECKING:
+    from . import array_api as array_api
     from . import distributions as distributions
 else:
 
@@ -125,6 +129,9 @@ else:
         distributions = _import_module(".distributions", __name__)  # not at once: few programs use them
         if name == "distributions":
             return distributions
+        array_api = _import_module(".array_api", __name__) if name in ("array_api", "__all__") else None
+        if name == "array_api":
+            return array_api
         if name != "__all__":
             inner = {"nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special}
             return _missing(name, inner | {"distributions": distributions})

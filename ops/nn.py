@@ -1,16 +1,20 @@
-"""Networks: the softmax family, activations, losses; see networks/functions.py."""
+"""Networks: layers, activations, normalization, pools, attention, losses; see networks/functions.py."""
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from .core.namespace import missing as _missing
-from .networks.functions import *  # noqa: F403
-from .networks.functions import __all__ as __all__
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from .networks.collected import *  # noqa: F403
+else:
 
     def __getattr__(name: str) -> object:
+        collected = _import_module(".networks.collected", __package__)  # not at once: few programs use them
+        if name == "__all__" or name in collected.__all__:
+            return getattr(collected, name)
         return _missing(name, {})
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return __getattr__("__all__")

@@ -4,7 +4,7 @@
 // Labels are 12 px high in the drawing.  A view opens so that they are at least LEAST px on the screen: groups close, and
 // long lists are cut into longer slices, until the drawing fits.
 const LEAST = 9, FONT = 12, MARGIN = 12, FAR = 0.6, NEAR = 0.9;
-const READABLE = LEAST / FONT;
+const READABLE = LEAST / FONT, NARROW = matchMedia("(max-width:1000px)");
 const SLICES = [12, 8, 6, 4];
 const STEP = 1.25, PAN = 60, TRIES = 10;
 
@@ -108,6 +108,7 @@ class GraphView {
     for (const name of Object.keys(this.marked)) this.mark(name, this.marked[name]);
     this.level = null;
     this.drawMap();
+    if (this.wasFitted) this.adapt();
     this.transform(this.scale, this.x, this.y);
   }
 
@@ -173,7 +174,17 @@ class GraphView {
     else this.pan((this.size.width - before.width) / 2, (this.size.height - before.height) / 2);
   }
 
+  // On a narrow screen, where panes stand below each other, a pane is no taller than its drawing.
+  adapt() {
+    const { root } = this.drawn, across = Math.min(1, (this.size.width - 2 * MARGIN) / (root.width || 1));
+    const basis = NARROW.matches ? `min(66vh, ${Math.ceil(root.height * across + 2 * MARGIN)}px)` : "";
+    if (this.place.style.flexBasis === basis) return;
+    this.place.style.flexBasis = basis;
+    this.measure();
+  }
+
   fit() {
+    this.adapt();
     const { width, height } = this.size, { root } = this.drawn, scale = this.fitting(root);
     this.transform(scale, (width - root.width * scale) / 2, Math.max(MARGIN, (height - root.height * scale) / 2));
     if (scale < READABLE && !this.wasFitted) { // not even groups fit: their beginning, readable

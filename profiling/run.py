@@ -126,6 +126,8 @@ class StepProfile:
     """The counters of a region."""
     bodies: tuple[BodyProfile, ...] = ()
     """The nodes inside a loop (one body) or a choice (two)."""
+    modules: tuple[str, ...] = ()
+    """The paths of the modules of a network that it computes, such as "layer1.0.conv1"."""
 
     @property
     def cost(self) -> Cost:
@@ -145,9 +147,14 @@ class StepProfile:
     def to_dict(self) -> dict[str, Any]:
         """The node as plain data, with those of its bodies."""
         found: dict[str, Any] = {"text": self.text, "kernel": self.kernel, "op": self.op, "dtype": self.dtype}
-        found |= {"lines": list(self.lines)}
+        found |= {"lines": list(self.lines)} | ({"modules": list(self.modules)} if self.modules else {})
         inner = {"bodies": [body.to_dict() for body in self.bodies]} if self.bodies else {}
         return found | _of_region(self) | self.cost.figures() | inner
+
+
+def _module(step: StepProfile, depth: int | None) -> str:
+    """The path of the first module of a node, cut to so many parts."""
+    return ".".join(step.modules[0].split(".")[:depth]) if step.modules else "no module"
 
 
 @record
@@ -160,6 +167,22 @@ class KernelProfile:
     seconds: float
     bytes: int
     flops: int = 0
+
+
+@record
+class ModuleProfile:
+    """All nodes together of one module of a network; `line` is the first of the user's lines."""
+
+    module: str
+    line: str
+    nodes: int
+    calls: int
+    seconds: float
+    bytes: int
+    flops: int = 0
+
+    def __str__(self) -> str:
+        return f"{1e3 * self.seconds:10.3f} ms  {self.module}  {self.line}"
 
 
 class RunProfile:
@@ -377,6 +400,20 @@ class RunProfile:
     def user_lines(self) -> list[Cost]:
         """The user's lines, the slowest first; a node of several lines counts for the first of them."""
         return self.costs(lambda step: step.lines[0] if step.lines else "no line")
+
+    def by_module(self, depth: int | None = None) -> list[ModuleProfile]:
+        """The modules of a network that `ag.from_torch` or `torch.compile` gave, the slowest first.
+
+        A node of several modules counts for the first of them.  `depth`: how many parts of a path tell modules apart,
+        such as 1 for "layer1" in the place of "layer1.0.conv1".
+        """
+        lines: dict[str, str] = {}
+        for step in entered(self.steps):
+            lines.setdefault(_module(step, depth), step.lines[0] if step.lines else "")
+        return [
+            ModuleProfile(c.name, lines[c.name], c.nodes, c.calls, c.seconds, c.bytes, c.flops)
+            for c in self.costs(lambda step: _module(step, depth))
+        ]
 
     def costs(self, key: Callable[[StepProfile], str]) -> list[Cost]:
         """The sums of the nodes with equal keys, the largest first; nodes of bodies count in the place of loops."""

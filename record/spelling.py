@@ -24,7 +24,9 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-_PLURALS = {"entry": "entries", "pass": "passes", "library": "libraries", "body": "bodies"}
+_PLURALS = {
+    "entry": "entries", "pass": "passes", "library": "libraries", "body": "bodies", "leaf": "leaves", "axis": "axes",
+}  # fmt: skip
 
 
 def counted(count: int, word: str) -> str:

@@ -2,6 +2,7 @@
 
     cumsum(x)  -->  cumsum(own) + (sums of the blocks before)
     argmax(x)  -->  the argmax of each block's own maximum, and the position that this block found
+    topk(x)    -->  the topk of each block's own topk
     max(x)     -->  the maximum of each block's own, of those that have rows
 """
 
@@ -15,6 +16,7 @@ from ..graph.dims import Dim
 from ..ops.elementwise.records import add, maximum, minimum
 from ..ops.reductions.cumulative import Cumulative
 from ..ops.reductions.reduce import ArgReduce, Reduce
+from ..ops.reductions.topk import TopK
 from ..ops.shapes.indexing import Subtensor
 from ..ops.shapes.lengths import ShapeI
 from ..record import record
@@ -64,7 +66,9 @@ class Begin(Mark):
     name = "begin"
 
 
-def as_local(node: Apply, states: Mapping[Variable, State], is_reversed: bool) -> Variable | None:
+def as_local(
+    node: Apply, states: Mapping[Variable, State], is_reversed: bool
+) -> Variable | tuple[Variable, ...] | None:
     """Return the output of a node along the split axis by values of blocks; None for other nodes."""
     state = states.get(node.inputs[0]) if node.inputs else None
     if not isinstance(state, Split):
@@ -74,6 +78,8 @@ def as_local(node: Apply, states: Mapping[Variable, State], is_reversed: bool) -
         return _running(op, node.inputs[0], collect)
     if isinstance(op, ArgReduce) and (op.axis == state.axis or (op.axis is None and state.axis == 0)):
         return _position(op, node.inputs[0], collect, state)
+    if isinstance(op, TopK) and state.axis == node.inputs[0].ndim - 1:
+        return _greatest(op, node.inputs[0], node.inputs[1], collect)
     is_extreme = isinstance(op, Reduce) and op.scalar in (maximum, minimum)
     if is_extreme and state.rows is not None and state.axis in op.axis:  # type: ignore[attr-defined]
         return _extreme(op, node.inputs[0], collect)  # type: ignore[arg-type]
@@ -105,6 +111,14 @@ def _position(op: ArgReduce, x: Variable, collect: Collect, state: Split) -> Var
     )
     best = ArgReduce(op.name, axis)(tops)
     return T.squeeze(T.take_along_axis(places, T.expand_dims(best, axis), axis=axis), axis)
+
+
+def _greatest(op: TopK, x: Variable, k: Variable, collect: Collect) -> tuple[Variable, ...]:
+    own = Own(collect.axis)(x)
+    values, places = op(own, T.minimum(k, ShapeI(collect.axis)(own)))
+    places = T.add(places, Begin()(T.constant(0, dtype="int64"), x))
+    best, order = op(collect(values), k)
+    return best, T.take_along_axis(collect(places), order, axis=-1)
 
 
 def _extreme(op: Reduce, x: Variable, collect: Collect) -> Variable:

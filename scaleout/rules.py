@@ -19,6 +19,7 @@ from ..ops.networks.pooling import Pool
 from ..ops.reductions.cumulative import Cumulative
 from ..ops.reductions.reduce import ArgReduce, Reduce
 from ..ops.reductions.sorting import OrderStatistics, SearchSorted, Sorting
+from ..ops.reductions.topk import TopK
 from ..ops.reductions.unbroadcasting import SumTo
 from ..ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ..ops.shapes.conditions import Check
@@ -230,6 +231,13 @@ def _order_statistics(node: Apply, states: Sequence[State], facts: Facts) -> Pla
     return Placed((states[0],), {})
 
 
+def _topk(node: Apply, states: Sequence[State], facts: Facts) -> Placed:
+    """Along the last axis, which is not split."""
+    if not isinstance(states[0], Split):
+        raise refused(node, "the number of elements is split")
+    return Placed((states[0], states[0]), {})
+
+
 def _searchsorted(node: Apply, states: Sequence[State], facts: Facts) -> Placed:
     if states[0] is not WHOLE:
         raise refused(node, "the sorted vector is chunked")
@@ -297,5 +305,5 @@ RULES: dict[type[Op], Rule] = {
     Cumulative: _along_axis, Sorting: _along_axis, Alloc: _alloc, IncSubtensor: _inc_subtensor, Pool: _windows,
     Convolution: _convolution, KernelGradient: _kernel_gradient, BroadcastTo: _alloc, SpecifyShape: _specify_shape,
     CheckLengths: _check_lengths, Check: _check_lengths, OrderStatistics: _order_statistics,
-    SearchSorted: _searchsorted,
+    SearchSorted: _searchsorted, TopK: _topk,
 }  # fmt: skip

@@ -29,6 +29,7 @@ from .states import (
     rows_of,
     shown,
 )
+from .taken import as_taken
 
 
 class Propagation:
@@ -50,7 +51,7 @@ class Propagation:
             made = list(new.outputs)
             try:
                 if (other := self._adapted(new)) is not None:
-                    made = [other]
+                    made = list(other) if isinstance(other, tuple) else [other]
                 elif (aligned := as_aligned(new, self.states, self.facts)) is not None:
                     made = aligned
                 else:
@@ -125,8 +126,8 @@ class Propagation:
         cuts = {} if isinstance(source, Split) else varying(node, {1: at}, None, op.rows, self.facts)
         return Placed((Split(op.axis, op.of),), cuts, rows=op.rows)
 
-    def _adapted(self, node: Apply) -> Variable | None:
-        """Return the output of a node by nodes that run on blocks; None if the node itself does."""
+    def _adapted(self, node: Apply) -> Variable | tuple[Variable, ...] | None:
+        """Return the output or outputs of a node by nodes that run on blocks; None if the node itself does."""
         if is_stable_sum(node, self.states):
             return as_sums(node)
         part = as_parts(node, self.states, self.facts)
@@ -135,6 +136,8 @@ class Propagation:
         rows = rows_of([self.states.get(i) for i in node.inputs[:1]])
         is_reversed = rows is not None and bool(self.facts.ask("is_reversed", rows, None))
         found = as_local(node, self.states, is_reversed)
+        if found is None:
+            found = as_taken(node, self.states, is_reversed)
         return as_positions(node, self.states) if found is None else found
 
     def _collected(self, node: Apply) -> list[Variable]:

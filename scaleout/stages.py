@@ -149,7 +149,9 @@ class _Cut:
             self.images.update(zip(node.outputs, made, strict=True))
         own, shown = set(self.nodes), set(graph.outputs)
         elsewhere = tuple(
-            v for v in self.images if v in shown or any(n is not None and n not in own for n, _ in graph.uses[v])
+            v
+            for v in self.images
+            if v in shown or any(n is not None and n not in own for n, _ in graph.uses.get(v, ()))
         )
         given = tuple(self.leaves)
         whole = FunctionGraph([self.leaves[k] for k in given], [self.images[v] for v in elsewhere])

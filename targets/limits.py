@@ -135,6 +135,8 @@ class Programs:
     """Steps of a driver that stand in one C function."""
     long_function: int = 100
     """Statements of a function whose registers are given out for the whole at once."""
+    inlined_nodes: int = 40
+    """Nodes of a composition that is copied to each of its places; larger ones are compiled once."""
 
 
 @record

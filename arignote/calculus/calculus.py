@@ -14,11 +14,12 @@ from .. import ops as T
 from ..control.scanned import require_unpacked
 from ..graph import Constant, Variable, leaves, toposort
 from ..ops.core.backward import pull_back
-from ..ops.core.checks import describe
+from ..ops.core.checks import describe, shown
 from ..ops.core.tensor import TensorVariable
 from ..ops.elementwise.records import scalar_constant
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import as_promised, conflict
+from ..tree import flat, in_form, is_tree, places, unflat
 from .differentiated import derived
 
 Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...], dict[Any, TensorVariable]]
@@ -56,12 +57,13 @@ def grad(
 ) -> Derivatives:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
 
-    `wrt` is a variable, or a list, tuple or dict of them (so is the result); they may be intermediate values of the
-    expression.  `consider_constant`: variables through which nothing is differentiated.  `known_grads`: cotangents of
-    intermediate values that are given instead of worked out; with `cost=None` they are all there is.  `disconnected`:
-    what happens to a variable that the cost is not computed from: ValueError ("raise") or zeros ("zero").  For a
-    complex variable z = a + ib the result is d cost/da + i d cost/db, so that `z - rate * grad` descends.  For bools
-    and integers, which cannot move by a little, it is zeros of the dtype of the cost.
+    `wrt` is a variable, or a tree of them (so is the result): lists, tuples, dicts, dataclasses, nested as you like,
+    None left out.  They may be intermediate values of the expression.  `consider_constant`: variables through which
+    nothing is differentiated.  `known_grads`: cotangents of intermediate values that are given instead of worked out;
+    with `cost=None` they are all there is.  `disconnected`: what happens to a variable that the cost is not computed
+    from: ValueError ("raise") or zeros ("zero").  For a complex variable z = a + ib the result is
+    d cost/da + i d cost/db, so that `z - rate * grad` descends.  For bools and integers, which cannot move by a
+    little, it is zeros of the dtype of the cost.
 
     Raises TypeError for a cost that is no real floating-point scalar, and NoGradient for an op on the way that has no
     derivative.  Source: reverse accumulation, see `ops/core/backward.py`.
@@ -224,12 +226,12 @@ def hessian(
 ) -> Any:
     """The second derivatives of the scalar `cost`: for one variable a tensor, of shape variable.shape twice.
 
-    For a list, tuple or dict of variables it is one of such: `hessian(cost, [x, y])[0][1]`, of shape (*x.shape,
+    For a tree of variables it is one of such: `hessian(cost, [x, y])[0][1]`, of shape (*x.shape,
     *y.shape), has the derivatives by x and then y.  Errors are those of `grad` and `jacobian`.
     """
     variables = _as_list(wrt, "wrt", "hessian")
     first = grad(cost, variables, disconnected=disconnected)
-    if not isinstance(wrt, (list, tuple, Mapping)):
+    if not is_tree(wrt):
         return jacobian(first[0], variables[0], disconnected="zero")
     return _like(wrt, [jacobian(g, wrt, disconnected="zero") for g in first])  # type: ignore[call-overload, arg-type]
 
@@ -243,21 +245,22 @@ def _require_choice(disconnected: str, what: str) -> None:
 
 
 def _as_list(given: Any, role: str, what: str) -> list[Variable]:
-    several = list(given.values()) if isinstance(given, Mapping) else given
-    several = list(several) if isinstance(several, (list, tuple)) else [several]
-    for v in several:
-        if not isinstance(v, Variable):
-            raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {v!r}")
-    return several
+    """Return the variables of a tree.  Raises TypeError, with its path, for another leaf."""
+    several: list[Any] = []
+    form = None if given is None else flat(given, several)
+    if given is not None and all(isinstance(v, Variable) for v in several):
+        return several
+    several = [given] if given is None else several
+    paths = zip(places(form, role), several, strict=True)
+    path, wrong = next(pair for pair in paths if not isinstance(pair[1], Variable))
+    where = "" if path == role else f" for {path}"
+    raise TypeError(f"{what}: {role} must be a variable, or a list, tuple or dict of them, got {wrong!r}{where}")
 
 
 def _like(given: Any, results: Sequence[Any]) -> Derivatives:
-    """Return the results in the form of `given`: one variable, a tuple, a list or a dict."""
-    if isinstance(given, Mapping):
-        return dict(zip(given, results, strict=True))
-    if isinstance(given, list):
-        return list(results)
-    return tuple(results) if isinstance(given, tuple) else results[0]
+    """Return the results in the form of the tree `given`."""
+    made: Derivatives = unflat(flat(given, []), iter(results))
+    return made
 
 
 def _with_zeros(
@@ -308,13 +311,17 @@ def _built_at(variable: Variable) -> str:
 
 def _matched(given: Any, like: Any, variables: Sequence[Variable], what: str) -> list[Variable]:
     """Return one variable for each of `variables`, of its rank and dtype.  Raises TypeError or ValueError otherwise."""
-    if isinstance(like, Mapping):
-        if not isinstance(given, Mapping) or set(given) != set(like):
-            raise ValueError(f"{what}: expected a dict with the keys {', '.join(map(repr, like))}, got {given!r}")
-        given = [given[key] for key in like]
-    several = list(given) if isinstance(like, (list, tuple, Mapping)) else [given]
-    if len(several) != len(variables):
-        raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")
+    if not is_tree(like):
+        return [_cotangent(given, variables[0], what)]
+    if isinstance(like, (list, tuple)) and not any(map(is_tree, like)):
+        several = list(given)
+        if len(several) != len(variables):
+            raise ValueError(f"{what}: expected {len(variables)} values, got {len(several)}")
+    else:
+        try:
+            several = in_form(given, flat(like, []), what)
+        except TypeError as error:
+            raise ValueError(f"{error}, got {shown(given)}") from None
     return [_cotangent(value, v, what) for value, v in zip(several, variables, strict=True)]
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from .. import ops as T
 from ..control.bodies import moved_inside
 from ..graph import TensorType, Variable, leaves
@@ -18,6 +20,7 @@ from ..ops.core.tracing import comparing
 from ..ops.random.draws import DrawState, state_after, states_of_examples
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import anchored, as_promised
+from ..tree import Form, is_tree, parts_of, place, places, symbolic_flat, unflat
 
 
 def vectorized(outputs: Sequence[Variable], replace: Mapping[Variable, Any]) -> list[Variable]:
@@ -39,7 +42,7 @@ def _promise(variable: Variable, value: Variable) -> tuple[Variable, TensorType,
     return value, many, f"vectorize: replace[{variable.name or variable.type}]"
 
 
-def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callable[..., Any]:
+def mapped(function: Callable[..., Any], in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     """`function`, of variables, over one axis of each argument; see `ag.vmap`."""
 
     @wraps(function)
@@ -49,27 +52,56 @@ def mapped(function: Callable[..., Any], in_axes: Any, out_axes: int) -> Callabl
         axes = list(in_axes) if isinstance(in_axes, (list, tuple)) else [in_axes] * len(arguments)
         if len(axes) != len(arguments):
             raise ValueError(f"vmap: in_axes gives {len(axes)} axes for {len(arguments)} arguments")
-        one: list[Variable] = []
+        one: list[Any] = []
         many: dict[Variable, Variable] = {}
         for k, (argument, axis) in enumerate(zip(arguments, axes, strict=True)):
-            variable = _tensor(f"argument {k}", argument)
-            one.append(variable)
-            if axis is not None:
-                front = _in_front(variable, axis, f"vmap: argument {k}")
-                one[-1] = T.tensor(dtype=front.dtype, shape=front.type.shape[1:])
-                many[one[-1]] = front
+            found: list[Any] = []
+            form = symbolic_flat(argument, found)
+            named = zip(places(form, f"argument {k}"), found, _axes_of(axis, form, f"in_axes[{k}]"), strict=True)
+            one.append(unflat(form, iter([_one_of(path, leaf, a, many) for path, leaf, a in named])))
         if not many:
             raise ValueError("vmap: in_axes is None for every argument; expected an axis for one at least")
         _require_one_length(list(many.values()), "vmap")
         with comparing() as trace, marking() as marks:
             trace.inside([(v, front, 1) for v, front in many.items()])
-            found = function(*one)
-        several = isinstance(found, (tuple, list))
-        wanted = [_tensor(f"result {k}", o) for k, o in enumerate(_flat(found))]
-        results = [_moved_to(o, out_axes) for o in _with_own_draws(wanted, many, marks)]
-        return type(found)(results) if several else results[0]
+            made = function(*one)
+        given: list[Any] = []
+        form = symbolic_flat(made, given)
+        if made is None or not given:
+            given, form = [made], None
+        paths = places(form, "result") if form is not None else ["result 0"]
+        places_of = _axes_of(out_axes, form, "out_axes")
+        wanted = [_tensor(path, o) for path, o in zip(paths, given, strict=True)]
+        results = zip(_with_own_draws(wanted, many, marks), places_of, strict=True)
+        return unflat(form, iter([_moved_to(o, axis) for o, axis in results]))
 
     return over_examples
+
+
+def _one_of(path: str, leaf: Any, axis: int | None, many: dict[Variable, Variable]) -> Any:
+    """Return the variable of one example of a leaf; `many` maps it to the leaf, its axis in front."""
+    variable = _tensor(path, leaf)
+    if axis is None:
+        return variable
+    front = _in_front(variable, axis, f"vmap: {path}")
+    one = T.tensor(dtype=front.dtype, shape=front.type.shape[1:])
+    many[one] = front
+    return one
+
+
+def _axes_of(axes: Any, form: Form, what: str) -> list[Any]:
+    """Return the axis of each leaf of a form; `axes` is one for all, or a tree that begins as the form does.
+
+    Raises TypeError for an axis that is no integer, ValueError, with the path, for a tree that differs.
+    """
+    if axes is None or (isinstance(axes, (int, np.integer)) and not isinstance(axes, bool)):
+        return [axes] * len(places(form, ""))
+    if not is_tree(axes):
+        raise TypeError(f"vmap: {what} is {shown(axes)}; expected an axis, None, or a list of them")
+    parts = parts_of(axes, form)
+    if parts is None:
+        raise ValueError(f"vmap: {what} is {shown(axes)}, which has not the structure of its values")
+    return [axis for key, given, part in parts for axis in _axes_of(given, part, place(what, form, key))]
 
 
 def _with_own_draws(
@@ -122,10 +154,6 @@ def _tensor(what: str, value: Any) -> Any:
         return as_tensor(value)
     except (TypeError, ValueError):
         raise TypeError(f"vmap: {what} is {shown(value)}; expected a variable, a number or an array") from None
-
-
-def _flat(found: Any) -> Sequence[Any]:
-    return found if isinstance(found, (tuple, list)) else [found]
 
 
 def _in_front(variable: Variable, axis: int, what: str) -> Any:

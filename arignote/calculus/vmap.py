@@ -10,6 +10,7 @@ import numpy as np
 from .. import later
 from ..graph import Variable
 from ..ops.core.checks import shown
+from ..tree import leaves
 
 
 def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable, Any]) -> Any:
@@ -38,17 +39,18 @@ def vectorize(outputs: Variable | Sequence[Variable], replace: Mapping[Variable,
     return tuple(found) if isinstance(outputs, tuple) else found
 
 
-def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> Callable[..., Any]:
+def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Return `function`, which builds an expression, applied to every part along an axis.
 
         vmap(lambda row, w: T.dot(row, w), in_axes=(0, None))(matrix, weights)
 
     Args:
         in_axes: the axis of the examples in each argument, or None for an argument that is the same for all; one value
-            for all arguments, or a sequence.
-        out_axes: where the axis of the examples stands in the results.
+            for all arguments, or a sequence.  For an argument that is a tree it is one value, or a tree of them:
+            `in_axes=({"x": 0, "mask": None}, 0)`.
+        out_axes: where the axis of the examples stands in the results; one value, or a tree of them.
 
-    The function is called once, with variables that lack the axis, and returns a variable or a list or tuple of them.
+    The function is called once, with variables that lack the axis, and returns a variable or a tree of them.
 
     Each example has random draws of its own: example e draws with the key `threefry(key, 2**64 - 1 - e)`, also in loops
     and branches.  Draws by `rng.shared`, and those made outside of the function, are the same for all examples.
@@ -57,9 +59,10 @@ def vmap(function: Callable[..., Any], in_axes: Any = 0, out_axes: int = 0) -> C
     """
     if not callable(function):
         raise TypeError(f"vmap: expected a function of variables, got {function!r}")
-    for axis in in_axes if isinstance(in_axes, (list, tuple)) else (in_axes,):
-        if axis is not None and (isinstance(axis, bool) or not isinstance(axis, (int, np.integer))):
+    for axis in leaves(in_axes):
+        if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
             raise TypeError(f"vmap: in_axes is {shown(in_axes)}; expected an axis, None, or a list of them")
-    if isinstance(out_axes, bool) or not isinstance(out_axes, (int, np.integer)):
-        raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
+    for axis in leaves(out_axes) or [None]:
+        if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"vmap: out_axes is {shown(out_axes)}; expected an axis, an int")
     return later.vectorizing.mapped(function, in_axes, out_axes)

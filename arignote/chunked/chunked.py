@@ -131,7 +131,7 @@ class OnDask:
         The call reads copies of its arguments and of the shared variables, so later changes do not reach its blocks.
         """
         source = self.source
-        given = list(source._plain.bound(args, kwargs) if kwargs else args)
+        given = list(source._plain.values(args, kwargs))
         if len(given) != len(source.inputs):
             raise TypeError(f"on_dask: {source.name} takes {len(source.inputs)} arguments, got {len(given)}")
         arguments = [_fitting(p, value) for p, value in zip(self._parameters, given, strict=False)]

@@ -8,13 +8,17 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from ..cbackend.build.reproduce import reproduce
 from ..cbackend.build.toolchain import Toolchain
 from ..cbackend.cache.entry import Kind
 from ..cbackend.cache.store import Cache, CacheWarning
 from ..cbackend.cache.upkeep import EntryInfo, Trimmed, clear, entries, forget, trim, verify
+from ..cbackend.calls.recall import made_for
 from ..options import process_options
+from ..record.quoting import one_line
 from ..record.spelling import counted
 
 ACTIONS = {
@@ -59,21 +63,43 @@ def size(cache: Cache) -> str:
 def listing(cache: Cache) -> str:
     """Return one line per entry, the most recently used first; beside each library lies its C with the suffix `.c`."""
     listed = list(reversed(entries(cache)))
-    lines = [_line(entry, read=k < _MOST_READ) for k, entry in enumerate(listed)]
-    return "\n".join([f"{'used':<17}{'size':>10}  {'entry':<16}  what it computes", *lines, size(cache)])
+    names = _names(listed[:_MOST_READ])
+    lines = [_line(entry, names.get(entry.path.stem, ()), read=k < _MOST_READ) for k, entry in enumerate(listed)]
+    head = f"{'used':<17}{'size':>10}  {'entry':<16}  {'functions':<{_NAMES}}  what it computes"
+    return "\n".join([head, *lines, size(cache)])
 
 
 _MOST_READ = 200
-"""Libraries whose C is looked into."""
+"""Entries that are looked into."""
+_LONGEST_HEAD = 1 << 20
+"""Bytes of a record that are read for its name."""
+_NAMES = 20
+"""Width of the column of names."""
 _LONGEST = 60
 _KERNEL = re.compile(r"^/\* (y0 = .*?) ?\*/", re.M)
 _STEP = re.compile(r"^    /\* \d+: \w+(?:, \w+)* = (\w+)\(", re.M)
 
 
-def _line(entry: EntryInfo, read: bool) -> str:
+def _names(listed: Sequence[EntryInfo]) -> Mapping[str, Sequence[str]]:
+    """Return the names of functions by the keys of their records and libraries, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for entry in listed:
+        if entry.kind is Kind.RECORD:
+            with suppress(OSError), entry.path.open("rb") as file:
+                name, library = made_for(file.readline(_LONGEST_HEAD))
+                if name:
+                    found.setdefault(entry.path.stem, {})[name] = None
+                    found.setdefault(library, {})[name] = None
+    return {key: list(names) for key, names in found.items()}
+
+
+def _line(entry: EntryInfo, names: Sequence[str], read: bool) -> str:
     used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
     what = _content(entry) if read and entry.kind is Kind.LIBRARY else entry.kind.name.lower()
-    return f"{used:<17}{_bytes(entry.size):>10}  {entry.path.stem[:8]}..{entry.path.suffix:<6}  {what}".rstrip()
+    called = ", ".join(one_line(name) for name in names)
+    called = called if len(called) <= _NAMES else called[: _NAMES - 3] + "..."
+    key = f"{entry.path.stem[:8]}..{entry.path.suffix:<6}"
+    return f"{used:<17}{_bytes(entry.size):>10}  {key}  {called:<{_NAMES}}  {what}".rstrip()
 
 
 def _content(entry: EntryInfo) -> str:

@@ -11,6 +11,7 @@ from ..graph.provenance import SourceLine, marking
 from ..ops.core.checks import describe, shown
 from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import as_tensor
+from ..tree import Form, difference
 
 _TAKES_ANY = 0x04
 """Flag in the code of a function with *arguments."""
@@ -80,30 +81,43 @@ def as_condition(value: Any, what: str) -> Any:
     return found if found.dtype == "bool" else T.ne(found, 0)
 
 
-def returned(found: Any) -> tuple[list[Any], dict[SharedVariable, Any], list[Any]]:
+def returned(found: Any, forms: Sequence[Form] = ()) -> tuple[list[Any], dict[SharedVariable, Any], list[Any]]:
     """Return the outputs, the updates, and the end condition (in a list, perhaps empty) among the results of a step.
 
     Theano's forms: an output or a list of them, updates (a dict or a list of pairs), and both in either order, then
-    perhaps `until`.
+    perhaps `until`.  An output may be a tree; `forms`: those of the outputs, None for one that is no tree.
     """
+    if _is_one(found, forms) and not _are_updates(found):
+        return [found], {}, []
     several = isinstance(found, (list, tuple)) and not _are_updates(found)
-    mixed = several and any(isinstance(p, (until, Mapping)) or _are_updates(p) for p in found)
+    mixed = several and any(isinstance(p, until) or _are_updates(p) for p in found)
     parts = list(found) if several and (mixed or isinstance(found, tuple)) else [found]
     stop = [parts.pop().condition] if parts and isinstance(parts[-1], until) else []
-    at = next((k for k in (-1, 0) if parts and (isinstance(parts[k], Mapping) or _are_updates(parts[k]))), None)
+    at = next((k for k in (-1, 0) if parts and _are_updates(parts[k])), None)
     new = {} if at is None else _as_updates(parts.pop(at))
     if len(parts) == 2 and isinstance(parts[1], (list, tuple)) and not parts[1]:
         parts.pop()  # no updates
-    if len(parts) == 1 and isinstance(parts[0], (list, tuple)):
+    if len(parts) == 1 and isinstance(parts[0], (list, tuple)) and not _is_one(parts[0], forms):
         parts = list(parts[0])
     for part in parts:
-        if part is None or isinstance(part, (until, Mapping)):
+        if part is None or isinstance(part, until) or (isinstance(part, Mapping) and _are_updates(part)):
             raise TypeError(f"scan: fn returns outputs, then updates, then until(condition); got {shown(found)}")
-    return [as_tensor(o) for o in parts], new, stop
+    return parts, new, stop
+
+
+def _is_one(part: Any, forms: Sequence[Form]) -> bool:
+    """Whether a list or tuple is one output, a tree, and no list of outputs."""
+    if not isinstance(part, (list, tuple)):
+        return False
+    if len(forms) == 1 and forms[0] is not None:
+        return not difference(part, forms[0], "")
+    return hasattr(part, "_fields") and len(forms) != len(part)
 
 
 def _are_updates(part: Any) -> bool:
-    """Whether `part` is a list of pairs that begin with a variable; an output is no pair."""
+    """Whether `part` is a dict by variables, or a list of pairs that begin with one; an output is neither."""
+    if isinstance(part, Mapping):
+        return all(isinstance(v, Variable) for v in part)
     return isinstance(part, (list, tuple)) and bool(part) and all(
         isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], Variable) for pair in part
     )  # fmt: skip

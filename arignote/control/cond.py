@@ -13,7 +13,7 @@ from ..ops.core.checks import describe, shown
 from ..ops.core.promotion import result_type, weak_type
 from ..ops.core.tensor import TensorVariable, as_tensor
 from ..ops.core.tracing import comparing
-from ..tracing.nested import flatten, in_form, unflatten
+from ..tree import flat, in_form, places, unflat
 
 
 def cond(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -24,7 +24,7 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
     Args:
         condition: a scalar; numbers other than 0 hold.
         then, otherwise: functions without arguments, which use whatever variables they like, or values.  Both give a
-            variable, or lists, tuples or dicts of the same form.
+            variable, or trees of the same structure: lists, tuples, dicts, dataclasses.
 
     A branch given as a function is evaluated only if it is taken, in all modes, and so are its derivatives: an error or
     a NaN of the other branch does no harm.  Of a branch given as a value, compiled functions compute the part that
@@ -39,14 +39,15 @@ def cond(condition: Any, then: Any, otherwise: Any) -> Any:
     test = test if test.dtype == "bool" else T.ne(test, 0)
     one, other = _Branch(then), _Branch(otherwise)
     try:
-        other.values = in_form(other.given, one.form)
-    except (TypeError, KeyError):
+        other.values = in_form(other.given, one.form, "otherwise", anything=other.form is None)
+    except TypeError as error:
         given = f"{shown(one.given)} and {shown(other.given)}"
-        raise TypeError(f"cond: the branches give values of different forms, {given}") from None
-    values = [_alike(k, a, b) for k, (a, b) in enumerate(zip(one.values, other.values, strict=True))]
+        raise TypeError(f"cond: the branches give values of different forms, {given}: {error}") from None
+    paths = places(one.form, "value" if type(one.form) is tuple else "value 0")
+    values = [_alike(*each) for each in zip(paths, one.values, other.values, strict=True)]
     outside: dict[Variable, Variable] = {}
     inner = [branch.inner([pair[n] for pair in values], outside) for n, branch in enumerate((one, other))]
-    return unflatten(one.form, iter(chosen(test, list(outside.values()), list(outside), *inner)))
+    return unflat(one.form, iter(chosen(test, list(outside.values()), list(outside), *inner)))
 
 
 class _Branch:
@@ -59,7 +60,9 @@ class _Branch:
                 given = given()
         self.given = given
         self.values: list[Any] = []
-        self.form = flatten(given, self.values)
+        if given is None:
+            self.values.append(given)  # an error, which `_alike` raises
+        self.form = None if given is None else flat(given, self.values)
 
     def inner(self, values: Sequence[Variable], outside: dict[Variable, Variable]) -> list[Variable]:
         """Return the values over leaves; `outside` maps each leaf to the variable it replaces."""
@@ -83,16 +86,16 @@ class _Branch:
         return foreign
 
 
-def _alike(k: int, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two values as variables of one dtype and rank."""
+def _alike(path: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """Return two values as variables of one dtype and rank; `path`: what messages call them."""
     for branch, v in (("then", a), ("otherwise", b)):
         try:
             as_tensor(v)
         except (TypeError, ValueError):
-            raise TypeError(f"cond: value {k} of {branch} is {shown(v)}; expected a variable or numbers") from None
+            raise TypeError(f"cond: {path} of {branch} is {shown(v)}; expected a variable or numbers") from None
     kinds = [weak_type(v) or as_tensor(v).dtype for v in (a, b)]
     dtype = result_type(kinds)
     found = [T.cast(v, dtype) if v.dtype != dtype else v for v in (as_tensor(a), as_tensor(b))]
     if found[0].ndim != found[1].ndim:
-        raise TypeError(f"cond: value {k} is {describe(found[0])} or {describe(found[1])}; expected one rank")
+        raise TypeError(f"cond: {path} is {describe(found[0])} or {describe(found[1])}; expected one rank")
     return found[0], found[1]

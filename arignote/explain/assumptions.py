@@ -45,5 +45,5 @@ def remarks_on_broken(f: Function) -> list[Remark]:
     if not broken:
         return []
     what = f"{', '.join(assumed(f.graph))}; {counted(broken, 'call')} had other lengths"
-    reason = "lengths that meet are taken as equal; such a call runs a second function, after the first has found it out"
+    reason = "lengths that meet are taken as equal; such a call runs a second function when the first has found it out"
     return [Remark("assumed", what, reason, 'mode="fast_run -assume_equal"')]

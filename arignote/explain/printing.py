@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TextIO
 
+from ..database import optdb
 from ..function.compiled import Function
 from ..graph import FunctionGraph, Variable, toposort
 from ..graph.text import constant_label, op_text, subgraphs
@@ -180,11 +182,24 @@ def shown_form(
     return shown[: len(outputs)], kept
 
 
+@lru_cache(maxsize=1)
+def _form(
+    variable: Any, wishes: tuple[tuple[Variable, str], ...], names: tuple[str | None, ...], query: object
+) -> tuple[list[Variable], dict[Variable, str]]:
+    """The form of an expression; a cell asks for it as text, LaTeX and HTML.
+
+    `names`: of the parts, and `query`: the optimizer that simplifies; a change of either makes another form.
+    """
+    return shown_form([variable], dict(wishes))
+
+
 def _prepared(variable: TensorVariable) -> tuple[list[Variable], dict[Variable, str]]:
     """The form of an expression in a notebook, with the names of the user's own variables."""
     main = sys.modules.get("__main__")
     names = {name: v for name, v in dict(vars(main)).items() if isinstance(v, Variable)} if main else {}
-    return shown_form([variable], wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")}))
+    wishes = wishes_of([variable], {n: v for n, v in names.items() if not n.startswith("_")})
+    own = tuple(o.name for node in toposort([variable]) for o in node.outputs)
+    return _form(variable, tuple(wishes.items()), own, optdb.query(simplifying.QUERY))  # type: ignore[arg-type]  # identity hashes it
 
 
 TensorVariable._shown_form = _prepared  # type: ignore[assignment]

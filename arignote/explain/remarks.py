@@ -46,7 +46,8 @@ from .replay import word
 SHOWN = 40
 """Most remarks that `str` shows."""
 KINDS = (
-    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps", "assumed",
+    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps",
+    "assumed",
 )  # fmt: skip
 SMALL_STEP = 64
 """Numbers of a step up to which a loop has small steps; the work around a step takes as long as some 100 additions."""
@@ -367,7 +368,8 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
         reduced = _reduced(node.op)
         result = next((o for o in node.outputs if o.ndim and o.index not in reduced), None)
         alike = [i for i in node.inputs if result is not None and i.type == result.type and not isinstance(i, Constant)]
-        own = [i for i in map(_as_given, alike) if i not in graph.inputs or graph.inputs.index(i) in dict(graph.updates)]
+        given = [_as_given(i) for i in alike]
+        own = [i for i in given if i not in graph.inputs or graph.inputs.index(i) in dict(graph.updates)]
         if own and "add_destroy_handler" not in ran:
             yield texts.remark("not in place", node, "the mode leaves it out", 'mode.including("inplace")')
         elif own:

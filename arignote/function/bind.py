@@ -9,6 +9,7 @@ import numpy as np
 
 from ..cbackend.calls.binding import Binding
 from ..explain.tracebacks import tell
+from ..tree import in_form
 from .signature import Signature
 
 
@@ -77,11 +78,7 @@ def bound(name: str, signature: Signature, executable: Any, arguments: Sequence[
 
 def shaped(signature: Signature, results: list[Any]) -> Any:
     """Results in the form that the function returns."""
-    if signature.form == "one":
-        return results[0]
-    if signature.form == "list":
-        return results
-    return dict(zip(signature.keys, results, strict=True)) if signature.form == "dict" else None
+    return results if signature.form == "list" else signature.formed(results)
 
 
 def as_list(name: str, signature: Signature, out: Any) -> list[Any]:
@@ -93,4 +90,6 @@ def as_list(name: str, signature: Signature, out: Any) -> list[Any]:
         return list(out)
     if signature.form == "dict" and isinstance(out, Mapping) and set(out) == set(signature.keys):
         return [out[key] for key in signature.keys]
+    if signature.form == "tree":
+        return in_form(out, signature.result, f"{name}: out")
     raise TypeError(f"{name}: out is {type(out).__name__}; expected {expected.get(signature.form, 'nothing')}, or None")

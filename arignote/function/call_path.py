@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .signature import Signature
@@ -16,21 +16,27 @@ class CallPath:
     run: Any
     signature: Signature
 
-    __slots__ = ("form", "name", "run", "signature")
+    downcast: bool | None
 
-    def __init__(self, run: Any, signature: Signature, name: str) -> None:
+    __slots__ = ("downcast", "form", "name", "run", "signature")
+
+    def __init__(self, run: Any, signature: Signature, name: str, downcast: bool | None = None) -> None:
         self.run, self.signature, self.name, self.form = run, signature, name, signature.form
+        self.downcast = downcast
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        results = self.run(*self.bound(args, kwargs)) if kwargs else self.run(*args)
+        results = self.run(*self.values(args, kwargs)) if kwargs else self.run(*args)
         form = self.form
         if form == "one":
             return results[0]
         return results if form == "list" else self.signature.formed(results)
 
-    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Sequence[Any]:
+        """Return the values of the inputs for a call with these arguments."""
+        return self.matched(tuple(args), kwargs, self.signature.names) if kwargs else args
+
+    def matched(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: Sequence[str | None]) -> list[Any]:
         """Positional arguments for a call with keywords.  Raises TypeError as a Python function would."""
-        names = self.signature.names
         values: dict[int, Any] = dict(enumerate(args))
         for key, value in kwargs.items():
             if key not in names:

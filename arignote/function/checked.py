@@ -23,15 +23,15 @@ class CheckedFunction(Function):
 
     def bind(self, *args: Any, out: Any = None, **kwargs: Any) -> Bound:
         """Call the function, and compare its results with NumPy's."""
-        values = self._plain.bound(args, kwargs) if kwargs else args
+        values = self._plain.values(args, kwargs)
         return later.bind.bound(self.name, self.compilation.signature, _Compared(self), values, out)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        values = self._plain.bound(args, kwargs) if kwargs else list(args)
+        values = list(self._plain.values(args, kwargs))
         if any(map(is_dask, values)):
-            return super().__call__(*values)  # the functions of its blocks are compared
+            return super().__call__(*args, **kwargs)  # the functions of its blocks are compared
         before = [np.array(s.container.value) for s in self.shared]
-        result = super().__call__(*values)
+        result = super().__call__(*args, **kwargs)
         arrays = [np.asarray(v, dtype=i.dtype) for v, i in zip(values, self.inputs, strict=True)]
         with warnings.catch_warnings(), unwatched():
             warnings.simplefilter("ignore")
@@ -49,22 +49,19 @@ class CheckedFunction(Function):
 
     def _as_list(self, result: Any) -> list[Any]:
         """Return the values in the result of a call, whatever its form."""
-        form = self.compilation.signature.form
-        if form in ("one", "none"):
-            return [result] if form == "one" else []
-        return list(result.values() if form == "dict" else result)
+        return self.compilation.signature.unformed(result)
 
 
 class GuardedFunction(CheckedFunction):
     """A function that raises FloatingPointError at the first node that makes a NaN or an infinity (mode NAN)."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        values = self._plain.bound(args, kwargs) if kwargs else list(args)
+        values = self._plain.values(args, kwargs)
         if not any(map(is_dask, values)):
             first = later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(values)).first
             if first is not None:
                 raise FloatingPointError(f"{self.name}: {first}")
-        return Function.__call__(self, *values)
+        return Function.__call__(self, *args, **kwargs)
 
 
 class _Compared:
@@ -78,7 +75,7 @@ class _Compared:
         containers = function.compilation.signature.containers
 
         def call(*arrays: np.ndarray) -> list[np.ndarray]:
-            return function._as_list(function(*arrays))
+            return function._as_list(function(*function.compilation.signature.as_arguments(arrays)))
 
         return bind_plain(function.name, graph, containers, call, arguments, out)
 

@@ -58,7 +58,7 @@ _installing = fork_safe_lock()
 class Function:
     """Compiled function of arrays.  Call it with the inputs by position or by the names of their variables.
 
-    It returns one array, a list, a dict or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
+    It returns one array, a list, a tree or None, as `outputs` was given to `ag.function`.  With Dask arrays it runs
     block by block and returns Dask arrays, as `ag.on_dask` does.
     """
 
@@ -82,7 +82,9 @@ class Function:
         """Use this executable for all later calls."""
         with _installing:
             self._run = executable
-            self._plain = CallPath(executable, self.compilation.signature, self.name)
+            how = self.compilation
+            kind = later.tree_path.TreePath if how.signature.has_trees else CallPath
+            self._plain = kind(executable, how.signature, self.name, how.downcast)
             self._path: Callable[..., Any] = self._plain
             self._until_native = NATIVE_AFTER
 
@@ -124,7 +126,7 @@ class Function:
         Raises:
             TypeError, ValueError: naming the argument that does not fit.
         """
-        values = self._plain.bound(args, kwargs) if kwargs else args
+        values = self._plain.values(args, kwargs)
         return later.bind.bound(self.name, self.compilation.signature, self._at_best, values, out)
 
     # --- tiers
@@ -302,7 +304,7 @@ class Function:
 
         NumPy evaluates the graph as it was built; shared variables keep their values.
         """
-        return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.bound(args, kwargs)))
+        return later.debug.debugged(self.name, self.unoptimized_graph, self.arrays(self._plain.values(args, kwargs)))
 
     def arrays(self, arguments: Sequence[Any]) -> list[np.ndarray]:
         """Return the arrays of a call with these arguments: the inputs, then the values of shared variables.
@@ -359,6 +361,24 @@ class Function:
     def executable(self) -> Any:
         """What runs the calls."""
         return self._run
+
+    def low_level(self, kind: str) -> Any:
+        """Return this function as a `scipy.LowLevelCallable`, which SciPy's C loops call without Python.
+
+            scipy.integrate.quad(f.low_level("quad"), 0, 1)
+
+        A call that fails gives NaN to quad, and ends the other functions with an error.
+
+        Args:
+            kind: the function of SciPy that calls it: "quad" (float64 scalars, or a vector; a scalar as the result),
+                "generic_filter" (a float64 vector; a scalar), "generic_filter1d" (a float64 vector; a vector of the
+                length that SciPy expects), "geometric_transform" (an int64 vector; a float64 vector).
+
+        Raises:
+            ValueError: an unknown kind, or a function that calls Python: one of NumPy, or with shared variables.
+            TypeError: the function takes or gives other types than this kind.
+        """
+        return later.low_level.callable_of(self, kind)
 
     @property
     def program(self) -> Any:

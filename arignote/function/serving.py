@@ -384,7 +384,7 @@ class Batched:
 
     def _values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray, ...]:
         """Return arguments as arrays that no other code writes.  Raises TypeError or ValueError as a call would."""
-        given = self.source._plain.bound(args, kwargs) if kwargs else args
+        given = self.source._plain.values(args, kwargs)
         inputs = self.source.inputs
         if len(given) != len(inputs):
             self.source(*given)  # raises

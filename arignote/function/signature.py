@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,9 @@ from ..ops.core.shared import SharedVariable
 from ..ops.core.tensor import as_tensor, constant
 from ..ops.shapes.specify import anchored, as_promised, conflict
 from ..record import record
-from ..record.frames import warn
+from ..record.frames import users_frame, warn
+from ..tree import Form, flat, has_variable, in_form, is_record, is_tree, places, symbolic_flat, unflat
+from ..tree import leaves as leaves_of
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
 
@@ -26,7 +29,8 @@ class Signature:
     """A closed graph, and the mapping of calls to its inputs.
 
     The graph's inputs are the user's, then the shared variables; its outputs are the user's, then the new values of
-    updated shared variables.  `form` says how results are handed back: `"one"`, `"list"`, `"dict"` or `"none"`.
+    updated shared variables.  `form` says how results are handed back: `"one"`, `"list"`, `"dict"`, `"tree"` or
+    `"none"`.
     """
 
     graph: FunctionGraph
@@ -36,6 +40,14 @@ class Signature:
     form: str
     keys: tuple[str, ...] = ()
     """The keys of the results where `form` is "dict"."""
+    result: Form = None
+    """The form of the result where `form` is "tree"."""
+    arguments: tuple[Form, ...] = ()
+    """The form of each argument of a call if one of them is a tree; the inputs are their leaves."""
+    argument_names: tuple[str | None, ...] = ()
+    """The names of these arguments, for keywords; None for a tree."""
+    argument_words: tuple[str, ...] = ()
+    """Their names in messages: that of the variable that holds the tree, or "argument 0"."""
 
     @property
     def n_inputs(self) -> int:
@@ -50,13 +62,39 @@ class Signature:
         """Return the results of a call, without those of updates, in the form in which the function returns them."""
         if self.form == "dict":
             return dict(zip(self.keys, results, strict=True))
+        if self.form == "tree":
+            return unflat(self.result, iter(results))
         return results[0] if self.form == "one" else list(results) if self.form == "list" else None
+
+
+    def unformed(self, result: Any) -> list[Any]:
+        """Return the values in the result of a call, the inverse of `formed`."""
+        if self.form == "tree":
+            return in_form(result, self.result)
+        if self.form in ("one", "none"):
+            return [result] if self.form == "one" else []
+        return list(result.values() if self.form == "dict" else result)
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether an argument or the result is a tree."""
+        return bool(self.arguments) or self.form == "tree"
+
+    @property
+    def outputs(self) -> Sequence[Variable]:
+        """The results of a call, without those of updates."""
+        return self.graph.outputs[: len(self.graph.outputs) - len(self.graph.updates)]
+
+    def as_arguments(self, values: Sequence[Any]) -> list[Any]:
+        """Return the arguments of a call that gives the inputs these values."""
+        leaves = iter(values)
+        return [unflat(form, leaves) for form in self.arguments] if self.arguments else list(values)
 
 
 def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_unused_input: str) -> Signature:
     """The signature of `function`'s arguments.  Raises TypeError or ValueError that names the argument at fault."""
-    variables = _inputs(inputs)
-    form, keys, results = _outputs(outputs)
+    variables, arguments, words = _inputs(inputs)
+    form, keys, result, results = _outputs(outputs)
     new_values = _updates(updates)
     results = [*results, *new_values.values()]
     replaced = _givens(givens)
@@ -77,44 +115,91 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     place = {s: k for k, s in enumerate(shared, len(variables))}
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
     graph = FunctionGraph([*variables, *shared], results, positions)
-    return Signature(graph, tuple(v.name for v in variables), tuple(shared), form, keys)
+    names = tuple(v.name for v in variables)
+    counts = [len(places(a, "")) for a in arguments]
+    firsts = [sum(counts[:k]) for k in range(len(counts))]
+    keywords = tuple(names[first] if a is None else None for first, a in zip(firsts, arguments, strict=True))
+    return Signature(graph, names, tuple(shared), form, keys, result, arguments, keywords, words)
 
 
-def _inputs(inputs: Any) -> list[Variable]:
-    if isinstance(inputs, Variable):
+def _inputs(inputs: Any) -> tuple[list[Variable], tuple[Form, ...], tuple[str, ...]]:
+    """Return the variables, and the forms and the words of arguments if one is a tree."""
+    if isinstance(inputs, (Variable, Mapping)) or is_record(inputs):
         inputs = [inputs]
     if not isinstance(inputs, Sequence) or isinstance(inputs, str):
         raise TypeError(f"function: inputs is {_kind(inputs)}; expected a list of variables")
-    for position, i in enumerate(inputs):
+    forms: list[Form] = []
+    found: list[Any] = []
+    words: list[str] = []
+    if any(is_tree(i) and i is not None for i in inputs):
+        words = _words(inputs)
+        forms = [None if i is None else flat(i, []) for i in inputs]
+        paths = [path for form, word in zip(forms, words, strict=True) for path in places(form, word)]
+        inputs = [leaf for i in inputs for leaf in ([i] if i is None else leaves_of(i))]
+    else:
+        paths = [f"input {n}" for n in range(len(inputs))]
+    found = _checked_inputs(inputs, paths)
+    return found, tuple(forms), tuple(words)
+
+
+def _words(inputs: Sequence[Any]) -> list[str]:
+    """Return names of arguments for messages: those of variables, and those of trees in the user's frame."""
+    frame = users_frame(sys._getframe(1))
+    known = {} if frame is None else {id(v): k for k, v in [*frame.f_globals.items(), *frame.f_locals.items()]}
+    return [
+        known.get(id(i), f"argument {n}") if is_tree(i) else getattr(i, "name", None) or f"argument {n}"
+        for n, i in enumerate(inputs)
+    ]
+
+
+def _checked_inputs(inputs: Sequence[Any], paths: Sequence[str]) -> list[Variable]:
+    """Return the inputs.  Raises TypeError or ValueError, with the path, for one that is no free variable."""
+    given: set[int] = set()
+    for path, i in zip(paths, inputs, strict=True):
         if not isinstance(i, Variable):
-            raise TypeError(f"function: input {position} is {_kind(i)}; expected a variable such as T.vector('x')")
+            raise TypeError(f"function: {path} is {_kind(i)}; expected a variable such as T.vector('x')")
         if isinstance(i, Constant):
             raise TypeError(
-                f"function: input {position} is a constant ({i.data}); expected a variable such as T.vector('x')"
+                f"function: {path} is a constant ({i.data}); expected a variable such as T.vector('x')"
             )
         if isinstance(i, SharedVariable):
             raise TypeError(
-                f"function: input {position} ({i.name or i.type}) is shared; its value is read from the shared "
+                f"function: {path} ({i.name or i.type}) is shared; its value is read from the shared "
                 "variable at each call: leave it out of inputs, or give another variable in its place by givens"
             )
-        if any(i is other for other in inputs[:position]):
-            raise ValueError(f"function: input {position} ({i.name or i.type}) is given twice")
+        if id(i) in given:
+            raise ValueError(f"function: {path} ({i.name or i.type}) is given twice")
+        given.add(id(i))
     return list(inputs)
 
 
-def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], list[Variable]]:
+def _outputs(outputs: Any) -> tuple[str, tuple[str, ...], Form, list[Variable]]:
+    """Return how results are handed back, the keys of a dict, the form of a tree, and the results."""
     require_unpacked(outputs, "the outputs of function")
     if outputs is None:
-        return "none", (), []
+        return "none", (), None, []
+    if _is_nested(outputs):
+        found: list[Any] = []
+        form = symbolic_flat(outputs, found)
+        paths = places(form, "outputs")
+        return "tree", (), form, [_output(v, path) for v, path in zip(found, paths, strict=True)]
     if isinstance(outputs, Mapping):
         keys = list(map(str, outputs))
         for position, key in enumerate(keys):
             if key in keys[:position]:
                 raise ValueError(f"function: two keys of outputs have the text {key!r}; expected distinct texts")
-        return "dict", tuple(map(str, outputs)), [_output(v, repr(k)) for k, v in outputs.items()]
+        return "dict", tuple(map(str, outputs)), None, [_output(v, f"output {k!r}") for k, v in outputs.items()]
     if isinstance(outputs, (list, tuple)):
-        return "list", (), [_output(v, str(n)) for n, v in enumerate(outputs)]
-    return "one", (), [_output(outputs, "0")]
+        return "list", (), None, [_output(v, f"output {n}") for n, v in enumerate(outputs)]
+    return "one", (), None, [_output(outputs, "output 0")]
+
+
+def _is_nested(outputs: Any) -> bool:
+    """Whether outputs are a tree besides a plain list, tuple or dict of variables."""
+    if type(outputs) not in (list, tuple) and not isinstance(outputs, Mapping):
+        return is_tree(outputs)
+    parts = outputs.values() if isinstance(outputs, Mapping) else outputs
+    return any(is_tree(v) and (not isinstance(v, (list, tuple)) or has_variable(v)) for v in parts)
 
 
 def _output(value: Any, which: str) -> Variable:
@@ -123,7 +208,7 @@ def _output(value: Any, which: str) -> Variable:
     try:
         return as_tensor(value)
     except (TypeError, ValueError):
-        raise TypeError(f"function: output {which} is {_kind(value)}; expected a variable") from None
+        raise TypeError(f"function: {which} is {_kind(value)}; expected a variable") from None
 
 
 def _pairs(pairs: Pairs, what: str) -> list[tuple[Any, Any]]:
@@ -133,7 +218,16 @@ def _pairs(pairs: Pairs, what: str) -> list[tuple[Any, Any]]:
     for position, item in enumerate(items):
         if not isinstance(item, Sequence) or len(item) != 2:
             raise TypeError(f"function: {what} {position} is {_kind(item)}; expected a pair of variables")
-    return [(a, b) for a, b in items]
+    return [pair for n, (a, b) in enumerate(items) for pair in _leaf_pairs(a, b, f"function: {what} {n}")]
+
+
+def _leaf_pairs(first: Any, second: Any, what: str) -> list[tuple[Any, Any]]:
+    """Return a pair of variables, or those of two trees.  Raises TypeError, with the path, for different structures."""
+    if first is None or not is_tree(first):
+        return [(first, second)]
+    found: list[Any] = []
+    form = flat(first, found)
+    return list(zip(found, in_form(second, form, what, anything=True), strict=True))
 
 
 def _updates(updates: Pairs) -> dict[SharedVariable, Variable]:

@@ -67,7 +67,14 @@ def freeze(
         options["mode"] = _storing(storage, options.get("mode"))
     if remove_channels:
         results = list(without_zero_channels(rewrite(graph_over(variables, results), "canonicalize")).outputs)
-    return function(variables, form(results), **options)
+    return function(_as_given(function_of(source), variables), form(results), **options)
+
+
+def _as_given(source: Any, variables: list[Variable]) -> list[Any]:
+    """Return the inputs in the trees in which the function takes them, if it keeps all of them."""
+    if isinstance(source, Function) and variables == list(source.inputs):
+        return source.compilation.signature.as_arguments(variables)
+    return variables
 
 
 def inference_parts(

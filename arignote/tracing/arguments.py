@@ -1,6 +1,6 @@
 """Arguments of a jitted function: arrays and numbers are traced, objects are read, all else is static.
 
-A structure (see nested.py) has further parts here:
+A form (see tree.py) has further parts here:
 
     type                an array, or a number of this type
     Static(value)       a value that a trace holds for: None, text, a truth value, a function, ...
@@ -20,7 +20,7 @@ from ..graph import Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import is_dask, shown
 from ..record import record
-from .nested import Structure, flatten
+from ..tree import Form, flat, flat_record, is_named, is_record
 
 
 class Static:
@@ -114,18 +114,18 @@ class Arguments:
         self.numbers: dict[int, int] = {}
         self.symbolic = False
 
-    def read(self, value: Any, how: str = TRACED) -> Structure:
+    def read(self, value: Any, how: str = TRACED) -> Form:
         """Return the structure of a value; its leaves and objects are appended.
 
         `how`: TRACED; for attributes and variables NUMBERS_HELD, where numbers are static, or ALL_HELD, where arrays
         are static, too.  Raises TypeError for a value that is none of these, such as a deque.
         """
-        return flatten(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self))
+        return flat(value, self.leaves, self._part if how == TRACED else _HOLDING[how].__get__(self), None)
 
-    def _holding_numbers(self, value: Any, leaves: list[Any]) -> Structure:
+    def _holding_numbers(self, value: Any, leaves: list[Any]) -> Form:
         return Static(value) if type(value) in NUMBERS else self._part(value, leaves)
 
-    def _holding_all(self, value: Any, leaves: list[Any]) -> Structure:
+    def _holding_all(self, value: Any, leaves: list[Any]) -> Form:
         if type(value) is np.ndarray and not value.dtype.hasobject:
             return Static(value.copy())
         return Static(value) if isinstance(value, np.generic) else self._holding_numbers(value, leaves)
@@ -137,7 +137,7 @@ class Arguments:
             del self.numbers[id(value)]
         del self.objects[objects:]
 
-    def _part(self, value: Any, leaves: list[Any]) -> Structure:
+    def _part(self, value: Any, leaves: list[Any]) -> Form:
         kind = type(value)
         if kind in _LEAVES:
             leaves.append(value)
@@ -153,11 +153,13 @@ class Arguments:
                 f"{shown(value)} is a {kind.__name__}, which means other than an array by its operators; pass "
                 "np.asarray(x), or x.filled(...) of a masked array"
             )
-        if isinstance(value, np.generic) or hasattr(kind, "__array__") or is_dask(value):
+        if isinstance(value, np.generic) or hasattr(kind, "__array__") or hasattr(kind, "__dlpack__") or is_dask(value):
             leaves.append(value)
             return kind
         if has_state(value):
             return Object(kind, self._number(value))
+        if is_record(value) and not is_hashable(value):
+            return flat_record(value, leaves, self._part, None)
         return static(value)
 
     def _number(self, value: Any) -> int:
@@ -167,7 +169,7 @@ class Arguments:
         return self.numbers[id(value)]
 
 
-def has_leaves(structure: Structure) -> bool:
+def has_leaves(structure: Form) -> bool:
     """Whether a structure has a leaf or an object, so that its value differs from call to call."""
     waiting = [structure]
     while waiting:
@@ -175,7 +177,7 @@ def has_leaves(structure: Structure) -> bool:
         if isinstance(part, (type, Object)):
             return True
         if type(part) is tuple:
-            waiting.extend([p[1] for p in part[1]] if part[0] is dict else part[1])
+            waiting.extend([p[1] for p in part[1]] if is_named(part) else part[1])
     return False
 
 
@@ -186,6 +188,15 @@ class AnyView:
     """Base of the views of objects, which stand for them in a trace; see views.py."""
 
     __slots__ = ()
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether a value can be hashed; a frozen dataclass cannot if it holds arrays."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def static(value: Any) -> Static:

@@ -15,8 +15,8 @@ from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside
 from ..record.cached import cached_property
 from ..record.forks import ProcessLock
+from ..tree import Form
 from .arguments import Arguments, static
-from .nested import Structure
 from .scopes import Scope
 from .traces import Traced, arrays_of, signature_of, traced
 from .views import read_again
@@ -145,7 +145,7 @@ class Jitted:
         made, values = found
         return made.result(values, arguments.objects)
 
-    def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Structure:
+    def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
         chosen = self._static
         if chosen is None:
             return arguments.read((args, kwargs))
@@ -161,7 +161,7 @@ class Jitted:
                 return trace, values
         return None
 
-    def _new(self, key: Any, structure: Structure, arguments: Arguments) -> tuple[Traced, list[Any]]:
+    def _new(self, key: Any, structure: Form, arguments: Arguments) -> tuple[Traced, list[Any]]:
         known = self._found.get(key, ())
         found = traced(self._scope, self._options, structure, arguments, known)
         self._found[key] = (*known, found)

@@ -13,12 +13,13 @@ from ..function.function import function
 from ..graph import DTYPES, Variable
 from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
+from ..ops.core.foreign import as_array
 from ..ops.core.tensor import as_tensor
 from ..ops.core.traced import adopt, require_current
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
+from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
-from .nested import Structure, flatten, unflatten
 from .scopes import Scope
 from .views import Objects, Reading, changing, number_of
 
@@ -27,7 +28,7 @@ class Traced(NamedTuple):
     """A compiled function of the arrays of a call, and then of the arrays among the attributes that it reads."""
 
     function: Function
-    form: Structure
+    form: Form
     """The form of the result."""
     guards: tuple[str, ...]
     """Expressions over the arrays `a` of a call that it serves."""
@@ -37,7 +38,7 @@ class Traced(NamedTuple):
     """The attributes that it reads."""
     signature: tuple[tuple[str, int], ...]
     """The dtypes and ranks of the arrays among the attributes."""
-    writes: tuple[tuple[int, str, Structure], ...]
+    writes: tuple[tuple[int, str, Form], ...]
     """The attributes that it assigns."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
@@ -45,9 +46,9 @@ class Traced(NamedTuple):
         found: Iterator[Any] = iter(self.function(*values))
         if objects:
             found = Leaves(found, objects.__getitem__)
-        made = unflatten(self.form, found)
+        made = unflat(self.form, found)
         for number, name, form in self.writes:
-            setattr(objects[number], name, unflatten(form, found))
+            setattr(objects[number], name, unflat(form, found))
         return made
 
 
@@ -67,7 +68,7 @@ class Leaves:
 
 def arrays_of(leaves: Sequence[Any]) -> list[Any]:
     """Return the leaves of a call as arrays; a Dask array stays one."""
-    return [a if type(a) is np.ndarray or hasattr(a, "dask") else np.asarray(a) for a in leaves]
+    return [a if type(a) is np.ndarray or hasattr(a, "dask") else np.asarray(as_array(a)) for a in leaves]
 
 
 def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
@@ -76,7 +77,7 @@ def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 
 
 def traced(
-    scope: Scope, options: Mapping[str, Any], structure: Structure, arguments: Arguments,
+    scope: Scope, options: Mapping[str, Any], structure: Form, arguments: Arguments,
     known: Sequence[Traced] = (),
 ) -> Traced:  # fmt: skip
     """Return the trace of a function for a call; `known`: the traces that do not serve it.
@@ -129,10 +130,10 @@ class _Tracing:
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
         self._names: list[str] = []
-        self._given: list[tuple[Any, Structure, list[Any]]] = []
+        self._given: list[tuple[Any, Form, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
 
-    def traced(self, structure: Structure) -> Traced:
+    def traced(self, structure: Form) -> Traced:
         self._names = _names(self._scope.function, structure, len(self._arguments.leaves))
         count = len(self._arguments.leaves)
         written = self._scope.written()
@@ -164,12 +165,12 @@ class _Tracing:
         return Traced(compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes))
 
     # --- arguments
-    def _value_of(self, structure: Structure, leaves: Sequence[Any]) -> Any:
+    def _value_of(self, structure: Form, leaves: Sequence[Any]) -> Any:
         """Return what the function gets in the place of a value."""
         variables = iter([self._variable(leaf) for leaf in leaves])
-        value = unflatten(structure, Leaves(variables, self.objects.view))
+        value = unflat(structure, Leaves(variables, self.objects.view))
         own: list[Any] = []
-        self._given.append((value, flatten(value, own), own))
+        self._given.append((value, flat(value, own, records=None), own))
         return value
 
     def _variable(self, value: Any) -> Any:
@@ -195,40 +196,48 @@ class _Tracing:
     def _require_unchanged(self) -> None:
         for value, structure, leaves in self._given:
             now: list[Any] = []
-            if flatten(value, now) != structure or any(a is not b for a, b in zip(now, leaves, strict=True)):
+            if flat(value, now, records=None) != structure or any(a is not b for a, b in zip(now, leaves, strict=True)):
                 raise TypeError(
                     f"{self._name}: the function changes a list or dict that it was given; a traced function works on "
                     "a copy of it: make one, as in d = dict(d), and return it"
                 )
 
     # --- results
-    def _form(self, value: Any, outputs: list[Any], is_attribute: bool = False) -> Structure:
+    def _form(self, value: Any, outputs: list[Any], is_attribute: bool = False) -> Form:
         """Return the form of a result; its variables are appended to `outputs`.
 
         An attribute keeps values that do not depend on arrays as they are.
         """
 
-        def leaf(value: Any, outputs: list[Any]) -> Structure:
+        tree, first = value, len(outputs)
+
+        def leaf(value: Any, outputs: list[Any]) -> Form:
             if isinstance(value, AnyView):
                 return Object(object, number_of(value))
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
-            outputs.append(self._as_output(len(outputs), value))
+            outputs.append(self._as_output(value, tree, len(outputs) - first))
             if not is_attribute or value.ndim:
                 return None
             return _PYTHONS if value in self._trace.numbers else _NUMPYS
 
-        return flatten(value, outputs, leaf)
+        def looks_in(value: Any) -> bool:
+            return not isinstance(value, AnyView) and is_record(value) and (not is_attribute or has_variable(value))
 
-    def _as_output(self, position: int, value: Any) -> Any:
+        if value is None:
+            return leaf(value, outputs)
+        return flat(value, outputs, leaf, looks_in)
+
+    def _as_output(self, value: Any, tree: Any, position: int) -> Any:
+        """Return a leaf of the result `tree` as a variable.  Raises TypeError, with its path, for anything else."""
         if isinstance(value, Variable):
             require_current(self._trace, value)
         try:
             return as_tensor(value)
         except TypeError:
             raise TypeError(
-                f"{self._name}: output {position} is {shown(value)}; "
-                "expected variables, numbers, arrays, or lists, tuples and dicts of them"
+                f"{self._name}: {paths(tree, 'output')[position]} is {shown(value)}; "
+                "expected variables, numbers, arrays, or lists, tuples, dicts and dataclasses of them"
             ) from None
 
 
@@ -255,15 +264,14 @@ class _Scalar:
 _PYTHONS, _NUMPYS = _Scalar(lambda array: array.item()), _Scalar(lambda array: array[()])
 
 
-def _names(python_function: Callable[..., Any], structure: Structure, count: int) -> list[str]:
-    """Return the names of the parameters that are traced if each of them is one array, else x0, x1, ..."""
+def _names(python_function: Callable[..., Any], structure: Form, count: int) -> list[str]:
+    """Return the paths of the leaves that are traced: `x`, `params["w"]`; x0, x1, ... if parameters have no names."""
     code = getattr(python_function, "__code__", None)
     (_, positional), (_, keywords) = (part for part in structure[1])
     words = code.co_varnames[: code.co_argcount] if code else ()
     parts = [*zip(words, positional, strict=False), *keywords]
-    names = [name for name, part in parts if isinstance(part, type)]
-    flat = len(names) == count and not any(type(part) is tuple for _, part in parts)
-    return names if flat else [f"x{n}" for n in range(count)]
+    names = [path for name, part in parts for path in places(part, name)]
+    return names if len(names) == count else [f"x{n}" for n in range(count)]
 
 
 def _holds(guards: Sequence[str]) -> Callable[[Sequence[Any]], bool] | None:

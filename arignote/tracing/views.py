@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..ops.core.traced import ASKED
+from ..tree import Form
 from .arguments import (
     ALL_HELD,
     NUMBERS,
@@ -26,7 +27,6 @@ from .arguments import (
     has_state,
     require_no_draws,
 )
-from .nested import Structure
 from .scopes import Scope, scope_of
 
 _OF_C = types.WrapperDescriptorType
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
 
     source: int | Scope
     name: str
-    structure: Structure
+    structure: Form
     how: str = NUMBERS_HELD
     of_instance: bool = False
     """Whether it is an attribute of the instance alone, which takes no search in the class."""
@@ -57,7 +57,7 @@ class Objects:
     """The objects of the call that is traced, and what the trace reads of them."""
 
     def __init__(
-        self, arguments: Arguments, value_of: Callable[[Structure, Sequence[Any]], Any],
+        self, arguments: Arguments, value_of: Callable[[Form, Sequence[Any]], Any],
         how: Callable[[Any, str], str],
     ) -> None:  # fmt: skip
         self._arguments, self._value_of, self._how = arguments, value_of, how

@@ -21,6 +21,7 @@ from ..engines.registry import engine as engine_of
 from ..function.mode import Mode
 from ..function.optimization import Optimization
 from ..graph import Apply, FunctionGraph
+from ..graph.provenance import modules_of
 from ..ops.core.interpret import interpret
 from ..ops.lowered.region import Region, regions_of
 from ..optdb import Query
@@ -94,7 +95,7 @@ def _profile(profile: RunProfile, graph: FunctionGraph, runs: Sequence[RegionRun
         StepProfile(
             "+".join(dict.fromkeys(n.op.name for n in node.op.graph.order)), "region",  # type: ignore[attr-defined]
             tuple(map(str, node.origin)), op="Region", dtype=node.outputs[0].dtype, engine=run.engine,
-            copies=run.copies,
+            copies=run.copies, modules=modules_of(node.origin),
         )
         for node, run in zip(nodes, runs, strict=True)
     ]  # fmt: skip

@@ -10,7 +10,7 @@ enum { AG_AS_GIVEN, AG_ANY_ORDER, AG_SEQUENTIAL };
 /* A kernel that may run over parts of its loops.  Sets of loops are bits: loop l is 1 << l. */
 typedef struct ag_nest {
     /* Runs the kernel over these extents; strides[k * rank + l] is that of array k along loop l. */
-    i32 (*part)(const struct ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides, i64 *said);
+    i32 (*part)(const struct ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides, i64 *detail);
     i32 rank, outputs, arrays;    /* arrays: the outputs, then the inputs */
     i32 picoseconds;              /* an estimate for one step of the innermost loop */
     i64 free;                     /* the loops along which every output moves: they may be cut anywhere */
@@ -71,17 +71,17 @@ typedef struct ag_runtime {
     i64 (*clock)(void);           /* monotonic, for profiles: nanoseconds, or ticks of the processor */
     volatile i32 *stop;           /* nonzero: Ctrl-C was pressed during a call of the main thread */
     i32 threads;                  /* how many a call may use */
-    i32 blas_threads;             /* how many the BLAS uses if it is not told otherwise */
+    i32 blas_threads;             /* how many the BLAS uses by default */
     /* Runs task(context, 0) ... task(context, tasks - 1) on this thread and up to threads - 1 others, and returns when
        all are done; a task that calls it again runs those alone.  Nonzero: Ctrl-C was pressed, some were left out. */
     i32 (*parallel)(const struct ag_runtime *rt, i64 tasks, void (*task)(void *context, i64 index), void *context);
     /* Runs a nest, in parts if it is large.  0, AG_STOPPED, or what the kernel returned for the first part
-       that failed, with what it said. */
+       that failed, with its detail. */
     i32 (*launch)(const struct ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data,
-                  const i64 *strides, i64 *said);
+                  const i64 *strides, i64 *detail);
     /* Runs stages of which later ones read what earlier ones compute, a few rows at a time: line buffers hold rows that
-       are still needed.  Returns what launch does, or AG_NO_MEMORY.  said[4]: the stage that failed. */
-    i32 (*pipeline)(const struct ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *said);
+       are still needed.  Returns what launch does, or AG_NO_MEMORY.  detail[4]: the stage that failed. */
+    i32 (*pipeline)(const struct ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *detail);
     void (*listen)(void);         /* what follows takes long: listen to Ctrl-C from here on */
     i32 (*stopped)(void);         /* whether Ctrl-C was pressed: the call returns soon, its results do not count */
     i32 (*commit)(void);          /* the same, and from here on Ctrl-C waits: what is the caller's is overwritten */
@@ -93,7 +93,7 @@ typedef struct ag_runtime {
     ag_packed_table packed_f32, packed_f64;
     ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
     /* The functions ag_fail, ag_as_declared ... of drivers, compiled ahead: see driver.h. */
-    i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said);
+    i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *detail);
     i32 (*as_declared)(const struct ag_call *call, i32 at, i32 rank);
     void *(*take)(const struct ag_runtime *rt, i64 item, i32 rank, const i64 *n);
     void *(*output)(struct ag_call *call, i32 k, i32 at, i32 output_rank, i64 item, i32 rank, const i64 *n);

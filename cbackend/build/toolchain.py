@@ -48,12 +48,12 @@ class Toolchain:
     version: str
     flags: tuple[str, ...]
     link_flags: tuple[str, ...]
-    dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and what it said
+    dropped: tuple[tuple[str, str], ...]  # optional flags it refused, and its message
     features: tuple[str, ...]  # the features that -march=native enables on this processor
     files: tuple[tuple[str, int, int], ...]
     bare_link: tuple[str, ...] = ()  # links a library that needs no start files, nor the C library that is there anyway
     linker: tuple[str, ...] = ()  # linker and options that the compiler starts on this system; () if unknown
-    libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library apart
+    libraries: tuple[str, ...] = ()  # how the linker finds what C text may call, the C library excepted
     target_flags: tuple[str, ...] = ()  # of a target other than this machine, in the place of -march=native
 
     @staticmethod

@@ -32,9 +32,9 @@ from ..calls.interface import Interface
 from ..calls.profile_rows import input_names, texts
 from ..driver.driver import c_text
 from ..ir.kernel import Status
-from ..program.calls import spec_of
+from ..kernels import uncovered
 from ..program.outcome import Outcome
-from ..program.program import Call, Program
+from ..program.program import Program
 from ..runtime.sources import BYTES, MEMBERS, core_source, libraries, product_source, solver_source
 from .makefile import makefile
 
@@ -87,11 +87,10 @@ class Bundle:
         found = {f"{self.name}.h": self._header(), f"{self.name}.c": self._wrapper()}
         found[f"{self.name}_program.c"] = f"#define ag_entry {self.name}_entry\n{c_text(self.program)}"
         found["ag_runtime.c"] = self._runtime()
-        for name in self.interface.products:
+        for name in uncovered(self.interface.products):
             place = "_".join(libraries()[name])
             renamed = f"#define ag_blas_install ag_install_products_{place}\n"
-            text = product_source(name, convolutions=_convolves(self.program))
-            found[f"ag_products_{place}.c"] = renamed + text
+            found[f"ag_products_{place}.c"] = renamed + product_source(name)
         for dtype in self.interface.solvers:
             renamed = f"#define ag_lapack_install ag_install_solvers_{MEMBERS[dtype]}\n"
             found[f"ag_solvers_{MEMBERS[dtype]}.c"] = renamed + solver_source(dtype)
@@ -200,12 +199,6 @@ class Bundle:
         return b"".join([self._magic.encode() + b"\0", *(np.ascontiguousarray(a).tobytes() for a in arrays)])
 
 
-def _convolves(program: Program) -> bool:
-    """Whether a program, or a body of it, has convolutions in blocks of channels."""
-    specs = [spec_of(step) for step in program.steps if isinstance(step, Call)]
-    return any(spec and "CONVOLUTIONS" in spec.only for spec in specs) or any(map(_convolves, program.bodies))
-
-
 def _entry(name: str, type_: TensorType) -> dict[str, Any]:
     """Return the row of an array in the tables of a page."""
     return {"name": name, "dtype": type_.dtype, "shape": [-1 if n is None else n for n in type_.shape]}
@@ -213,7 +206,7 @@ def _entry(name: str, type_: TensorType) -> dict[str, Any]:
 
 def _declared(interface: Interface) -> Iterator[str]:
     """Yield the declarations of the functions that install products and solvers."""
-    for name in interface.products:
+    for name in uncovered(interface.products):
         place = libraries()[name]
         table = "ag_byte_table *entries" if name == BYTES else "ag_blas *entries"
         if len(place) > 1:
@@ -225,7 +218,7 @@ def _declared(interface: Interface) -> Iterator[str]:
 
 def _installing(interface: Interface) -> str:
     """Return the C function that puts our own loops into the runtime's table, in place of a BLAS."""
-    places = [libraries()[name] for name in interface.products]
+    places = [libraries()[name] for name in uncovered(interface.products)]
     calls = [f"    ag_install_products_{'_'.join(place)}(&rt->{'.'.join(place)}, none, 0, 0);" for place in places]
     calls += [f"    ag_install_solvers_{MEMBERS[d]}(&rt->solve_{MEMBERS[d]}, none, 0);" for d in interface.solvers]
     body = ["    static void *const none[4];", *calls] if calls else ["    (void)rt;"]

@@ -103,7 +103,7 @@ class Cache:
             with open(f"{self.prebuilt}/{name}", "rb", buffering=0) as file:
                 return unpack(file.read(), kind, key, self._machine)
         except DamagedError as error:
-            self._warn(f"{self.prebuilt}/{name}: {error}; it is compiled anew, and installing anew mends it")
+            self._warn(f"{self.prebuilt}/{name}: {error}; it is compiled anew, and a new installation fixes it")
             self.prebuilt = None
         except (OSError, ForeignError):
             pass

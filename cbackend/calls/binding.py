@@ -2,7 +2,7 @@
 
 An array that is bound is read where it lies at every call, so it is never copied: one that would have to be converted
 is refused.  It cannot be freed, since the binding holds it, nor resized: NumPy refuses that for an array to which there
-are weak references, whatever it is told not to check.
+are weak references, whatever checks are left out.
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
 from .interface import Interface
+from .low_level import low_level
 from .native import MOST_STEPS, native_bound, native_entry
 from .outputs import BLOCKS, LARGE
 from .profile_rows import input_names
@@ -129,6 +130,11 @@ class Caller:
         if native is None:
             return None
         return native_bound(native, self.library, self._new_frame(), inputs, outputs, result, other)
+
+    def low_level(self, kind: str) -> tuple[Any, Any] | None:
+        """Return the C function of a kind of SciPy's callables and its user data; None if a call needs Python."""
+        native = self._native_library() if self.profile is None else None
+        return None if native is None else low_level(native, self.interface, self.library, self._new_frame(), kind)
 
     def _native_library(self) -> Library | None:
         """Return the library of native entries; None for functions with side effects or if the toolchain fails."""

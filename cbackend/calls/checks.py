@@ -3,7 +3,7 @@
 An array of the input's dtype and rank is taken as it is, whatever its strides; of a subclass, only its numbers count,
 except that masked arrays are refused.  Other dtypes are converted where
 nothing is lost; Python numbers and lists take the input's dtype.  Messages name function, argument, expectation, what
-came, and the mend.
+came, and the fix.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from ...graph import TensorType, Variable
 from ...ops.core.checks import is_dask, is_masked, large_integers_as
+from ...ops.core.foreign import as_array
 from ...record import record
 
 MISSING: Any = object()
@@ -34,8 +35,12 @@ class Parameter:
     type: TensorType
     downcast: bool | None = None
     """True: wider dtypes of the same kind are converted; None: Python numbers are; False: neither."""
+    path: str = ""
+    """The path of a leaf of a tree, such as `params["w"]`."""
 
     def __str__(self) -> str:
+        if self.path:
+            return f"{self.function}: {self.path}"
         return f"{self.function}: argument {self.position}" + (f" ({self.name})" if self.name else "")
 
     @property
@@ -76,6 +81,12 @@ class Parameter:
             return np.asarray(value)
         if is_dask(value):
             raise ChunkedArgument(f"{self}: expected {self._expected()}, got a Dask array; use {self.word}.compute()")
+        try:
+            value = as_array(value)
+        except TypeError as error:
+            raise self._refused(str(error)) from None
+        if type(value) is np.ndarray:
+            return value
         try:
             found = np.asarray(value)
         except (ValueError, TypeError, OverflowError):

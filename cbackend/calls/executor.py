@@ -134,6 +134,10 @@ class Executable:
         caller = self._caller if binding.caller is None else binding.caller
         return caller.native_bound(binding.inputs, binding.outputs, result, other)
 
+    def low_level(self, kind: str) -> tuple[Any, Any] | None:
+        """Return the C function and the user data of a low-level callable of SciPy; None if a call needs Python."""
+        return self._caller.low_level(kind)
+
     @cached_property
     def c_file(self) -> CFile:
         """Return the C file, and the lines that belong to each node."""
@@ -165,7 +169,7 @@ class Executable:
 
     def keep(self, key: bytes, cache: Cache) -> bool:
         """Store what `recalled_graph` needs; return whether it was stored.  The executable has no profile."""
-        return keep(key, self._caller.interface, self._caller.library, self.kernels, cache)
+        return keep(key, self._caller.name, self._caller.interface, self._caller.library, self.kernels, cache)
 
     @property
     def from_cache(self) -> bool:
@@ -182,7 +186,7 @@ def compile_graph(
 
     `shared`: for each input the container that its value comes from, or None for an argument.  `graph.updates` are
     written to the containers after success.  `profile`: receives what each call costs; the C then has clocks in it.
-    `debug_info`: debuggers and compilers are told the user's lines.
+    `debug_info`: debuggers and compilers get the user's lines.
     `schedule`: schedules of kernels by name; others have those that were found by measuring, or the default.
     `strict`: verify each kernel before it becomes C.
     `threads`: how many a call may use, the BLAS included; None: as many as the process has processors.

@@ -3,3 +3,4 @@
 #include "../abi/native.h"
 #include "native_entry.c"
 #include "native_bound.c"
+#include "native_low_level.c"

@@ -37,7 +37,7 @@ typedef struct array {
 enum { C_CONTIGUOUS = 0x1, F_CONTIGUOUS = 0x2, ALIGNED = 0x100, FASTCALL_KEYWORDS = 0x82, STACK = 12 };
 enum { C_ORDER = -1 }; /* the stride of a result that lies in the order of C */
 
-/* How Python is told of a builtin. */
+/* Table by which Python finds a builtin. */
 struct method {
     const char *name;
     object *(*call)(object *, object *const *, i64, object *);
@@ -121,13 +121,13 @@ static i32 is_dense(const array *x, i64 item, i32 axis, i32 by)
 }
 
 /* Give a new result the order of axes in which the call has laid it out. */
-static void lay_out(array *result, const i64 *told, i64 item)
+static void lay_out(array *result, const i64 *layout, i64 item)
 {
     i64 order[AG_LENGTHS], step = item;
     for (i32 k = 0; k < result->rank; k++) {
         i32 j = k;
-        if (told[k] == C_ORDER) return;
-        for (; j > 0 && told[order[j - 1]] < told[k]; j--) order[j] = order[j - 1];
+        if (layout[k] == C_ORDER) return;
+        for (; j > 0 && layout[order[j - 1]] < layout[k]; j--) order[j] = order[j - 1];
         order[j] = k;
     }
     for (i32 k = result->rank - 1; k >= 0; step *= result->shape[order[k--]]) {
@@ -200,9 +200,9 @@ static object *called(const ag_signature *s, object *const *given, i64 begun)
     call.begun = begun;
     call.warm_up = s->warm_up;
     if (made == s->outputs && computed(s->run, &call, elements) == 0) {
-        const i64 *told = strides + s->input_lengths;
-        for (i32 k = 0; !contiguous && k < s->outputs; told += s->ranks[s->inputs + k++])
-            lay_out((array *)results[k], told, s->items[s->inputs + k]);
+        const i64 *layout = strides + s->input_lengths;
+        for (i32 k = 0; !contiguous && k < s->outputs; layout += s->ranks[s->inputs + k++])
+            lay_out((array *)results[k], layout, s->items[s->inputs + k]);
         if (!s->as_list) return results[0];
         list = py.new_list(s->outputs);
         for (i32 k = 0; list && k < s->outputs; k++) py.set_item(list, k, results[k]);

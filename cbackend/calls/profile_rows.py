@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graph import Names, Op
 from ...graph.pointing import called
+from ...graph.provenance import modules_of
 from ...ops.core.shared import SharedVariable
 from ...ops.lowered.assembled import Assembled
 from ...ops.lowered.convolution_pair import ConvolutionPair
@@ -53,6 +54,7 @@ def rows(program: Program, at: int = 0) -> list[StepProfile]:
         StepProfile(
             text, _listed(names), tuple(map(str, site.node.origin)), op=unmarked(site.node.op).class_name,
             dtype=site.node.outputs[0].dtype, reads=_reads(site, places), has_body=number in inner,
+            modules=modules_of(site.node.origin),
             strided=() if number in inner | indifferent else _strided(site), bodies=bodies.get(number, ()),
             **_of_region(site),
         )

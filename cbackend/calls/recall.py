@@ -40,14 +40,18 @@ class Recalled:
     schedules: Mapping[str, Schedule]
 
 
-def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[Kernel], cache: Cache) -> bool:
+def keep(
+    key: bytes, name: str, interface: Interface, library: Library, kernels: Sequence[Kernel], cache: Cache
+) -> bool:
     """Store what calls need to know of a program under `key`; return whether it was stored.
 
-    `key`: a digest of all that the program was made of.  One that calls Python needs its graph, and is not kept.
+    `key`: a digest of all that the program was made of; `name`: of its function, for listings.  One that calls Python
+    needs its graph, and is not kept.
     """
     if interface.calls_back or sum(c.nbytes for c in interface.constants) > LARGEST:
         return False
     reported = {
+        "name": name,
         "library": library.key.hex(),
         "outputs": [[o.dtype, o.shape] for o in interface.outputs],
         "lengths": interface.lengths,
@@ -61,6 +65,15 @@ def keep(key: bytes, interface: Interface, library: Library, kernels: Sequence[K
     }
     content = b"\n".join((json.dumps(reported).encode(), b"".join(c.tobytes() for c in interface.constants)))
     return cache.store(Kind.RECORD, key, content, durable=False) is not None
+
+
+def made_for(content: bytes) -> tuple[str, str]:
+    """Return the name of the function in the head of a record, and the key of its library; empty if it has none."""
+    try:
+        head = json.loads(content.partition(b"\n")[0])
+        return str(head["name"]), str(head["library"])
+    except (ValueError, TypeError, KeyError):  # of another kind or version
+        return "", ""
 
 
 def recall(key: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cache) -> Recalled | None:

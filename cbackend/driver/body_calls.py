@@ -35,7 +35,7 @@ def loop_lines(
     yield from _rest(number, counts, len(step.states), step.results, kinds, step.kept, rows)
     yield f"i64 steps{number} = 0;"
     yield f"f->outcome = ag_looped(call, &loop{number}, {quote(step.steps)}, &steps{number});"
-    yield from _told(number, step.results, step.made, step.kept, address, new, 1)
+    yield from _results(number, step.results, step.made, step.kept, address, new, 1)
     if step.count is not None:
         yield f"{new(step.count)} = steps{number};"
 
@@ -56,7 +56,7 @@ def choice_lines(
     yield from _rest(number, f"0, 0, {len(inputs)}, {len(step.results)}", 0, step.results, kinds, step.kept, [])
     yield f"i64 steps{number} = 0;"
     yield f"f->outcome = ag_looped(call, &loop{number}, 1, &steps{number});"
-    yield from _told(number, step.results, step.made, step.kept, address, new, 0)
+    yield from _results(number, step.results, step.made, step.kept, address, new, 0)
 
 
 def _body(program: Program, base: int, site: int, number: int) -> str:
@@ -97,7 +97,7 @@ def _rest(
     yield f"    (char *[{2 * states + 1}]){{0}}, (char *[{many}]){{0}}, (i64[{many}]){{0}}, (i64[{many}]){{0}}}};"
 
 
-def _told(
+def _results(
     number: int, results: Sequence[Array], made: Sequence[bool], kept: Sequence[tuple[Length, ...]],
     address: Callable[[Array], str], new: Callable[[str], str], added: int,
 ) -> Iterator[str]:  # fmt: skip

@@ -1,7 +1,7 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
 Most are compiled with the runtime already (abi/driver.h), once and with more care than a driver.  A file has their
-text, so it is whole for any compiler; ours is told `-DAG_PREBUILT`, skips it, and calls them by the table of the
+text, so it is whole for any compiler; ours gets `-DAG_PREBUILT`, skips it, and calls them by the table of the
 runtime, as `rt->fail` for `ag_fail`.  The others stand in functions.h and loops.h, with outcomes by the names of
 outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time: gcc optimizes neither it nor
 the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).
@@ -35,7 +35,7 @@ _EFFORT = """\
 """
 
 _AHEAD = """\
-#ifdef AG_PREBUILT /* told so, a compiler leaves to the runtime what is in its table */
+#ifdef AG_PREBUILT /* a compiler with it leaves to the runtime what is in its table */
 {calls}
 #else
 {functions}#endif

@@ -25,10 +25,10 @@ def commented(source: CFile, program: Program) -> str:
     """
     lines = source.text.split("\n")
     for place in source.places:
-        said = [str(line) for s in place.sites if s < len(program.sites) for line in program.sites[s].node.origin]
+        origin = [str(line) for s in place.sites if s < len(program.sites) for line in program.sites[s].node.origin]
         at = place.first - (2 if place.kernel else 1)
-        if said and lines[at].endswith("*/"):
-            shown = ", ".join(dict.fromkeys(said[:LINES]))
+        if origin and lines[at].endswith("*/"):
+            shown = ", ".join(dict.fromkeys(origin[:LINES]))
             lines[at] = f"{lines[at][:-2]} [{c_comment(shown)}] */"
     return "\n".join(lines)
 

@@ -20,7 +20,7 @@ from ..ctext.emit import expression, helpers_of
 from ..ctext.helper import C_TYPES, storage_type
 from ..ir.kernel import Kernel
 from ..ir.loops import Expr, Load, ScalarOp, index
-from ..ir.operands import Cutting, Extent, Extra, Pointer, Report, Stride
+from ..ir.operands import Extent, Extra, Pointer, Report, Splits, Stride
 from ..lowering.nests.position import ORDER_OF, POSITIONS, is_better
 from ..program.launches import is_launched, runs_in_any_order
 
@@ -57,13 +57,13 @@ def folds_of(kernels: Iterable[Kernel]) -> tuple[str, tuple[str, ...]]:
 
 def nest_lines(kernels: Iterable[Kernel]) -> Iterator[str]:
     """Yield the functions that run chunks, and the nests, of the kernels that the runtime launches."""
-    for kernel, cutting in _launched(kernels):
+    for kernel, splits in _launched(kernels):
         yield from _part(kernel)
-        yield from _nest(kernel, cutting)
+        yield from _nest(kernel, splits)
 
 
-def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Cutting]]:
-    return [(kernel, kernel.cutting) for kernel in kernels if kernel.cutting is not None and is_launched(kernel)]
+def _launched(kernels: Iterable[Kernel]) -> list[tuple[Kernel, Splits]]:
+    return [(kernel, kernel.splits) for kernel in kernels if kernel.splits is not None and is_launched(kernel)]
 
 
 def _combined(fold: str, dtype: str) -> Expr:
@@ -99,9 +99,9 @@ def _pick(fold: str, dtype: str, better: Expr, worse: Expr) -> Iterator[str]:
     yield "}"
 
 
-def _extremum(position: int, cutting: Cutting) -> int:
+def _extremum(position: int, splits: Splits) -> int:
     """Return the output that holds the extremum whose position another output is: the only other one."""
-    assert len(cutting.folds) == 2
+    assert len(splits.folds) == 2
     return 1 - position
 
 
@@ -132,21 +132,21 @@ def _part(kernel: Kernel) -> Iterator[str]:
     yield "}"
 
 
-def _nest(kernel: Kernel, cutting: Cutting) -> Iterator[str]:
+def _nest(kernel: Kernel, splits: Splits) -> Iterator[str]:
     items = ", ".join(str(numpy_dtype(o.dtype).itemsize) for o in kernel.operands)
     moves = ", ".join(str(_bits(o.loops)) for o in kernel.outputs)
-    positions = [n for n, fold in enumerate(cutting.folds) if fold in POSITIONS]
-    outputs = list(enumerate(zip(cutting.folds, kernel.outputs, strict=True)))
+    positions = [n for n, fold in enumerate(splits.folds) if fold in POSITIONS]
+    outputs = list(enumerate(zip(splits.folds, kernel.outputs, strict=True)))
     folds = ", ".join(_fold_name(fold, o.dtype) if fold and n not in positions else "0" for n, (fold, o) in outputs)
-    counts = f"{kernel.rank}, {len(kernel.outputs)}, {len(kernel.operands)}, {cutting.picoseconds}"
-    loops = f"{_bits(cutting.free)}, {_bits(cutting.reduced)}"
+    counts = f"{kernel.rank}, {len(kernel.outputs)}, {len(kernel.operands)}, {splits.picoseconds}"
+    loops = f"{_bits(splits.free)}, {_bits(splits.reduced)}"
     yield f"static const ag_nest {kernel.name}_nest = {{"
     yield f"    {kernel.name}_part, {counts}, {loops}, (const i32[]){{{items}}},"
-    order = 2 if cutting.sequential else int(runs_in_any_order(kernel))  # AG_SEQUENTIAL, AG_ANY_ORDER, AG_AS_GIVEN
+    order = 2 if splits.sequential else int(runs_in_any_order(kernel))  # AG_SEQUENTIAL, AG_ANY_ORDER, AG_AS_GIVEN
     yield f"    (const i64[]){{{moves}}}, {order},"
     yield f"    (void (*const[])(i64, void *, const void *)){{{folds}}},"
     if positions:
-        found = {n: _extremum(n, cutting) for n in positions}
+        found = {n: _extremum(n, splits) for n in positions}
         picks = (_fold_name(f or "", kernel.outputs[found[n]].dtype) if n in found else "0" for n, (f, _) in outputs)
         yield f"    (const i32[]){{{', '.join(str(found.get(n, -1)) for n, _ in outputs)}}},"
         yield f"    (void (*const[])(i64 *, const i64 *, const void *, const void *)){{{', '.join(picks)}}}"

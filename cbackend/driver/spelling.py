@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..program.program import Call
 
 FORMS = {
-    "stretch": "{} == 1 ? 0 : {}",
+    "broadcast": "{} == 1 ? 0 : {}",
     "choose": "{} ? {} : {}",
     "differ": "{} != {}",
     "maximum": "{0} > {1} ? {0} : {1}",

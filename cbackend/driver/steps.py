@@ -26,6 +26,7 @@ from ..program.program import (
     Choice,
     Commit,
     Compute,
+    Detail,
     Fill,
     Finish,
     Guard,
@@ -42,7 +43,6 @@ from ..program.program import (
     Read,
     Release,
     Restore,
-    Said,
     Select,
     Stage,
     Stages,
@@ -149,7 +149,7 @@ class StepText:
         if isinstance(argument, Stages):
             stages, count = ",\n    ".join(map(self._stage, argument.stages)), len(argument.stages)
             return f"{count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}"
-        if isinstance(argument, Said):
+        if isinstance(argument, Detail):
             return "call->detail"
         assert isinstance(argument, (int, str)), argument
         return self.q(argument)
@@ -168,9 +168,9 @@ class StepText:
         shapes: Lengths = ()
         if site < len(self.program.sites) and outcome in (Outcome.LENGTHS, Outcome.INDICES, Outcome.RESHAPE):
             shapes = tuple(n for array in self.program.sites[site].operands for n in array.lengths)
-        said = (len(operands), *operands, *shapes)[:DETAIL]
+        numbers = (len(operands), *operands, *shapes)[:DETAIL]
         why = f"{int(outcome)} /* {outcome.name} */, {self.base + site}, {axis}"
-        return f"return {self.helper('ag_fail')}(call, {why}, {len(said)}, {self.vector(said)});"
+        return f"return {self.helper('ag_fail')}(call, {why}, {len(numbers)}, {self.vector(numbers)});"
 
     # --- the kinds of steps
     def let(self, step: Compute) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Split a long C file into two units for two parallel compilers: kernels only, and the rest with the driver.
 
 A kernel that has a form for short rows is two functions, which may be in a unit each.  The text stays one file that
-compiles as it is.  Told `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
+compiles as it is.  With `-DAG_UNIT=1` or `-DAG_UNIT=2` a compiler sees one half; functions of the first half are then
 known only to both.  Halves are equal by what gcc takes for them: little for a driver, which it does not
 optimize, most for loops that it vectorizes.
 """

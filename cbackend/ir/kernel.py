@@ -14,7 +14,7 @@ from enum import IntEnum
 from ...record import record
 from ...record.cached import cached_property
 from .loops import Body, For
-from .operands import Argument, Cutting, Operand, Parameter, arguments, operand_name, parameter
+from .operands import Argument, Operand, Parameter, Splits, arguments, operand_name, parameter
 from .schedule import DEFAULT, Schedule
 from .text import kernel_text
 from .walk import all_statements, outlined_in, own_names_in
@@ -50,7 +50,7 @@ class Kernel:
     """Whether it returns a Status (as int32) instead of nothing."""
     shared: frozenset[int] = frozenset()
     """The outputs that may share the memory of an input."""
-    cutting: Cutting | None = None
+    splits: Splits | None = None
     """The loops that may be split into chunks; None: loops run whole."""
     signature: tuple[Argument, ...] = ()
     """Its arguments, if they differ from the extents, pointers and strides of its operands."""

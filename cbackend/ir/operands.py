@@ -76,7 +76,7 @@ Argument = Extent | Pointer | Stride | Bits | Extra | Report
 
 
 @record
-class Cutting:
+class Splits:
     """Loops of a kernel that may be split into chunks, which run sequentially, in any order, or in parallel.
 
     `free`: loops along which every output moves.  `reduced`: further loops, one of which may be cut if each part has

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import loops as ir
 from .kernel import Kernel
-from .operands import Argument, Bits, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, parameter
+from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Report, Splits, Stride, parameter
 from .operands import arguments as usual_arguments
 from .reader import Reader
 from .schedule import Schedule
@@ -57,14 +57,14 @@ class _Reader(Reader):
         self.expect("{")
         self.end_of_line()
         outputs, inputs, shared = self._operands()
-        signature, feeds, cutting, schedule, default = self._headers()
+        signature, feeds, splits, schedule, default = self._headers()
         for argument in signature or usual_arguments(rank, outputs + inputs):
             made = parameter(argument, outputs + inputs, len(outputs), shared)
             self._dtypes[made.name] = made.dtype
         body = self._statements()
         self.end_of_line()
         return Kernel(
-            comment, rank, outputs, inputs, body, fallible, shared, cutting, signature, feeds, schedule, default
+            comment, rank, outputs, inputs, body, fallible, shared, splits, signature, feeds, schedule, default
         )
 
     def _operands(self) -> tuple[tuple[Operand, ...], tuple[Operand, ...], frozenset[int]]:
@@ -98,22 +98,22 @@ class _Reader(Reader):
                 self.fail("a dtype")
         return name
 
-    def _headers(self) -> tuple[tuple[Argument, ...], tuple[tuple[int, ...], ...], Cutting | None, Schedule, str]:
+    def _headers(self) -> tuple[tuple[Argument, ...], tuple[tuple[int, ...], ...], Splits | None, Schedule, str]:
         signature: tuple[Argument, ...] = ()
         feeds: tuple[tuple[int, ...], ...] = ()
-        cutting, schedule, default = None, Schedule(), ""
+        splits, schedule, default = None, Schedule(), ""
         if self.accept("arguments"):
             signature = self._arguments()
         if self.accept("feeds"):
             feeds = self._feeds()
         if self.accept("cut"):
-            cutting = self._cutting()
+            splits = self._splits()
         if self.accept("schedule"):
             schedule = self._schedule()
         if self.accept("default"):
             default = self.name()
             self.end_of_line()
-        return signature, feeds, cutting, schedule, default
+        return signature, feeds, splits, schedule, default
 
     def _arguments(self) -> tuple[Argument, ...]:
         found = [self._argument()]
@@ -143,7 +143,7 @@ class _Reader(Reader):
         self.end_of_line()
         return tuple(found)
 
-    def _cutting(self) -> Cutting:
+    def _splits(self) -> Splits:
         self.expect("free")
         free = self.several(self.integer)
         self.expect("reduced")
@@ -154,7 +154,7 @@ class _Reader(Reader):
         self.expect("ps")
         sequential = self.accept("sequential")
         self.end_of_line()
-        return Cutting(free, reduced, folds, picoseconds, sequential)
+        return Splits(free, reduced, folds, picoseconds, sequential)
 
     def _schedule(self) -> Schedule:
         choices: dict[str, Any] = {}

@@ -71,8 +71,8 @@ def _kernel_lines(kernel: Kernel) -> Iterator[str]:
         yield f"{INDENT}arguments {', '.join(map(_argument, kernel.signature))}"
     if kernel.feeds:
         yield f"{INDENT}feeds {' '.join(map(_list, kernel.feeds))}"
-    if kernel.cutting is not None:
-        cut = kernel.cutting
+    if kernel.splits is not None:
+        cut = kernel.splits
         folds = _list(fold or "-" for fold in cut.folds)
         sequential = " sequential" if cut.sequential else ""
         loops = f"free {_list(cut.free)} reduced {_list(cut.reduced)}"

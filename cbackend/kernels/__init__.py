@@ -15,7 +15,7 @@ read or printed, not by `import arignote`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from os import listdir
@@ -71,6 +71,8 @@ STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
 PRODUCTS, BYTES, SOLVERS, PACKED = "products", "bytes", "solvers", "packed"
+WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
+"""Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
 """Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
 one dtype with weights in packed formats, each in a library of its own."""
 
@@ -267,8 +269,26 @@ def packed_libraries() -> Mapping[str, tuple[str, str]]:
 
 
 def library_of(spec: KernelSpec, dtype: str) -> str:
-    """Return the name by which a program asks for the library that has the kernel: a dtype, or that of a format."""
+    """Return the name by which a program asks for the library that has the kernel.
+
+    It is a dtype, that of a dtype with convolutions, or that of a format of packed weights.
+    """
+    if spec.only == WITH_CONVOLUTIONS:
+        return _library("convolutions", dtype)
     return _library(spec.name, dtype) if spec.table == PACKED else dtype
+
+
+@cache
+def convolution_libraries() -> Mapping[str, str]:
+    """Return the dtype of each library with products and convolutions, by its name."""
+    return {_library("convolutions", dtype): dtype for dtype in ("float32", "float64")}
+
+
+def uncovered(names: Iterable[str]) -> list[str]:
+    """Return libraries without those whose kernels others among them have."""
+    wanted = list(names)
+    covered = {dtype for library, dtype in convolution_libraries().items() if library in wanted}
+    return [name for name in wanted if name not in covered]
 
 
 def _library(name: str, dtype: str) -> str:

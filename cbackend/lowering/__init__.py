@@ -1,6 +1,6 @@
 """From nodes to loop nests: elementwise groups, reductions, argmax and argmin, row operations.
 
-lower             from a node to its kernel; describe: the comment above it; cutting: loops that may be cut into parts
+lower             from a node to its kernel; describe: the comment above it; splitting: its parallel chunks
 group, nest       the computation of a node; its loop nest under construction
 lower_columns, lower_cumulative, lower_indexing, lower_planes, lower_pool, lower_position, lower_reduce, lower_rows,
 lower_short_rows, lower_trees    the loop nests of each kind of node

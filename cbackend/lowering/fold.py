@@ -4,7 +4,7 @@ The strides are known only when the kernel runs, so it decides then:
 
     if (n1 == 1) { n1 = n0; x_s1 = x_s0; ...; n0 = 1; } else if (x_s0 == n1 * x_s1 && ...) { n1 = n0 * n1; n0 = 1; }
 
-Reduced rows of LONG elements and more stay apart: their sums are then those of any other layout.
+Reduced rows of LONG elements and more stay separate: their sums are then those of any other layout.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From graph nodes to kernels: one for an elementwise op, a fused group, a reduction, a softmax or a running sum.
 
 lower(node)  ->  Group, Nests over it (nest.py, lower_reduce.py, lower_rows.py ...)  ->  Kernel (its body in loop IR),
-and how it may be cut (cutting.py)
+and how it may be cut (splitting.py)
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from ..ir.operands import parameter_names
 from ..ir.schedule import DEFAULT, Schedule, ScheduleError, check
 from ..ir.walk import pruned
 from .arrange import arranged, in_vectors
-from .cutting import cutting_of
 from .describe import describe
 from .fold import folded_loops
 from .group import Group, Result, group_of
@@ -36,6 +35,7 @@ from .nests.position import ORDER_OF, POSITIONS
 from .nests.reduce import nest_order, reduction_nest
 from .nests.rows import Rows, row_body, rows_of
 from .nests.short_rows import are_short, short_positions, short_rows
+from .splitting import splits_of
 from .strips import costly_in_strips
 from .tiles import tiled
 
@@ -72,7 +72,7 @@ def lower(node: Apply, aliases: tuple[Alias, ...] = (), schedule: Schedule = DEF
         kernel = replace(kernel, feeds=tuple(operands.feeding((r.value, r.place)) for r in group.results))
     if not _are_rows_separate(operands, aliases):
         return kernel
-    return replace(kernel, cutting=cutting_of(group, operands, whole, schedule))
+    return replace(kernel, splits=splits_of(group, operands, whole, schedule))
 
 
 def _are_rows_separate(operands: Operands, aliases: Sequence[Alias]) -> bool:

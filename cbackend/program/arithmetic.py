@@ -56,7 +56,7 @@ _OPERATORS: dict[str, Callable[..., int]] = {
     "product": lambda *factors: math.prod(factors),
     "either": lambda *flags: int(any(flags)),
     "join": _joined,
-    "stretch": lambda length, stride: 0 if length == 1 else stride,
+    "broadcast": lambda length, stride: 0 if length == 1 else stride,
     "choose": lambda flag, a, b: a if flag else b,
     "differ": lambda a, b: int(a != b),
     "index": _index,

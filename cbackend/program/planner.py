@@ -168,7 +168,7 @@ class Planner:
         """Return the stride of an axis along a loop of `extent` steps: 0 if it is broadcast."""
         if length == extent or stride == 0:
             return stride
-        return 0 if length == 1 else self.let("stretch", length, stride)
+        return 0 if length == 1 else self.let("broadcast", length, stride)
 
     def read(self, variable: Variable) -> Quantity:
         """Return the value of an integer scalar."""

@@ -127,11 +127,11 @@ class Inner:
 
 
 @record(slots=True)
-class Said:
+class Detail:
     """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
-Argument = Quantity | float | Array | Vector | Number | After | Stages | Said | Inner | None
+Argument = Quantity | float | Array | Vector | Number | After | Stages | Detail | Inner | None
 """None stands for a field without a value."""
 
 

@@ -27,6 +27,7 @@ from .calls import effects_of, flat, misfit
 from .late import can_fail
 from .program import (
     INTEGER,
+    POINTER,
     After,
     Allocate,
     Argument,
@@ -59,7 +60,7 @@ from .text.names import memory_name
 from .text.printing import Printer
 
 OPERATORS: dict[str, int] = {
-    "sum": 0, "product": 0, "either": -1, "join": 0, "stretch": 2, "choose": 3, "differ": 2, "index": 2,
+    "sum": 0, "product": 0, "either": -1, "join": 0, "broadcast": 2, "choose": 3, "differ": 2, "index": 2,
     "slice_count": 5, "slice_first": 5, "maximum": 2, "minimum": 2, "quotient": 2,
 }  # fmt: skip
 """The operators of quantities, with the number of operands; 0: two or more, -1: any."""
@@ -141,9 +142,13 @@ class _Verifier:
             self.fail(f"{name} is not declared")
         if kind is not None and self.program.locals[name][0] != kind:
             self.fail(f"{name} is declared as {self.program.locals[name][0]}; expected {kind}")
-        if name in self.known and not self.program.locals[name][1]:
+        if name in self.known and not self.on_stack(name):
             self.fail(f"{name} has a value already")
         self.known.add(name)
+
+    def on_stack(self, name: str) -> bool:
+        """Whether a local is an array of the driver, which may have no elements."""
+        return self.program.locals.get(name, (INTEGER, 0))[0] not in (INTEGER, POINTER)
 
     # --- memory
 
@@ -171,7 +176,7 @@ class _Verifier:
         for memory in (array.base, *array.memory):
             if isinstance(memory, Buffer):
                 self._touches_buffer(memory)
-            elif memory and memory not in self.known and not self.program.locals.get(memory, ("", 0))[1]:
+            elif memory and memory not in self.known and not self.on_stack(memory):
                 self.fail(f"{memory} has no value yet")
 
     def _touches_buffer(self, buffer: Buffer) -> None:

@@ -2,5 +2,5 @@
 #pragma once
 
 enum { TASK_NS = 40000, ALONE_NS = 100000 };
-/* Elements of a part of a reduction, or rows of them, whatever they cost: bits of sums depend on it (lowering/cutting.py). */
+/* Elements of a part of a reduction, or rows of them, whatever they cost: bits of sums depend on it (lowering/splitting.py). */
 enum { ELEMENTS_OF_PART = 65536, ROWS_OF_PART = 2048 };

@@ -14,11 +14,12 @@
 #include "costs.h"
 #include "threads.h"
 
-enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, SAID = 4 };
+enum { MOST_LOOPS = 32, MOST_ARRAYS = 256, MOST_PARTS = 1024, DETAILS = 4 };
 enum {
     /* TASK_NS, the work of a task, and ALONE_NS, that of one thread alone, are those of the cost model: costs.h. */
-    LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once */
+    LONG_NS = 2000000,      /* calls that last longer listen to Ctrl-C at once; longer tasks get narrower */
     LINE_OF_ELEMENTS = 256, /* the innermost loop is split at multiples: whole blocks of a sum, whole vectors */
+    FEWEST_COLUMNS = 8,     /* multiple for a free innermost loop whose tasks are long */
     FOLD_AT_LEAST = 64      /* least elements per result that has to be combined */
 };
 
@@ -28,13 +29,13 @@ typedef struct grid {
     void *const *data;
     i64 tile[MOST_LOOPS], tiles[MOST_LOOPS];
     i64 tasks;
-    i32 reduced;                /* the reduced loop that is split, or -1 */
-    i64 size[MOST_ARRAYS];      /* elements of each output */
-    char *partial[MOST_ARRAYS]; /* results of all chunks, one after the other; NULL: one chunk */
-    i64 failed, said[SAID];     /* the first task that failed, and why */
-    i32 status;                 /* 0: none failed */
-    i32 stoppable;              /* it belongs to a call that listens to Ctrl-C */
-    i32 sequential;             /* its tasks run one after the other */
+    i32 reduced;                 /* the reduced loop that is split, or -1 */
+    i64 size[MOST_ARRAYS];       /* elements of each output */
+    char *partial[MOST_ARRAYS];  /* results of all chunks, one after the other; NULL: one chunk */
+    i64 failed, detail[DETAILS]; /* the first task that failed, and why */
+    i32 status;                  /* 0: none failed */
+    i32 stoppable;               /* it belongs to a call that listens to Ctrl-C */
+    i32 sequential;              /* its tasks run one after the other */
 } grid;
 
 /* Return the estimated nanoseconds of a kernel for these extents. */
@@ -67,10 +68,22 @@ static i32 loop_to_fold(const ag_nest *nest, const i64 *lengths)
     return best;
 }
 
+/* Return the number of which tiles of the innermost loop are multiples.  Ctrl-C is checked between tasks, so a task is
+   narrower if it would last long: a column costs thousands of rows, which are not split further. */
+static i64 line_of(const grid *g)
+{
+    const i32 inner = g->nest->rank - 1;
+    double column = 1e-3 * g->nest->picoseconds;
+    for (i32 l = 0; l < inner; l++) column *= (double)g->tile[l];
+    if (inner == g->reduced || column * LINE_OF_ELEMENTS <= LONG_NS) return LINE_OF_ELEMENTS;
+    const i64 columns = (i64)(LONG_NS / column) / FEWEST_COLUMNS * FEWEST_COLUMNS;
+    return columns < FEWEST_COLUMNS ? FEWEST_COLUMNS : columns;
+}
+
 /* Return the least steps of a loop per task: many if each result has to be combined later. */
 static i64 least_tile(const grid *g, i32 loop)
 {
-    i64 least = loop == g->nest->rank - 1 ? LINE_OF_ELEMENTS : 1, others = 1;
+    i64 least = loop == g->nest->rank - 1 ? line_of(g) : 1, others = 1;
     if (loop != g->reduced) return least;
     for (i32 l = 0; l < g->nest->rank; l++)
         if (l != loop && !has(g->nest->free, l) && others < FOLD_AT_LEAST) others *= g->lengths[l];
@@ -121,7 +134,7 @@ static void cut(grid *g, double wanted)
         i32 is_split = l == g->reduced || (has(nest->free, l) && (double)g->tasks < wanted);
         if (!is_split || is_broadcast(g, l)) continue;
         i64 tile = l == g->reduced ? steps_of_part(g) : ceiling(length, pieces), least = least_tile(g, l);
-        if (l == nest->rank - 1) tile = ceiling(tile, LINE_OF_ELEMENTS) * LINE_OF_ELEMENTS;
+        if (l == nest->rank - 1) tile = ceiling(tile, line_of(g)) * line_of(g);
         g->tile[l] = tile < least ? least : tile;
         if (g->tile[l] > length) g->tile[l] = length;
         g->tiles[l] = ceiling(length, g->tile[l]);
@@ -170,17 +183,17 @@ static void *results_of(const grid *g, i32 k, i64 part)
 }
 
 /* The failed task with the lowest number counts, so all tasks run. */
-static void note_failure(grid *g, i64 index, i32 status, const i64 *said)
+static void note_failure(grid *g, i64 index, i32 status, const i64 *detail)
 {
     pthread_mutex_lock(&team_lock);
     if (!g->status || index < g->failed) {
         g->failed = index, g->status = status;
-        for (i32 k = 0; k < SAID; k++) g->said[k] = said[k];
+        for (i32 k = 0; k < DETAILS; k++) g->detail[k] = detail[k];
     }
     pthread_mutex_unlock(&team_lock);
 }
 
-static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said);
+static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *detail);
 
 /* Return the position, among all elements, of this one in the chunk of these lengths that begins at `first`. */
 static void place_in_whole(const grid *g, const i64 *lengths, const i64 *first, i64 *position)
@@ -211,17 +224,17 @@ static void run_part(void *context, i64 index)
         if (k < nest->outputs && g->partial[k]) start = results_of(g, k, part);
         data[k] = start + offset * nest->items[k];
     }
-    i64 said[SAID] = {0};
+    i64 detail[DETAILS] = {0};
     i32 sequential = nest->order == AG_SEQUENTIAL && !g->sequential;
     i32 status =
-        sequential ? run_sequentially(g, lengths, data, said) : nest->part(nest, lengths, data, g->strides, said);
-    if (status) note_failure(g, index, status, said);
+        sequential ? run_sequentially(g, lengths, data, detail) : nest->part(nest, lengths, data, g->strides, detail);
+    if (status) note_failure(g, index, status, detail);
     for (i32 k = 0; !status && nest->extrema && k < nest->outputs; k++)
         if (nest->extrema[k] >= 0) place_in_whole(g, lengths, first, data[k]);
 }
 
 /* Run the chunks of one part of `whole` in order; return 0, the kernel's status if one failed, or AG_STOPPED. */
-static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *said)
+static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *data, i64 *detail)
 {
     grid g = *whole;
     g.lengths = lengths, g.data = data, g.status = 0, g.sequential = 1;
@@ -230,7 +243,7 @@ static i32 run_sequentially(const grid *whole, const i64 *lengths, void *const *
         if (g.stoppable && is_raised()) return AG_STOPPED;
         run_part(&g, k);
     }
-    for (i32 k = 0; g.status && k < SAID; k++) said[k] = g.said[k];
+    for (i32 k = 0; g.status && k < DETAILS; k++) detail[k] = g.detail[k];
     return g.status;
 }
 
@@ -257,7 +270,7 @@ static void combine(const grid *g)
         if (g->partial[k]) __builtin_memcpy(g->data[k], g->partial[k], (size_t)(g->size[k] * g->nest->items[k]));
 }
 
-static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
+static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *detail)
 {
     g->status = g->sequential = 0;
     g->stoppable = on_main_thread() && attention == LISTENING;
@@ -269,8 +282,8 @@ static i32 run_in_parts(const ag_runtime *rt, grid *g, double work, i64 *said)
     else stopped = g->tasks && parallel(rt, g->tasks, run_part, g);
     if (g->tasks && !stopped && !g->status) combine(g);
     for (i32 k = 0; k < g->nest->outputs; k++) pool_release(g->partial[k]);
-    if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, said); /* no memory for chunks */
-    for (i32 k = 0; g->status && said && k < SAID; k++) said[k] = g->said[k];
+    if (!g->tasks) return g->nest->part(g->nest, g->lengths, g->data, g->strides, detail); /* no memory for chunks */
+    for (i32 k = 0; g->status && detail && k < DETAILS; k++) detail[k] = g->detail[k];
     return stopped ? AG_STOPPED : g->status;
 }
 
@@ -295,7 +308,7 @@ static i32 in_order_of_memory(const ag_nest *nest, const i64 *lengths, const i64
 }
 
 static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths, void *const *data, const i64 *strides,
-                  i64 *said)
+                  i64 *detail)
 {
     i64 n[MOST_LOOPS], s[ROOM];
     if (in_order_of_memory(nest, lengths, strides, n, s)) lengths = n, strides = s;
@@ -304,8 +317,8 @@ static i32 launch(const ag_runtime *rt, const ag_nest *nest, const i64 *lengths,
     if (poll_interrupt()) return AG_STOPPED;
     i32 is_whole = work < ALONE_NS && !(nest->reduced && reduced_elements(nest, lengths) > ROWS_OF_PART);
     if (is_whole || nest->rank > MOST_LOOPS || nest->arrays > MOST_ARRAYS)
-        return nest->part(nest, lengths, data, strides, said);
+        return nest->part(nest, lengths, data, strides, detail);
     grid g;
     g.nest = nest, g.lengths = lengths, g.data = data, g.strides = strides;
-    return run_in_parts(rt, &g, work, said);
+    return run_in_parts(rt, &g, work, detail);
 }

@@ -26,7 +26,7 @@ typedef struct row_blocks {
     i32 maker[MOST_LINE_BUFFERS];                                  /* and the stage that computes it */
     i64 low[MOST_STAGES], high[MOST_STAGES]; /* for rows a to b of the last stage one needs rows a + low to b + high */
     i64 rows, block, task;                   /* of the last stage: all, those of a block, those of a task */
-    i64 failed, said[SAID + 1];              /* the first task that failed, and why */
+    i64 failed, detail[DETAILS + 1];         /* the first task that failed, and why */
     i32 status;
 } row_blocks;
 
@@ -84,7 +84,7 @@ static void plan_rows(row_blocks *b, double work)
 }
 
 /* Run rows `from` to `to` of a stage, in chunks within which no line buffer wraps around. */
-static i32 run_rows(const row_blocks *b, const ag_stage *s, i64 from, i64 to, char *const *buffer, i64 *said)
+static i32 run_rows(const row_blocks *b, const ag_stage *s, i64 from, i64 to, char *const *buffer, i64 *detail)
 {
     const ag_nest *nest = s->nest;
     i64 lengths[MOST_LOOPS];
@@ -103,20 +103,20 @@ static i32 run_rows(const row_blocks *b, const ag_stage *s, i64 from, i64 to, ch
             data[k] = buffer[rows->buffer] + at * b->row_bytes[rows->buffer] + rows->element * nest->items[k];
         }
         lengths[0] = count;
-        i32 status = nest->part(nest, lengths, data, s->strides, said);
+        i32 status = nest->part(nest, lengths, data, s->strides, detail);
         if (status) return status;
         from += count;
     }
     return 0;
 }
 
-static void note_rows_failure(row_blocks *b, i64 index, i32 status, i64 stage, const i64 *said)
+static void note_rows_failure(row_blocks *b, i64 index, i32 status, i64 stage, const i64 *detail)
 {
     pthread_mutex_lock(&team_lock);
     if (!b->status || index < b->failed) {
         b->failed = index, b->status = status;
-        for (i32 k = 0; k < SAID; k++) b->said[k] = said[k];
-        b->said[SAID] = stage;
+        for (i32 k = 0; k < DETAILS; k++) b->detail[k] = detail[k];
+        b->detail[DETAILS] = stage;
     }
     pthread_mutex_unlock(&team_lock);
 }
@@ -126,13 +126,13 @@ static void run_task_rows(void *context, i64 index)
 {
     row_blocks *b = context;
     i64 first = index * b->task, end = first + b->task < b->rows ? first + b->task : b->rows, bytes = 0;
-    i64 done[MOST_STAGES], said[SAID] = {0};
+    i64 done[MOST_STAGES], detail[DETAILS] = {0};
     char *buffer[MOST_LINE_BUFFERS];
     for (i32 r = 0; r < b->buffers; r++) bytes += (b->capacity[r] * b->row_bytes[r] + 63) & -64;
     char *memory = pool_alloc(bytes);
     if (!memory) {
-        said[0] = 1, said[1] = bytes;
-        note_rows_failure(b, index, AG_NO_MEMORY, 0, said);
+        detail[0] = 1, detail[1] = bytes;
+        note_rows_failure(b, index, AG_NO_MEMORY, 0, detail);
         return;
     }
     buffer[0] = memory;
@@ -143,23 +143,23 @@ static void run_task_rows(void *context, i64 index)
     for (i64 at = first; at < end && !status; at += b->block) {
         i64 last = at + b->block < end ? at + b->block : end;
         for (i32 j = 0; j < b->stages && !status; j++) {
-            status = run_rows(b, &b->stage[j], done[j], last + b->high[j], buffer, said);
+            status = run_rows(b, &b->stage[j], done[j], last + b->high[j], buffer, detail);
             done[j] = last + b->high[j];
-            if (status) note_rows_failure(b, index, status, j, said);
+            if (status) note_rows_failure(b, index, status, j, detail);
         }
     }
     pool_release(memory);
 }
 
 /* Run each stage after the other, over whole arrays. */
-static i32 run_whole(const ag_runtime *rt, const row_blocks *b, i64 *said)
+static i32 run_whole(const ag_runtime *rt, const row_blocks *b, i64 *detail)
 {
     char *whole[MOST_LINE_BUFFERS] = {NULL};
     i32 status = 0;
     for (i32 r = 0; r < b->buffers && !status; r++) {
         i64 rows = b->stage[b->maker[r]].lengths[0];
         whole[r] = pool_alloc(rows * b->row_bytes[r]);
-        if (!whole[r]) status = AG_NO_MEMORY, said[0] = 1, said[1] = rows * b->row_bytes[r];
+        if (!whole[r]) status = AG_NO_MEMORY, detail[0] = 1, detail[1] = rows * b->row_bytes[r];
     }
     for (i32 j = 0; j < b->stages && !status; j++) {
         const ag_stage *s = &b->stage[j];
@@ -171,14 +171,14 @@ static i32 run_whole(const ag_runtime *rt, const row_blocks *b, i64 *said)
             i64 row = rows->row * b->row_bytes[rows->buffer];
             data[k] = whole[rows->buffer] + row + rows->element * s->nest->items[k];
         }
-        said[SAID] = j;
-        status = launch(rt, s->nest, s->lengths, data, s->strides, said);
+        detail[DETAILS] = j;
+        status = launch(rt, s->nest, s->lengths, data, s->strides, detail);
     }
     for (i32 r = 0; r < b->buffers; r++) pool_release(whole[r]);
     return status;
 }
 
-static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *said)
+static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32 buffers, i64 *detail)
 {
     row_blocks b = {.stage = stage, .stages = stages, .buffers = buffers, .rows = stage[stages - 1].lengths[0]};
     double work = 0;
@@ -189,9 +189,9 @@ static i32 pipeline(const ag_runtime *rt, i32 stages, const ag_stage *stage, i32
     }
     if (work > LONG_NS) listen_to_interrupt();
     if (poll_interrupt()) return AG_STOPPED;
-    if (!survey(&b)) return run_whole(rt, &b, said);
+    if (!survey(&b)) return run_whole(rt, &b, detail);
     plan_rows(&b, work);
     i32 stopped = parallel(rt, ceiling(b.rows, b.task), run_task_rows, &b);
-    for (i32 k = 0; b.status && k <= SAID; k++) said[k] = b.said[k];
+    for (i32 k = 0; b.status && k <= DETAILS; k++) detail[k] = b.detail[k];
     return stopped ? AG_STOPPED : b.status;
 }

@@ -32,5 +32,8 @@ EXPORT void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide
     wide = takes_wide;
     quiet = alone;
     for (int i = 0; i < 4; i++) symbols[i] = found[i];
-    *entries = (ag_blas){PRODUCTS_SLOTS};
+    const ag_blas own = {PRODUCTS_SLOTS};
+    void *const *from = (void *const *)&own, **into = (void **)entries;
+    for (unsigned k = 0; k < sizeof own / sizeof *from; k++) /* the other slots may be those of a larger library */
+        if (from[k]) into[k] = from[k];
 }

@@ -22,10 +22,11 @@ from ..build.toolchain import Toolchain
 from ..build.units import Unit
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
+from ..kernels import uncovered
 from .blas import Blas, find_blas
 from .clock import Clock
 from .lapack import find_lapack
-from .sources import CORE, MEMBERS, libraries, product_unit, solver_unit
+from .sources import CORE, MEMBERS, dtype_of, libraries, product_unit, solver_unit
 
 _NO_ADDRESSES = (0, 0, 0, 0)
 _lock = fork_safe_lock()
@@ -66,12 +67,12 @@ class Runtime:
 
     def require_blas(self, names: Iterable[str]) -> None:
         """Make `table.f32` ... usable for these libraries: float32, float64, complex64, complex128; int8 is any bytes;
-        formats of packed weights, such as dense_panels_float32.
+        with convolutions, such as convolutions_float32; formats of packed weights, such as dense_panels_float32.
 
         Raises:
             CompileError: the toolchain fails on them.
         """
-        for name in names:
+        for name in uncovered([*self._products, *names]):
             if name not in self._products:
                 library = build_unit(_needed_products(name), *self.source)
                 self.install(name, library, find_blas())
@@ -80,7 +81,7 @@ class Runtime:
         """Make products of a library go through `library` to `blas`; None: to our own loops."""
         with _lock:
             entries = ffi.addressof(self.table, *libraries()[name])
-            addresses = blas.addresses.get(name, _NO_ADDRESSES) if blas else _NO_ADDRESSES
+            addresses = blas.addresses.get(dtype_of(name), _NO_ADDRESSES) if blas else _NO_ADDRESSES
             found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
             library.lib.ag_blas_install(ffi.cast("ag_blas *", entries), found, wide, quiet)
@@ -199,7 +200,7 @@ def build_program(
         CompileError: the toolchain fails on one of them.
     """
     core = [] if toolchain.target_flags else [CORE]
-    units = [*core, *map(_needed_products, dtypes), *map(solver_unit, solvers)]
+    units = [*core, *map(_needed_products, uncovered(dtypes)), *map(solver_unit, solvers)]
     texts = [text, *(unit.text() for unit in units)]
     built = build_all(texts, toolchain, cache)  # held until the runtime has found its parts among them
     note(missed=not built[0].from_cache)
@@ -231,4 +232,4 @@ def build_unit(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library:
 
 def _needed_products(name: str) -> Unit:
     blas = find_blas()
-    return product_unit(name, fallback=blas is not None and all(blas.addresses.get(name, ())))
+    return product_unit(name, fallback=blas is not None and all(blas.addresses.get(dtype_of(name), ())))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...record import record
 from ..build.units import Unit
-from ..kernels import formats, packed_libraries
+from ..kernels import convolution_libraries, formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -47,10 +47,12 @@ MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
 def libraries() -> Mapping[str, tuple[str, ...]]:
     """Return the place in the runtime's table, a member or one of its slots, that each library of products fills.
 
-    The names of the libraries are dtypes, and those of the formats of packed weights with a dtype.
+    The names of the libraries are dtypes, those of dtypes with convolutions, and of formats of packed weights with a
+    dtype.
     """
     own = {library: (f"packed_{MEMBERS[dtype]}", name) for library, (name, dtype) in packed_libraries().items()}
-    return {dtype: (member,) for dtype, member in MEMBERS.items()} | own
+    blocks = {library: (MEMBERS[dtype],) for library, dtype in convolution_libraries().items()}
+    return {dtype: (member,) for dtype, member in MEMBERS.items()} | blocks | own
 
 
 CORE = Unit(_HERE / "core.c", {})
@@ -59,10 +61,15 @@ _BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
 NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
-def _products(dtype: str, fallback: bool = False, blas_first: bool = False, convolutions: bool = True) -> Unit:
+def _products(library: str, fallback: bool = False, blas_first: bool = False) -> Unit:
     ways = {"FALLBACK": str(int(fallback)), "BLAS_FIRST": str(int(blas_first))}
-    real = not _TYPES[dtype].is_complex
-    return Unit(_HERE / "products.c", _element(dtype) | ways | ({"CONVOLUTIONS": "1"} if real and convolutions else {}))
+    more = {"CONVOLUTIONS": "1"} if library in convolution_libraries() else {}
+    return Unit(_HERE / "products.c", _element(dtype_of(library)) | ways | more)
+
+
+def dtype_of(library: str) -> str:
+    """Return the dtype of a library of products, with convolutions or without."""
+    return convolution_libraries().get(library, library)
 
 
 def _format(library: str) -> Unit:
@@ -84,7 +91,8 @@ def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
-        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, _TYPES), *map(solver_unit, _TYPES),
+        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, convolution_libraries()), *map(_products, _TYPES),
+        *map(solver_unit, _TYPES),
         *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
         *(Unit(folder / "bundle" / file, fields) for file in ("bundle.c", "example.c")),
@@ -103,24 +111,20 @@ def core_source(alone: bool = False) -> str:
     return (_ALONE if alone else CORE).text()
 
 
-def product_source(
-    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
-) -> str:
+def product_source(library: str, *, fallback: bool = False, blas_first: bool = False) -> str:
     """Return the C text of `product_unit`."""
-    return product_unit(library, fallback=fallback, blas_first=blas_first, convolutions=convolutions).text()
+    return product_unit(library, fallback=fallback, blas_first=blas_first).text()
 
 
-def product_unit(
-    library: str, *, fallback: bool = False, blas_first: bool = False, convolutions: bool = True
-) -> Unit:
-    """Return the unit of a library of products: of a dtype, or of a format of packed weights.
+def product_unit(library: str, *, fallback: bool = False, blas_first: bool = False) -> Unit:
+    """Return the unit of a library of products: of a dtype, with convolutions, or of a format of packed weights.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
-    where our own loops are as fast; `convolutions`: with those in blocks of channels.
+    where our own loops are as fast.
     """
     if library in packed_libraries():
         return _format(library)
-    return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first, convolutions)
+    return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first)
 
 
 def solver_source(dtype: str) -> str:

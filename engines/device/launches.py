@@ -116,7 +116,7 @@ class PartsKernel:
         self._dtypes = [np.dtype(o.dtype) for o in self.kernel.outputs]
         self._sources = [i.source for i in self.kernel.inputs]
         self._plans: dict[Any, _Plan] = {}
-        folds = self.kernel.cutting.folds if self.kernel.cutting is not None else ()
+        folds = self.kernel.splits.folds if self.kernel.splits is not None else ()
         self._adds_up = all(_is_own(f, o.dtype) for f, o in zip(folds, self.kernel.outputs) if f)
 
     def run(self, arrays: Sequence[Any], call: Call, into: Places = None) -> list[Any] | None:
@@ -142,8 +142,8 @@ class PartsKernel:
         return self._work(joint_extents(self.kernel, [a.shape for a in arrays]) or ())
 
     def _work(self, extents: Sequence[int]) -> int:
-        cutting = self.kernel.cutting
-        return math.prod(extents) * (1000 if cutting is None else cutting.picoseconds)
+        splits = self.kernel.splits
+        return math.prod(extents) * (1000 if splits is None else splits.picoseconds)
 
     def _planned(self, key: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> _Plan:
         kernel, shapes = self.kernel, [shape for shape, _ in key]
@@ -175,11 +175,11 @@ class PartsKernel:
 
     def _cut(self, extents: Sequence[int]) -> tuple[int, int, bool]:
         """Return the loop that is split, the number of chunks, and whether chunks have results of their own."""
-        cutting = self.kernel.cutting
-        if cutting is None or not extents or cutting.sequential:
+        splits = self.kernel.splits
+        if splits is None or not extents or splits.sequential:
             return 0, 1, False
-        most = min(self._device.units * _SHARES, math.prod(extents) * cutting.picoseconds // _GRAIN)
-        for loops, gaps in ((cutting.free, False), (cutting.reduced if self._adds_up else (), True)):
+        most = min(self._device.units * _SHARES, math.prod(extents) * splits.picoseconds // _GRAIN)
+        for loops, gaps in ((splits.free, False), (splits.reduced if self._adds_up else (), True)):
             if most > 1 and loops:
                 loop = next((l for l in loops if extents[l] >= 4 * most), max(loops, key=lambda l: extents[l]))
                 parts = min(most, extents[loop])
@@ -190,10 +190,10 @@ class PartsKernel:
     def _combined(self, output: int, parts: Any, call: Call) -> Any:
         """Return the combined results of the chunks."""
         if output not in self._combine:
-            operand, cutting = self.kernel.outputs[output], self.kernel.cutting
-            assert cutting is not None
+            operand, splits = self.kernel.outputs[output], self.kernel.splits
+            assert splits is not None
             x = TensorVariable(TensorType(operand.dtype, (None,) * (len(operand.axes) + 1)))
-            node = Apply(Reduce(REDUCTIONS[str(cutting.folds[output])], (0,)), [x])
+            node = Apply(Reduce(REDUCTIONS[str(splits.folds[output])], (0,)), [x])
             self._combine[output] = PartsKernel(node, self._device)
         found = self._combine[output].run([parts], call)
         assert found is not None

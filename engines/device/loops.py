@@ -2,13 +2,15 @@
 
 Sequences, states and traces stay on the device.  A step reads a slice of a sequence by its offset.  It writes each
 result into its row of a trace, or alternately into one of two arrays.  The launches of the second step are recorded and
-replayed with other arrays in later steps: see tape.py.  A loop `until` a condition reads one flag per step.
+replayed with other arrays in later steps: see tape.py.  A profile waits for each node of the four steps before.  A loop
+`until` a condition reads one flag per step.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,8 @@ from .memory import is_dense
 from .tape import Tape
 from .values import Sides, Unplanned, Values
 
+_TIMED = range(1, 5)
+"""Steps whose nodes a profiled loop waits for; the first one builds kernels."""
 _ROWS = 16
 """First rows of the trace of a loop that may end early; the number doubles as needed."""
 RunSteps = Callable[[Values, str], None]
@@ -60,6 +64,8 @@ class _Run:
         self._is_traced = [k >= len(self._states) or step.traced[k] for k in range(len(self._kept))]
         self._traces: list[_Trace | None] = [None] * len(self._kept)
         self._own: set[int] = set()
+        self._profile, self._call.body_rows = self._call.body_rows, None
+        self._recorded_step = 1 if self._profile is None else _TIMED.stop
 
     def _sides(self, inner: Array, outer: Array) -> Sides:
         """Return a value on the sides (host, device) where the body reads it."""
@@ -75,8 +81,8 @@ class _Run:
         states: list[Sides] = [self._outer[s] for s in self._states]
         done = 0
         while done < self._count:
-            recording = done == 1 and self._count > 3 and self._call.recorder is None
-            tape, states, ended = self._recorded(states) if recording else (None, *self._stepped(done, states))
+            recording = done == self._recorded_step and self._count > done + 2 and self._call.recorder is None
+            tape, states, ended = self._recorded(done, states) if recording else (None, *self._stepped(done, states))
             done += 1
             if tape is not None and not ended:
                 try:
@@ -86,6 +92,8 @@ class _Run:
                 break
             if ended:
                 break
+        if self._profile is not None:
+            self._profile.count(done)
         self._finish(states, done)
 
     # --- a step
@@ -106,7 +114,10 @@ class _Run:
     def _stepped(self, number: int, states: Sequence[Sides]) -> tuple[list[Sides], bool]:
         """Run a step; return the next states, and whether the loop ends."""
         inner, places = self._inner(number, states), self._places(number)
-        self._run_step(inner, places)
+        if self._profile is not None and (number in _TIMED or self._count == 1):
+            self._profile.measure_step(self._call, partial(self._run_step, inner, places))
+        else:
+            self._run_step(inner, places)
         return self._after(number, inner, states, places), self._ends(inner)
 
     def _run_step(self, inner: Values, places: Sequence[Any]) -> None:
@@ -161,13 +172,13 @@ class _Run:
         self._body.copies.copy(into, array, self._call)
 
     # --- many steps
-    def _recorded(self, states: Sequence[Sides]) -> tuple[Tape | None, list[Sides], bool]:
-        """Record the second step; return a tape of it if it can be replayed, the next states, and whether it ends."""
-        inner, places = self._inner(1, states), self._places(1)
+    def _recorded(self, number: int, states: Sequence[Sides]) -> tuple[Tape | None, list[Sides], bool]:
+        """Record a step; return a tape of it if it can be replayed, the next states, and whether it ends."""
+        inner, places = self._inner(number, states), self._places(number)
         self._call.recorder = recorder = Recorder()
         try:
             self._run_step(inner, places)
-            after = self._after(1, inner, states, places)
+            after = self._after(number, inner, states, places)
         finally:
             self._call.recorder = None
         steady = not recorder.broken and all(p is not None for p in places)
@@ -176,7 +187,7 @@ class _Run:
         if any(self._memory.strides(a[1]) != self._memory.strides(b[1]) for a, b in zip(states, after)):
             return None, after, self._ends(inner)
         self._condition = inner.on_device(self._body.outputs[-1]) if self.ends_early else None
-        slots = [*self._rows(1), *(there for _, there in states), *places]
+        slots = [*self._rows(number), *(there for _, there in states), *places]
         fixed = [self._outer[i][1] for i in self._others if self._outer[i][1] is not None]
         try:
             tape = Tape(recorder, slots, self._call, fixed)

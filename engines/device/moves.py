@@ -232,8 +232,8 @@ class IndexKernel(Moving):
             reports = [At(call.flag())] * any(isinstance(a, Report) for a in self._kernel.arguments)
             call.launch(self._start, *item_grid(extents, self._device), [*arguments, *reports])
             return
-        cutting = self._kernel.cutting
-        free = cutting.free if cutting is not None and extents else ()
+        splits = self._kernel.splits
+        free = splits.free if splits is not None and extents else ()
         cut = max(free, key=lambda l: extents[l], default=0)
         parts = min(self._device.units * 4, extents[cut]) if free and self._gathers else 1
         work = 1000 * math.prod(extents)

@@ -1,19 +1,22 @@
 """The run profile of a function on a device: one row per node, with its engine and copies, and two for all copies.
 
-A profiled function waits for each node, so that each time is that of one node.
+A profiled function waits for each node, so that each time is that of one node.  A loop waits for those of a few steps,
+from which the rows of its body are estimated (profiling/bodies.py).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...cbackend.program.program import Call, Host, Loop
 from ...graph import FunctionGraph, Names
+from ...graph.provenance import modules_of
 from ...profiling import RunProfile, StepProfile
+from ...profiling.bodies import BodyProfile, counters_of
 from ...profiling.copies import Copies
 from ...profiling.run import COLUMNS
 from .memory import Traffic
@@ -31,15 +34,17 @@ class Rows:
     def __init__(self, profile: RunProfile, schedule: Schedule, engine: str, seconds: float) -> None:
         """`seconds`: the time of the compilation."""
         self._copies = [Copies() for _ in (*schedule.sections, *DIRECTIONS)]
-        steps = _rows_of_nodes(schedule, engine, self._copies)
+        steps = _rows_of_nodes(schedule, engine, self._copies, COLUMNS * (len(self._copies) + 1))
         self._totals = self._copies[len(schedule.sections) :]
         steps += [
             StepProfile(text, "copy", op="copies", engine=engine, copies=copies)
             for text, copies in zip(DIRECTIONS, self._totals)
         ]
-        counters = np.zeros(COLUMNS * (len(steps) + 1) + _MEMORY, np.int64)
+        counters = np.zeros(counters_of(steps) + _MEMORY, np.int64)
         self._counters = counters[: COLUMNS * len(steps)].reshape(-1, COLUMNS)
         self._profile = profile
+        self.bodies: dict[int, BodyRows] = _bodies_of(steps, counters, profile)
+        """The rows of the body of each loop, by the number of its node."""
         profile.begin(steps, seconds)
         profile.attach(counters)
 
@@ -72,17 +77,66 @@ class Rows:
             self._copies[number].add(copied, spent)
 
 
-def _rows_of_nodes(schedule: Schedule, engine: str, copies: list[Copies]) -> list[StepProfile]:
+class BodyRows:
+    """The counters of the nodes of a loop's body: those of some steps, and the number of all."""
+
+    def __init__(self, body: BodyProfile, counters: np.ndarray, profile: RunProfile) -> None:
+        size = COLUMNS * (len(body.nodes) + 1)
+        self._counters, self._profile = counters[body.at : body.at + size].reshape(-1, COLUMNS), profile
+        self.bodies: dict[int, BodyRows] = _bodies_of(body.nodes, counters, profile)
+
+    def measure(self, number: int, section: Section, values: Values, run: Callable[[], None]) -> None:
+        """Run the steps of a node, wait for them, and add them to its row."""
+        start = time.perf_counter()
+        run()
+        values.call.memory.finish()
+        seconds = time.perf_counter() - start
+        self._add(number, 1, int(1e9 * seconds), _bytes(section, values), 0)
+
+    def measure_step(self, call: Any, run: Callable[[], None]) -> None:
+        """Run a step of the loop whose nodes are measured."""
+        call.memory.finish()
+        call.rows, start = self, time.perf_counter()
+        run()
+        self._add(-1, 1, int(1e9 * (time.perf_counter() - start)), 0, 0)
+
+    def count(self, steps: int) -> None:
+        """Add the number of steps of a run of the loop."""
+        self._add(-1, 0, 0, steps, 0)
+
+    def _add(self, number: int, *row: int) -> None:
+        if self._profile.warm_up[0] <= 0:
+            self._counters[number] += row
+
+
+def _bodies_of(steps: Sequence[StepProfile], counters: np.ndarray, profile: RunProfile) -> dict[int, BodyRows]:
+    return {k: BodyRows(body, counters, profile) for k, step in enumerate(steps) for body in step.bodies}
+
+
+def _rows_of_nodes(
+    schedule: Schedule, engine: str, copies: Sequence[Copies | None], at: int
+) -> list[StepProfile]:  # fmt: skip
+    """Return the rows of the nodes; `at`: where the counters of their bodies begin."""
     names, found = Names(), []
     for section, own in zip(schedule.sections, copies):
         node, kind = section.placement.node, section.placement.kind
         text = f"{node.op.name}({', '.join(names[i] for i in node.inputs)})"
+        loops = [step for step in section.steps if isinstance(step, Loop)]
+        bodies = tuple(_body(schedule.bodies[step.body], engine, at) for step in loops)
+        at += sum(counters_of(body.nodes) for body in bodies)
         found.append(StepProfile(
             text, _kernel(section, schedule), tuple(map(str, node.origin)), op=type(node.op).__name__,
             dtype=node.outputs[0].dtype, reads=_inputs(section, schedule.program.graph, names), has_body=kind == LOOP,
-            engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own,
+            engine=engine if kind in (LAUNCH, LOOP, VIEW) else "numpy", copies=own, bodies=bodies,
+            modules=modules_of(node.origin),
         ))  # fmt: skip
     return found
+
+
+def _body(schedule: Schedule, engine: str, at: int) -> BodyProfile:
+    count = len(schedule.sections)
+    nodes = _rows_of_nodes(schedule, engine, [None] * count, at + COLUMNS * (count + 1))
+    return BodyProfile("step", tuple(nodes), at)
 
 
 def _inputs(section: Section, graph: FunctionGraph, names: Names) -> tuple[str, ...]:

@@ -33,12 +33,14 @@ def run_steps(values: Values, name: str) -> None:
 
     Raises Unplanned for lengths or indices that do not fit; NumPy names the error.
     """
-    rows, values.call.rows = values.call.rows, None  # the steps of a loop count as one row
+    rows, values.call.rows = values.call.rows, None
     for number, section in enumerate(values.schedule.sections):
         if rows is None:
             _run_section(section, values, name)
         else:
+            values.call.body_rows = rows.bodies.get(number)
             rows.measure(number, section, values, partial(_run_section, section, values, name))
+            values.call.body_rows = None
         for memory in section.unused:
             values.drop(memory)
 

@@ -7,23 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from ...function.function import function
-from ...graph import FunctionGraph, Variable
+from ...graph import Variable
+from ...networks.imported import ImportedModel
 from ...ops.core.shared import shared
 from ...ops.core.tensor import constant
-from ...record.cached import cached_property
 from ...record.memory import return_freed_memory
 from .converters import registered as converters  # noqa: F401  # they register themselves
 from .reading.alternatives import Choice, of_any_rank
 from .reading.building import Builder, declared_format
-from .reading.edges import UNKNOWN, EdgeFunction, flat, variable_of
+from .reading.edges import UNKNOWN, EdgeFunction, variable_of
 from .reading.loading import OnnxError, load, versions_of
 from .reading.narrow import format_of, narrow, value_of
 from .reading.table import Converter
 from .reading.text import Words
 
 
-class OnnxModel:
+class OnnxModel(ImportedModel):
     """A model: `inputs` and `outputs` are variables by name, `parameters` its weights by name.
 
     A sequence is a list of variables.  A string is its position in `words.every`; an output of a rank that only the
@@ -38,28 +37,17 @@ class OnnxModel:
         self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any],
         words: Words,
     ) -> None:  # fmt: skip
-        self.name, self.words = name, words
+        self.words = words
         self._inputs, self._outputs = dict(inputs), dict(outputs)
-        self.inputs: dict[str, Any] = {n: value_of(v) for n, v in inputs.items()}
-        self.outputs: dict[str, Any] = {n: value_of(v) for n, v in outputs.items()}
-        self.parameters: dict[str, Any] = {n: value_of(v) for n, v in parameters.items()}
-        """Constants; shared variables if the model was read as `trainable`."""
+        values = [{n: value_of(v) for n, v in named.items()} for named in (inputs, outputs, parameters)]
+        super().__init__(name, *values)
         edges = {**parameters, **inputs, **outputs}
         self.narrow: dict[str, Any] = {n: format_of(v).ml_name for n, v in edges.items() if format_of(v) is not None}
         """The narrow dtypes of inputs, outputs and parameters by name."""
 
-    @property
-    def graph(self) -> FunctionGraph:
-        """The unoptimized graph."""
-        return self._function.unoptimized_graph  # type: ignore[no-any-return]
-
     def function(self, **options: Any) -> Any:
         """The compiled function of the model; `options` are those of `ag.function`."""
-        outputs = flat(self.outputs)
-        result = outputs[0] if len(outputs) == 1 else outputs
-        how = {"name": self.name, "on_unused_input": "ignore", **options}
-        made = function(flat(self.inputs), result, **how)
-        return_freed_memory()  # memory of the optimization
+        made = super().function(**options)
         return EdgeFunction(made, self._inputs, self._outputs, self.words) if self.is_wide else made
 
     @property
@@ -76,17 +64,6 @@ class OnnxModel:
             what = ", ".join(sorted(set(self.narrow.values()))) or "sequences"
             raise TypeError(f"{self.name} takes or returns {what}; its .function() converts them")
         return self._function
-
-    def export(self, folder: Any, target: Any = None, compiler: str | None = None) -> Any:
-        """Write the model as C that needs no Python and return the folder; see `Function.export`."""
-        return self.as_function().export(folder, target, compiler)
-
-    @cached_property
-    def _function(self) -> Any:
-        return self.function()
-
-    def __call__(self, *arrays: Any, **named: Any) -> Any:
-        return self._function(*arrays, **named)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {self.described(name, v)}" for name, v in self.inputs.items())

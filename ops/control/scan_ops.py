@@ -5,8 +5,7 @@
 The body takes one slice of each sequence (along its first axis), the states, and what is the same in every step; it
 gives the next states, values of the step, and, for a loop `until` a condition, a bool scalar that ends it.  The
 results of the op are, for each state, its values after every step (a trace, along a new first axis) or only the last
-one, and each value of the step along a new first axis.  `while_loop` is a scan without traces
-whose number of steps is unknown before.
+one, and each value of the step along a new first axis.  Loops that only a condition ends are in while_ops.py.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from ...graph import (
     FunctionGraph,
     Kind,
     Lacks,
-    NoGradient,
     Older,
     TensorType,
     Variable,
@@ -185,6 +183,10 @@ class Scan(TensorOp):
         forward = node if all(self.traced) else node.with_op(replace(self, traced=(True,) * len(self.traced)))
         return Backward(node, forward).cotangents(cotangents)
 
+    def alive(self, node: Apply) -> Variable | None:
+        """Return for each step whether it counts, along the first axis; None if all do."""
+        return None
+
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         """Return one loop for all examples, which take the same steps."""
         require_shared(flags[:1], "the number of steps")
@@ -239,18 +241,6 @@ class Scan(TensorOp):
 
 def _leaf_like(kind: TensorType, like: Variable) -> Variable:
     return TensorVariable(kind, name=like.name)
-
-
-@record(repr=False)
-class While(Scan):
-    """A scan that only its condition ends, and whose results are the last states."""
-
-    name = "while_loop"
-
-    def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
-        raise NoGradient(
-            "a while_loop keeps no states for a backward pass. Use ag.scan with n_steps, and ag.until for a condition"
-        )
 
 
 def _called(state: Variable) -> str:
@@ -347,6 +337,7 @@ class Backward:
         truncate = node.op.truncate  # type: ignore[attr-defined]
         self.count: Any = self.steps if truncate < 0 else T.minimum(self.steps, T.constant(truncate, "int64"))
         self.whole = truncate < 0
+        self.alive: Any = self.op.alive(forward)  # type: ignore[attr-defined]
 
     def cotangents(self, received: Sequence[Variable | None]) -> list[Variable | None]:
         """The cotangents of the inputs of the node, given the cotangents of its outputs."""
@@ -373,6 +364,9 @@ class Backward:
                     sent[k] = T.add(sent[k], leaf)
                 else:
                     sent.append(leaf)
+        if self.alive is not None:
+            leaves.append(TensorVariable(self.alive.type.with_shape(())))
+            rows.append(self.alive)
         return self._applied(leaves, rows, slices, olds, adjoints, starts, outputs, sent)
 
     def _applied(
@@ -383,6 +377,8 @@ class Backward:
         wrt = [v for v in (*slices, *olds, *shared) if v.type.kind in "fc"]
         pulled = pull_back(outputs[: len(sent)], sent, wrt, stop_at={*leaves, *self.others})
         found = dict(zip(wrt, pulled, strict=True))
+        if self.alive is not None:
+            self._mask(found, leaves[-1], dict(zip(olds, sent, strict=False)))
         carried = [k for k, old in enumerate(olds) if old.type.kind in "fc"]
         summed = [o for o in shared if found[o] is not None]
         sums = [TensorVariable(o.type) for o in summed]
@@ -403,6 +399,14 @@ class Backward:
             *(self._of_first(ends[k]) if k in ends else None for k in range(len(self.firsts))),
             *(totals.pop(o, None) for o in self.others),
         ]
+
+    def _mask(self, found: dict[Variable, Any], alive: Any, sent: dict[Variable, Any]) -> None:
+        """Let steps that do not count pass the cotangents of the states on, and add nothing to others."""
+        for v, g in found.items():
+            if v in sent:
+                found[v] = T.switch(alive, T.zeros_like(v) if g is None else g, sent[v])
+            elif g is not None:
+                found[v] = T.switch(alive, g, T.zeros_like(g))
 
     def _before(self, k: int) -> Any:
         """Return the values of state `k` at the start of the steps."""

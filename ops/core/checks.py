@@ -20,7 +20,7 @@ def describe(variable: Variable) -> str:
     if variable.name:
         return f"{variable.name} ({variable.type})"
     if variable.owner is not None:
-        return f"the result of {variable.owner.op.name} ({variable.type})"
+        return f"the result of {variable.owner.op.produced_by(variable)} ({variable.type})"
     data = getattr(variable, "data", None)
     if data is not None and data.ndim == 0:
         return f"{data} ({variable.type})"

@@ -37,7 +37,8 @@ else:
     T = Vocabulary()
 classes: Any = T
 
-NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in ("distributions", "fft", "linalg", "nn", "random", "special"))
+_INNER = ("array_api", "distributions", "fft", "linalg", "nn", "random", "special")
+NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in _INNER)
 
 
 def public_names(namespace: Mapping[str, object]) -> list[str]:
@@ -66,7 +67,7 @@ def missing(name: str, inner: Mapping[str, ModuleType], space: str = "") -> type
     instead = f"; it is T.{owner}.{name}" if owner else ""
     if not owner and not name.startswith("_"):
         table = import_module(".standard.instead", PACKAGE)
-        advice = (table.LINALG if space == "linalg" else table.INSTEAD).get(name)
+        advice = {"linalg": table.LINALG, "special": table.SPECIAL}.get(space, table.INSTEAD).get(name)
         instead = f"; use {advice}" if advice else ""
     message = f"module {f'{PACKAGE}.{space}'.rstrip('.')!r} has no attribute {name!r}{instead}"
     raise AttributeError(message, name=name, obj=None)  # without a guess by Python

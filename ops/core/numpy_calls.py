@@ -40,7 +40,19 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
         return getattr(T, fold)(*inputs, **{"axis": 0, **options})
     call = _named(ufunc) + (f".{method}" if method != "__call__" else "")
     given = f" with {', '.join(options)}" if options else ""
-    raise TypeError(f"{call}{given} does not take the symbolic {x!r}; arignote.ops has no such function")
+    raise TypeError(f"{call}{given} does not take the symbolic {x!r}; {_absent(name, T, T.special)}")
+
+
+def _absent(name: str, *spaces: Any) -> str:
+    """Return that we lack a function, and what one of our namespaces says to use in its place."""
+    for space in spaces:
+        try:
+            getattr(space, name)
+        except AttributeError as error:
+            _, mark, advice = str(error).partition("; ")
+            if mark:
+                return f"arignote.ops has no such function{mark}{advice}"
+    return "arignote.ops has no such function"
 
 
 def _named(ufunc: np.ufunc) -> str:
@@ -70,8 +82,10 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         return _OF_SHAPES[function](*args, **options)
     namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
     ours = getattr(namespace, function.__name__, None)
+    if ours is None and namespace is T:
+        ours = getattr(T.special, function.__name__, None)  # i0
     if ours is None:
-        raise TypeError(f"{name} does not take the symbolic {x!r}; arignote.ops has no such function")
+        raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
     return ours(*args, **options)
 
 

@@ -20,6 +20,7 @@ from .at import At
 from .call_lengths import Length
 from .checks import is_masked, named, one_or_several, shown
 from .compared import compared
+from .foreign import as_array
 from .interpret import evaluate_and_update
 from .namespace import T
 from .numpy_calls import call_function, call_ufunc
@@ -323,6 +324,10 @@ class TensorConstant(TensorVariable, Constant):
         return f"{self.name + ' = ' if self.name else ''}{value}: {self.type}"
 
 
+_LONGEST_BRIEF = 48
+"""Most characters of an operand in a line of a message."""
+
+
 class TensorOp(Op):
     """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
 
@@ -353,6 +358,18 @@ class TensorOp(Op):
             return self.code(output, speaker)
         except written.Unwritten:
             return written.of_class(self, output, speaker)
+
+    def brief(self, output: Variable, operands: Sequence[str]) -> str:
+        """Return a call or an index as Python, such as `zeros((3, 4))` and `x[:, 1:]`; other ops by their names."""
+        plain = super().brief(output, operands)
+        if not self.spelling and type(self).code is TensorOp.code:
+            return plain
+        speaker = written.Speaker()
+        assert output.owner is not None
+        speaker.codes.update((i, (t, written.ATOM)) for i, t in zip(output.owner.inputs, operands, strict=True))
+        text, level = self.written(output, speaker)
+        is_readable = level == written.ATOM and len(text) <= _LONGEST_BRIEF and "...." not in text
+        return text if is_readable else plain
 
     def body(self, inputs: Sequence[Variable]) -> Sequence[Variable] | None:
         """Return the outputs over `inputs` in simpler ops, if the op is made of them."""
@@ -403,6 +420,7 @@ def constant(value: TensorLike, dtype: DTypeLike = None, name: str | None = None
         raise TypeError("no tensor has a mask; use value.filled(...) or two tensors, the data and the mask")
     if dtype is not None and type(value) in _NUMBERS_OF_PYTHON:
         return _frozen(np.array(value, dtype=dtype_name(dtype)), name)
+    value = as_array(value)
     try:
         data = np.array(value, order="C", subok=False)
     except ValueError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..core.namespace import T
 from ..core.tensor import as_tensor
 from .distribution import Distribution, NoClosedForm, inside
@@ -15,7 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 HALF_LOG_2PI, LOG_PI = 0.5 * math.log(2 * math.pi), math.log(math.pi)
-EULER = 0.5772156649015329
 S: Any = T.special
 
 
@@ -364,7 +365,7 @@ class Gumbel(Distribution):
         return -T.exp(-(x - self.mu) / self.beta)
 
     def mean(self) -> Any:
-        return self.mu + EULER * self.beta
+        return self.mu + np.euler_gamma * self.beta
 
     def sample(self, rng: Any, size: Any = None) -> Any:
         return rng.gumbel(self.mu, self.beta, size)

@@ -34,6 +34,8 @@ from ..shapes.lengths import known_length, lengths_of, tensor_to_dim
 from ..shapes.shape import DimShuffle, reshape
 from ..shapes.windows import MOST, Lengths, Numbers, Windowed, no_window, numbers_an_axis
 
+__all__ = ["conv1d", "conv2d", "conv3d"]
+
 
 @record(repr=False)
 class Convolving(Windowed):
@@ -131,7 +133,7 @@ class Convolution(Convolving):
         if g is None:
             return [None, None]
         back = KernelGradient(self.stride, self.dilation, self.groups)
-        return [input_gradient(self, g, _conj(w), x), back(_conj(x), g, *lengths_of(w)[2:])]
+        return [input_gradient(self, g, _conj(w), lengths_of(x)), back(_conj(x), g, *lengths_of(w)[2:])]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         """Take examples of images as more images, those of kernels as groups; else compute all pairs."""
@@ -201,7 +203,7 @@ class KernelGradient(Convolving):
         if k is None:
             return [None, None, *none]
         forward = Convolution(self.stride, self.dilation, self.groups)
-        return [input_gradient(forward, _conj(g), k, x), forward(_conj(x), k), *none]
+        return [input_gradient(forward, _conj(g), k, lengths_of(x)), forward(_conj(x), k), *none]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
         require_shared(flags[2:], "the lengths of its result")
@@ -228,23 +230,23 @@ def _conj(x: Variable) -> Variable:
 # --- the cotangent of x
 
 
-def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> TensorVariable:
-    """Return the cotangent of `x` for the cotangent `g` of `op(x, w)`: g convolved with the flipped kernels.
+def input_gradient(op: Convolution, g: Variable, w: Variable, own: Sequence[Any]) -> TensorVariable:
+    """Return the cotangent of `x`, of lengths `own`, for the cotangent `g` of `op(x, w)`.
 
-    Of `x` the lengths are read alone.  With a stride, every phase of x has kernels of its own; where dilations or
-    unknown kernels forbid that, g is spread out over zeros.
+    It is g convolved with the flipped kernels.  With a stride, every phase of x has kernels of its own; where dilations
+    or unknown kernels forbid that, g is spread out over zeros.
     """
-    lengths = lengths_of(x)[2:]
+    lengths = own[2:]
     kernels = flipped_kernels(op, w)
     kernel = w.type.shape[2:]
     if max(op.stride) == 1:
         around = [(n, n) for n in map(_reach, op.dilation, lengths_of(w)[2:])]
         return Convolution(op.stride, op.dilation, op.groups)(_padded(g, around), kernels)
     if max(op.dilation) == 1 and None not in kernel:
-        return _by_phases(op, g, kernels, x, kernel)  # type: ignore[arg-type]
+        return _by_phases(op, g, kernels, own, kernel)  # type: ignore[arg-type]
     ones = (1,) * len(op.stride)
-    own = lengths_of(g)[2:]
-    separate = [_plus(T.mul(_plus(n, -1), s), 1) for n, s in zip(own, op.stride, strict=True)]
+    counts = lengths_of(g)[2:]
+    separate = [_plus(T.mul(_plus(n, -1), s), 1) for n, s in zip(counts, op.stride, strict=True)]
     zeros = T.zeros((*lengths_of(g)[:2], *separate), g.dtype)
     spread = T.set_subtensor(zeros[(slice(None),) * 2 + tuple(slice(None, None, s) for s in op.stride)], g)
     before = map(_reach, op.dilation, lengths_of(w)[2:])
@@ -252,9 +254,11 @@ def input_gradient(op: Convolution, g: Variable, w: Variable, x: Variable) -> Te
     return Convolution(ones, op.dilation, op.groups)(_padded(spread, around), kernels)
 
 
-def _by_phases(op: Convolution, g: Variable, kernels: Any, x: Variable, kernel: Numbers) -> TensorVariable:
+def _by_phases(
+    op: Convolution, g: Variable, kernels: Any, lengths: Sequence[Any], kernel: Numbers
+) -> TensorVariable:
     """Return the gradient for a stride: x[r + s m] depends only on kernel positions r + s t, without stride in g."""
-    ones, lengths, own = (1,) * len(op.stride), lengths_of(x), lengths_of(g)
+    ones, own = (1,) * len(op.stride), lengths_of(g)
     images, channels = own[0], lengths[1]
     result = T.zeros((images, channels, *lengths[2:]), g.dtype)
     for phase in itertools.product(*(range(min(s, k)) for s, k in zip(op.stride, kernel, strict=True))):
@@ -324,14 +328,15 @@ def conv2d(
 ) -> TensorVariable:  # fmt: skip
     """The cross-correlation of x (images, channels, height, width) and w (outputs, channels / groups, height, width).
 
-    The conventions are PyTorch's: the kernels are not flipped; `bias` is a number an output; `stride` and `dilation`
-    are one integer or one an axis, known now; so is `padding`, of which each may be a pair (before, after), or "valid"
-    for none, or "same" for results of x's lengths (with strides of 1; an odd rest goes behind).  Padding is zeros that
-    are multiplied as other numbers are: a kernel's NaN or infinity meets them as NaN.  Output o reads the channels of
-    its group, one of `groups`.  Operands come to their joint dtype; float16 is computed in float32, and integers wrap
-    around.  With `out_dtype` they come to that dtype instead; integers of 8 bits with out_dtype="int32" are multiplied
-    as they are if the kernels are constants.  Raises TypeError for other ranks, bools and what is no integer,
-    ValueError for lengths that do not fit, and if products of 8 bits are so many that int32 could overflow.
+    The conventions are PyTorch's: the kernels are not flipped; `bias` is a number an output; `stride` and
+    `dilation` are one integer or one an axis, known now; so is `padding`, of which each may be a pair (before,
+    after), or "valid" for none, or "same" for results of x's lengths, or ceil(length / stride); an odd rest goes
+    behind, with "same_lower" before.  Padding is zeros that are multiplied as other numbers are: a kernel's NaN or
+    infinity meets them as NaN.  Output o reads the channels of its group, one of `groups`.  Operands come to their
+    joint dtype; float16 is computed in float32, and integers wrap around.  With `out_dtype` they come to that dtype
+    instead; integers of 8 bits with out_dtype="int32" are multiplied as they are if the kernels are constants.
+    Raises TypeError for other ranks, bools and what is no integer, ValueError for lengths that do not fit, and if
+    products of 8 bits are so many that int32 could overflow.
     """
     return _convolved("conv2d", 2, x, w, bias, stride, padding, dilation, groups, out_dtype)
 
@@ -357,7 +362,7 @@ def _convolved(
     _require_operands(name, axes, x, w, parts)
     held = with_room(name, narrow[1], narrow[0], range(1, w.ndim), x.dtype)
     w = w if held is narrow[1] else T.cast(held, x.dtype)
-    around = _around(name, padding, w, steps, separate)
+    around = padding_around(name, padding, lengths_of(x)[2:], lengths_of(w)[2:], steps, separate)
     for axis, (length, kernel, pair) in enumerate(zip(x.type.shape[2:], w.type.shape[2:], around, strict=True)):
         known = [n if isinstance(n, int) else known_length(n) for n in pair]
         if length is not None and kernel is not None and None not in known:
@@ -388,25 +393,43 @@ def _require_operands(name: str, axes: int, x: Variable, w: Variable, groups: in
         raise ValueError(f"{name}: groups is {groups}, and the {outputs} outputs of {describe(w)} are no multiple")
 
 
-def _around(name: str, padding: Any, w: Variable, stride: Numbers, dilation: Numbers) -> list[tuple[Any, Any]]:
-    """Return how much is padded before and after each axis of positions."""
+def padding_around(
+    name: str, padding: Any, lengths: Sequence[Any], kernel: Sequence[Any], stride: Numbers, dilation: Numbers
+) -> list[tuple[Any, Any]]:
+    """Return how much is padded before and after each axis: ints, or scalars where a length is not known.
+
+    `lengths`: those of x along the axes of positions, as scalars.  Raises TypeError and ValueError for other forms.
+    """
     axes = len(stride)
     if isinstance(padding, str):
-        if padding not in ("same", "valid"):
-            raise ValueError(f'{name}: padding must be a number, pairs, "same" or "valid", got {padding!r}')
-        if padding == "valid":
+        how = padding.lower()
+        if how not in ("same", "same_upper", "same_lower", "valid"):
+            forms = '"same", "same_lower" or "valid"'
+            raise ValueError(f"{name}: padding must be a number, pairs, {forms}, got {padding!r}")
+        if how == "valid":
             return [(0, 0)] * axes
-        if max(stride) > 1:
-            raise ValueError(f'{name}: padding "same" goes with strides of 1, got {stride}')
-        totals = [_reach(d, n) for d, n in zip(dilation, lengths_of(w)[2:], strict=True)]
-        return [_halves(total) for total in totals]
+        several = zip(lengths, kernel, stride, dilation, strict=True)
+        pairs = [_halves(_missing(n, k, s, d)) for n, k, s, d in several]
+        return [pair[::-1] for pair in pairs] if how == "same_lower" else pairs
     padding = unpacked(padding)
     if isinstance(padding, (tuple, list)) and any(isinstance(p, (tuple, list)) for p in padding):
         if len(padding) != axes:
             raise ValueError(f"{name}: padding has one number or pair for each of {axes} axes, got {shown(padding)}")
-        pairs = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
-        return [(before, after) for before, after in pairs]
+        each = [numbers_an_axis(p, 2, name, "padding", least=0) for p in padding]
+        return [(before, after) for before, after in each]
     return [(n, n) for n in numbers_an_axis(padding, axes, name, "padding", least=0)]
+
+
+def _missing(length: Any, kernel: Any, stride: int, dilation: int) -> TensorVariable:
+    """Return how many positions ceil(length / stride) windows take beyond `length`."""
+    reach = _reach(dilation, as_tensor(kernel))
+    if stride == 1:
+        return reach
+    known, far = known_length(as_tensor(length)), known_length(reach)
+    if known is not None and far is not None:
+        return constant(max((-(-known // stride) - 1) * stride + far + 1 - known, 0), "int64")
+    last = T.mul(T.floor_div(_plus(length, -1), stride), stride)
+    return T.maximum(T.sub(T.add(last, _plus(reach, 1)), length), 0)
 
 
 def _halves(total: Variable) -> tuple[Any, Any]:
@@ -417,8 +440,11 @@ def _halves(total: Variable) -> tuple[Any, Any]:
     return half, T.sub(total, half)
 
 
-def _as_bias(name: str, bias: Variable, w: Variable) -> TensorVariable:
+def _as_bias(name: str, bias: Variable, w: Variable, groups: int = 0) -> TensorVariable:
+    """Return the bias along axis 1; `groups`: those of a transposed convolution, whose outputs are axis 1 of w."""
     n, outputs = bias.type.shape[0] if bias.ndim == 1 else -1, w.type.shape[0]
+    if groups:
+        outputs = None if w.type.shape[1] is None else w.type.shape[1] * groups
     if bias.ndim != 1:
         raise TypeError(f"{name}: bias must be a vector, a number for each output, got {describe(bias)}")
     if n is not None and outputs is not None and n != outputs:

@@ -15,7 +15,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, TensorType, Variable
 from ...record import record
 from ..control.batching import along_next_axis
-from ..core.checks import describe, normalize_axes, normalize_axis, require_count, require_keepdims, shown
+from ..core.checks import describe, normalize_axes, require_count, require_keepdims, shown
 from ..core.namespace import T
 from ..core.operands import with_dtype
 from ..core.tensor import TensorOp, TensorVariable, as_tensor
@@ -29,15 +29,12 @@ from ..shapes.getitem import take_along_axis
 from ..shapes.lengths import ShapeI, lengths_of
 from ..shapes.shape import DimShuffle, axes_made_one, expand_dims, reshape, squeeze
 from ..writing import code
-from .convolution import conv1d, conv2d, conv3d
-from .phases import averaged, by_phase, running_pair, running_updates
-from .pooling import avg_pool2d, max_pool2d
+from .phases import by_phase
 
 __all__ = [
-    "avg_pool2d", "batch_norm", "binary_crossentropy", "by_phase",
-    "categorical_crossentropy", "conv1d", "conv2d", "conv3d", "dropout", "elu", "embedding", "gelu", "layer_norm",
-    "leaky_relu", "log_softmax", "logsumexp", "max_pool2d", "one_hot", "relu", "running_updates", "sigmoid",
-    "sigmoid_crossentropy", "silu", "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
+    "binary_crossentropy", "categorical_crossentropy", "dropout", "elu", "embedding", "gelu", "leaky_relu",
+    "log_softmax", "logsumexp", "one_hot", "relu", "sigmoid", "sigmoid_crossentropy", "silu",
+    "softmax", "softmax_crossentropy", "softplus", "stop_gradient", "tanh",
 ]  # fmt: skip
 
 
@@ -223,9 +220,18 @@ def logsumexp(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: 
 # --- activations
 
 
-def gelu(x: TensorLike) -> TensorVariable:
-    """x times the normal distribution function of x, by `erfc`, which does not cancel for negative x."""
+def gelu(x: TensorLike, approximate: str = "none") -> TensorVariable:
+    """x times the normal distribution function of x, by `erfc`, which does not cancel for negative x.
+
+    With `approximate="tanh"` it is x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.  Raises ValueError for another
+    name.  Source: D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016.
+    """
     x = _as_float(x)
+    if approximate == "tanh":
+        inner = T.mul(math.sqrt(2 / math.pi), T.add(x, T.mul(0.044715, T.mul(x, T.mul(x, x)))))
+        return T.mul(T.mul(0.5, x), T.add(1, T.tanh(inner)))
+    if approximate != "none":
+        raise ValueError(f'gelu: approximate must be "none" or "tanh", got {shown(approximate)}')
     return T.mul(T.mul(0.5, x), T.erfc(T.mul(x, -1 / math.sqrt(2))))
 
 
@@ -249,78 +255,6 @@ def elu(x: TensorLike, alpha: TensorLike = 1.0) -> TensorVariable:
 
 
 # --- losses: one value an example; take the mean of it
-
-
-def layer_norm(
-    x: TensorLike, gamma: TensorLike | None = None, beta: TensorLike | None = None, axis: int | Sequence[int] = -1,
-    eps: TensorLike = 1e-5,
-) -> TensorVariable:  # fmt: skip
-    """`gamma * (x - mean) / sqrt(variance + eps) + beta`, mean and variance taken along `axis`.
-
-    `gamma` and `beta`, by default 1 and 0, broadcast to `x`.  Source: J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer
-    normalization", 2016.
-    """
-    x = _as_float(x)
-    mean, variance = T.mean(x, axis=axis, keepdims=True), T.var(x, axis=axis, keepdims=True)
-    return _normalized(x, gamma, beta, mean, variance, eps)
-
-
-def batch_norm(
-    x: TensorLike, gamma: TensorLike, beta: TensorLike, mean: TensorLike | None = None,
-    variance: TensorLike | None = None, axis: int = 1, eps: TensorLike = 1e-5, running: Any = None,
-    momentum: TensorLike = 0.1,
-) -> TensorVariable:  # fmt: skip
-    """`gamma * (x - mean) / sqrt(variance + eps) + beta` for each channel, a position on `axis`.
-
-    `gamma`, `beta`, `mean` and `variance` are vectors with an element a channel.  Where `mean` and `variance` are left
-    out they are those of `x` over all other axes (training); else they are given (running averages, for inference).
-
-    `running`: two shared vectors for the running mean and variance.  A training function normalizes by the batch, and
-    `T.nn.running_updates(loss)` gives the updates that move them by the share `momentum` towards the mean and the
-    population variance of the batch; the function that `ag.freeze` makes normalizes by them.
-
-    Raises TypeError if only one of mean and variance is given, or `running` beside them.  Source: S. Ioffe and
-    C. Szegedy, "Batch normalization", 2015.
-    """
-    x = _as_float(x)
-    if (mean is None) != (variance is None):
-        raise TypeError("batch_norm: mean and variance are given together or both left out")
-    if running is not None and mean is not None:
-        raise TypeError("batch_norm: running is given beside mean and variance; leave these out")
-    axis = normalize_axis(axis, x.ndim, "batch_norm")
-    others = tuple(k for k in range(x.ndim) if k != axis)
-    mean = T.mean(x, axis=others) if mean is None else mean
-    variance = T.var(x, axis=others) if variance is None else variance
-    y = _by_channel(x, gamma, beta, mean, variance, axis, eps)
-    if running is None:
-        return y
-    pair = running_pair(running, x)
-    batch = as_tensor(mean), as_tensor(variance)
-    updates = [(old, averaged(old, new, momentum)) for old, new in zip(pair, batch, strict=True)]
-    return by_phase(y, _by_channel(x, gamma, beta, *pair, axis, eps), updates)
-
-
-def _by_channel(
-    x: TensorVariable, gamma: TensorLike, beta: TensorLike, mean: TensorLike, variance: TensorLike, axis: int,
-    eps: TensorLike,
-) -> TensorVariable:  # fmt: skip
-    """`x` normalized by vectors with an element for each position on `axis`."""
-    order = tuple(0 if k == axis else "x" for k in range(x.ndim))
-    given = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
-    for name, v in given.items():
-        if as_tensor(v).ndim != 1:
-            raise TypeError(f"batch_norm: {name} must be a vector, an element a channel, got {describe(as_tensor(v))}")
-    scale, shift, centre, spread = (DimShuffle(order)(as_tensor(v)) for v in given.values())
-    return _normalized(x, scale, shift, centre, spread, eps)
-
-
-def _normalized(
-    x: TensorVariable, gamma: TensorLike | None, beta: TensorLike | None, mean: TensorVariable,
-    variance: TensorVariable, eps: TensorLike,
-) -> TensorVariable:  # fmt: skip
-    y = (x - mean) / T.sqrt(variance + eps)
-    y = y if gamma is None else y * gamma
-    return y if beta is None else y + beta
 
 
 def dropout(x: TensorLike, p: TensorLike, rng: Any) -> TensorVariable:

@@ -28,6 +28,9 @@ from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from ..shapes.shape import DimShuffle, reshape
 from ..shapes.windows import MOST, Numbers, Windowed, no_window, numbers_an_axis
+from .convolution import padding_around
+
+__all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d"]
 
 
 @record(repr=False)
@@ -201,84 +204,156 @@ class SumPool(Pool):
 # --- what users call: PyTorch's conventions, for NumPy has none
 
 
+def max_pool1d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest number of each window of x (images, channels, length); see `max_pool2d`."""
+    return _max_pool("max_pool1d", 1, x, kernel, stride, padding, dilation, ceil_mode, return_indices)
+
+
 def max_pool2d(
-    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
-) -> TensorVariable:
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
     """The largest number of each window of x (images, channels, height, width); NaN if there is one, as in NumPy.
 
     The conventions are PyTorch's: `kernel`, `stride` (None: that of the kernel), `padding` and `dilation` are one
-    integer or two, known now; padding counts as less than every number, and is at most half of the kernel; with
-    `ceil_mode` a last window may hang over the end if it begins before it.  Where several positions are largest they
-    share the derivative equally, as with `T.max` (PyTorch takes the first).  Raises TypeError for another rank or
-    complex numbers, ValueError for numbers that do not fit.
+    integer or one an axis, known now; padding counts as less than every number, and is at most half of the kernel.
+    Each padding may be a pair (before, after), less than the window, or all "valid", "same" or "same_lower", see
+    `conv2d`.  With `ceil_mode` a last window may hang over the end if it begins before it.  Where several positions are
+    largest they share the derivative equally, as with `T.max` (PyTorch takes the first).
+
+    `return_indices`: whether the result is (values, indices), int64 positions of the first maximum of each window in
+    the flattened image; of a window with NaN that of the last NaN.  Raises TypeError for another rank or complex
+    numbers, ValueError for numbers that do not fit.
     """
-    window = _Window("max_pool2d", x, kernel, stride, padding, dilation, ceil_mode)
-    kind: TensorType = window.x.type
-    lowest = -math.inf if kind.kind == "f" else np.iinfo(kind.dtype).min
-    return window.pooled(MaxPool, window.padded(lowest))
+    return _max_pool("max_pool2d", 2, x, kernel, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:  # fmt: skip
+    """The largest number of each window of x (images, channels, depth, height, width); see `max_pool2d`."""
+    return _max_pool("max_pool3d", 3, x, kernel, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def _max_pool(
+    name: str, axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
+    return_indices: bool,
+) -> Any:  # fmt: skip
+    window = Window(name, axes, x, kernel, stride, padding, dilation, ceil_mode)
+    y = window.pooled(MaxPool, window.padded(lowest_number(window.x)))
+    return (y, window.indices()) if return_indices else y
+
+
+def lowest_number(x: Variable) -> float | int:
+    """Return the least number of the dtype of x, -inf for floats."""
+    kind: TensorType = x.type  # type: ignore[assignment]
+    return -math.inf if kind.kind == "f" else int(np.iinfo(kind.dtype).min)
+
+
+def avg_pool1d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> TensorVariable:  # fmt: skip
+    """The mean of each window of x (images, channels, length); see `avg_pool2d`."""
+    return _avg_pool("avg_pool1d", 1, x, kernel, stride, padding, ceil_mode, count_include_pad, None)
 
 
 def avg_pool2d(
     x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-    count_include_pad: bool = True,
+    count_include_pad: bool = True, divisor_override: TensorLike | None = None,
 ) -> TensorVariable:  # fmt: skip
     """The mean of each window of x (images, channels, height, width).
 
     The conventions are PyTorch's, see `max_pool2d`: padding is zeros, which are counted unless `count_include_pad` is
-    False; what hangs over the end in `ceil_mode` is never counted.  Integers give float64; float16 is summed in
-    float32.
+    False; what hangs over the end in `ceil_mode` is never counted.  `divisor_override`: what sums are divided by
+    instead.  Integers give float64; float16 is summed in float32.
     """
+    return _avg_pool("avg_pool2d", 2, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    x: TensorLike, kernel: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: TensorLike | None = None,
+) -> TensorVariable:  # fmt: skip
+    """The mean of each window of x (images, channels, depth, height, width); see `avg_pool2d`."""
+    return _avg_pool("avg_pool3d", 3, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def _avg_pool(
+    name: str, axes: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, with_padding: bool,
+    divisor: TensorLike | None,
+) -> TensorVariable:  # fmt: skip
     x = as_tensor(x)
     dtype = x.dtype if x.type.kind in "fc" else "float64"
     wide = with_dtype(x, "float32" if dtype == "float16" else dtype)
-    window = _Window("avg_pool2d", wide, kernel, stride, padding, 1, ceil_mode)
+    window = Window(name, axes, wide, kernel, stride, padding, 1, ceil_mode)
     total = window.pooled(SumPool, window.padded(0))
-    return with_dtype(T.true_div(total, window.counted(bool(count_include_pad))), dtype)
+    counted = window.counted(bool(with_padding)) if divisor is None else divisor
+    return with_dtype(T.true_div(total, counted), dtype)
 
 
-class _Window:
+class Window:
     """The checked arguments of a pooling function, and their effect on x."""
 
     def __init__(
-        self, name: str, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+        self, name: str, axes: int, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
     ) -> None:
         x = as_tensor(x)
-        if x.ndim != 4 or x.type.kind not in "iuf":
-            form = "real numbers of rank 4, (images, channels, height, width)"
+        if x.ndim != axes + 2 or x.type.kind not in "iuf":
+            form = f"real numbers of rank {axes + 2}, (images, channels, {', '.join(POSITIONS[axes])})"
             raise TypeError(f"{name}: x must be {form}, got {describe(x)}")
         self.x, self.name = x, name
-        self.kernel = numbers_an_axis(kernel, 2, name, "kernel")
-        self.stride = self.kernel if stride is None else numbers_an_axis(stride, 2, name, "stride")
-        self.padding = numbers_an_axis(padding, 2, name, "padding", least=0)
-        self.dilation = numbers_an_axis(dilation, 2, name, "dilation")
-        for k, p in zip(self.kernel, self.padding, strict=True):
-            if 2 * p > k:
-                given = f"got {self.padding} for {self.kernel}"
-                raise ValueError(f"{name}: padding must be at most half of the kernel, {given}")
+        self.kernel = numbers_an_axis(kernel, axes, name, "kernel")
+        self.stride = self.kernel if stride is None else numbers_an_axis(stride, axes, name, "stride")
+        self.dilation = numbers_an_axis(dilation, axes, name, "dilation")
         self.extents = tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation, strict=True))
-        self.behind = [self._behind(axis) if ceil_mode else p for axis, p in enumerate(self.padding)]
+        self.around = padding_around(name, padding, lengths_of(x)[2:], self.kernel, self.stride, self.dilation)
+        """Padding before and after each axis, as given: ints, or scalars."""
+        self._require_small_padding(padding)
+        self.behind = [self._behind(axis) if ceil_mode else pair[1] for axis, pair in enumerate(self.around)]
         """Padding after the last position of each axis."""
         for axis, length in enumerate(x.type.shape[2:]):
-            if length is not None and self.extents[axis] > length + self.padding[axis] + self.behind[axis]:
-                why = no_window(axis + 2, self.kernel[axis], self.extents[axis], length + 2 * self.padding[axis])
+            pair = self.around[axis][0], self.behind[axis]
+            if length is None or not all(isinstance(n, int) for n in pair):
+                continue
+            if self.extents[axis] > length + sum(pair):
+                why = no_window(axis + 2, self.kernel[axis], self.extents[axis], length + sum(self.around[axis]))
                 raise ValueError(f"{name}: {why}: x is {describe(x)}")
+
+    def _require_small_padding(self, padding: Any) -> None:
+        """Raises ValueError where a window could lie in the padding alone."""
+        for k, extent, pair in zip(self.kernel, self.extents, self.around, strict=True):
+            if not all(isinstance(n, int) for n in pair):
+                continue
+            if pair[0] == pair[1] and 2 * pair[0] > k and not isinstance(padding, str):
+                given = tuple(p for p, _ in self.around)
+                raise ValueError(f"{self.name}: padding must be at most half of the kernel, got {given} for "
+                                 f"{self.kernel}")  # fmt: skip
+            if max(pair) >= max(extent, 2):
+                raise ValueError(f"{self.name}: padding must be less than the window, got {pair} for {extent}")
 
     def _behind(self, axis: int) -> Any:
         """Return the padding, extended for a last window that begins before the end."""
-        p, s, extent, length = self.padding[axis], self.stride[axis], self.extents[axis], self.x.type.shape[2 + axis]
-        if length is not None:
-            count = min((length + 2 * p - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
-            return max(p, (count - 1) * s + extent - length - p)
+        (p, q), s, extent = self.around[axis], self.stride[axis], self.extents[axis]
+        length = self.x.type.shape[2 + axis]
+        if length is not None and isinstance(p, int):
+            count = min((length + p + q - extent + s - 1) // s + 1, (length + p - 1) // s + 1)
+            return max(q, (count - 1) * s + extent - length - p)
         n: Any = lengths_of(self.x)[2 + axis]
-        starts = T.minimum(T.floor_div(n + (2 * p - extent + s - 1), s), T.floor_div(n + (p - 1), s))
-        return T.maximum(p, starts * s + (extent - p) - n)
+        starts = T.minimum(T.floor_div(n + (p + q - extent + s - 1), s), T.floor_div(n + (p - 1), s))
+        return T.maximum(q, starts * s + (extent - p) - n)
 
-    def padded(self, value: TensorLike) -> Any:
-        """x with a number around it."""
-        around = list(zip(self.padding, self.behind, strict=True))
+    def padded(self, value: TensorLike, x: Any = None) -> Any:
+        """x, or another tensor of its positions, with a number around it."""
+        x = self.x if x is None else x
+        around = list(zip((before for before, _ in self.around), self.behind, strict=True))
         if all(isinstance(n, int) and n == 0 for pair in around for n in pair):
-            return self.x
-        return T.pad(self.x, ((0, 0), (0, 0), *around), constant_values=constant(value, self.x.dtype))
+            return x
+        return T.pad(x, ((0, 0), (0, 0), *around), constant_values=constant(value, x.dtype))
 
     def pooled(self, kind: type[Pool], x: TensorLike) -> TensorVariable:
         """Pool large windows without overlap as axes, and other large windows axis by axis."""
@@ -286,32 +361,76 @@ class _Window:
             return kind(self.kernel, self.stride, self.dilation)(x)
         if self.kernel == self.stride and max(self.dilation) == 1:
             return _side_by_side(kind, x, self.kernel)
-        (rows, columns), (down, across), (far, wide) = self.kernel, self.stride, self.dilation
-        return kind((rows, 1), (down, 1), (far, 1))(kind((1, columns), (1, across), (1, wide))(x))
+        for pool in self.by_axis(kind):
+            x = pool(x)
+        return x  # type: ignore[return-value]
+
+    def by_axis(self, kind: type[Pool]) -> list[Pool]:
+        """Return a pool for each axis, the last one first: together they are the pool of the window."""
+        axes, found = len(self.kernel), []
+        for axis in reversed(range(axes)):
+            own = [[1] * axes for _ in range(3)]
+            for numbers, mine in zip(own, (self.kernel, self.stride, self.dilation), strict=True):
+                numbers[axis] = mine[axis]
+            found.append(kind(*map(tuple, own)))
+        return found
+
+    def indices(self) -> TensorVariable:
+        """Return the position of each window's first maximum in the flattened positions of x."""
+        number: Any = constant(0, "int64")
+        lengths = lengths_of(self.x)[2:]
+        for axis, n in enumerate(lengths):
+            along = reshape(T.arange(n), [-1 if k == axis else 1 for k in range(len(lengths))])
+            number = T.add(T.mul(number, n), along)
+        numbers = T.broadcast_to(number, lengths_of(self.x))
+        best, found = self.padded(lowest_number(self.x)), self.padded(-1, numbers)
+        small = math.prod(self.kernel) <= MOST_TAPS
+        for pool in [MaxPool(self.kernel, self.stride, self.dilation)] if small else self.by_axis(MaxPool):
+            best, found = first_maxima(pool, best, found)
+        return found  # type: ignore[no-any-return]
 
     def counted(self, with_padding: bool) -> TensorVariable:
-        """Return the divisors of an average pool: one number, or a matrix with the counts of each window."""
-        exact = all(isinstance(b, int) and b == p for b, p in zip(self.behind, self.padding, strict=True))
-        if exact and (with_padding or max(self.padding) == 0):
+        """Return the divisors of an average pool: one number, or the counts of each window."""
+        pairs = list(zip(self.around, self.behind, strict=True))
+        exact = all(isinstance(b, int) and b == after for (_, after), b in pairs)
+        none = all(isinstance(n, int) and n == 0 for pair in self.around for n in pair)
+        if exact and (with_padding or none):
             return constant(math.prod(self.kernel), self.x.dtype)
-        along = []
-        for axis, length in enumerate(lengths_of(self.x)[2:]):
-            p, behind = self.padding[axis], self.behind[axis]
-            inside = T.full((T.add(length, 2 * p if with_padding else 0),), constant(1, self.x.dtype))
-            around = (0, T.sub(behind, p)) if with_padding else (p, behind)
-            ones = T.pad(inside, (around,))
-            along.append(SumPool(self.kernel[axis : axis + 1], self.stride[axis : axis + 1], (1,))(ones))
-        return T.mul(DimShuffle((0, "x"))(along[0]), along[1])
+        total: Any = None
+        for axis, (length, ((before, after), behind)) in enumerate(zip(lengths_of(self.x)[2:], pairs, strict=True)):
+            inside = T.full((T.add(length, T.add(before, after) if with_padding else 0),), constant(1, self.x.dtype))
+            ones = T.pad(inside, ((0, T.sub(behind, after)) if with_padding else (before, behind),))
+            along = SumPool(self.kernel[axis : axis + 1], self.stride[axis : axis + 1], (1,))(ones)
+            order = tuple(0 if k == axis else "x" for k in range(len(self.kernel)))
+            mine = DimShuffle(order)(along)
+            total = mine if total is None else T.mul(total, mine)
+        return total  # type: ignore[no-any-return]
 
 
+POSITIONS = {1: ("length",), 2: ("height", "width"), 3: ("depth", "height", "width")}
 MOST_TAPS = 32
 """Positions of a window up to which they are read one by one.  Graphs are built before their target is known, and are
 the same for all: this bounds the nodes of a graph, and no target may have another."""
 
 
+def first_maxima(pool: Pool, x: Any, numbers: Any) -> tuple[Any, Any]:
+    """Return the first maximum of each window and its number; a NaN wins, the last one, and padding (-1) loses."""
+    best: Any = None
+    found: Any = None
+    for (part, _), (number, _) in zip(pool.taps(x), pool.taps(numbers), strict=True):
+        if best is None:
+            best, found = part, number
+            continue
+        better = T.logical_or(T.gt(part, best), T.lt(found, 0))
+        better = T.logical_or(better, T.isnan(part)) if part.type.kind == "f" else better
+        best, found = T.switch(better, part, best), T.switch(better, number, found)
+    return best, found
+
+
 def _side_by_side(kind: type[Pool], x: Any, kernel: Numbers) -> TensorVariable:
-    (images, channels, height, width), (rows, columns) = lengths_of(x), kernel
-    down, across = T.floor_div(height, rows), T.floor_div(width, columns)
-    whole = x[:, :, : down * rows, : across * columns]
-    separate = reshape(whole, (images, channels, down, rows, across, columns))
-    return (T.max if kind is MaxPool else T.sum)(separate, axis=(3, 5))
+    (images, channels, *lengths), axes = lengths_of(x), len(kernel)
+    counts = [T.floor_div(n, k) for n, k in zip(lengths, kernel, strict=True)]
+    whole = x[(slice(None), slice(None), *(slice(0, n * k) for n, k in zip(counts, kernel, strict=True)))]
+    pairs = [n for pair in zip(counts, kernel, strict=True) for n in pair]
+    separate = reshape(whole, (images, channels, *pairs))
+    return (T.max if kind is MaxPool else T.sum)(separate, axis=tuple(range(3, 3 + 2 * axes, 2)))

@@ -25,23 +25,37 @@ def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> T
     return T.sum(T.ne(as_tensor(x), 0), axis, keepdims=keepdims)
 
 
-def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: LengthLike = 0) -> TensorVariable:
+def bincount(
+    x: TensorLike, weights: TensorLike | None = None, minlength: LengthLike = 0, *, length: LengthLike | None = None
+) -> TensorVariable:
     """The count of each integer from 0 to the largest one in the vector `x`, at least `minlength` of them.
 
-    int64; with `weights` of the shape of x, their sums in float64.  Raises ValueError for weights of another shape, a
-    negative integer or a negative `minlength`, at run time where these are known only then.
+    int64; with `weights` of the shape of x, their sums in float64.  `length`: how many counts there are, in place of
+    both; larger integers are not counted.  With it `ag.vmap` works, as JAX has it.  Raises ValueError for weights of
+    another shape, a negative integer or a negative length, at run time where these are known only then.
     """
     x = as_tensor(x)
     if x.ndim != 1 or x.type.kind not in "iub":
         raise TypeError(f"bincount takes a vector of integers, got {describe(x)}")
     x = cast(x, "int64")
     least = at_least(as_length(minlength, "bincount: minlength"), 0, "bincount: minlength")
+    if length is not None:
+        return _counted(x, weights, at_least(as_length(length, "bincount: length"), 0, "bincount: length"))
     length = T.maximum(T.max(T.concatenate([x, [-1]])) + 1, least)
     length = checked(length, T.ge(x, 0), "bincount: x must not be negative", of=x)
     each: Any = T.constant(1, "int64")
     if weights is not None:
         each = cast(with_shape_of(weights, x, "bincount: weights"), "float64")
     return T.inc_subtensor(T.zeros((length,), each.dtype)[x], each)
+
+
+def _counted(x: Any, weights: TensorLike | None, length: Any) -> TensorVariable:
+    """The counts of the integers below `length`; the others are counted in one more place, which is cut off."""
+    x = checked(x, T.ge(x, 0), "bincount: x must not be negative", of=x)
+    each: Any = T.constant(1, "int64")
+    if weights is not None:
+        each = cast(with_shape_of(weights, x, "bincount: weights"), "float64")
+    return T.inc_subtensor(T.zeros((length + 1,), each.dtype)[T.minimum(x, length)], each)[:length]
 
 
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVariable:

@@ -6,6 +6,7 @@ The number of results of `nonzero` and `unique` is known only when a function ru
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ...graph import Apply, Dim, Kind, Lacks, TensorType, Variable
 from ...graph.dims import opaque_dims
 from ...record import record
-from ..control.batching import Examples, Flags, along_next_axis, on_last_axes, require_shared
+from ..control.batching import Examples, Flags, all_broadcast, along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
@@ -116,7 +117,15 @@ class OrderStatistics(HostOp):
     fallible = True
     picture: ClassVar[Kind] = Kind.REDUCTION
     operations: ClassVar[Callable[..., Any]] = costs.sorting
-    batching: ClassVar[Callable[..., Any]] = on_last_axes
+
+    def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
+        if not flags[1]:
+            return self(*inputs)
+        x, k = all_broadcast(inputs, flags, examples)  # each example has places of its own: all of them are sorted
+        among = Sort(x.ndim - 1)(x)
+        own = classes.DimShuffle((0, *"x" * (x.ndim - 2), 1))(k)
+        rows = T.broadcast_to(own, (*T.lengths_of(x)[:-1], T.lengths_of(k)[1]))
+        return take_along_axis(among, rows, x.ndim - 1)
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
@@ -181,9 +190,13 @@ class Nonzero(HostOp):
 
 @record(repr=False)
 class SearchSorted(HostOp):
-    """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones."""
+    """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones.
+
+    `examples`: how many axes stand in front of both; each part of `v` along them has a vector of its own.
+    """
 
     side: str = "left"
+    examples: int = 0
     name = "searchsorted"
     picture: ClassVar[Kind] = Kind.INDEX
     operations: ClassVar[Callable[..., Any]] = costs.sorting
@@ -195,13 +208,16 @@ class SearchSorted(HostOp):
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 2)
         a, v = inputs
-        if a.ndim != 1:
+        if a.ndim != 1 + self.examples:
             raise ValueError(f"searchsorted looks through a vector, got {describe(a)}")
         return (v.type.with_dtype("int64"),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         a, v = values
-        return (np.asarray(np.searchsorted(a, v, side=self.side), dtype=np.int64),)  # type: ignore[call-overload]
+        found = np.empty(v.shape, np.int64)
+        for example in np.ndindex(*v.shape[: self.examples]):
+            found[example] = np.searchsorted(a[example], v[example], side=self.side)  # type: ignore[call-overload]
+        return (found,)
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (inputs[1],)
@@ -210,29 +226,17 @@ class SearchSorted(HostOp):
         return [None, None]
 
     def batching(self, node: Apply, inputs: list[Variable], flags: Flags, examples: Examples) -> Any:
-        a, v = inputs
-        if not flags[0]:
-            return self(a, v)
-        if a.type.kind == "c":
-            require_shared(flags[:1], "the array that is searched")
-        rank = node.inputs[1].ndim
-        among = classes.DimShuffle((0, *"x" * rank, 1))(a)
-        sought = classes.DimShuffle((*range(v.ndim), "x"))(v)  # aligned at the end without the examples' axis
-        before = _precedes(among, sought) if self.side == "left" else T.logical_not(_precedes(sought, among))
-        return T.sum(before, axis=-1, dtype="int64")
+        if not flags[0] and not self.examples:
+            return self(*inputs)
+        return replace(self, examples=self.examples + 1)(*all_broadcast(inputs, flags, examples))
 
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`searchsorted(a, v)`."""
         assert output.owner is not None
         options = {} if self.side == "left" else {"side": self.side}
+        if self.examples:
+            return code.of_class(self, output, speaker)
         return speaker.call("searchsorted", *speaker.texts(output.owner.inputs), **options)
-
-
-def _precedes(a: Any, b: Any) -> Any:
-    """Whether `a` stands before `b` in NumPy's order of numbers, in which NaN is last."""
-    if a.type.kind != "f":
-        return T.lt(a, b)
-    return T.logical_or(T.lt(a, b), T.logical_and(T.isnan(b), T.logical_not(T.isnan(a))))
 
 
 @record(repr=False)

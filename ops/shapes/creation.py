@@ -57,14 +57,20 @@ class Alloc(TensorOp):
         value, *lengths = node.inputs
         return [None if g is None else T.unbroadcast(g, value), *[None for _ in lengths]]
 
+    def produced_by(self, output: Variable) -> str:
+        """`zeros`, `ones` or `full`."""
+        assert output.owner is not None
+        value = output.owner.inputs[0]
+        if not isinstance(value, Constant) or value.data.ndim or np.signbit(value.data.real):
+            return "full"
+        return {0.0: "zeros", 1.0: "ones"}.get(value.data.item(), "full")
+
     def code(self, output: Variable, speaker: code.Speaker, /) -> code.Code:
         """`zeros((n, 3))`, `ones(...)`, `full(shape, value)`."""
         assert output.owner is not None
         value, *lengths = output.owner.inputs
-        shape = speaker.tuple(lengths)
-        number = value.data.item() if isinstance(value, Constant) and value.data.ndim == 0 else None
-        name = {0.0: "zeros", 1.0: "ones"}.get(number) if number is not None else None  # type: ignore[arg-type]
-        if name and not np.signbit(value.data.real):  # type: ignore[attr-defined]
+        shape, name = speaker.tuple(lengths), self.produced_by(output)
+        if name != "full":
             options = {} if value.dtype == "float64" else {"dtype": value.dtype}
             return speaker.call(name, shape, **options)
         if speaker.numpy and value.ndim:

@@ -43,6 +43,8 @@ def getitem(x: Variable, key: Any) -> TensorVariable:
     known before, when the function runs), TypeError for what is no index.
     """
     key = key if isinstance(key, tuple) else (key,)
+    if x.owner is not None and x.owner.op.name == "with_last" and key and type(key[0]) is int and key[0] == -1:
+        return getitem(x.owner.inputs[1], key[1:]) if key[1:] else x.owner.inputs[1]  # type: ignore[return-value]
     flags = [k for k in key if _is_flag(k)]
     if len(flags) == 1 and len(key) <= 2 and all(k is flags[0] or k is Ellipsis for k in key):
         whole = WholeIf()(x, flags[0])

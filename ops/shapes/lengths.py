@@ -310,6 +310,12 @@ def known_length(scalar: Variable) -> int | None:
 # --- lengths inside of an inner graph
 
 
+def int_or_scalar(length: Any) -> Any:
+    """The length as an int if it is known when the graph is built, else as it is."""
+    known = known_length(length)
+    return length if known is None else known
+
+
 def outer_lengths(
     graph: FunctionGraph, operands: Sequence[Variable | None], shapes: Sequence[Sequence[Dim]]
 ) -> list[tuple[Dim | None, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .parts import log1p_parts
+from .parts import divided_parts, log1p_parts, log_in_parts, plus_parts, times_parts, two_sum
 from .scalars import expm1, fabs, inf, log, log1p, nan, scalar, sqrt
 
 
@@ -52,11 +52,18 @@ def kl_div(x: float, y: float) -> float:
         return y
     if not (x > 0.0 and y > 0.0):
         return inf
-    m = (y - x) / x
+    d, d_low = two_sum(y, -x)
+    m, m_low = divided_parts(d, d_low, x, 0.0)
     if fabs(m) < 0.29:
-        high, low = log1p_parts(m, 0.0)
-        return x * ((m - high) - low)
-    return rel_entr(x, y) + (y - x)
+        high, low = log1p_parts(m, m_low)
+        return x * ((m - high) + (m_low - low))
+    if m > -0.9 and m < 9.0:
+        m, m_low = plus_parts(m, m_low, 1.0, 0.0)
+        high, low = log_in_parts(m, m_low)
+        high, low = times_parts(high, low, -x, 0.0)
+        high, low = plus_parts(high, low, d, d_low)
+        return high
+    return rel_entr(x, y) + d
 
 
 @scalar
@@ -69,7 +76,7 @@ def huber(delta: float, r: float) -> float:
 
 @scalar
 def pseudo_huber(delta: float, r: float) -> float:
-    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 4 ulp."""
+    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp."""
     u = r / delta
     q = u * u
     size = delta * delta * (q / (1.0 + sqrt(1.0 + q)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...graph import NoGradient
 from ..core.checks import describe, shown
 from ..core.derivatives import _counts, finite
-from ..core.namespace import T
+from ..core.namespace import T, missing
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise.exponential import digamma as digamma
@@ -40,6 +40,10 @@ TWO_OVER_ROOT_PI, ROOT_2PI = 2 / math.sqrt(math.pi), math.sqrt(2 * math.pi)
 def function_named(name: str) -> SpecialFunction:
     """The special function of this name, for copies and pickles."""
     return SPECIAL[name]
+
+
+def __getattr__(name: str) -> Any:
+    return missing(name, {}, "special")
 
 
 def _refused(name: str, reason: str) -> Callable[..., Any]:

@@ -38,7 +38,8 @@ def kummer_series(a: float, b: float, x: float) -> float:
 def hyp1f1(a: float, b: float, x: float) -> float:
     """Kummer's function 1F1(a; b; x); infinite where b is 0, -1, ... and the series does not end before.
 
-    Within 1e-13, relative, for a, b > 0 and x > 0, and where b > a and x < 0; else as its terms cancel.
+    Within 64 ulp for 0 < a, b <= 20 and 0 <= x <= 30; else as its terms cancel, with an absolute error of 1e-16 times
+    the largest of them.
     """
     if a != a or b != b or x != x:
         return nan
@@ -98,7 +99,8 @@ def gauss_series(a: float, b: float, c: float, x: float) -> float:
 def hyp2f1(a: float, b: float, c: float, x: float) -> float:
     """Gauss' function 2F1(a, b; c; x) for x <= 1; NaN beyond, infinite where c is 0, -1, ...
 
-    Within 1e-12, relative, for parameters up to about 20 where terms do not cancel.
+    Within 512 ulp for 0 < a, b <= 10, 0 < c <= 20 and 0 <= x <= 0.9; else as its terms cancel, with an absolute error
+    of 1e-16 times the largest of them.
     """
     if a != a or b != b or c != c or x != x:
         return nan

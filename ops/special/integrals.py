@@ -1,7 +1,7 @@
 """Exponential, elliptic and Fresnel integrals, the dilogarithm, Lambert's W, Struve's and Owen's functions.
 
-DLMF 6.2 and 6.12 (exponential integrals, with Chebyshev fits beyond the series), 19.8 (arithmetic-geometric means; S.
-Adlaj, "An eloquent formula for the perimeter of an ellipse", 2012), 7.3 (Fresnel), 25.12 (dilogarithm), 4.13 (W), 11.5
+DLMF 6.2 and 6.12 (exponential integrals, with Chebyshev fits beyond the series), 19.12 (elliptic
+integrals: fits of both factors), 7.3 (Fresnel), 25.12 (dilogarithm), 4.13 (W), 11.5
 (Struve); D. B. Owen, "Tables for computing bivariate normal probabilities", 1956.
 """
 
@@ -9,34 +9,41 @@ from __future__ import annotations
 
 import math
 
-from .errors import half_gaussian
+from .errors import half_gaussian, ndtr
 from .oscillating import bessel_y
-from .parts import two_product
+from .parts import (
+    divided_parts,
+    exp_times,
+    log_gamma_parts,
+    log_in_parts,
+    plus_parts,
+    times_parts,
+    two_product,
+    two_sum,
+)
 from .scalars import (
+    EULER,
     copysign,
     cos,
-    erfc,
     exp,
     fabs,
     floor,
-    gamma_of,
     inf,
     log,
     log1p,
-    log_gamma,
     nan,
     polynomial,
-    power,
     rint,
     scalar,
     sin,
     sqrt,
 )
 
-PI, EULER = math.pi, 0.5772156649015329
+PI, TWO_OVER_ROOT_PI = math.pi, 1.1283791670955126
+HALF_PI_LOW = 6.123233995736766e-17
 HALF_PI, PI_SQUARED_6 = math.pi / 2, math.pi**2 / 6
 EIN_SERIES = (
-    1.0, -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
+    -0.24999999999999972, 0.0555555555555419, -0.010416666666411159, 0.0016666666641944308,
     -0.00023148146734802626, 2.834461988152292e-05, -3.100075392102485e-06, 3.059948236214403e-07,
     -2.734600022984367e-08, 2.1319070629865444e-09, -1.1414417031142626e-10,
 )  # fmt: skip
@@ -97,6 +104,15 @@ FRESNEL_G = (
 )  # fmt: skip
 
 
+EI_SLOPE = (
+    1.2117053830864597, 0.3216900454331978, 0.0736491178369258, 0.014058457874600975, 0.0022764039044718323,
+    0.00031888587136831017, 3.9299458146496575e-05, 4.320007766390822e-06, 4.283877949222866e-07,
+    3.868228477723948e-08, 3.2056971517296526e-09, 2.454516516119882e-10, 1.746345479752011e-11,
+    1.1603046814195214e-12, 7.230669961672798e-14,
+)  # fmt: skip
+EI_ROOT, EI_ROOT_LOW = 0.3725074107813666, 1.3140183414386028e-17
+
+
 @scalar
 def exp1(x: float) -> float:
     """The integral of exp(-t) / t from x to infinity, within 6 ulp; NaN for x < 0."""
@@ -107,14 +123,14 @@ def exp1(x: float) -> float:
     series = polynomial(EIN_SERIES, small)
     middle = polynomial(E1_MIDDLE, u)
     large = polynomial(E1_LARGE, v)
-    near = small * series - EULER - log(small)
+    near = (small - EULER) - log(small) + small * small * series
     far = exp(-x) * z * (middle if x < 4.0 else large)
     return x if x != x else nan if x < 0.0 else near if x <= 1.0 else 0.0 if x == inf else far
 
 
 @scalar
 def expi(x: float) -> float:
-    """The principal value of the integral of exp(t) / t from -inf to x; within 8 ulp but near its zero at 0.3725."""
+    """The principal value of the integral of exp(t) / t from -inf to x; within 8 ulp."""
     if x != x:
         return x
     if x < 0.0:
@@ -124,6 +140,11 @@ def expi(x: float) -> float:
     if x > 720.0:
         return inf
     z = 1.0 / x
+    if x > 0.2 and x < 0.7:
+        # log(x / root) plus the difference of the series from its value there
+        d = (x - EI_ROOT) - EI_ROOT_LOW
+        series = polynomial(EI_SLOPE, d)
+        return log1p(d / EI_ROOT) + d * series
     if x < 6.0:
         term = 1.0
         total = 0.0
@@ -144,6 +165,50 @@ def expi(x: float) -> float:
     return half * (z * large) * half if x > 600.0 else exp(x) * (z * large)
 
 
+K_REGULAR = (
+    1.4126425650163983, 0.028876927342018126, 0.002912281267787132, 0.0004557101547048516, 8.751988228790086e-05,
+    1.891487704973597e-05, 4.413518672310416e-06, 1.08664741496087e-06, 2.783759467633565e-07, 7.35243111653928e-08,
+    1.9894780276022587e-08, 5.490343870433589e-09, 1.5399586484323872e-09, 4.3740076220761863e-10,
+    1.258290752839908e-10, 3.7199487229590434e-11, 1.0912909836861736e-11, 2.7221986487703208e-12,
+    8.065419139157916e-13, 4.644790441716973e-13, 1.4044752484574473e-13,
+)  # fmt: skip
+K_LOGARITHM = (
+    0.5365910035746821, 0.04310965076855692, 0.007988074892759435, 0.0018384508381783684, 0.0004675931386830561,
+    0.00012596737212419734, 3.5226582766655534e-05, 1.0112691245249148e-05, 2.959996663144218e-06,
+    8.794391187023611e-07, 2.644077450624727e-07, 8.027311912677091e-08, 2.456423116973513e-08,
+    7.553295948506194e-09, 2.340292803640313e-09, 7.473489000076973e-10, 2.338406620795768e-10,
+    5.86561952294507e-11, 1.8427381854972387e-11, 1.2380447463074687e-11, 3.9324980997481435e-12,
+)  # fmt: skip
+K_NEAR_0 = (
+    1.685750354812596, -0.13543296215332, 0.025095277399418116, -0.005775663647207161, 0.0014689871693556824,
+    -0.00039573817085739006, 0.00011066757363079783, -3.176995652409654e-05, 9.299103771584177e-06,
+    -2.76283947459482e-06, 8.306614294405071e-07, -2.521854413294018e-07, 7.71708081839213e-08,
+    -2.3729379062216607e-08, 7.352246679165468e-09, -2.3478658139325947e-09, 7.346321060997718e-10,
+    -1.84273872020371e-10, 5.7891327460475114e-11, -3.889432279814983e-11, 1.2354307140424591e-11,
+)  # fmt: skip
+E_REGULAR = (
+    0.45892702241238265, 0.01761328282649296, 0.002137895359808056, 0.0003647773460061325, 7.36063468184949e-05,
+    1.6421213200003686e-05, 3.917066365131119e-06, 9.801308740354525e-07, 2.542067886542138e-07,
+    6.779688675994956e-08, 1.8489692571303758e-08, 5.135742567936318e-09, 1.4483399720580455e-09,
+    4.132704915377082e-10, 1.1936076942102427e-10, 3.541879081632653e-11, 1.0421891381320494e-11,
+    2.602034935475664e-12, 7.728654558649528e-13, 4.4749990988400937e-13, 1.3555451384079358e-13,
+)  # fmt: skip
+E_LOGARITHM = (
+    0.2779330989633405, 0.0334720535925575, 0.006848259376619622, 0.001646920538858243, 0.0004293170832310752,
+    0.00011748411370857867, 3.3212560169487835e-05, 9.6105293519121e-06, 2.830115369537988e-06,
+    8.448761931344082e-07, 2.549986552407335e-07, 7.76635421375603e-08, 2.3829230285664504e-08,
+    7.3437957402906935e-09, 2.2798415858172546e-09, 7.294265778538273e-10, 2.285708379637439e-10,
+    5.734075075720336e-11, 1.8036896711216758e-11, 1.2154645137227453e-11, 3.8641284181035435e-12,
+)  # fmt: skip
+E_NEAR_0 = (
+    1.4674622093394272, 0.10914407273658444, -0.00657222235418391, 0.000896435056144503, -0.00016168604580995348,
+    3.3718484866264995e-05, -7.689317263139822e-06, 1.863220290601841e-06, -4.7175574412288204e-07,
+    1.2348695748122652e-07, -3.317825644037616e-08, 9.10382869845164e-09, -2.5414288753946487e-09,
+    7.190046334283335e-10, -2.061404019628444e-10, 6.075170550540198e-11, -1.77773048228501e-11,
+    4.4310521830908566e-12, -1.3101384224423703e-12, 7.51175373985111e-13, -2.2680818981198795e-13,
+)  # fmt: skip
+
+
 @scalar
 def ellipk(m: float) -> float:
     """The complete elliptic integral of the first kind of the parameter m, within 4 ulp; NaN for m > 1."""
@@ -153,50 +218,29 @@ def ellipk(m: float) -> float:
 @scalar
 def ellipkm1(p: float) -> float:
     """ellipk(1 - p), accurate for small p, within 4 ulp; NaN for p < 0."""
-    if p != p or p < 0.0:
-        return nan
-    if p == 0.0:
-        return inf
-    if p == inf:
-        return 0.0
-    a = 1.0
-    b = sqrt(p)
-    for _ in range(20):
-        mean = 0.5 * (a + b)
-        b = sqrt(a * b)
-        a = mean
-        if fabs(a - b) < 1e-8 * a:
-            break
-    return PI / (a + b)
+    # K(1 - p) = K(1 - 1 / p) / sqrt(p)
+    q = 1.0 / p if p > 1.0 else p
+    v = 4.0 * (q if q > 0.5 else 0.5) - 3.0
+    u = 4.0 * (q if q < 0.5 else 0.5) - 1.0
+    near = polynomial(K_NEAR_0, v)
+    regular = polynomial(K_REGULAR, u)
+    part = polynomial(K_LOGARITHM, u)
+    unit = near if q > 0.5 else regular - log(q) * part
+    return p if p != p else nan if p < 0.0 else unit / sqrt(p) if p > 1.0 else unit
 
 
 @scalar
 def ellipe(m: float) -> float:
-    """The complete elliptic integral of the second kind of the parameter m, within 16 ulp; NaN for m > 1."""
-    if m != m or m > 1.0:
-        return nan
-    if m == 1.0:
-        return 1.0
-    if m == -inf:
-        return inf
+    """The complete elliptic integral of the second kind of the parameter m, within 4 ulp; NaN for m > 1."""
     p = 1.0 - m
-    x = 1.0
-    y = p
-    z = 0.0
-    a = 1.0
-    b = sqrt(p)
-    for _ in range(20):
-        root = sqrt((x - z) * (y - z))
-        mean = 0.5 * (x + y)
-        x = mean
-        y = z + root
-        z = z - root
-        mean = 0.5 * (a + b)
-        b = sqrt(a * b)
-        a = mean
-        if fabs(x - y) < 1e-8 * x and fabs(a - b) < 1e-8 * a:
-            break
-    return HALF_PI * (0.5 * (x + y)) / (0.5 * (a + b))
+    q = 1.0 / p if p > 1.0 else p
+    v = 4.0 * (q if q > 0.5 else 0.5) - 3.0
+    u = 4.0 * (q if q < 0.5 else 0.5) - 1.0
+    near = polynomial(E_NEAR_0, v)
+    regular = polynomial(E_REGULAR, u)
+    part = polynomial(E_LOGARITHM, u)
+    unit = near if q > 0.5 else 1.0 + q * (regular - log(q if q > 0.0 else 1.0) * part)
+    return m if m != m else nan if p < 0.0 else unit * sqrt(p) if p > 1.0 else unit
 
 
 @scalar
@@ -223,19 +267,26 @@ def fresnel_auxiliary(x: float, is_s: int) -> float:
 
 @scalar
 def fresnel_series(x: float, is_s: int) -> float:
-    """S(x), or C(x), for 0 <= x < 1.6: the power series."""
-    angle = HALF_PI * (x * x)
-    q = -angle * angle
-    term = x * angle if is_s else x
+    """S(x), or C(x), for 0 <= x < 1.6: the power series, in two parts."""
+    angle, angle_low = two_product(x, x)
+    angle, angle_low = times_parts(angle, angle_low, HALF_PI, HALF_PI_LOW)
+    q, q_low = times_parts(angle, angle_low, -angle, -angle_low)
     start = 3.0 if is_s else 1.0
-    total = term / start
+    term = 1.0
+    term_low = 0.0
+    total = 1.0 / start
+    total_low = 0.0
+    if is_s:
+        total, total_low = divided_parts(1.0, 0.0, start, 0.0)
     for k in range(1, 30):
         n = float(2 * k)
-        term = term * (q / (n * (n + (1.0 if is_s else -1.0))))
-        total = total + term / (4.0 * float(k) + start)
+        f, f_low = divided_parts(q, q_low, n * (n + (1.0 if is_s else -1.0)), 0.0)
+        term, term_low = times_parts(term, term_low, f, f_low)
+        f, f_low = divided_parts(term, term_low, 4.0 * float(k) + start, 0.0)
+        total, total_low = plus_parts(total, total_low, f, f_low)
         if fabs(term) < 1e-18 * fabs(total):
             break
-    return total
+    return x * angle * total if is_s else x * total
 
 
 @scalar
@@ -292,21 +343,25 @@ def spence_near_1(x: float, w: float) -> float:
 
 
 BRANCH_SERIES = (
-    1.0, -0.3333333333333333, 0.1527777777777778, -0.07962962962962963, 0.04450231481481481,
-    -0.025984714873603765, 0.01563563253233392, -0.009616892024299432,
+    1.0, -0.3333333333333333, 0.1527777777777778, -0.07962962962962963, 0.044502314814814814, -0.02598471487360376,
+    0.01563563253233392, -0.009616892024299432, 0.006014543252956118, -0.0038112980348919993, 0.0024408779911439826,
+    -0.0015769303446867841, 0.0010262633205076071, -0.0006720616311561362, 0.0004424730618146209,
+    -0.00029267722472962746, 0.00019438727605453933, -0.00012957426685274883, 8.665035805208128e-05,
+    -5.811360750441382e-05, 3.907668486743905e-05, -2.63380647472311e-05, 1.7790345805079586e-05,
+    -1.2040352739559977e-05, 8.163531982496613e-06, -5.544203208567359e-06, 3.7710949611072535e-06,
 )  # fmt: skip
 BRANCH, BRANCH_LOW = 0.36787944117144233, -1.2428753672788363e-17
 
 
 @scalar
 def lambertw_0(x: float) -> float:
-    """W >= -1 with W exp(W) = x, within 4 ulp; NaN for x < -1/e."""
+    """W >= -1 with W exp(W) = x, within 8 ulp; NaN for x < -1/e."""
     return lambert(x, 0)
 
 
 @scalar
 def lambertw_1(x: float) -> float:
-    """W <= -1 with W exp(W) = x, the branch -1, within 4 ulp; NaN outside of -1/e <= x < 0."""
+    """W <= -1 with W exp(W) = x, the branch -1, within 8 ulp; NaN outside of -1/e <= x < 0."""
     return lambert(x, 1)
 
 
@@ -323,7 +378,7 @@ def lambert(x: float, lower: int) -> float:
     d = d if d > 0.0 else 0.0
     p = sqrt(2.0 * d)
     p = -p if lower else p
-    if fabs(p) < 0.03:
+    if fabs(p) < 0.3:
         # the series at the branch point (DLMF 4.13.6)
         series = polynomial(BRANCH_SERIES, p)
         return p * series - 1.0
@@ -349,7 +404,7 @@ def lambert(x: float, lower: int) -> float:
 
 @scalar
 def struve(v: float, x: float) -> float:
-    """Struve's function H of order v > -1, within 64 ulp of the envelope for v <= 30.
+    """Struve's function H of order v > -1, within 8 ulp for v <= 30, or of the envelope sqrt(2 / (pi x)).
 
     NaN for x < 0 unless v is an integer.  The power series for small x, else Y plus the integral of DLMF 11.5.2 by
     the double exponential rule.
@@ -365,28 +420,47 @@ def struve(v: float, x: float) -> float:
         return 0.0
     if a == inf:
         return 0.0 if v < 1.0 else 0.6366197723675814 * sign if v == 1.0 else inf * sign
-    if a < 8.0 or a * a < 8.0 * (v + 1.5):
-        q = -0.25 * a * a
-        term = power(0.5 * a, v + 1.0) / (0.886226925452758 * gamma_of(v + 1.5))
-        total = term
+    if a < 25.0 + 0.5 * v:
+        # the series alternates: its terms and their sum have two parts
+        q, q_low = two_product(-0.5 * a, 0.5 * a)
+        term = 1.0
+        term_low = 0.0
+        total = 1.0
+        total_low = 0.0
         for k in range(1, 200):
             n = float(k) + 0.5
-            term = term * (q / (n * (n + v)))
-            total = total + term
+            d, d_low = two_sum(n, v)
+            d, d_low = times_parts(d, d_low, n, 0.0)
+            d, d_low = divided_parts(q, q_low, d, d_low)
+            term, term_low = times_parts(term, term_low, d, d_low)
+            total, total_low = plus_parts(total, total_low, term, term_low)
             if fabs(term) < 1e-17 * fabs(total):
                 break
-        return sign * total
+        return sign * struve_factor(v, 1.0, 1.5, a, TWO_OVER_ROOT_PI * total)
     total = 0.0
     for k in range(-50, 60):
         s = 0.08 * float(k)
         e = exp(-s)
         t = exp(s - e)
-        value = exp(-a * t) * power(1.0 + t * t, v - 0.5) * t * (1.0 + e)
+        value = exp((v - 0.5) * log1p(t * t) - a * t) * t * (1.0 + e)
         total = total + value
-    size = 2.0 * exp(v * log(0.5 * a) - log_gamma(v + 0.5)) / 1.772453850905516 if v > -0.5 else 0.0
-    size = -2.0 * exp(v * log(0.5 * a) - log_gamma(v + 0.5)) / 1.772453850905516 if v < -0.5 else size
+    size = 0.08 * TWO_OVER_ROOT_PI * total
+    # 1 / gamma(v + 1/2) = (v + 1/2) / gamma(v + 3/2), which is 0 at its pole
+    size = struve_factor(v, 0.0, 1.5, a, (v + 0.5) * size)
     y = bessel_y(v, a) if v >= 0.0 else struve_y(v, a)
-    return sign * (y + size * (0.08 * total))
+    return sign * (y + size)
+
+
+@scalar
+def struve_factor(v: float, more: float, shift: float, x: float, size: float) -> float:
+    """(x / 2)**(v + more) / gamma(v + shift) * size for v + shift > 0."""
+    e, e_low = log_in_parts(0.5 * x, 0.0)
+    p, p_low = two_sum(v, more)
+    e, e_low = times_parts(e, e_low, p, p_low)
+    p, p_low = two_sum(v, shift)
+    p, p_low = log_gamma_parts(p, p_low)
+    e, e_low = plus_parts(e, e_low, -p, -p_low)
+    return exp_times(e, e_low, size)
 
 
 @scalar
@@ -396,34 +470,34 @@ def struve_y(v: float, x: float) -> float:
 
 
 LEGENDRE_NODES = (
-    0.0514718425553177, 0.15386991360858354, 0.25463692616788985, 0.3527047255308781, 0.44703376953808915,
-    0.5366241481420199, 0.6205261829892429, 0.6978504947933158, 0.7677774321048262, 0.8295657623827684,
-    0.8825605357920527, 0.9262000474292743, 0.9600218649683075, 0.9836681232797472, 0.9968934840746495,
+    0.10805494870734367, 0.31911236892788974, 0.5152486363581541, 0.6872929048116855, 0.827201315069765,
+    0.9284348836635735, 0.9862838086968123,
 )  # fmt: skip
 LEGENDRE_WEIGHTS = (
-    0.10285265289355859, 0.10176238974840528, 0.09959342058679493, 0.09636873717464392, 0.09212252223778594,
-    0.08689978720108285, 0.08075589522941996, 0.0737559747377049, 0.06597422988218044, 0.05749315621761923,
-    0.04840267283059379, 0.03879919256962683, 0.02878470788332254, 0.01846646831109169, 0.007968192496169034,
+    0.2152638534631578, 0.2051984637212956, 0.18553839747793782, 0.15720316715819355, 0.12151857068790319,
+    0.08015808715976021, 0.03511946033175186,
 )  # fmt: skip
 
 
 @scalar
 def owens_t(h: float, a: float) -> float:
-    """Owen's T: the integral of exp(-h**2 (1 + t**2) / 2) / (1 + t**2) / (2 pi) from 0 to a, within 16 ulp.
+    """Owen's T: the integral of exp(-h**2 (1 + t**2) / 2) / (1 + t**2) / (2 pi) from 0 to a, within 8 ulp.
 
-    Gauss and Legendre's rule of 30 nodes up to where the integrand ends; |a| > 1 by Owen's identity (his equation 2.3).
+    Gauss and Legendre's rule of 14 nodes in panels up to where the integrand ends; |a| > 1 by Owen's identity (his
+    equation 2.3).
     """
     if h != h or a != a:
         return nan
     b = fabs(a)
     k = fabs(h)
     if b > 1.0:
-        p = 0.5 * erfc(k * 0.7071067811865476)
+        p = ndtr(-k)
         if b == inf:
             return copysign(0.5 * p, a)
-        q = 0.5 * erfc(k * b * 0.7071067811865476)
-        # T(h, a) = (p + q) / 2 - p q - T(a h, 1 / a) in upper tails
-        return copysign(0.5 * (p + q) - p * q - owens_inner(k * b, 1.0 / b), a)
+        # T(h, a) = (p + q) / 2 - p q - T(a h, 1 / a) in upper tails; both of a h fall with exp(-(a h)**2 / 2)
+        s, s_low = two_product(k, b)
+        rest = (0.5 - p) * ndtr(-s) - owens_inner(s, 1.0 / b)
+        return copysign(0.5 * p + rest * (1.0 - s * s_low), a)
     return copysign(owens_inner(k, b), a)
 
 
@@ -434,12 +508,15 @@ def owens_inner(h: float, a: float) -> float:
     if size == 0.0:
         return 0.0
     end = a if a * h < 9.0 else 9.0 / h
-    half = 0.5 * end
+    panels = floor(end * h / 3.0) + 1.0
+    half = 0.5 * end / panels
     total = 0.0
-    for k in range(15):
-        s = half * LEGENDRE_NODES[k]
-        t = half - s
-        total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
-        t = half + s
-        total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
+    for panel in range(int(panels)):
+        centre = half * (2.0 * float(panel) + 1.0)
+        for k in range(7):
+            s = half * LEGENDRE_NODES[k]
+            t = centre - s
+            total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
+            t = centre + s
+            total = total + LEGENDRE_WEIGHTS[k] * (exp(-0.5 * (h * t) * (h * t)) / (1.0 + t * t))
     return size * (half * total)

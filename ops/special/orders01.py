@@ -74,110 +74,101 @@ K1_LARGE = (
 )  # fmt: skip
 
 
+K0_MIDDLE = (
+    1.1735628484887857, 0.021094718364590117, -0.005752124824493608, 0.0016070718823990823, -0.00045789023718398217,
+    0.00013257163055138205, -3.889580344649916e-05, 1.1539375296596906e-05, -3.455822687530952e-06,
+    1.0433269345716914e-06, -3.171874444886241e-07, 9.702568634839341e-08, -2.983586390547249e-08,
+    9.200869980815044e-09, -2.8545552366723037e-09, 9.112811684032453e-10, -2.8487644915538134e-10,
+    7.160777825211102e-11, -2.245634805179681e-11, 1.493679777954776e-11, -4.728810742747569e-12,
+)  # fmt: skip
+
+
 @scalar
-def i0e(x: float) -> float:
-    """exp(-|x|) times the modified Bessel function of order 0, within 4 ulp."""
+def i_of_01(x: float, is_1: int, is_scaled: int) -> float:
+    """The modified Bessel function of the first kind and order 0 or 1, or that times exp(-|x|)."""
     a = fabs(x)
     y = a * a
     u = 16.0 / (a if a > 8.0 else 8.0) - 1.0
-    small = polynomial(I0_SMALL, y)
-    large = polynomial(I0_LARGE, u)
-    return x if x != x else 0.0 if a == inf else small * exp(-a) if a <= 8.0 else large / sqrt(a)
+    small0 = polynomial(I0_SMALL, y)
+    small1 = polynomial(I1_SMALL, y)
+    large0 = polynomial(I0_LARGE, u)
+    large1 = polynomial(I1_LARGE, u)
+    small = a * small1 if is_1 else small0
+    large = (large1 if is_1 else large0) / sqrt(a)
+    half = exp(0.5 * a)
+    near = exp(a if a < 100.0 else 100.0)
+    grown = near * large if a < 100.0 else half * large * half
+    scaled_size = 0.0 if a == inf else small * exp(-a) if a <= 8.0 else large
+    size = scaled_size if is_scaled else inf if a > 800.0 else small if a <= 8.0 else grown
+    return x if x != x else -size if is_1 and x < 0.0 else size
+
+
+@scalar
+def k_of_01(x: float, is_1: int, is_scaled: int) -> float:
+    """The modified Bessel function of the second kind and order 0 or 1, or that times exp(x)."""
+    a = x if x < 2.0 else 2.0
+    y = a * a
+    u = 4.0 / (x if x > 2.0 else 2.0) - 1.0
+    w = 0.5 * y - 1.0
+    i0_ = polynomial(I0_TINY, w)
+    i1_ = polynomial(I1_TINY, w)
+    rest0 = polynomial(K0_SMALL, y)
+    rest1 = polynomial(K1_SMALL, y)
+    large0 = polynomial(K0_LARGE, u)
+    large1 = polynomial(K1_LARGE, u)
+    v = 2.0 * a - 3.0
+    middle = polynomial(K0_MIDDLE, v)
+    logarithm = log(0.5 * a)
+    small = 1.0 / a + a * (logarithm * i1_ + rest1) if is_1 else rest0 - logarithm * i0_
+    large = (large1 if is_1 else middle if x < 2.0 else large0) / sqrt(x)
+    small = small * exp(a) if is_scaled else small
+    large = large if is_scaled else exp(-x) * large
+    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= (2.0 if is_1 else 1.0) else large
+
+
+@scalar
+def i0e(x: float) -> float:
+    """exp(-|x|) times the modified Bessel function of the first kind and order 0, within 8 ulp."""
+    return i_of_01(x, 0, 1)
 
 
 @scalar
 def i1e(x: float) -> float:
-    """exp(-|x|) times the modified Bessel function of order 1, within 4 ulp."""
-    a = fabs(x)
-    y = a * a
-    u = 16.0 / (a if a > 8.0 else 8.0) - 1.0
-    small = polynomial(I1_SMALL, y)
-    large = polynomial(I1_LARGE, u)
-    size = a * small * exp(-a) if a <= 8.0 else large / sqrt(a)
-    size = 0.0 if a == inf else size
-    return x if x != x else -size if x < 0.0 else size
+    """exp(-|x|) times the modified Bessel function of the first kind and order 1, within 8 ulp."""
+    return i_of_01(x, 1, 1)
 
 
 @scalar
 def i0(x: float) -> float:
-    """The modified Bessel function of the first kind and order 0, within 4 ulp."""
-    a = fabs(x)
-    y = a * a
-    u = 16.0 / (a if a > 8.0 else 8.0) - 1.0
-    small = polynomial(I0_SMALL, y)
-    large = polynomial(I0_LARGE, u)
-    half = exp(0.5 * a)
-    near = exp(a if a < 100.0 else 100.0)
-    grown = near * (large / sqrt(a)) if a < 100.0 else half * (large / sqrt(a)) * half
-    return x if x != x else inf if a > 800.0 else small if a <= 8.0 else grown
+    """The modified Bessel function of the first kind and order 0, within 8 ulp."""
+    return i_of_01(x, 0, 0)
 
 
 @scalar
 def i1(x: float) -> float:
-    """The modified Bessel function of the first kind and order 1, within 4 ulp."""
-    a = fabs(x)
-    y = a * a
-    u = 16.0 / (a if a > 8.0 else 8.0) - 1.0
-    small = polynomial(I1_SMALL, y)
-    large = polynomial(I1_LARGE, u)
-    half = exp(0.5 * a)
-    near = exp(a if a < 100.0 else 100.0)
-    grown = near * (large / sqrt(a)) if a < 100.0 else half * (large / sqrt(a)) * half
-    size = inf if a > 800.0 else a * small if a <= 8.0 else grown
-    return x if x != x else -size if x < 0.0 else size
+    """The modified Bessel function of the first kind and order 1, within 8 ulp."""
+    return i_of_01(x, 1, 0)
 
 
 @scalar
 def k0e(x: float) -> float:
-    """exp(x) times the modified Bessel function of the second kind and order 0, within 5 ulp; NaN for x < 0."""
-    a = x if x < 2.0 else 2.0
-    y = a * a
-    u = 4.0 / (x if x > 2.0 else 2.0) - 1.0
-    w = 0.5 * y - 1.0
-    i = polynomial(I0_TINY, w)
-    p = polynomial(K0_SMALL, y)
-    large = polynomial(K0_LARGE, u)
-    small = (p - log(0.5 * a) * i) * exp(a)
-    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= 2.0 else large / sqrt(x)
+    """exp(x) times the modified Bessel function of the second kind and order 0, within 8 ulp; NaN for x < 0."""
+    return k_of_01(x, 0, 1)
 
 
 @scalar
 def k1e(x: float) -> float:
-    """exp(x) times the modified Bessel function of the second kind and order 1, within 5 ulp; NaN for x < 0."""
-    a = x if x < 2.0 else 2.0
-    y = a * a
-    u = 4.0 / (x if x > 2.0 else 2.0) - 1.0
-    w = 0.5 * y - 1.0
-    i = polynomial(I1_TINY, w)
-    p = polynomial(K1_SMALL, y)
-    large = polynomial(K1_LARGE, u)
-    small = (1.0 / a + a * (log(0.5 * a) * i + p)) * exp(a)
-    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= 2.0 else large / sqrt(x)
+    """exp(x) times the modified Bessel function of the second kind and order 1, within 8 ulp; NaN for x < 0."""
+    return k_of_01(x, 1, 1)
 
 
 @scalar
 def k0(x: float) -> float:
-    """The modified Bessel function of the second kind and order 0, within 5 ulp; NaN for x < 0."""
-    a = x if x < 2.0 else 2.0
-    y = a * a
-    u = 4.0 / (x if x > 2.0 else 2.0) - 1.0
-    w = 0.5 * y - 1.0
-    i = polynomial(I0_TINY, w)
-    p = polynomial(K0_SMALL, y)
-    large = polynomial(K0_LARGE, u)
-    small = p - log(0.5 * a) * i
-    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= 2.0 else exp(-x) * (large / sqrt(x))
+    """The modified Bessel function of the second kind and order 0, within 8 ulp; NaN for x < 0."""
+    return k_of_01(x, 0, 0)
 
 
 @scalar
 def k1(x: float) -> float:
-    """The modified Bessel function of the second kind and order 1, within 5 ulp; NaN for x < 0."""
-    a = x if x < 2.0 else 2.0
-    y = a * a
-    u = 4.0 / (x if x > 2.0 else 2.0) - 1.0
-    w = 0.5 * y - 1.0
-    i = polynomial(I1_TINY, w)
-    p = polynomial(K1_SMALL, y)
-    large = polynomial(K1_LARGE, u)
-    small = 1.0 / a + a * (log(0.5 * a) * i + p)
-    return x if x != x else nan if x < 0.0 else inf if x == 0.0 else small if x <= 2.0 else exp(-x) * (large / sqrt(x))
+    """The modified Bessel function of the second kind and order 1, within 8 ulp; NaN for x < 0."""
+    return k_of_01(x, 1, 0)

@@ -22,7 +22,7 @@ MODULES = (
     "hypergeometric", "quantiles",
 )  # fmt: skip
 """The families, each of which uses earlier ones only."""
-inf, nan = math.inf, math.nan
+inf, nan, EULER = math.inf, math.nan, np.euler_gamma
 F = TypeVar("F", bound=Callable[..., Any])
 
 

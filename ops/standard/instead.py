@@ -80,3 +80,39 @@ LINALG: Mapping[str, str] = {
     "tril": "T.tril(x)", "triu": "T.triu(x)", "dot": "T.dot(x, y)",
 }  # fmt: skip
 """For `T.linalg`."""
+
+SPECIAL: Mapping[str, str] = {
+    # SciPy
+    "airye": "T.special.airyai(x) * T.exp(2 / 3 * x**1.5)", "bdtr": "T.special.betainc(y - x, x + 1, 0.5)",
+    "bdtrc": "T.special.betainc(x + 1, y - x, 0.5)",
+    "binom": "1 / ((x + 1) * T.special.beta(x - y + 1, y + 1))", "boxcox": "T.expm1(s * T.log(x)) / s",
+    "boxcox1p": "T.expm1(s * T.log1p(x)) / s", "btdtr": "T.special.betainc(x, y, 0.5)", "cbrt": "T.cbrt(x)",
+    "chdtr": "T.special.gammainc(x / 2, y / 2)", "chdtrc": "T.special.gammaincc(x / 2, y / 2)",
+    "chdtri": "2 * T.special.gammainccinv(x / 2, y)",
+    "comb": "1 / ((x + 1) * T.special.beta(x - y + 1, y + 1))", "cosdg": "T.cos(T.deg2rad(x))",
+    "cosm1": "-2 * T.square(T.sin(x / 2))", "cotdg": "1 / T.tan(T.deg2rad(x))",
+    "erfi": "2 / 3.141592653589793**0.5 * T.exp(x**2) * T.special.dawsn(x)",
+    "eval_chebyt": "T.special.hyp2f1(-x, x, 0.5, (1 - y) / 2)",
+    "eval_chebyu": "(x + 1) * T.special.hyp2f1(-x, x + 2, 1.5, (1 - y) / 2)",
+    "eval_laguerre": "T.special.hyp1f1(-x, 1.0, y)",
+    "eval_legendre": "T.special.hyp2f1(-x, x + 1, 1.0, (1 - y) / 2)", "exp10": "10.0**x", "exp2": "T.exp2(x)",
+    "factorial": "T.special.gamma(x + 1)", "fdtr": "T.special.betainc(x / 2, y / 2, x * s / (x * s + y))",
+    "fdtrc": "T.special.betaincc(x / 2, y / 2, x * s / (x * s + y))", "gammasgn": "T.sign(T.special.gamma(x))",
+    "gdtr": "T.special.gammainc(y, s * x)", "gdtrc": "T.special.gammaincc(y, s * x)",
+    "hankel1": "T.special.jv(x, y) + 1j * T.special.yv(x, y)",
+    "hankel2": "T.special.jv(x, y) - 1j * T.special.yv(x, y)",
+    "hyp0f1": "T.special.gamma(x) * y**((1 - x) / 2) * T.special.iv(x - 1, 2 * T.sqrt(y))",
+    "inv_boxcox": "T.exp(T.log1p(s * x) / s)", "inv_boxcox1p": "T.expm1(T.log1p(s * x) / s)",
+    "jn": "T.special.jv(x, y)", "jve": "T.special.jv(x, y)", "kn": "T.special.kv(x, y)",
+    "log_softmax": "T.log_softmax(x)", "loggamma": "T.special.gammaln(x)", "logsumexp": "T.logsumexp(x)",
+    "nbdtr": "T.special.betainc(y, x + 1, 0.5)", "nbdtrc": "T.special.betaincc(y, x + 1, 0.5)",
+    "pdtr": "T.special.gammaincc(x + 1, y)", "pdtrc": "T.special.gammainc(x + 1, y)",
+    "pdtri": "T.special.gammainccinv(x + 1, y)", "perm": "T.special.gamma(x + 1) / T.special.gamma(x - y + 1)",
+    "poch": "T.special.gamma(x + y) / T.special.gamma(x)", "powm1": "T.expm1(y * T.log(x))",
+    "radian": "T.deg2rad(x)", "rgamma": "1 / T.special.gamma(x)", "round": "T.round(x)", "sinc": "T.sinc(x)",
+    "sindg": "T.sin(T.deg2rad(x))", "softmax": "T.softmax(x)", "softplus": "T.softplus(x)",
+    "stdtr": "0.5 + T.sign(y) / 2 * T.special.betaincc(x / 2, 0.5, x / (x + y**2))",
+    "tandg": "T.tan(T.deg2rad(x))", "wofz": "T.special.voigt_real(x, y) + 1j * T.special.voigt_imag(x, y)",
+    "yn": "T.special.yv(x, y)", "yve": "T.special.yv(x, y)", "zetac": "T.special.zeta(x) - 1",
+}  # fmt: skip
+"""For `T.special`."""

@@ -28,6 +28,7 @@ from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
+from ...ops.control.composed import Composed
 from ...ops.elementwise.records import Pointwise
 from ...ops.linalg.assumptions import Assume
 from ...ops.reductions.reduce import Reduce
@@ -43,6 +44,7 @@ from .blocks import gradients as layout_gradients
 from .blocks import layout, neighbours, pairs, winograd
 from .blocks import pools as layout_pools
 from .conforming import TensorConform
+from .control.compositions import InlineCompositions
 from .control.inner_graphs import InnerGraphs, LazyBranches
 from .control.scan import PushOutNonSequences, RemoveConstants, SaveMemory
 from .control.scan_products import PushOutProducts, PushOutSums
@@ -150,6 +152,7 @@ def is_default(contract: Contract) -> bool:
 
 
 HIDDEN = (
+    Hidden(0.02, (Composed,), "inline_compositions has put their graphs in their places"),
     Hidden(0.1, (Shape,), "ShapeOpt has made shape_i nodes of them"),
     Hidden(1.61, (Assume,), "drain_specify_assumptions has removed them"),
     Hidden(49, (Pointwise, Reduce), "fusion has made most of them parts of others"),
@@ -164,6 +167,7 @@ def default_db() -> SequenceDB:
     # Rules of users see the graph as it was written, unless they are registered elsewhere.
     db = SequenceDB("optdb", conform=TensorConform(), rules_at=0.5, hidden=HIDDEN)
     db.register("merge1", merge, *both, "merge", position=0)
+    db.register("inline_compositions", InlineCompositions(), *both, "scan", position=0.02)
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
     lengths = filled(TopoDB(), (shapes.LENGTHS,), "fast_compile")
     db.register("ShapeOpt", lengths, *both, position=0.1, provides=("shape",))

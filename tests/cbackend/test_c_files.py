@@ -14,7 +14,7 @@ from product_files import ROOT
 from arignote.cbackend.abi.amalgamation import self_contained
 from arignote.cbackend.abi.pieces import named
 from arignote.cbackend.compile_commands import PART_OF_A_UNIT, entries, main
-from arignote.cbackend.lowering.cutting import ELEMENTS_OF_PART, ROWS_OF_PART
+from arignote.cbackend.lowering.splitting import ELEMENTS_OF_PART, ROWS_OF_PART
 from arignote.cbackend.program.outcome import Outcome
 from arignote.cbackend.runtime.sources import units
 from arignote.targets.costs import Costs

@@ -34,7 +34,7 @@ from arignote.cbackend.ir.loops import (
     number,
     times,
 )
-from arignote.cbackend.ir.operands import Cutting, Extent, Extra, Operand, Pointer, Report, Stride
+from arignote.cbackend.ir.operands import Extent, Extra, Operand, Pointer, Report, Splits, Stride
 from arignote.cbackend.ir.parse import parse_kernel
 from arignote.cbackend.ir.reader import IRSyntaxError
 from arignote.cbackend.ir.schedule import Schedule
@@ -61,7 +61,7 @@ def test_every_kernel_reads_back(kernels):
         back = parse_kernel(str(k))
         assert str(back) == str(k)
         assert back.name == k.name
-        assert (back.cutting, back.signature, back.feeds) == (k.cutting, k.signature, k.feeds)
+        assert (back.splits, back.signature, back.feeds) == (k.splits, k.signature, k.feeds)
         verify(k)
         verify(back)
 
@@ -89,7 +89,7 @@ FULL = Kernel(
         ),
         Return(Local("int32", "failed")),
     ),
-    fallible=True, shared=frozenset({1}), cutting=Cutting((0,), (1,), (None, "sum"), 12, True),
+    fallible=True, shared=frozenset({1}), splits=Splits((0,), (1,), (None, "sum"), 12, True),
     signature=(Extent(0), Extent(1), Pointer(0), Stride(1, 1), Pointer(1), Extra(0, "e"), Report()),
     feeds=((0,), (0, 1)), schedule=Schedule(order=(1, 0), tiles=((0, 4),), unroll=2, parallel=False), default="k_0",
 )  # fmt: skip

@@ -8,6 +8,7 @@ from arignote import ops as T
 from arignote.cbackend.driver.driver import c_text
 from arignote.cbackend.program.plan import plan
 from arignote.cbackend.program.program import Allocate, Call, Compute, Finish, Guard, Pack, Release
+from arignote.cbackend.program.text.printing import program_text
 from arignote.graph import Apply, FunctionGraph
 from arignote.ops.lowered.fused import InPlace
 
@@ -48,6 +49,12 @@ def test_what_is_filled_is_not_computed():
     p = program([X, Y], [T.fill(y, 2.0), T.zeros_like(T.sin(X)) + T.SumTo()(Y, T.cos(X))])
     assert not [name for name in ("exp", "sin", "cos") if f"{name}(" in c_text(p)]
     check([X, Y], [T.fill(y, 2.0), T.SumTo()(Y, T.cos(X))], [np.ones((1, 3)), np.ones((2, 3))])
+
+
+def test_a_vector_of_no_elements_is_an_array():
+    nothing = T.MakeVector()()
+    graph = FunctionGraph([X], [T.concatenate([T.cast(X, "int64"), nothing[None, :]])])
+    assert "vector int64" in program_text(plan(graph, strict=True))
 
 
 def test_a_reshape_copies_what_may_not_be_contiguous():

@@ -89,8 +89,8 @@ def test_there_is_one_runtime(runtime, toolchain, cache):
 
 def test_c_texts_compile_without_a_warning(toolchain, tmp_path):
     warnings = ["-Wall", "-Wextra", "-Werror"]
-    ways = [{"fallback": False}, {"fallback": True, "convolutions": False}]
-    products = [product_source(dtype, **way) for dtype in ("float32", "complex128") for way in ways]
+    ways = [("convolutions_float32", False), ("float32", True), ("complex128", False), ("complex128", True)]
+    products = [product_source(library, fallback=fallback) for library, fallback in ways]
     for text in (core_source(), *products):  # the convolutions are the same with a fallback
         (tmp_path / "code.c").write_text(text)
         argv = [*toolchain.command, *toolchain.flags, *warnings, "-fPIC", "-c", "code.c", "-o", "code.o"]

@@ -113,6 +113,20 @@ def test_bits_of_a_product_of_matrices_do_not_depend_on_the_number_of_threads(ro
     np.testing.assert_allclose(found[0], values[0] @ values[1], rtol=0, atol=1e-11 if dtype == "float64" else 2e-3)
 
 
+def test_bits_of_columns_do_not_depend_on_the_width_of_tasks():
+    """Tasks of few columns are what a loop with much work an element is split into, so that Ctrl-C is seen."""
+    x = T.matrix("x")
+    y = x
+    for _ in range(12):
+        y = T.exp(T.sin(y))
+    value = RNG.normal(size=(2500, 533))
+    for threads in (1, 3):
+        f = ag.function([x], [T.sum(y, axis=0), T.max(y * x, axis=0)], threads=threads)
+        for whole, alone, few in zip(f(value), f(value[:, 259:262]), f(value[:, 510:]), strict=True):
+            assert whole[259:262].tobytes() == alone.tobytes()
+            assert whole[510:].tobytes() == few.tobytes()
+
+
 def test_what_is_combined_along_one_axis_and_not_along_the_other():
     """Parts of the mean along rows are combined; the largest of a column, a float16, is whole in each part."""
     x = T.tensor("x", "float16", (None, None))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -82,6 +83,20 @@ def test_cache_commands(options, tmp_path, capsys):
     ]:
         assert cache_command.main(action) == 0
         assert expected in capsys.readouterr().out
+
+
+def test_the_list_names_the_functions_of_records_and_libraries(options, tmp_path, capsys):
+    cache, library = Cache.open(tmp_path / "cache"), bytes([7]) * 32
+    cache.store(Kind.LIBRARY, library, bytes(2048), "/* y0 = exp(x0) */")
+    for number, name in enumerate(("loss", "a\x1b[31m")):
+        head = json.dumps({"name": name, "library": library.hex()}) + "\n"
+        cache.store(Kind.RECORD, bytes([number]) * 32, head.encode())
+    cache.store(Kind.RECORD, bytes([5]) * 32, b"no JSON")
+    assert cache_command.main("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(re.search(r"07070707...so +(loss, a\\x1b\[31m|a\\x1b\[31m, loss) +y0 = exp", line) for line in lines)
+    assert any(re.search(r"00000000...rec +loss +record", line) for line in lines)
+    assert any(re.search(r"05050505...rec +record", line) for line in lines)
 
 
 def test_verify_names_what_is_damaged(options, tmp_path, capsys):

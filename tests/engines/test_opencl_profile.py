@@ -44,6 +44,26 @@ def test_copies_have_rows_with_their_bytes_and_time(opencl):
     assert "engine" in text and "copied" in text and "to device" in text and "copies" in text
 
 
+def test_the_body_of_a_loop_has_rows(opencl):
+    x = T.matrix("x")
+    rows_of, _ = ag.scan(lambda row, s: T.tanh(T.cumsum(row) + s) @ T.eye(3), x, T.zeros((3,)))
+    nested, _ = ag.scan(lambda row: ag.scan(lambda r, s: T.exp(r) * s, row, T.ones(()))[0][-1], x)
+    f = ag.function([x], [rows_of, nested], mode=opencl, profile=True)
+    for length in (12, 1, 12):
+        value = np.linspace(0, 1, 3 * length).reshape(length, 3)
+        for a, b in zip(f(value), ag.function([x], [rows_of, nested], mode="NUMPY")(value), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+    loops = [s for s in f.profile.steps if s.op == "Scan"]
+    assert len(loops) == 2 and f.profile.calls == 3
+    for loop in loops:
+        (body,) = loop.bodies
+        assert body.title == "step" and body.steps == 25 and body.timed == 4 + 1 + 4
+        assert {node.calls for node in body.nodes} == {25} and all(node.seconds > 0 for node in body.nodes)
+        assert body.node_seconds <= body.seconds * 1.0001 and body.seconds == pytest.approx(loop.seconds)
+    (inner,) = [node for loop in loops for node in loop.bodies[0].nodes if node.bodies]
+    assert inner.bodies[0].steps == 75 and inner.bodies[0].nodes
+
+
 def test_a_loop_is_one_row_and_warm_up_is_left_out(opencl):
     x = T.matrix("x")
     rows_of, _ = ag.scan(lambda row, s: T.tanh(row + s), x, T.zeros((3,)))

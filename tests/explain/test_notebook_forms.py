@@ -21,6 +21,7 @@ from test_report import tags_of
 
 import arignote as ag
 from arignote import ops as T
+from arignote.explain import simplifying
 from arignote.explain.completion import load_ipython_extension, names_like
 from arignote.explain.recording import recorded
 from arignote.explain.tracebacks import ErrorReport
@@ -72,6 +73,20 @@ def test_small_expressions_are_formulas(expression, formula):
     (drawn,) = (e for e in shown.iter() if e.tag.endswith("math"))
     assert "\\" not in "".join(drawn.itertext())
     assert formula in [e.text for e in shown.iter("pre")]
+
+
+def test_a_cell_simplifies_an_expression_once(monkeypatch):
+    asked = []
+    simplified = simplifying.simplified
+    monkeypatch.setattr(simplifying, "simplified", lambda outputs: asked.append(1) or simplified(outputs))
+    inner = X + 1
+    y = T.exp(inner) * T.exp(inner)
+    for _ in range(2):
+        y._repr_latex_(), y._repr_html_(), y._repr_pretty_(SimpleNamespace(text=str), False)
+    assert len(asked) == 1
+    inner.name = "shifted"
+    y._repr_latex_(), y._repr_html_()
+    assert len(asked) == 2
 
 
 def test_formulas_become_mathml():

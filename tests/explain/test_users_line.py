@@ -42,7 +42,7 @@ def test_all_folders_are_found():
 def test_nodes_have_the_line_of_the_user():
     for folder in FOLDERS:
         run, managed = ours(folder)
-        ((file, line),) = run(here)  # a node
+        ((file, line, _),) = run(here)  # a node
         with managed(here) as ((among, of_block),):  # a block
             pass
         assert (file, line) == (__file__, number_of("a node")), folder

@@ -394,3 +394,11 @@ def _equals(dtype: np.dtype, other: object) -> bool:
         return bool(dtype == other)
     except TypeError:  # NumPy refuses text that names no dtype
         return False
+
+
+def test_operands_in_messages_are_calls_and_indices():
+    x, n = T.tensor("x", shape=(None, 5)), T.lscalar("n")
+    with pytest.raises(ValueError, match=r"the result of zeros .*\n  in add\(zeros\(\(n, 4\)\), x\[:, :3\]\), built"):
+        T.zeros((n, 4)) + x[:, :3]
+    with pytest.raises(ValueError, match="the result of tap"):
+        ag.tap(T.exp(x), "seen") + T.zeros((3, 4))

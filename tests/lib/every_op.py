@@ -34,6 +34,13 @@ def stages():
     return T.Pipeline(FunctionGraph([x], [b[1:] - b[:-1]]))
 
 
+def compositions():
+    once = ag.OpFromGraph([P := T.vector("p")], [T.exp(P)], name="once")(V)
+    end = ag.while_loop(lambda s: s < A, lambda s: s * 2, B)
+    last = ag.scan(lambda s: s * A, outputs_info=B, n_steps=4, checkpoint_every=2)[0]
+    return once, T.After()(V, A), ag.grad(end, B), last
+
+
 def loops():
     scan = ag.scan(lambda v, s: s + v, V, T.constant(0.0))[0]
     return scan, ag.while_loop(lambda s: s < A, lambda s: s + 1, B), ag.cond(A > 0, lambda: T.exp(V), lambda: V)
@@ -105,7 +112,7 @@ ZOO = [
     T.QuantizeInBlocks("int8")(F[None, None, None], T.cast(T.constant(0.5), "float32"), T.constant(np.int8(3))),
     T.ByteSoftmax("uint8", 0.5, 1, 0, 255)(T.quantize(X, 0.5), F),
     T.PackedProduct(Nibbles(3, 5, 8, 4))(F[None], T.cast(V, "uint8"), F, T.cast(V, "int8")),
-    *loops(), T.Mean((0,))(X),
+    *loops(), *compositions(), T.Mean((0,))(X),
     product()(X, Y, V), *group()(X, V), T.InPlace(T.add, ((0, 1),))(X, Y), T.InPlace(group(), ((0, 0),))(X, V)[1],
     T.InPlace(T.IncSubtensor(("s100",), set=True), ((0, 0),))(X, Y, K),
 ]  # fmt: skip

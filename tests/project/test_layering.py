@@ -57,10 +57,12 @@ MAY_IMPORT["frontends"] = set()
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "engines", "frontends"}
 MAY_IMPORT["frontends.pytensor"] = BELOW | {"arignote", "engines", "frontends", "frontends.theano"}
+MAY_IMPORT["frontends.sympy"] = BELOW | {"arignote", "frontends"}
+MAY_IMPORT["frontends.torch"] = BELOW | LEAVES | {"arignote", "frontends"}
 MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "optdb"}
 PACKAGE = ROOT / "arignote" / "__init__.py"
 """It tells type checkers where its names come from, those of front ends too, which it loads when they are asked for."""
-OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl", "pymc"}
+OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl", "pymc", "sympy"}
 
 
 def files(folder):

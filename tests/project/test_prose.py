@@ -128,7 +128,7 @@ def test_the_check_sees_a_bad_beginning(tmp_path, monkeypatch):
 
 
 HOME_MADE_NAMES = re.compile(r"(?i)(?:^|_)(told|said|apart|turned|stretch(?:ed|es)?|mend(?:s|ed|ing)?)(?:_|$)")
-UNCHANGED = ("cbackend/kernels/", "cbackend/gemm/", "cbackend/program/", "cbackend/driver/")
+UNCHANGED: tuple[str, ...] = ()
 """Folders whose names are still to change."""
 OF_OTHERS = {"TOLD"}
 """Fields of templates."""

@@ -129,7 +129,31 @@ ALIGNED = [
     T.cumsum(v)[5:] - T.cumsum(v)[:-5],
     x[40:45] * x[3:8],
 ]
+TAKEN = [
+    x[[0, 3]],
+    x[[0, -1, 40, 3, 40]],
+    v[[49, 0]],
+    x[[[7, 30], [0, 7], [49, -50]]],
+    x[3:][[0, 46, -1]] * 2,
+    x[::-1][[0, 1, 30]],
+    T.take(x, T.cast(T.abs(w[:, 0]) * 10, "int64"), axis=0),
+    x[[k, 0, -k]].sum(axis=0),
+    x[:0][T.zeros(0, dtype="int64")],
+    x.T[:, [4, 44]],
+    gradient(T.sum(x[[0, 3, 3, -1]] ** 2)),
+    gradient(T.sum(x[[[7, 30], [0, 7]]] ** 3)),
+    x.at[[30, 2, 30, 7]].set(w[:, :1]),
+    x.at[[30, 2]].set(w[:1, :1]),
+    x.T.at[:, [[30], [2]]].add(w[:2, :1]),
+    x.at[[1, 48]].add(5.0),
+    *T.topk(x, 3, axis=0),
+    *T.topk(T.round(x), 6, axis=0, largest=False),
+    *T.topk(v, 44),
+    *T.topk(v[::-1], 2),
+    *T.topk(x, 2, axis=1),
+]
 GROUPS = {
+    "taken": TAKEN,
     "beside": BESIDE,
     "columns": COLUMNS,
     "slices": SLICES,
@@ -169,6 +193,14 @@ def require_equal(got, want):
 def test_blocks_give_the_values_of_the_whole(group, layout):
     f = ag.function(INPUTS, GROUPS[group], mode="NUMPY", on_unused_input="ignore")
     require_equal(f(*LAYOUTS[layout]), f(*VALUES))
+
+
+def test_an_index_out_of_range_is_an_error_of_the_call_that_computes():
+    f = ag.function([x, labels], x[labels], mode="NUMPY")
+    with pytest.raises(IndexError, match="index -51 is out of bounds for axis 0 with size 50"):
+        f(chunked(X), np.array([3, 49, -51])).compute()
+    with pytest.raises(ValueError, match="k must be from 0 to 50, the length of the axis, got 51"):
+        ag.function([v], T.topk(v, 51)[0], mode="NUMPY")(chunked(V)).compute()
 
 
 def test_a_plan_serves_other_lengths_and_another_one_other_answers():

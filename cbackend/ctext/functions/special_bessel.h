@@ -95,8 +95,9 @@ INLINE f64 ag_small_sinh_f64(f64 s)
 static inline f64 ag_integral_of_k_f64(f64 v, f64 x, i32 moment)
 {
     const f64 r = sqrt_F(v * v + x * x);
-    const f64 step = r > 11.0 ? 0.5 / sqrt_F(r) : 0.15;
+    const f64 step = 0.24 / sqrt_F(1.0 + r / 6.0);
     f64 total = moment ? 0.0 : 1.0;
+    f64 low = 0.0;
     for (i32 side = 0; side < 2; side++) {
         const f64 sign = side == 0 ? 1.0 : -1.0;
         for (i32 k = 1; k < 4000; k++) {
@@ -105,14 +106,16 @@ static inline f64 ag_integral_of_k_f64(f64 v, f64 x, i32 moment)
             const f64 sine = 2.0 * half * sqrt_F(1.0 + half * half);
             const f64 rest = fabs_F(s) > 0.5 ? sine - s : ag_small_sinh_f64(s);
             const f64 e = r * (2.0 * half * half) + v * rest;
-            const f64 value = ag_exp_f64(-e);
-            total = total + (moment ? value * s : value);
+            const f64 value = ag_exp_f64(-e) * (moment ? s : 1.0);
+            f64 error = 0;
+            total = ag_two_sum_f64(total, value, &error);
+            low = low + error;
             if (e > 40.0) {
                 break;
             }
         }
     }
-    return step * total;
+    return step * (total + low);
 }
 
 /* (g1, g2) of Temme: (1 / gamma(1 - m) - 1 / gamma(1 + m)) / (2 m) and half the sum of both, |m| <= 1/2. */
@@ -162,6 +165,58 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
     return total;
 }
 
+/* K_v(x) for v > 10 and x <= 1/2: the sum of DLMF 10.31.1, which ends before the term with a pole at k = v. */
+static inline f64 ag_k_series_f64(f64 v, f64 x)
+{
+    const f64 q = 0.25 * x * x;
+    f64 term = 1.0;
+    f64 total = 1.0;
+    for (i32 k = 1; k < 10; k++) {
+        const f64 n = (f64)k;
+        term = term * (q / (n * (n - v)));
+        total = total + term;
+    }
+    if (x < 1e-300) {
+        return __builtin_inf();
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
+    e = ag_plus_parts_f64(g, g_low, -e, -e_low, &e_low);
+    return ag_exp_times_f64(e, e_low, 0.5 * total);
+}
+
+/* K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence, in two parts (DLMF 10.29.1). */
+static inline f64 ag_k_of_small_f64(f64 v, f64 x)
+{
+    f64 n = floor_F(v + 0.5);
+    f64 a = 0;
+    f64 b = 0;
+    a = ag_k_pair_of_small_f64(v - n, x, &b);
+    f64 a_low = 0.0;
+    f64 b_low = 0.0;
+    f64 m = v - n;
+    while (n > 0.0 && b < 1e+300 * x) {
+        f64 m_low = 0;
+        m = ag_two_sum_f64(m, 1.0, &m_low);
+        f64 f = 0;
+        f64 f_low = 0;
+        f = ag_divided_parts_f64(2.0 * m, 2.0 * m_low, x, 0.0, &f_low);
+        f = ag_times_parts_f64(f, f_low, b, b_low, &f_low);
+        f = ag_plus_parts_f64(f, f_low, a, a_low, &f_low);
+        a = b;
+        a_low = b_low;
+        b = f;
+        b_low = f_low;
+        n = n - 1.0;
+    }
+    return n == 0.0 ? a : n == 1.0 ? b : __builtin_inf();
+}
+
 /* exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
 static inline f64 ag_kve_f64(f64 v, f64 x)
 {
@@ -175,27 +230,14 @@ static inline f64 ag_kve_f64(f64 v, f64 x)
         return 0.0;
     }
     v = fabs_F(v);
-    if (x <= 1.0 && v < 1000.0) {
-        f64 n = floor_F(v + 0.5);
-        f64 a = 0;
-        f64 b = 0;
-        a = ag_k_pair_of_small_f64(v - n, x, &b);
-        f64 m = v - n;
-        while (n > 0.0 && b < __builtin_inf()) {
-            const f64 next_ = 2.0 * (m + 1.0) / x * b + a;
-            a = b;
-            b = next_;
-            m = m + 1.0;
-            n = n - 1.0;
-        }
-        return (n == 0.0 ? a : __builtin_inf()) * ag_exp_f64(x);
+    if (x <= 0.5) {
+        return (v > 10.0 ? ag_k_series_f64(v, x) : ag_k_of_small_f64(v, x)) * ag_exp_f64(x);
     }
     f64 e = 0;
     f64 e_low = 0;
     e = ag_top_of_integral_f64(v, x, &e_low);
     const f64 integral = ag_integral_of_k_f64(v, x, 0);
-    return e < 700.0 ? 0.5 * ag_exp_parts_f64(e, e_low) * integral : 0.5 * ag_exp_f64(0.5 * e) * integral *
-        ag_exp_f64(0.5 * e);
+    return ag_exp_times_f64(e, e_low, 0.5 * integral);
 }
 
 /* The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
@@ -211,20 +253,39 @@ static inline f64 ag_kv_f64(f64 v, f64 x)
         return 0.0;
     }
     v = fabs_F(v);
-    if (x <= 1.0 && v < 1000.0) {
-        return ag_kve_f64(v, x) * ag_exp_f64(-x);
+    if (x <= 0.5) {
+        return v > 10.0 ? ag_k_series_f64(v, x) : ag_k_of_small_f64(v, x);
     }
     f64 e = 0;
     f64 e_low = 0;
     e = ag_top_of_integral_f64(v, x, &e_low);
     e = ag_plus_parts_f64(e, e_low, -x, 0.0, &e_low);
     const f64 integral = ag_integral_of_k_f64(v, x, 0);
-    return e < 700.0 ? 0.5 * ag_exp_parts_f64(e, e_low) * integral : 0.5 * ag_exp_f64(0.5 * e) * integral *
-        ag_exp_f64(0.5 * e);
+    return ag_exp_times_f64(e, e_low, 0.5 * integral);
 }
 
-/* The derivative of `kv` by the order, within 64 ulp: the first moment of the integral (DLMF 10.32.9). */
-static inline f64 ag_kv_by_order_f64(f64 v, f64 x)
+/* The integral of exp(-x (cosh(t) - 1)) t sinh(v t) over t > 0, of positive terms. */
+static inline f64 ag_integral_by_order_f64(f64 v, f64 x)
+{
+    const f64 step = 0.24 / sqrt_F(1.0 + x / 6.0);
+    f64 total = 0.0;
+    f64 low = 0.0;
+    for (i32 k = 1; k < 4000; k++) {
+        const f64 t = step * (f64)k;
+        const f64 half = ag_sinh_f64(0.5 * t);
+        const f64 value = ag_exp_f64(-x * (2.0 * half * half)) * (t * ag_sinh_f64(v * t));
+        f64 error = 0;
+        total = ag_two_sum_f64(total, value, &error);
+        low = low + error;
+        if (value < 1e-18 * total && x * half > v) {
+            break;
+        }
+    }
+    return step * (total + low);
+}
+
+/* The derivative by v of K_v(x), times exp(x - shift): moments of the integral (DLMF 10.32.9). */
+static inline f64 ag_k_by_order_f64(f64 v, f64 x, f64 shift)
 {
     if (v != v || x != x || x < 0.0) {
         return __builtin_nan("");
@@ -236,36 +297,63 @@ static inline f64 ag_kv_by_order_f64(f64 v, f64 x)
         return 0.0;
     }
     const f64 a = fabs_F(v);
+    f64 size = 0;
+    if (a < 1.0) {
+        size = ag_exp_f64(-shift) * ag_integral_by_order_f64(a, x);
+        return v > 0.0 ? size : -size;
+    }
     f64 e = 0;
     f64 e_low = 0;
     e = ag_top_of_integral_f64(a, x, &e_low);
-    e = ag_plus_parts_f64(e, e_low, -x, 0.0, &e_low);
+    e = ag_plus_parts_f64(e, e_low, -shift, 0.0, &e_low);
     const f64 place = ag_log1p_f64((a + a * a / (sqrt_F(a * a + x * x) + x)) / x);
     const f64 integral = place * ag_integral_of_k_f64(a, x, 0) + ag_integral_of_k_f64(a, x, 1);
-    const f64 half = ag_exp_f64(0.5 * e);
-    const f64 size = 0.5 * half * integral * half;
+    size = ag_exp_times_f64(e, e_low, 0.5 * integral);
     return v > 0.0 ? size : -size;
+}
+
+/* The derivative of `kv` by the order, within 8 ulp. */
+INLINE f64 ag_kv_by_order_f64(f64 v, f64 x)
+{
+    return ag_k_by_order_f64(v, x, x);
+}
+
+/* The derivative of `kve` by the order, within 8 ulp. */
+INLINE f64 ag_kve_by_order_f64(f64 v, f64 x)
+{
+    return ag_k_by_order_f64(v, x, 0.0);
 }
 
 /* The sum of (x**2 / 4)**k / (k! (v + 1)_k), of positive terms for v >= 0, times exp(-x) of a large x. */
 static inline f64 ag_i_series_sum_f64(f64 v, f64 x)
 {
-    const f64 q = 0.25 * x * x;
+    f64 q = 0;
+    f64 q_low = 0;
+    q = ag_two_product_f64(0.5 * x, 0.5 * x, &q_low);
     f64 term = x > 500.0 ? ag_exp_f64(-x) : 1.0;
+    f64 term_low = 0.0;
     f64 total = term;
+    f64 total_low = 0.0;
     for (i32 k = 1; k < 4000; k++) {
         const f64 n = (f64)k;
-        term = term * (q / (n * (v + n)));
-        total = total + term;
-        if (fabs_F(term) < 1e-17 * fabs_F(total) && n * (v + n) > q) {
+        f64 d = 0;
+        f64 d_low = 0;
+        d = ag_two_sum_f64(v, n, &d_low);
+        f64 f = 0;
+        f64 f_low = 0;
+        f = ag_times_parts_f64(d, d_low, n, 0.0, &f_low);
+        f = ag_divided_parts_f64(q, q_low, f, f_low, &f_low);
+        term = ag_times_parts_f64(term, term_low, f, f_low, &term_low);
+        total = ag_plus_parts_f64(total, total_low, term, term_low, &total_low);
+        if (term < 1e-17 * total && n * (v + n) > q) {
             break;
         }
     }
     return total;
 }
 
-/* The sum of U_k(p) v**-k, k = 0 ... 11 (DLMF 10.41.9). */
-INLINE f64 ag_debye_sum_f64(f64 v, f64 p)
+/* The sum of U_k(p) v**-k, k = 0 ... 11 (DLMF 10.41.9), s = v / p. */
+INLINE f64 ag_debye_sum_f64(f64 p, f64 s)
 {
     const f64 q = p * p;
     POLYNOMIAL(f64, d11, q, DEBYE_11);
@@ -279,7 +367,7 @@ INLINE f64 ag_debye_sum_f64(f64 v, f64 p)
     POLYNOMIAL_AGAIN(f64, d3, q, DEBYE_3);
     POLYNOMIAL_AGAIN(f64, d2, q, DEBYE_2);
     POLYNOMIAL_AGAIN(f64, d1, q, DEBYE_1);
-    const f64 r = p / v;
+    const f64 r = 1.0 / s;
     const f64 high = d6 + r * (d7 + r * (d8 + r * (d9 + r * (d10 + r * d11))));
     return 1.0 + r * (d1 + r * (d2 + r * (d3 + r * (d4 + r * (d5 + r * high)))));
 }
@@ -314,13 +402,13 @@ static inline f64 ag_i_scaled_f64(f64 v, f64 x, f64 shift)
         const f64 half = ag_exp_f64(0.5 * e);
         return half * (ag_hankel_sum_f64(v, x) / sqrt_F(2.0 * 0x1.921fb54442d18p+1 * x)) * half;
     }
+    const f64 s = sqrt_F(v * v + x * x);
     f64 e_low = 0;
-    if (v > 40.0) {
-        const f64 s = sqrt_F(v * v + x * x);
+    if (s > 45.0) {
         e = ag_top_of_integral_f64(v, x, &e_low);
         e = ag_plus_parts_f64(-e, -e_low, x - shift, 0.0, &e_low);
-        const f64 sum_ = ag_debye_sum_f64(v, v / s) / sqrt_F(2.0 * 0x1.921fb54442d18p+1 * s);
-        return e < 700.0 ? ag_exp_parts_f64(e, e_low) * sum_ : ag_exp_f64(0.5 * e) * sum_ * ag_exp_f64(0.5 * e);
+        const f64 sum_ = ag_debye_sum_f64(v / s, s) / sqrt_F(2.0 * 0x1.921fb54442d18p+1 * s);
+        return ag_exp_times_f64(e, e_low, sum_);
     }
     if (x < 1e-300) {
         return v == 0.0 ? 1.0 : pow_F(0.5 * x, v) / ag_gamma_f64(v + 1.0);
@@ -330,14 +418,14 @@ static inline f64 ag_i_scaled_f64(f64 v, f64 x, f64 shift)
     if (v > 0.0) {
         f64 g = 0;
         f64 g_low = 0;
-        g = ag_log_gamma_parts_f64(v, &g_low);
+        g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
         e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
     }
     const f64 moved = x <= 500.0 ? 0.0 : x;
     e = ag_plus_parts_f64(e, e_low, moved - shift, 0.0, &e_low);
     f64 total = ag_i_series_sum_f64(v, x);
     total = v > 0.0 ? total / v : total;
-    return e < 700.0 ? ag_exp_parts_f64(e, e_low) * total : ag_exp_f64(0.5 * e) * total * ag_exp_f64(0.5 * e);
+    return ag_exp_times_f64(e, e_low, total);
 }
 
 /* I_v(x) exp(-shift) for every v and x > 0: a negative order by DLMF 10.27.2. */
@@ -383,7 +471,7 @@ static inline f64 ag_i_any_f64(f64 v, f64 x, i32 is_scaled)
 }
 
 /* The modified Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. Within 8
-   ulp for v >= 0, within 64 where x > 30 and v < 40. */
+   ulp for v >= 0. */
 INLINE f64 ag_iv_f64(f64 v, f64 x)
 {
     return ag_i_any_f64(v, x, 0);
@@ -395,8 +483,8 @@ INLINE f64 ag_ive_f64(f64 v, f64 x)
     return ag_i_any_f64(v, x, 1);
 }
 
-/* The derivative of `iv` by the order, v >= 0, within 1e-11 of the larger term; NaN for v < 0. The series, term by
-   term (DLMF 10.38.1), or for x > 30 differences of the expansions. */
+/* The derivative of `iv` by the order, v >= 0, for x <= 30 within 16 ulp of its larger term; NaN for v < 0. The
+   series, term by term (DLMF 10.38.1), or for x > 30 differences of the expansions. */
 static inline f64 ag_iv_by_order_f64(f64 v, f64 x)
 {
     if (v != v || x != x || v < 0.0 || x <= 0.0) {
@@ -427,30 +515,14 @@ static inline f64 ag_iv_by_order_f64(f64 v, f64 x)
             break;
         }
     }
-    const f64 e = v * logarithm - ag_gammaln_f64(v + 1.0);
-    const f64 half = ag_exp_f64(0.5 * e);
-    return half * ((logarithm - ag_digamma_f64(v + 1.0)) * total - weighted) * half;
-}
-
-/* The derivative of `kve` by the order, within 64 ulp. */
-static inline f64 ag_kve_by_order_f64(f64 v, f64 x)
-{
-    if (v != v || x != x || x < 0.0) {
-        return __builtin_nan("");
-    }
-    if (x == 0.0) {
-        return v == 0.0 ? __builtin_nan("") : v > 0.0 ? __builtin_inf() : -__builtin_inf();
-    }
-    if (x == __builtin_inf() || v == 0.0) {
-        return 0.0;
-    }
-    const f64 a = fabs_F(v);
     f64 e = 0;
     f64 e_low = 0;
-    e = ag_top_of_integral_f64(a, x, &e_low);
-    const f64 place = ag_log1p_f64((a + a * a / (sqrt_F(a * a + x * x) + x)) / x);
-    const f64 integral = place * ag_integral_of_k_f64(a, x, 0) + ag_integral_of_k_f64(a, x, 1);
-    const f64 half = ag_exp_f64(0.5 * (e + e_low));
-    const f64 size = 0.5 * half * integral * half;
-    return v > 0.0 ? size : -size;
+    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_two_sum_f64(v, 1.0, &g_low);
+    g = ag_log_gamma_parts_f64(g, g_low, &g_low);
+    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
+    return ag_exp_times_f64(e, e_low, (logarithm - ag_digamma_f64(v + 1.0)) * total - weighted);
 }

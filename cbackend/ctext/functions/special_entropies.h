@@ -54,14 +54,26 @@ static inline f64 ag_kl_div_f64(f64 x, f64 y)
     if (!(x > 0.0 && y > 0.0)) {
         return __builtin_inf();
     }
-    const f64 m = (y - x) / x;
+    f64 d = 0;
+    f64 d_low = 0;
+    d = ag_two_sum_f64(y, -x, &d_low);
+    f64 m = 0;
+    f64 m_low = 0;
+    m = ag_divided_parts_f64(d, d_low, x, 0.0, &m_low);
+    f64 high = 0;
+    f64 low = 0;
     if (fabs_F(m) < 0.29) {
-        f64 high = 0;
-        f64 low = 0;
-        high = ag_log1p_parts_f64(m, 0.0, &low);
-        return x * (m - high - low);
+        high = ag_log1p_parts_f64(m, m_low, &low);
+        return x * (m - high + (m_low - low));
     }
-    return ag_rel_entr_f64(x, y) + (y - x);
+    if (m > -0.9 && m < 9.0) {
+        m = ag_plus_parts_f64(m, m_low, 1.0, 0.0, &m_low);
+        high = ag_log_in_parts_f64(m, m_low, &low);
+        high = ag_times_parts_f64(high, low, -x, 0.0, &low);
+        high = ag_plus_parts_f64(high, low, d, d_low, &low);
+        return high;
+    }
+    return ag_rel_entr_f64(x, y) + d;
 }
 
 /* Huber's loss: r**2 / 2 up to |r| = delta, and straight lines beyond; inf for a negative delta. */
@@ -72,7 +84,7 @@ INLINE f64 ag_huber_f64(f64 delta, f64 r)
     return delta != delta || r != r ? delta + r : delta < 0.0 ? __builtin_inf() : loss;
 }
 
-/* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 4 ulp. */
+/* delta**2 (sqrt(1 + (r / delta)**2) - 1), without cancellation; inf for a negative delta, within 8 ulp. */
 INLINE f64 ag_pseudo_huber_f64(f64 delta, f64 r)
 {
     const f64 u = r / delta;

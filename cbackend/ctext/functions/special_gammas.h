@@ -118,7 +118,7 @@ static inline f64 ag_gamma_factor_f64(f64 a, f64 x)
     e = ag_plus_parts_f64(e, e_low, -x, 0.0, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_gamma_parts_f64(a, &g_low);
+    g = ag_log_gamma_parts_f64(a, 0.0, &g_low);
     e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
     return ag_exp_parts_f64(e, e_low) / a;
 }
@@ -141,35 +141,36 @@ INLINE f64 ag_temme_sum_f64(f64 a, f64 eta)
     return c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * high))));
 }
 
-/* Q(a, x) gamma(a) exp(x) x**-a for x >= 1: the continued fraction of DLMF 8.9.2, or its even part. */
+/* Q(a, x) gamma(a) exp(x) x**-a for x >= 0.7, x >= 1.5 a beyond a = 60: the continued fraction of DLMF 8.9.2. */
 static inline f64 ag_upper_fraction_f64(f64 a, f64 x)
 {
+    f64 rest = 0;
     f64 n = 0;
-    if (a < 1.0) {
-        f64 rest = x;
-        for (i32 k = (i32)(95.0 / x) + 4; k > 0; k--) {
+    if (a < 60.0) {
+        f64 order = a - floor_F(a);
+        rest = x;
+        for (i32 k = (i32)(95.0 / x) + 12; k > 0; k--) {
             n = (f64)k;
-            rest = x + (n - a) * rest / (rest + n);
+            rest = x + (n - order) * rest / (rest + n);
         }
-        return 1.0 / rest;
+        f64 result = 1.0 / rest;
+        f64 low = 0.0;
+        for (i32 _ = 0; _ < (i32)a; _++) {
+            f64 t = 0;
+            f64 t_low = 0;
+            t = ag_times_parts_f64(result, low, order, 0.0, &t_low);
+            t = ag_plus_parts_f64(1.0, 0.0, t, t_low, &t_low);
+            result = ag_divided_parts_f64(t, t_low, x, 0.0, &low);
+            order = order + 1.0;
+        }
+        return result;
     }
-    f64 b = x + 1.0 - a;
-    f64 c = 1e+300;
-    f64 d = 1.0 / b;
-    f64 h = d;
-    for (i32 k = 1; k < 20000; k++) {
+    rest = x + 37.0 - a;
+    for (i32 k = 18; k > 0; k--) {
         n = (f64)k;
-        const f64 t = n * (a - n);
-        b = b + 2.0;
-        d = 1.0 / (t * d + b);
-        c = b + t / c;
-        const f64 step = c * d;
-        h = h * step;
-        if (fabs_F(step - 1.0) < 1.2e-16) {
-            break;
-        }
+        rest = x + (2.0 * n - 1.0) - a + n * (a - n) / rest;
     }
-    return h;
+    return 1.0 / rest;
 }
 
 /* (P(a, x), Q(a, x)): the smaller one is accurate, the other one is 1 less it. a > 0, x > 0, both finite. */
@@ -197,7 +198,7 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
     }
     f64 term = 0;
     f64 total = 0;
-    if (x < 1.0 && (x >= a || a < 0.4)) {
+    if (x < 0.7 && (x >= a || a < 0.4)) {
         e = a * ag_log_f64(x) - ag_log_gamma_near_1_f64(a);
         term = 1.0;
         total = 0.0;
@@ -218,16 +219,19 @@ static inline f64 ag_incomplete_gamma_f64(f64 a, f64 x, f64 *second)
         return p;
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
-    if (x < a + 1.0) {
+    if (x < 0.7 || x < a - 0.3) {
         term = 1.0;
         total = 1.0;
+        f64 low = 0.0;
         f64 n = a;
         while (term > 1e-17 * total) {
             n = n + 1.0;
             term = term * (x / n);
-            total = total + term;
+            f64 error = 0;
+            total = ag_two_sum_f64(total, term, &error);
+            low = low + error;
         }
-        p = factor * total;
+        p = factor * (total + low);
         *second = 1.0 - p;
         return p;
     }
@@ -283,8 +287,8 @@ static inline f64 ag_gammaincc_f64(f64 a, f64 x)
     return q;
 }
 
-/* The derivative of `gammainc` by a, within 64 ulp. The series, or the continued fraction, term by term. Both are
-   sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
+/* The derivative of `gammainc` by a, within 512 ulp for a <= 300. The series, or the continued fraction, term by
+   term. Both are sums of terms of one sign, but near their border, where log(x) - digamma(a) changes its sign. */
 static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
 {
     if (a != a || x != x || a <= 0.0 || x < 0.0) {
@@ -295,7 +299,7 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     }
     const f64 factor = ag_gamma_factor_f64(a, x);
     f64 n = 0;
-    if (x < a + 1.0 || x < 1.5) {
+    if (x < a + 1.5 + 0.5 * sqrt_F(a)) {
         f64 term = 1.0;
         f64 total = 1.0;
         f64 harmonic = 0.0;
@@ -337,10 +341,41 @@ static inline f64 ag_gammainc_by_a_f64(f64 a, f64 x)
     return -factor * a * ((ag_log_f64(x) - ag_digamma_f64(a)) * h + h_slope);
 }
 
-/* x with P(a, x) = p and Q(a, x) = q = 1 - p, by at most 40 of Halley's steps, kept between bounds. The equation
-   is solved for the logarithm of the smaller of both, in log(x). The start is by E. B. Wilson and M. M.
-   Hilferty (1931), or by the first term of the series. */
-static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
+/* One of Newton's steps from x for the logarithm of P(a, x), by its series, with a sum in two parts for log(x). */
+static inline f64 ag_small_quantile_f64(f64 a, f64 p, f64 p_low, f64 x)
+{
+    if (p < 1e-300 || x < 1e-300) {
+        return x;
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(p, p_low, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_gamma_parts_f64(a, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    g = ag_log_in_parts_f64(a, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, g, g_low, &e_low);
+    f64 term = a;
+    f64 rest = 0.0;
+    for (i32 k = 1; k < 30; k++) {
+        term = term * (-x / (f64)k);
+        rest = rest + term / (a + (f64)k);
+        if (fabs_F(term) < 1e-18 * a) {
+            break;
+        }
+    }
+    e = ag_plus_parts_f64(e, e_low, -ag_log1p_f64(rest), 0.0, &e_low);
+    e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
+    g = ag_log_in_parts_f64(x, 0.0, &g_low);
+    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
+    return x + x * ag_expm1_f64(e * (1.0 + rest) * ag_exp_f64(x));
+}
+
+/* x with P(a, x) = p + p_low and Q(a, x) = q = 1 - p - p_low, by at most 40 of Halley's steps, kept between
+   bounds. The equation is solved for the logarithm of the smaller of both, in log(x). The start is by E. B.
+   Wilson and M. M. Hilferty (1931), or by the first term of the series. */
+static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 p_low, f64 q)
 {
     const f64 small = p <= q ? p : q;
     const f64 lower = p <= q;
@@ -359,15 +394,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         }
     }
     if (x < 1e-17 * (a + 1.0)) {
-        if (p < 1e-300) {
-            return x;
-        }
-        f64 e = 0;
-        f64 e_low = 0;
-        e = ag_log_in_parts_f64(p, 0.0, &e_low);
-        e = ag_plus_parts_f64(e, e_low, ag_log_gamma_near_1_f64(a), 0.0, &e_low);
-        e = ag_divided_parts_f64(e, e_low, a, 0.0, &e_low);
-        return ag_exp_parts_f64(e, e_low);
+        return ag_small_quantile_f64(a, p, p_low, x);
     }
     f64 low = 0.0;
     f64 high = __builtin_inf();
@@ -395,7 +422,8 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
         const f64 bend = 0.5 * step * ((a - 1.0) / x - 1.0 + (lower ? -density / got : density / got));
         f64 better = x - step / (1.0 - (bend > 0.5 ? 0.5 : bend < -0.5 ? -0.5 : bend));
         if (fabs_F(better - x) <= 4e-16 * x) {
-            return better;
+            x = better;
+            break;
         }
         if (!(better > low && better < high)) {
             better = high < __builtin_inf() ? 0.5 * (low + high) : 2.0 * x;
@@ -406,7 +434,7 @@ static inline f64 ag_gamma_quantile_f64(f64 a, f64 p, f64 q)
             break;
         }
     }
-    return x;
+    return a < 0.7 && x < 0.7 ? ag_small_quantile_f64(a, p, p_low, x) : x;
 }
 
 /* The inverse of `gammainc` by x, in at most 40 steps; as accurate as p lets it be, and within 8 ulp of that. */
@@ -421,7 +449,7 @@ static inline f64 ag_gammaincinv_f64(f64 a, f64 p)
     if (p == 1.0) {
         return __builtin_inf();
     }
-    return ag_gamma_quantile_f64(a, p, 1.0 - p);
+    return ag_gamma_quantile_f64(a, p, 0.0, 1.0 - p);
 }
 
 /* The inverse of `gammaincc` by x, in at most 40 steps; as accurate as q lets it be, and within 8 ulp of that. */
@@ -436,7 +464,10 @@ static inline f64 ag_gammainccinv_f64(f64 a, f64 q)
     if (q == 0.0) {
         return __builtin_inf();
     }
-    return ag_gamma_quantile_f64(a, 1.0 - q, q);
+    f64 p = 0;
+    f64 p_low = 0;
+    p = ag_two_sum_f64(1.0, -q, &p_low);
+    return ag_gamma_quantile_f64(a, p, p_low, q);
 }
 
 /* The sum of (q + k)**-s for k = 0, 1, ..., s > 1, by Euler and Maclaurin's formula (DLMF 25.11.5). */
@@ -448,7 +479,7 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
         0x1.355871d652e9ep-47, -0x1.f57d968caacf1p-53};
     f64 total = 0.0;
     f64 end = q;
-    while (end < 12.0 || end < s) {
+    while (end < 9.0 + s) {
         const f64 term = pow_F(end, -s);
         total = total + term;
         end = end + 1.0;
@@ -469,8 +500,8 @@ static inline f64 ag_hurwitz_zeta_f64(f64 s, f64 q)
     return total + last * (end / (s - 1.0) + series);
 }
 
-/* Hurwitz' zeta function; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s < 1, as SciPy's. For a
-   negative q that is no integer, s must be an integer. */
+/* Hurwitz' zeta function, within 8 ulp for q > 0; infinite at s = 1 and at the poles q = 0, -1, ...; NaN for s <
+   1. For a negative q that is no integer, s must be an integer. */
 static inline f64 ag_zeta_f64(f64 s, f64 q)
 {
     if (s != s || q != q || s < 1.0) {

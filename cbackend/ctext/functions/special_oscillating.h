@@ -71,7 +71,7 @@ static inline f64 ag_j_series_f64(f64 v, f64 x)
     e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
     f64 g = 0;
     f64 g_low = 0;
-    g = ag_log_gamma_parts_f64(v, &g_low);
+    g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
     e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
     return ag_exp_parts_f64(e, e_low) * total / v;
 }
@@ -233,13 +233,44 @@ static inline f64 ag_jy_of_order_f64(f64 v, f64 x, f64 *second)
         y1 = better;
         order = order + 1.0;
         count = count - 1.0;
-        if (fabs_F(y) > 1e+300) {
+        if (fabs_F(y1) == __builtin_inf()) {
             break;
         }
     }
-    y = count > 0.0 ? -__builtin_inf() : y;
+    y = count == 0.0 ? y : y1;
     *second = y;
     return found * (first / j);
+}
+
+/* J_v(x) for v <= x, or Y_v(x), for x > 18: Hankel's expansion of orders below 2, then the recurrence in the
+   order. The recurrence is stable for both there, and is summed in two parts (DLMF 10.6.1). */
+static inline f64 ag_risen_pair_f64(f64 v, f64 x, i32 is_y)
+{
+    const f64 n = floor_F(v);
+    f64 order = v - n;
+    f64 a = ag_hankel_pair_f64(order, x, is_y);
+    if (n == 0.0) {
+        return a;
+    }
+    f64 b = ag_hankel_pair_f64(order + 1.0, x, is_y);
+    f64 a_low = 0.0;
+    f64 b_low = 0.0;
+    for (i32 _ = 0; _ < (i32)n - 1; _++) {
+        order = order + 1.0;
+        f64 f = 0;
+        f64 f_low = 0;
+        f = ag_divided_parts_f64(2.0 * order, 0.0, x, 0.0, &f_low);
+        f = ag_times_parts_f64(f, f_low, b, b_low, &f_low);
+        f = ag_plus_parts_f64(f, f_low, -a, -a_low, &f_low);
+        a = b;
+        a_low = b_low;
+        b = f;
+        b_low = f_low;
+        if (fabs_F(b) > 1e+305) {
+            return v - order > 1.5 ? -__builtin_inf() : b;
+        }
+    }
+    return b;
 }
 
 /* J_v(x) for v >= 0 and x > 0. */
@@ -248,8 +279,11 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
     if (x * x < 4.0 * (v + 1.0)) {
         return ag_j_series_f64(v, x);
     }
-    if (x > 25.0 && x > 0.5 * v * v) {
+    if (x > 18.0 && x > 2.0 * v * v) {
         return ag_hankel_pair_f64(v, x, 0);
+    }
+    if (x > 18.0 && v <= x && v < 100000.0) {
+        return ag_risen_pair_f64(v, x, 0);
     }
     f64 j = 0;
     f64 _y = 0;
@@ -260,8 +294,11 @@ static inline f64 ag_bessel_j_f64(f64 v, f64 x)
 /* Y_v(x) for v >= 0 and x > 0. */
 static inline f64 ag_bessel_y_f64(f64 v, f64 x)
 {
-    if (x > 25.0 && x > 0.5 * v * v) {
+    if (x > 18.0 && x > 2.0 * v * v) {
         return ag_hankel_pair_f64(v, x, 1);
+    }
+    if (x > 18.0 && v < 100000.0) {
+        return ag_risen_pair_f64(v, x, 1);
     }
     if (x < 1e-290) {
         return v == 0.0 ? 0x1.45f306dc9c883p-1 * (ag_log_f64(0.5 * x) + 0x1.2788cfc6fb619p-1) : v == 1.0 ?
@@ -272,38 +309,50 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
     return y;
 }
 
-/* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. Within 64 ulp of
-   the envelope sqrt(2 / (pi x)), or of the value below the first zero, for |v| <= 100, x <= 1e4. */
-static inline f64 ag_jv_f64(f64 v, f64 x)
+/* Whether v is an odd integer. */
+INLINE f64 ag_is_odd_f64(f64 v)
 {
-    if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || v == __builtin_inf() || v == -__builtin_inf()) {
-        return __builtin_nan("");
-    }
-    const f64 a = fabs_F(x);
-    const f64 whole = v == floor_F(v);
-    const f64 odd = whole && v - 2.0 * floor_F(0.5 * v) == 1.0;
-    const f64 sign = odd && x < 0.0 ? -1.0 : 1.0;
-    if (a == __builtin_inf()) {
-        return 0.0;
-    }
-    if (a == 0.0) {
-        return v == 0.0 ? 1.0 : v > 0.0 || whole ? 0.0 : __builtin_inf();
-    }
-    if (v >= 0.0) {
-        return sign * ag_bessel_j_f64(v, a);
-    }
-    if (whole) {
-        return (odd ? -sign : sign) * ag_bessel_j_f64(-v, a);
+    return v == floor_F(v) && v - 2.0 * floor_F(0.5 * v) == 1.0;
+}
+
+/* J_v(x), or Y_v(x), for v < 0 and x > 0, from those of -v (DLMF 10.4.5, 10.4.6). */
+static inline f64 ag_of_negative_order_f64(f64 v, f64 x, i32 is_y)
+{
+    if (v == floor_F(v)) {
+        const f64 size = is_y ? ag_bessel_y_f64(-v, x) : ag_bessel_j_f64(-v, x);
+        return ag_is_odd_f64(v) ? -size : size;
     }
     const f64 turns = -v - 2.0 * floor_F(-0.5 * v);
     const f64 near = rint_F(turns);
     const f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (turns - near)) * (near == 1.0 ? -1.0 : 1.0);
     const f64 half = rint_F(turns - 0.5) + 0.5;
     const f64 cosine = -ag_sin_f64(0x1.921fb54442d18p+1 * (turns - half)) * (half == 1.5 ? -1.0 : 1.0);
-    return cosine * ag_bessel_j_f64(-v, a) - sine * ag_bessel_y_f64(-v, a);
+    const f64 j = ag_bessel_j_f64(-v, x);
+    const f64 y = ag_bessel_y_f64(-v, x);
+    return is_y ? sine * j + cosine * y : cosine * j - sine * y;
 }
 
-/* The Bessel function of the second kind and real order v; NaN for x < 0, as jv else. */
+/* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. For 0 <= v <= 100
+   and x <= 1e3 within 64 ulp of the value, or where it oscillates of the envelope sqrt(2 / (pi x)): near a zero
+   the absolute error stays, so that the relative one grows without a bound. */
+static inline f64 ag_jv_f64(f64 v, f64 x)
+{
+    if (v != v || x != x || (x < 0.0 && v != floor_F(v)) || v == __builtin_inf() || v == -__builtin_inf()) {
+        return __builtin_nan("");
+    }
+    const f64 a = fabs_F(x);
+    if (a == __builtin_inf()) {
+        return 0.0;
+    }
+    if (a == 0.0) {
+        return v == 0.0 ? 1.0 : v > 0.0 || v == floor_F(v) ? 0.0 : __builtin_inf();
+    }
+    const f64 size = v >= 0.0 ? ag_bessel_j_f64(v, a) : ag_of_negative_order_f64(v, a, 0);
+    return x < 0.0 && ag_is_odd_f64(v) ? -size : size;
+}
+
+/* The Bessel function of the second kind and real order v; NaN for x < 0; as exact as `jv`. Near zeros below 1 the
+   absolute error is at most 4e-16. */
 static inline f64 ag_yv_f64(f64 v, f64 x)
 {
     if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
@@ -312,23 +361,10 @@ static inline f64 ag_yv_f64(f64 v, f64 x)
     if (x == __builtin_inf()) {
         return 0.0;
     }
-    const f64 whole = v == floor_F(v);
-    const f64 odd = whole && v - 2.0 * floor_F(0.5 * v) == 1.0;
     if (x == 0.0) {
-        return v >= 0.0 || !odd ? -__builtin_inf() : __builtin_inf();
+        return v >= 0.0 || !ag_is_odd_f64(v) ? -__builtin_inf() : __builtin_inf();
     }
-    if (v >= 0.0) {
-        return ag_bessel_y_f64(v, x);
-    }
-    if (whole) {
-        return (odd ? -1.0 : 1.0) * ag_bessel_y_f64(-v, x);
-    }
-    const f64 turns = -v - 2.0 * floor_F(-0.5 * v);
-    const f64 near = rint_F(turns);
-    const f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (turns - near)) * (near == 1.0 ? -1.0 : 1.0);
-    const f64 half = rint_F(turns - 0.5) + 0.5;
-    const f64 cosine = -ag_sin_f64(0x1.921fb54442d18p+1 * (turns - half)) * (half == 1.5 ? -1.0 : 1.0);
-    return sine * ag_bessel_j_f64(-v, x) + cosine * ag_bessel_y_f64(-v, x);
+    return v >= 0.0 ? ag_bessel_y_f64(v, x) : ag_of_negative_order_f64(v, x, 1);
 }
 
 /* The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x)). */
@@ -390,57 +426,6 @@ static inline f64 ag_airy_series_f64(f64 x, f64 first, f64 second)
     return first * total_f + second * total_g;
 }
 
-/* Airy's function Ai, within 64 ulp, of the envelope for x < 0 (DLMF 9.6). */
-static inline f64 ag_airyai_f64(f64 x)
-{
-    if (x != x) {
-        return __builtin_nan("");
-    }
-    if (x > 100000.0) {
-        return 0.0;
-    }
-    const f64 a = fabs_F(x);
-    if (a < 1.0) {
-        return ag_airy_series_f64(x, 0x1.6b8c7962715b8p-2, -0x1.0907f42b70f8bp-2);
-    }
-    f64 z = 0;
-    f64 z_low = 0;
-    z = ag_airy_zeta_f64(a, &z_low);
-    if (x > 0.0) {
-        return ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(0x1.5555555555555p-2, z) * sqrt_F(a) * (0x1.279a74590331dp-1
-            / 0x1.921fb54442d18p+1);
-    }
-    return 0.5 * sqrt_F(a) * (ag_bessel_j_f64(0x1.5555555555555p-2, z) - 0x1.279a74590331dp-1 *
-        ag_bessel_y_f64(0x1.5555555555555p-2, z));
-}
-
-/* Airy's function Bi, within 64 ulp, of the envelope for x < 0 (DLMF 9.6). */
-static inline f64 ag_airybi_f64(f64 x)
-{
-    if (x != x) {
-        return __builtin_nan("");
-    }
-    if (x > 100000.0) {
-        return __builtin_inf();
-    }
-    const f64 a = fabs_F(x);
-    if (a < 1.0) {
-        return ag_airy_series_f64(x, 0x1.6b8c7962715b8p-2 / 0x1.279a74590331dp-1, 0x1.0907f42b70f8bp-2 /
-            0x1.279a74590331dp-1);
-    }
-    f64 z = 0;
-    f64 z_low = 0;
-    z = ag_airy_zeta_f64(a, &z_low);
-    if (x > 0.0) {
-        const f64 half = ag_exp_parts_f64(0.5 * z, 0.5 * z_low);
-        const f64 size = 2.0 * half * ag_i_scaled_f64(0x1.5555555555555p-2, z, z) * half;
-        const f64 other = ag_kve_f64(0x1.5555555555555p-2, z) * ag_exp_f64(-z) / 0x1.921fb54442d18p+1;
-        return sqrt_F(a) * (0x1.279a74590331dp-1 * size + other);
-    }
-    return -0.5 * sqrt_F(a) * (0x1.279a74590331dp-1 * ag_bessel_j_f64(0x1.5555555555555p-2, z) +
-        ag_bessel_y_f64(0x1.5555555555555p-2, z));
-}
-
 /* first f'(x) + second g'(x) for |x| < 1; see `airy_series`. */
 static inline f64 ag_airy_slope_f64(f64 x, f64 first, f64 second)
 {
@@ -459,53 +444,67 @@ static inline f64 ag_airy_slope_f64(f64 x, f64 first, f64 second)
     return first * total_f + second * total_g;
 }
 
-/* The derivative of Ai, as exact as `airyai`. */
-static inline f64 ag_airyaip_f64(f64 x)
+/* Ai or Bi, or their derivatives, from Bessel functions of orders 1/3 and 2/3 (DLMF 9.6). */
+static inline f64 ag_airy_any_f64(f64 x, i32 is_b, i32 is_slope)
 {
     if (x != x) {
         return __builtin_nan("");
     }
     if (x > 100000.0) {
-        return 0.0;
+        return is_b ? __builtin_inf() : 0.0;
     }
     const f64 a = fabs_F(x);
     if (a < 1.0) {
-        return ag_airy_slope_f64(x, 0x1.6b8c7962715b8p-2, -0x1.0907f42b70f8bp-2);
+        const f64 first = is_b ? 0x1.6b8c7962715b8p-2 / 0x1.279a74590331dp-1 : 0x1.6b8c7962715b8p-2;
+        const f64 second = is_b ? 0x1.0907f42b70f8bp-2 / 0x1.279a74590331dp-1 : -0x1.0907f42b70f8bp-2;
+        return is_slope ? ag_airy_slope_f64(x, first, second) : ag_airy_series_f64(x, first, second);
     }
     f64 z = 0;
     f64 z_low = 0;
     z = ag_airy_zeta_f64(a, &z_low);
+    const f64 order = is_slope ? 2.0 * 0x1.5555555555555p-2 : 0x1.5555555555555p-2;
+    const f64 scale = is_slope ? a : sqrt_F(a);
     if (x > 0.0) {
-        return -ag_exp_parts_f64(-z, -z_low) * ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * x * (0x1.279a74590331dp-1 /
-            0x1.921fb54442d18p+1);
+        const f64 k = ag_kve_f64(order, z) / 0x1.921fb54442d18p+1;
+        f64 size = 0;
+        if (!is_b) {
+            size = ag_exp_parts_f64(-z, -z_low) * k * scale * 0x1.279a74590331dp-1;
+            return is_slope ? -size : size;
+        }
+        const f64 half = ag_exp_parts_f64(0.5 * z, 0.5 * z_low);
+        size = 2.0 * half * ag_i_scaled_f64(order, z, z) * half;
+        return scale * (0x1.279a74590331dp-1 * size + k * ag_exp_f64(-z));
     }
-    return 0.5 * a * (ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) + 0x1.279a74590331dp-1 * ag_bessel_y_f64(2.0 *
-        0x1.5555555555555p-2, z));
+    const f64 other_j = ag_bessel_j_f64(order, z);
+    const f64 other_y = ag_bessel_y_f64(order, z);
+    const f64 j = other_j - z_low * other_y;
+    const f64 y = other_y + z_low * other_j;
+    if (is_slope) {
+        return 0.5 * scale * (is_b ? 0x1.279a74590331dp-1 * j - y : j + 0x1.279a74590331dp-1 * y);
+    }
+    return is_b ? -0.5 * scale * (0x1.279a74590331dp-1 * j + y) : 0.5 * scale * (j - 0x1.279a74590331dp-1 * y);
 }
 
-/* The derivative of Bi, as exact as `airybi`. */
-static inline f64 ag_airybip_f64(f64 x)
+/* Airy's function Ai: within 64 ulp of the value for x >= -1, else of the envelope |x|**-0.25. */
+INLINE f64 ag_airyai_f64(f64 x)
 {
-    if (x != x) {
-        return __builtin_nan("");
-    }
-    if (x > 100000.0) {
-        return __builtin_inf();
-    }
-    const f64 a = fabs_F(x);
-    if (a < 1.0) {
-        return ag_airy_slope_f64(x, 0x1.6b8c7962715b8p-2 / 0x1.279a74590331dp-1, 0x1.0907f42b70f8bp-2 /
-            0x1.279a74590331dp-1);
-    }
-    f64 z = 0;
-    f64 z_low = 0;
-    z = ag_airy_zeta_f64(a, &z_low);
-    if (x > 0.0) {
-        const f64 half = ag_exp_parts_f64(0.5 * z, 0.5 * z_low);
-        const f64 size = 2.0 * half * ag_i_scaled_f64(2.0 * 0x1.5555555555555p-2, z, z) * half;
-        return x * (0x1.279a74590331dp-1 * size + ag_kve_f64(2.0 * 0x1.5555555555555p-2, z) * ag_exp_f64(-z) /
-            0x1.921fb54442d18p+1);
-    }
-    return 0.5 * a * (0x1.279a74590331dp-1 * ag_bessel_j_f64(2.0 * 0x1.5555555555555p-2, z) - ag_bessel_y_f64(2.0 *
-        0x1.5555555555555p-2, z));
+    return ag_airy_any_f64(x, 0, 0);
+}
+
+/* Airy's function Bi, as exact as `airyai`. */
+INLINE f64 ag_airybi_f64(f64 x)
+{
+    return ag_airy_any_f64(x, 1, 0);
+}
+
+/* The derivative of Ai: within 64 ulp of the value for x >= -1, else of the envelope |x|**0.25. */
+INLINE f64 ag_airyaip_f64(f64 x)
+{
+    return ag_airy_any_f64(x, 0, 1);
+}
+
+/* The derivative of Bi, as exact as `airyaip`. */
+INLINE f64 ag_airybip_f64(f64 x)
+{
+    return ag_airy_any_f64(x, 1, 1);
 }

@@ -6,12 +6,13 @@
 #include "gamma.h"
 
 #define ARTANH_SERIES \
-    0.4, 0x1.2492492492492p-2, 0x1.c71c71c71c71cp-3, 0x1.745d1745d1746p-3, 0x1.3b13b13b13b14p-3, \
-    0x1.1111111111111p-3, 0x1.e1e1e1e1e1e1ep-4, 0x1.af286bca1af28p-4, 0x1.8618618618618p-4, 0x1.642c8590b2164p-4, \
-    0.08
+    0x1.2492492492492p-2, 0x1.c71c71c71c71cp-3, 0x1.745d1745d1746p-3, 0x1.3b13b13b13b14p-3, 0x1.1111111111111p-3, \
+    0x1.e1e1e1e1e1e1ep-4, 0x1.af286bca1af28p-4, 0x1.8618618618618p-4, 0x1.642c8590b2164p-4, 0.08, \
+    0x1.2f684bda12f68p-4
 #define STIRLING_SERIES \
-    0x1.5555555555555p-4, -0x1.6c16c16c16c17p-9, 0x1.a01a01a01a01ap-11, -0x1.3813813813814p-11, \
-    0x1.b951e2b18ff23p-11, -0x1.f6ab0d9993c7dp-10, 0x1.a41a41a41a41ap-8, -0x1.e4286cb0f5398p-6
+    -0x1.6c16c16c16c17p-9, 0x1.a01a01a01a01ap-11, -0x1.3813813813814p-11, 0x1.b951e2b18ff23p-11, \
+    -0x1.f6ab0d9993c7dp-10, 0x1.a41a41a41a41ap-8, -0x1.e4286cb0f5398p-6, 0x1.6fe96381e0680p-3, \
+    -0x1.6476701181f3ap+0, 0x1.ace44322ce006p+3, -0x1.39b2525cccc1bp+7, 0x1.12234e81b4e82p+11
 
 /* a + b and its rounding error (D. E. Knuth). */
 INLINE f64 ag_two_sum_f64(f64 a, f64 b, f64 *second)
@@ -59,7 +60,7 @@ INLINE f64 ag_divided_parts_f64(f64 a, f64 a_low, f64 b, f64 b_low, f64 *second)
     return quotient;
 }
 
-/* log(1 + f) for f between -0.3 and 0.42, with an error of about 1e-20 times f. */
+/* log(1 + f) for f between -0.3 and 0.42, with an error of about 1e-22 times f. */
 INLINE f64 ag_log1p_parts_f64(f64 f, f64 f_low, f64 *second)
 {
     f64 d = 0;
@@ -71,14 +72,16 @@ INLINE f64 ag_log1p_parts_f64(f64 f, f64 f_low, f64 *second)
     f64 q = 0;
     f64 q_low = 0;
     q = ag_times_parts_f64(s, s_low, s, s_low, &q_low);
+    POLYNOMIAL(f64, tail, q, ARTANH_SERIES);
+    f64 u = 0;
+    f64 u_low = 0;
+    u = ag_times_parts_f64(q, q_low, 0.4, (-0x1.999999999999ap-56), &u_low);
+    u = ag_plus_parts_f64(0x1.5555555555555p-1, 0x1.5555555555555p-55, u, u_low + tail * (q * q), &u_low);
     f64 t = 0;
     f64 t_low = 0;
     t = ag_times_parts_f64(q, q_low, s, s_low, &t_low);
-    f64 u = 0;
-    f64 u_low = 0;
-    u = ag_times_parts_f64(t, t_low, 0x1.5555555555555p-1, 0x1.5555555555555p-55, &u_low);
-    POLYNOMIAL(f64, tail, q, ARTANH_SERIES);
-    return ag_plus_parts_f64(2.0 * s, 2.0 * s_low, u, u_low + tail * (q * t), second);
+    u = ag_times_parts_f64(t, t_low, u, u_low, &u_low);
+    return ag_plus_parts_f64(2.0 * s, 2.0 * s_low, u, u_low, second);
 }
 
 /* log(x) for normal numbers x > 0. */
@@ -97,24 +100,48 @@ INLINE f64 ag_exp_parts_f64(f64 high, f64 low)
     return ag_exp_f64(high) * (1.0 + low);
 }
 
-/* log(gamma(a)) - (a - 1/2) log(a) + a - log(2 pi) / 2 for a >= 15. */
+/* exp(high + low) * size, where the exponential alone may overflow or underflow. */
+static inline f64 ag_exp_times_f64(f64 high, f64 low, f64 size)
+{
+    if (fabs_F(high) < 700.0) {
+        return ag_exp_parts_f64(high, low) * size;
+    }
+    const f64 half = ag_exp_parts_f64(0.5 * high, 0.5 * low);
+    return half * size * half;
+}
+
+/* log(gamma(a)) - (a - 1/2) log(a) + a - log(2 pi) / 2 for a >= 10, with an error of about 1e-22. */
+INLINE f64 ag_stirling_parts_f64(f64 a, f64 a_low, f64 *second)
+{
+    f64 inverse = 0;
+    f64 inverse_low = 0;
+    inverse = ag_divided_parts_f64(1.0, 0.0, a, a_low, &inverse_low);
+    const f64 square = inverse * inverse;
+    POLYNOMIAL(f64, series, square, STIRLING_SERIES);
+    f64 first = 0;
+    f64 first_low = 0;
+    first = ag_times_parts_f64(inverse, inverse_low, 0x1.5555555555555p-4, 0x1.5555555555555p-58, &first_low);
+    return ag_plus_parts_f64(first, first_low, inverse * square * series, 0.0, second);
+}
+
+/* The same, in one number. */
 INLINE f64 ag_stirling_f64(f64 a)
 {
     const f64 inverse = 1.0 / a;
     const f64 square = inverse * inverse;
     POLYNOMIAL(f64, series, square, STIRLING_SERIES);
-    return inverse * series;
+    return inverse * (0x1.5555555555555p-4 + square * series);
 }
 
-/* log(gamma(a)) for a > 0, with an absolute error of about 1e-18 or 1e-20 of its terms. Below 15 by the product a
-   (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a). */
-static inline f64 ag_log_gamma_parts_f64(f64 a, f64 *second)
+/* log(gamma(a)) for a > 0 in two parts, with an absolute error of about 1e-21, or 1e-22 of its terms. Below 10 by
+   the product a (a + 1) ... (a + n - 1) = gamma(a + n) / gamma(a). */
+static inline f64 ag_log_gamma_parts_f64(f64 a, f64 a_low, f64 *second)
 {
     f64 product = 1.0;
     f64 product_low = 0.0;
     f64 x = a;
-    f64 x_low = 0.0;
-    while (x < 15.0) {
+    f64 x_low = a_low;
+    while (x < 10.0) {
         product = ag_times_parts_f64(product, product_low, x, x_low, &product_low);
         x = ag_plus_parts_f64(x, x_low, 1.0, 0.0, &x_low);
     }
@@ -126,8 +153,11 @@ static inline f64 ag_log_gamma_parts_f64(f64 a, f64 *second)
     high = ag_times_parts_f64(logarithm, logarithm_low, x - 0.5, x_low, &low);
     high = ag_plus_parts_f64(high, low, -x, -x_low, &low);
     high = ag_plus_parts_f64(high, low, 0x1.d67f1c864beb5p-1, (-0x1.65b5a1b7ff5e0p-55) + 0.0, &low);
-    high = ag_plus_parts_f64(high, low, ag_stirling_f64(x), 0.0, &low);
-    if (a < 15.0) {
+    f64 rest = 0;
+    f64 rest_low = 0;
+    rest = ag_stirling_parts_f64(x, x_low, &rest_low);
+    high = ag_plus_parts_f64(high, low, rest, rest_low, &low);
+    if (a < 10.0) {
         if (product < 1e-290) {
             *second = 0.0;
             return -ag_log_f64(a);

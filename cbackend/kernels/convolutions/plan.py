@@ -57,9 +57,9 @@ def convolved(p: Planner, node: Apply) -> Prepared:
     op, (x, w) = node.op, p.inputs_of(node)
     assert isinstance(op, Convolution)
     each, counts = _checked(p, op, x, w)
-    kernels, apart, next_row = _kernels(p, node.inputs[1])
+    kernels, each_step, next_row = _kernels(p, node.inputs[1])
     within, between = steps_of(p, op, x)
-    left = (0, p.product((each, apart)), apart, next_row)
+    left = (0, p.product((each, each_step)), each_step, next_row)
     right = (x.strides[0], p.product((w.lengths[1], x.strides[1])), 0, 0)
     rows, columns = (w.lengths[1:], (x.strides[1], *within)), (counts, between)
     lengths = (x.lengths[0], w.lengths[0], *counts)
@@ -84,8 +84,8 @@ def _kernels(p: Planner, w: Variable) -> tuple[Array, Quantity, Quantity]:
         return p.packed(array), depth, 1
     order = (*range(1, len(array.lengths)), 0)
     lengths, strides = (tuple(given[k] for k in order) for given in (array.lengths, array.strides))
-    turned = p.copied(Array(array.base, array.dtype, lengths, strides, False, array.memory))
-    return turned, 1, array.lengths[0]
+    transposed = p.copied(Array(array.base, array.dtype, lengths, strides, False, array.memory))
+    return transposed, 1, array.lengths[0]
 
 
 def plan_kernel_gradient(p: Planner, node: Apply) -> None:
@@ -103,10 +103,10 @@ def plan_kernel_gradient(p: Planner, node: Apply) -> None:
         _plan_gradient_of_own_kernels(p, node, counts)
         return
     order = (1, 0, *range(2, len(g.lengths)))  # all numbers of an output side by side
-    turned = Array(
+    transposed = Array(
         g.base, g.dtype, tuple(g.lengths[k] for k in order), tuple(g.strides[k] for k in order), False, g.memory
     )
-    packed = p.packed(turned)
+    packed = p.packed(transposed)
     depth = p.product((x.lengths[0], *counts))
     within, between = steps_of(p, op, x)
     left, right = (p.product((each, depth)), depth, 1), (p.product((group, x.strides[1])), 0, 0)

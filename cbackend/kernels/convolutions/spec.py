@@ -8,6 +8,7 @@ from typing import Any
 from .. import (
     PRODUCTS,
     READ,
+    WITH_CONVOLUTIONS,
     WRITE,
     KernelSpec,
     Work,
@@ -46,7 +47,6 @@ class Size(IntEnum):
 
 
 ENUMS = (Kind, Size)
-_UNIT = "defined(CONVOLUTIONS) && !COMPLEX"
 
 
 def _of_windows(c: Any) -> tuple[Work, ...]:
@@ -127,7 +127,7 @@ CONVOLUTION = KernelSpec(
     table=PRODUCTS,
     function="convolve",
     work=_in_blocks,
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 TILED_CONVOLUTION = KernelSpec(
@@ -148,7 +148,7 @@ TILED_CONVOLUTION = KernelSpec(
     table=PRODUCTS,
     function="convolve_tiles",
     work=_in_tiles,
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 CONVOLUTION_PAIR = KernelSpec(
@@ -157,7 +157,7 @@ CONVOLUTION_PAIR = KernelSpec(
     (inner("first", "ag_convolution"), inner("second", "ag_convolution")),
     table=PRODUCTS,
     function="convolve_pair",
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 CONVOLUTION_POOL = KernelSpec(
@@ -166,7 +166,7 @@ CONVOLUTION_POOL = KernelSpec(
     (inner("first", "ag_convolution"), inner("second", "ag_pooling")),
     table=PRODUCTS,
     function="convolve_pool",
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 KERNEL_GRADIENT = KernelSpec(
@@ -191,7 +191,7 @@ KERNEL_GRADIENT = KernelSpec(
     table=PRODUCTS,
     function="find_kernel_gradient",
     work=_of_gradient,
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 SPECS = (WINDOW_PRODUCT, CONVOLUTION, TILED_CONVOLUTION, CONVOLUTION_PAIR, CONVOLUTION_POOL, KERNEL_GRADIENT)

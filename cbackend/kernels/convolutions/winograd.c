@@ -99,16 +99,16 @@ INLINE void way_out(const int edge, const vector *m, i64 s, vector *y)
 /* B' x B of one tile: x's rows and columns are `row` and `column` numbers apart, the positions of the result `apart`. */
 INLINE void tile_in(const int edge, const REAL *x, i64 row, i64 column, REAL *to, i64 apart, i32 whole)
 {
-    vector given[MOST_EDGE], turned[MOST_POSITIONS];
+    vector given[MOST_EDGE], transformed[MOST_POSITIONS];
 #pragma GCC unroll 6
     for (int j = 0; j < edge; j++) {
 #pragma GCC unroll 6
         for (int i = 0; i < edge; i++) given[i] = numbers_at(x + i * row + j * column, whole);
-        way_in(edge, given, 1, turned + j * edge);
+        way_in(edge, given, 1, transformed + j * edge);
     }
 #pragma GCC unroll 6
     for (int i = 0; i < edge; i++) {
-        way_in(edge, turned + i, edge, given);
+        way_in(edge, transformed + i, edge, given);
 #pragma GCC unroll 6
         for (int j = 0; j < edge; j++) put_numbers(to + (i * edge + j) * apart, given[j], whole);
     }
@@ -118,16 +118,16 @@ INLINE void tile_in(const int edge, const REAL *x, i64 row, i64 column, REAL *to
 INLINE void tile_out(const int edge, const REAL *m, i64 apart, vector bias, vector *y, i32 whole)
 {
     const int tile = edge - 2;
-    vector given[MOST_EDGE], turned[MOST_POSITIONS];
+    vector given[MOST_EDGE], transformed[MOST_POSITIONS];
 #pragma GCC unroll 6
     for (int j = 0; j < edge; j++) {
 #pragma GCC unroll 6
         for (int i = 0; i < edge; i++) given[i] = numbers_at(m + (i * edge + j) * apart, whole);
-        way_out(edge, given, 1, turned + j * tile);
+        way_out(edge, given, 1, transformed + j * tile);
     }
 #pragma GCC unroll 4
     for (int i = 0; i < tile; i++) {
-        way_out(edge, turned + i, tile, y + i * tile);
+        way_out(edge, transformed + i, tile, y + i * tile);
 #pragma GCC unroll 4
         for (int j = 0; j < tile; j++) y[i * tile + j] += bias;
     }

@@ -6,7 +6,21 @@ from enum import IntEnum
 from math import prod
 from typing import Any
 
-from .. import PRODUCTS, READ, WRITE, KernelSpec, Work, after, array, length, lengths, positions, scalar, windows
+from .. import (
+    PRODUCTS,
+    READ,
+    WITH_CONVOLUTIONS,
+    WRITE,
+    KernelSpec,
+    Work,
+    after,
+    array,
+    length,
+    lengths,
+    positions,
+    scalar,
+    windows,
+)
 
 
 class Kind(IntEnum):
@@ -17,7 +31,6 @@ class Kind(IntEnum):
 
 
 ENUMS = (Kind,)
-_UNIT = "defined(CONVOLUTIONS) && !COMPLEX"
 _OPERANDS = (array("x", READ), lengths("x_strides", 4, "from an image, a block, a row, a column to the next"))
 
 
@@ -46,7 +59,7 @@ POOLING = KernelSpec(
     table=PRODUCTS,
     function="pool",
     work=_of_pool,
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 CHANNEL_SUMS = KernelSpec(
@@ -68,7 +81,7 @@ CHANNEL_SUMS = KernelSpec(
     table=PRODUCTS,
     function="sum_channels",
     work=lambda c: (Work(c.before + c.behind, (c.images, c.blocks, *c.lengths, c.block)),),
-    only=_UNIT,
+    only=WITH_CONVOLUTIONS,
 )
 
 SPECS = (POOLING, CHANNEL_SUMS)

@@ -160,7 +160,7 @@ static void multiply_all(const ag_runtime *rt, const batched_product *of)
 static void multiply_batch(const ag_runtime *rt, const ag_product *of)
 {
     const ag_after *after = &of->after;
-    i64 said[4];
+    i64 detail[4];
     i32 together = after->nest && after->lengths[of->rank] == of->m && after->lengths[of->rank + 1] == of->n;
     for (i32 l = 0; together && l < of->rank; l++) together = after->lengths[l] == of->batch[l];
     multiply_all(rt, &(const batched_product){.rank = of->rank,
@@ -178,5 +178,5 @@ static void multiply_batch(const ag_runtime *rt, const ag_product *of)
                                               .after = together ? after->nest : 0,
                                               .data = after->data,
                                               .strides = after->strides});
-    if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
+    if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
 }

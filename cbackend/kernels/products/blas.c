@@ -292,8 +292,8 @@ static void ger(const ag_runtime *rt, i64 m, i64 n, const void *alpha_, const vo
     T *a = a_;
     if (m <= 0 || n <= 0) return;
     if (m == 1) lda = n;
-    const i32 told = symbols[2] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0);
-    if (told && !(OWN_LOOPS && incy == 1)) {
+    const i32 by_blas = symbols[2] && *alpha != 0 && lda >= n && incx > 0 && incy > 0 && fits(m, n, lda, incx, incy, 0);
+    if (by_blas && !(OWN_LOOPS && incy == 1)) {
         THROUGH_GATE(BLAS(2, ger, ROW_MAJOR, m, n, VALUE(alpha), x, incx, y, incy, a, lda));
         return;
     }
@@ -306,13 +306,13 @@ typedef struct dot_work {
     const ag_runtime *rt;
     i64 n, incx, incy, share;
     const T *x, *y;
-    i32 told; /* the BLAS is called */
+    i32 by_blas; /* the BLAS computes */
     T sums[MOST_SUMS];
 } dot_work;
 
-static T dot_part(i32 told, i64 n, const T *x, i64 incx, const T *y, i64 incy)
+static T dot_part(i32 by_blas, i64 n, const T *x, i64 incx, const T *y, i64 incy)
 {
-    if (!told) return own_dot(n, x, incx, y, incy);
+    if (!by_blas) return own_dot(n, x, incx, y, incy);
 #if COMPLEX
     T sum;
     BLAS(3, dot, n, x, incx, y, incy, &sum);
@@ -327,11 +327,11 @@ static void dot_task(void *work_, i64 index)
     dot_work *w = work_;
     const i64 from = index * w->share, end = at_most(from + w->share, w->n);
     T total = 0;
-    if (w->told) w->rt->enter_blas(w->rt);
+    if (w->by_blas) w->rt->enter_blas(w->rt);
     for (i64 i = from; i < end; i += DOT_ALONE)
         total +=
-            dot_part(w->told, at_most(DOT_ALONE, end - i), w->x + i * w->incx, w->incx, w->y + i * w->incy, w->incy);
-    if (w->told) w->rt->leave_blas(w->rt);
+            dot_part(w->by_blas, at_most(DOT_ALONE, end - i), w->x + i * w->incx, w->incx, w->y + i * w->incy, w->incy);
+    if (w->by_blas) w->rt->leave_blas(w->rt);
     w->sums[index] = total;
 }
 
@@ -342,7 +342,7 @@ static void dot(const ag_runtime *rt, i64 n, const void *x_, i64 incx, const voi
 {
     dot_work work; /* zeroing all partial sums takes as long as a short dot */
     work.rt = rt, work.n = n, work.incx = incx, work.incy = incy, work.x = x_, work.y = y_, work.sums[0] = 0;
-    work.told = symbols[3] && incx > 0 && incy > 0 && fits(n, incx, incy, 0, 0, 0);
+    work.by_blas = symbols[3] && incx > 0 && incy > 0 && fits(n, incx, incy, 0, 0, 0);
     work.share = round_up(at_least(DOT_TASK, parts(n, MOST_SUMS)), DOT_ALONE);
     const i64 tasks = parts(n, work.share);
     if (n > 0) run(rt, tasks, dot_task, &work);

@@ -4,8 +4,8 @@
    Four channels of x, side by side, are one word; it is multiplied by four weights of each output and their sum is added
    to that of the output, which is one instruction where the processor has it (VNNI, or the dot products of Armv8.6).
    x may have a sign or none; weights have one.  Such instructions take x without a sign: for others the sign bit is
-   turned over, which adds 128 to each number and 128 times the sum of its weights to an output, and this is taken back.
-   The dot product of Armv8.2 takes x with a sign (TAKES_SIGNED), so there numbers without one are turned.
+   flipped, which adds 128 to each number and 128 times the sum of its weights to an output, and this is taken back.
+   The dot product of Armv8.2 takes x with a sign (TAKES_SIGNED), so there numbers without one are flipped.
 
        x          images, blocks, rows, columns, `block` channels (a multiple of 4)
        weights    for each panel of outputs, for each block, row and column of the kernel, four channels: outputs, 4
@@ -121,8 +121,8 @@ typedef struct byte_work {
     i32 by_strips;                    /* the tasks of a strip are neighbours, else those of a panel */
     i32 is_narrow;                    /* sums become bytes in registers */
     i32 adds_nothing;                 /* the number beyond the borders is a 0 */
-    vector turned;                    /* the bits of x that are turned over */
-    vector zero, more_turned;         /* of y; the bits of what is added to it that are turned over */
+    vector flipped;                   /* the bits of x that are flipped */
+    vector zero, more_flipped;        /* of y; the bits of what is added to it that are flipped */
     floats low, high;                 /* where y is cut off, less the zero point */
     byte around[MOST_BLOCK];          /* what lies beyond the borders of x */
 } byte_work;
@@ -137,8 +137,8 @@ typedef struct byte_tile {
     i32 inside; /* no window reaches over the left or right border */
 } byte_tile;
 
-/* Whether the sign bits of x are turned over.  Kernels of own channels take numbers without a sign everywhere. */
-INLINE i32 is_turned(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
+/* Whether the sign bits of x are flipped.  Kernels of own channels take numbers without a sign everywhere. */
+INLINE i32 is_flipped(const ag_byte_sums *of) { return (of->is_signed != 0) != (TAKES_SIGNED && !of->own); }
 
 /* The outputs of panel number `panel`: the first block and how many. */
 INLINE i64 first_block(const byte_work *work, i64 panel) { return begin_of(work->of->blocks, work->panels, panel); }
@@ -171,7 +171,7 @@ INLINE void accumulate(const int columns, const int vectors, const byte_work *wo
     /* The positions of a row of the kernel lie side by side, as do their weights, if no border is between them. */
     const i32 by_rows = at->inside && of->dilation[1] == 1 && of->x_strides[3] == of->block;
     const i64 row = at->width * 4, depth = of->block / 4 * of->kernel[1];
-    const vector turn = work->turned;
+    const vector flip = work->flipped;
     for (i64 b = 0; b < of->in_blocks; b++)
         for (i64 i = at->top; i < at->bottom; i++) {
             const i32 at_once = by_rows && i >= at->first && i < at->last;
@@ -191,7 +191,7 @@ INLINE void accumulate(const int columns, const int vectors, const byte_work *wo
                     }
 #pragma GCC unroll 8
                     for (int p = 0; p < columns; p++) {
-                        const vector left = (*(const word *)(from[p] + 4 * c) - (vector){0}) ^ turn;
+                        const vector left = (*(const word *)(from[p] + 4 * c) - (vector){0}) ^ flip;
 #pragma GCC unroll 4
                         for (int v = 0; v < vectors; v++) sums[p][v] = add_products(sums[p][v], left, right[v]);
                     }
@@ -219,7 +219,7 @@ INLINE void sum_words(const int columns, const int vectors, const byte_work *wor
 INLINE void sum_channels(const int columns, const byte_work *work, const byte_tile *at, vector *to)
 {
     const ag_byte_sums *of = work->of;
-    const vector turn = work->turned & 0x80;
+    const vector flip = work->flipped & 0x80;
     vector sums[TILE_COLUMNS];
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p] = (vector){0};
@@ -229,7 +229,7 @@ INLINE void sum_channels(const int columns, const byte_work *work, const byte_ti
             const byte *from[TILE_COLUMNS];
             find_words(columns, work, at, 0, i, j, from);
 #pragma GCC unroll 8
-            for (int p = 0; p < columns; p++) sums[p] = add_product(sums[p], without_sign(from[p]) ^ turn, right);
+            for (int p = 0; p < columns; p++) sums[p] = add_product(sums[p], without_sign(from[p]) ^ flip, right);
         }
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) to[p] = sums[p];
@@ -241,8 +241,8 @@ INLINE void slide_channels(const int columns, const int width, const int stride,
                            const byte_tile *at, vector *to)
 {
     const ag_byte_sums *of = work->of;
-    const i64 apart = of->x_strides[3];
-    const vector turn = work->turned & 0x80;
+    const i64 distance = of->x_strides[3];
+    const vector flip = work->flipped & 0x80;
     vector sums[TILE_COLUMNS];
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) sums[p] = (vector){0};
@@ -256,12 +256,12 @@ INLINE void slide_channels(const int columns, const int width, const int stride,
 #define SLIDE(number) \
     _Pragma("GCC unroll 20") for (int k = 0; k < (columns - 1) * stride + width; k++) \
     { \
-        const vector left = without_sign(number) ^ turn; \
+        const vector left = without_sign(number) ^ flip; \
         _Pragma("GCC unroll 8") for (int p = 0; p < columns; p++) if (k >= p * stride && k < p * stride + width) \
             sums[p] = add_product(sums[p], left, right[k - p * stride]); \
     }
-        if (at->inside && within) SLIDE(x + k * apart)
-        else SLIDE((unsigned long)(at->column + k) < length ? x + k * apart : work->around)
+        if (at->inside && within) SLIDE(x + k * distance)
+        else SLIDE((unsigned long)(at->column + k) < length ? x + k * distance : work->around)
     }
 #pragma GCC unroll 8
     for (int p = 0; p < columns; p++) to[p] = sums[p];
@@ -382,7 +382,7 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
         to->count = at_least(0, at_most(LANES, of->outputs - output));
         to->place = at->image * of->y_strides[0] + block * of->y_strides[1] + (output - block * of->out_block);
         to->start = *(const unaligned *)(of->start + output);
-        if (is_turned(of)) to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
+        if (is_flipped(of)) to->start += (of->is_signed ? -128 : 128) * *(const unaligned *)(of->totals + output);
         if (of->kind == AG_SUMS) continue;
         to->scale = *(const unaligned_floats *)(of->scale + output);
         to->bias = *(const unaligned_floats *)(of->bias + output);
@@ -390,23 +390,24 @@ static void find_columns(const byte_work *work, const byte_tile *at, i64 vectors
 }
 
 /* AG_SUMS: sums in 32 bits. */
-static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart, const vector *sums)
+static void store_sums(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 distance,
+                       const vector *sums)
 {
     const i64 step = work->of->y_strides[2];
     i32 *y = (i32 *)work->of->y + of->place + at * step;
-    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+    for (i64 p = 0; p < columns; p++, y += step, sums += distance) {
         const vector sum = *sums + of->start;
         STORE(unaligned, y, sum, of->count)
     }
 }
 
 /* AG_FLOATS: sum * scale + bias. */
-static void store_floats(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart,
+static void store_floats(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 distance,
                          const vector *sums)
 {
     const i64 step = work->of->y_strides[2];
     float *y = (float *)work->of->y + of->place + at * step;
-    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+    for (i64 p = 0; p < columns; p++, y += step, sums += distance) {
         const floats f = __builtin_convertvector(*sums + of->start, floats) * of->scale + of->bias;
         STORE(unaligned_floats, y, f, of->count)
     }
@@ -421,10 +422,10 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
 {
     const ag_byte_sums *all = work->of;
     const i64 step = all->y_strides[2];
-    const vector zero = work->zero, turn = work->more_turned;
+    const vector zero = work->zero, flip = work->more_flipped;
     const floats none = {0}, low = work->low, high = work->high, factor = all->more_scale - none;
     const floats lower = (float)all->lower - none, upper = (float)all->upper - none, own_factor = all->sum_scale - none;
-    const vector less = turn + (i32)all->more_zero;
+    const vector less = flip + (i32)all->more_zero;
     const i64 item = adds == ADDS_FLOATS ? 4 : 1;
     for (i64 v = 0; v < vectors; v++, of++) {
         const i64 count = of->count, place = of->place + at * step;
@@ -444,7 +445,7 @@ INLINE void store_bytes(const byte_work *work, const byte_column *of, i64 at, i6
                 }
                 if (adds == ADDS_TO_ROUNDED)
                     f = __builtin_convertvector(rounded(held(f, lower, upper)), floats) * own_factor;
-                f += __builtin_convertvector((number ^ turn) - less, floats) * factor, more += step;
+                f += __builtin_convertvector((number ^ flip) - less, floats) * factor, more += step;
             } else if (adds) {
                 floats number;
                 LOAD(unaligned_floats, number, more, count)
@@ -474,7 +475,7 @@ INLINE unsigned_longs lower_products(unsigned_longs a, unsigned_longs b)
 #endif
 
 /* SaturatingRoundingDoublingHighMul of gemmlowp for multipliers that are not negative: x * multiplier / 2^31, rounded.
-   Even and odd numbers are multiplied apart. */
+   Even and odd numbers are multiplied separately. */
 INLINE vector high_products(vector x, vector multiplier)
 {
     const unsigned_longs a = (unsigned_longs)x, b = (unsigned_longs)multiplier;
@@ -496,7 +497,7 @@ INLINE vector held_between(vector x, vector low, vector high)
 }
 
 /* AG_FIXED: sum * multiplier * 2^(shift - 31), rounded twice, + zero, held between low and high. */
-static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 apart,
+static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i64 columns, i64 distance,
                         const vector *sums)
 {
     const ag_byte_sums *all = work->of;
@@ -506,7 +507,7 @@ static void store_fixed(const byte_work *work, const byte_column *of, i64 at, i6
     const vector mask = ((1 - none) << right) - 1;
     const vector low = (i32)(all->low - all->zero) - none, high = (i32)(all->high - all->zero) - none;
     byte *y = (byte *)all->y + of->place + at * step;
-    for (i64 p = 0; p < columns; p++, y += step, sums += apart) {
+    for (i64 p = 0; p < columns; p++, y += step, sums += distance) {
         const vector scaled = divided(high_products((*sums + of->start) << left, multiplier), right, mask);
         const bytes narrow = __builtin_convertvector(held_between(scaled, low, high) + work->zero, bytes);
         STORE(unaligned_bytes, y, narrow, of->count)

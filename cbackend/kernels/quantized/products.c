@@ -2,7 +2,7 @@
 
    b is packed for the dot products of bytes.c.  A panel is a few vectors of columns:
 
-       start      what is added to each column of c because a or b are turned
+       start      what is added to each column of c because a or b are flipped
        weights    for each four rows of b: columns, 4
 
    A tile is a few rows of a by all columns of a panel.  Its sums stay in registers until they are stored in c.  A task
@@ -10,7 +10,7 @@
    the cache of the processor that multiplies them.
 
    Numbers of a and b may have a sign or none.  The instructions take a without a sign and b with one (TAKES_SIGNED: both
-   with one).  For others the sign bit is turned over: with a = a' + s and b = b' + t, where a' and b' are what is stored,
+   with one).  For others the sign bit is flipped: with a = a' + s and b = b' + t, where a' and b' are what is stored,
 
        sum a b = sum a' b' + s sum b' + t sum a */
 #pragma once
@@ -27,7 +27,7 @@ typedef struct product_work {
     i64 panels, strips, height; /* height: rows of a strip */
     i32 packs, is_long;         /* packs: a task packs its panel */
     i32 start;                  /* s of above */
-    vector turned;              /* the bits of a that are turned over */
+    vector flipped;             /* the bits of a that are flipped */
     double all;                 /* multiplications */
 } product_work;
 
@@ -42,7 +42,7 @@ INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
 {
     const i64 b0 = of->b_strides[of->rank], b1 = of->b_strides[of->rank + 1];
     const byte *from = b + q * b0 + j * b1;
-    const byte turn = of->b_signed ? 0 : -128;
+    const byte flip = of->b_signed ? 0 : -128;
     const vector turns = (of->b_signed ? 0 : (i32)0x80808080) - (vector){0};
     const i32 whole = q + 4 <= of->k && j + LANES <= of->n;
     if (whole && b1 == 1) {
@@ -63,7 +63,7 @@ INLINE vector words_of(const ag_byte_product *of, const byte *b, i64 q, i64 j)
     }
     byte all[4 * LANES] = {0};
     for (i64 lane = 0; lane < at_most(LANES, of->n - j); lane++)
-        for (i64 i = 0; i < at_most(4, of->k - q); i++) all[4 * lane + i] = (byte)(from[i * b0 + lane * b1] ^ turn);
+        for (i64 i = 0; i < at_most(4, of->k - q); i++) all[4 * lane + i] = (byte)(from[i * b0 + lane * b1] ^ flip);
     return *(const unaligned *)all;
 }
 
@@ -96,7 +96,7 @@ INLINE void multiply_tile(const int rows, const int vectors, const product_work 
                           const i32 *shifts, i32 *c, i64 step)
 {
     const i64 row = work->row, groups = work->groups;
-    const vector turn = work->turned;
+    const vector flip = work->flipped;
     vector sums[FEW_COLUMNS][TILE_VECTORS];
     const byte *from[FEW_COLUMNS];
 #pragma GCC unroll 8
@@ -117,7 +117,7 @@ INLINE void multiply_tile(const int rows, const int vectors, const product_work 
         }
 #pragma GCC unroll 8
         for (int p = 0; p < rows; p++) {
-            const vector left = (*(const word *)(from[p] + 4 * group) - (vector){0}) ^ turn;
+            const vector left = (*(const word *)(from[p] + 4 * group) - (vector){0}) ^ flip;
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) sums[p][v] = add_products(sums[p][v], left, right[v]);
         }
@@ -235,11 +235,11 @@ static i32 multiply_bytes(const ag_runtime *rt, const ag_byte_product *of)
     for (i64 l = 0; l < rank; l++) count *= of->batch[l];
     if (count <= 0 || of->m <= 0 || of->n <= 0) return 0;
     product_work work = {.of = of, .groups = parts(of->k, 4), .blocks = parts(of->n, LANES)};
-    const i32 is_turned = (of->a_signed != 0) != TAKES_SIGNED,
+    const i32 is_flipped = (of->a_signed != 0) != TAKES_SIGNED,
               as_it_is = of->a_strides[rank + 1] == 1 && of->k % 4 == 0;
-    work.turned = (is_turned ? (i32)0x80808080 : 0) - (vector){0}, work.start = !is_turned     ? 0
-                                                                                : of->a_signed ? -128
-                                                                                               : 128;
+    work.flipped = (is_flipped ? (i32)0x80808080 : 0) - (vector){0}, work.start = !is_flipped    ? 0
+                                                                                  : of->a_signed ? -128
+                                                                                                 : 128;
     work.row = as_it_is ? of->a_strides[rank] : 4 * work.groups;
     work.all = (double)of->m * (double)(work.blocks * LANES) * (double)(4 * work.groups + 16);
     cut_product(rt, &work);

@@ -63,7 +63,7 @@ INLINE floats with_more(const byte_work *work, floats f, const byte *more)
 {
     const ag_byte_sums *all = work->of;
     const floats none = {0}, lower = (float)all->lower - none, upper = (float)all->upper - none;
-    const vector number = (without_sign(more) ^ work->more_turned) - (work->more_turned + (i32)all->more_zero);
+    const vector number = (without_sign(more) ^ work->more_flipped) - (work->more_flipped + (i32)all->more_zero);
     return __builtin_convertvector(rounded(held(f, lower, upper)), floats) * (all->sum_scale - none)
            + __builtin_convertvector(number, floats) * (all->more_scale - none);
 }
@@ -112,8 +112,8 @@ NARROW_TILE(4, 4)
 INLINE void flat_tiles(const int columns, const int vectors, const byte_work *work, const byte_column *of,
                        const byte *x, const byte *w, i64 row, i64 count, byte *y)
 {
-    const i64 blocks = work->of->in_blocks, apart = work->of->x_strides[1], next = work->of->y_strides[1];
-    const vector turn = work->turned;
+    const i64 blocks = work->of->in_blocks, distance = work->of->x_strides[1], next = work->of->y_strides[1];
+    const vector flip = work->flipped;
     const byte_ends ends = ends_of(work->of);
     for (i64 p = 0; p < count; p += columns) {
         const i64 first = at_most(p, count - columns);
@@ -123,7 +123,7 @@ INLINE void flat_tiles(const int columns, const int vectors, const byte_work *wo
         for (int k = 0; k < columns; k++)
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) sums[k][v] = of[v].start;
-        for (i64 b = 0; b < blocks; b++, from += apart)
+        for (i64 b = 0; b < blocks; b++, from += distance)
 #pragma GCC unroll 4
             for (int c = 0; c < LANES / 4; c++, right += row) {
                 vector weight[TILE_VECTORS];
@@ -134,7 +134,7 @@ INLINE void flat_tiles(const int columns, const int vectors, const byte_work *wo
                 }
 #pragma GCC unroll 8
                 for (int k = 0; k < columns; k++) {
-                    const vector left = (*(const word *)(from + k * LANES + 4 * c) - (vector){0}) ^ turn;
+                    const vector left = (*(const word *)(from + k * LANES + 4 * c) - (vector){0}) ^ flip;
 #pragma GCC unroll 4
                     for (int v = 0; v < vectors; v++) sums[k][v] = add_products(sums[k][v], left, weight[v]);
                 }
@@ -261,7 +261,7 @@ INLINE vector words_at(const int rows, const i32 inside, const byte_work *work, 
     vector found = with_row_2(with_row_1(with_row_0(ROW(0)), ROW(1)), ROW(2));
     if (rows == OWN_ROWS) found = with_row_3(found, ROW(3));
 #undef ROW
-    return as_words(found) ^ work->turned;
+    return as_words(found) ^ work->flipped;
 }
 
 /* Four windows from column `column` on, of `rows` rows of y: the bytes of their results at y. */
@@ -332,7 +332,7 @@ static i32 own_task(const byte_work *work, i64 image, i64 block, i64 row, i64 en
                      && of->dilation[1] == 1 && of->stride[1] <= 2 && of->x_strides[3] == LANES
                      && of->y_strides[2] == LANES && of->out_block == LANES;
     if (!fits) return 0;
-    own_block own = {.beyond = as_words(*(const unaligned *)work->around) ^ work->turned, .ends = ends_of(of)};
+    own_block own = {.beyond = as_words(*(const unaligned *)work->around) ^ work->flipped, .ends = ends_of(of)};
     const byte_tile at = {.image = image, .output = block * LANES};
     find_columns(work, &at, 1, &own.outputs);
     const byte *w = (const byte *)of->w + block * OWN_SIDE * OWN_SIDE * LANES;

@@ -105,12 +105,12 @@ static void byte_task(void *context, i64 index)
 static byte_work cut_work(const ag_runtime *rt, const ag_byte_sums *of)
 {
     byte_work work = {.of = of, .rows = of->counts[0], .columns = of->counts[1]};
-    work.total = work.rows * work.columns, work.turned = (is_turned(of) ? (i32)0x80808080 : 0) - (vector){0};
-    work.zero = (i32)of->zero - (vector){0}, work.more_turned = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
+    work.total = work.rows * work.columns, work.flipped = (is_flipped(of) ? (i32)0x80808080 : 0) - (vector){0};
+    work.zero = (i32)of->zero - (vector){0}, work.more_flipped = (of->more_kind == AG_SIGNED ? 0x80 : 0) - (vector){0};
     work.low = (float)(of->low - of->zero) - (floats){0}, work.high = (float)(of->high - of->zero) - (floats){0};
     work.is_narrow = find_narrow(of);
     __builtin_memset(work.around, (int)of->around, sizeof work.around);
-    work.adds_nothing = ((of->around ^ (is_turned(of) ? 0x80 : 0)) & 255) == 0;
+    work.adds_nothing = ((of->around ^ (is_flipped(of) ? 0x80 : 0)) & 255) == 0;
     if (of->kernel[0] * of->kernel[1] == 1 && of->stride[0] * of->stride[1] == 1 && !of->before[0] && !of->before[1]
         && of->x_strides[2] == of->lengths[1] * of->x_strides[3] && of->counts[0] == of->lengths[0]
         && of->counts[1] == of->lengths[1])

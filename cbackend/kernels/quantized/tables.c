@@ -70,14 +70,14 @@ INLINE octets entries_at(const byte_lookup *table, octets at)
 #endif
 }
 
-/* y = the entries at top - (x ^ turn), which is x for 255 and 255. */
-static void look_up_bytes(const byte_lookup *table, octet top, octet turn, const octet *x, octet *y, i64 count)
+/* y = the entries at top - (x ^ flip), which is x for 255 and 255. */
+static void look_up_bytes(const byte_lookup *table, octet top, octet flip, const octet *x, octet *y, i64 count)
 {
     const byte_lookup own = *table;
     i64 i = 0;
     for (; i + OCTETS <= count; i += OCTETS)
-        *(unaligned_octets *)(y + i) = entries_at(&own, top - (*(const unaligned_octets *)(x + i) ^ turn));
-    for (; i < count; i++) y[i] = own.entry[(octet)(top - (x[i] ^ turn))];
+        *(unaligned_octets *)(y + i) = entries_at(&own, top - (*(const unaligned_octets *)(x + i) ^ flip));
+    for (; i < count; i++) y[i] = own.entry[(octet)(top - (x[i] ^ flip))];
 }
 
 typedef struct lookup_work {
@@ -120,7 +120,7 @@ typedef struct softmax_work {
     byte_lookup planes[PLANES]; /* byte p of each exponential */
     i64 whole[ENTRIES];         /* exponentials as integers */
     i64 share;                  /* rows of a task */
-    octet turn;
+    octet flip;
 } softmax_work;
 
 /* The sum of the exponentials of a row. */
@@ -132,7 +132,7 @@ static i64 sum_exponents(const softmax_work *work, octet top, const octet *x, i6
     const octets none = {0};
     sums plane[PLANES] = {{0}};
     for (; i + OCTETS <= count; i += OCTETS) {
-        const octets at = top - (*(const unaligned_octets *)(x + i) ^ work->turn);
+        const octets at = top - (*(const unaligned_octets *)(x + i) ^ work->flip);
 #pragma GCC unroll 5
         for (int p = 0; p < PLANES; p++) {
             sums eight;
@@ -146,17 +146,17 @@ static i64 sum_exponents(const softmax_work *work, octet top, const octet *x, i6
     i64 several[4] = {0};
     for (; i + 4 <= count; i += 4)
 #pragma GCC unroll 4
-        for (int k = 0; k < 4; k++) several[k] += work->whole[(octet)(top - (x[i + k] ^ work->turn))];
-    for (; i < count; i++) total += work->whole[(octet)(top - (x[i] ^ work->turn))];
+        for (int k = 0; k < 4; k++) several[k] += work->whole[(octet)(top - (x[i + k] ^ work->flip))];
+    for (; i < count; i++) total += work->whole[(octet)(top - (x[i] ^ work->flip))];
     return total + several[0] + several[1] + several[2] + several[3];
 }
 
 /* The largest byte of a row, in the order of bytes without a sign. */
-static octet largest_of(const octet *x, i64 count, octet turn)
+static octet largest_of(const octet *x, i64 count, octet flip)
 {
     octet top = 0;
     for (i64 i = 0; i < count; i++) {
-        const octet number = x[i] ^ turn;
+        const octet number = x[i] ^ flip;
         top = number > top ? number : top;
     }
     return top;
@@ -165,7 +165,7 @@ static octet largest_of(const octet *x, i64 count, octet turn)
 static void softmax_row(const softmax_work *work, const octet *x, octet *y)
 {
     const ag_byte_softmax *of = work->of;
-    const octet top = largest_of(x, of->length, work->turn);
+    const octet top = largest_of(x, of->length, work->flip);
     const double total = (double)sum_exponents(work, top, x, of->length);
     const floats factor = (float)(0x1p39 / (total * of->scale)) - (floats){0};
     const floats low = (float)(of->low - of->zero) - (floats){0}, high = (float)(of->high - of->zero) - (floats){0};
@@ -176,7 +176,7 @@ static void softmax_row(const softmax_work *work, const octet *x, octet *y)
         *(unaligned_bytes *)(found.entry + k) = __builtin_convertvector(rounded(held(f, low, high)) + zero, bytes);
     }
     lay_table(&found);
-    look_up_bytes(&found, top, work->turn, x, y, of->length);
+    look_up_bytes(&found, top, work->flip, x, y, of->length);
 }
 
 static void softmax_task(void *context, i64 index)
@@ -191,7 +191,7 @@ static void softmax_task(void *context, i64 index)
 static void softmax_of_bytes(const ag_runtime *rt, const ag_byte_softmax *of)
 {
     if (of->rows <= 0 || of->length <= 0) return;
-    softmax_work work = {.of = of, .share = at_least(1, SHARE / 4 / of->length), .turn = of->is_signed ? 128 : 0};
+    softmax_work work = {.of = of, .share = at_least(1, SHARE / 4 / of->length), .flip = of->is_signed ? 128 : 0};
     for (int k = 0; k < ENTRIES; k++) {
         work.whole[k] = (i64)((double)of->exponents[k] * (double)(1ll << FRACTION));
         for (int p = 0; p < PLANES; p++) work.planes[p].entry[k] = (octet)(work.whole[k] >> 8 * p);

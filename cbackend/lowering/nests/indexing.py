@@ -5,7 +5,7 @@
     for i0:  j0 = a[i0], checked and counted from the front
         for i1:  y0[...] = x0[j0 * x0_m0 + ...]
 
-As soon as the loops that an index array follows are open, the index is read, checked and turned into a position.  An
+As soon as the loops that an index array follows are open, the index is read, checked and converted to a position.  An
 inner loop over whole rows has a form for contiguous ones.
 """
 
@@ -19,7 +19,7 @@ from ....targets.current import current
 from ...ir import loops as ir
 from ...ir.kernel import Kernel, Status
 from ...ir.loops import loop, number
-from ...ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Report, Stride, operand_name, stride_name
+from ...ir.operands import Argument, Extent, Extra, Operand, Pointer, Report, Splits, Stride, operand_name, stride_name
 from ..nest import specialized
 
 GATHER, SET, ADD = "gather", "set", "add"
@@ -81,7 +81,7 @@ def indexing_kernel(how: str, dtype: str, indexing: Indexing, other: tuple[int, 
         (*_nest(how, moved, indexing, other), ir.Return(ir.Const("int32", int(Status.OK)))),
         fallible=True,
         shared=frozenset() if how == GATHER else frozenset((0,)),
-        cutting=Cutting(output.loops, (), (None,), cost, sequential=how != GATHER),
+        splits=Splits(output.loops, (), (None,), cost, sequential=how != GATHER),
         signature=(*signature, Report()),
     )
 

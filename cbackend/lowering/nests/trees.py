@@ -16,7 +16,7 @@ from ....ops.reductions.trees import FOLDS, TreeFold
 from ....targets.current import current
 from ...ir import loops as ir
 from ...ir.kernel import Kernel
-from ...ir.operands import Argument, Cutting, Extent, Extra, Operand, Pointer, Stride
+from ...ir.operands import Argument, Extent, Extra, Operand, Pointer, Splits, Stride
 
 LANES = 16
 """Rows that go down a tree together."""
@@ -40,7 +40,7 @@ def trees_kernel(node: Apply) -> Kernel:
     return Kernel(
         f"{op.name}: {op.fold} of {op.outputs} numbers over trees of {op.branches} branches", 2, (output,),
         (x, feature, threshold, children, root, values), _blocks(op, x.dtype, values.dtype),
-        cutting=Cutting((0,), (), (None,), cost), signature=signature,
+        splits=Splits((0,), (), (None,), cost), signature=signature,
     )  # fmt: skip
 
 

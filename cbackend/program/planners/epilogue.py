@@ -93,8 +93,8 @@ def _runs_along(kernel: Kernel, product: Variable) -> bool:
         kernel.rank == product.ndim
         and reads == [axes]
         and all(o.axes == axes for o in kernel.outputs)
-        and kernel.cutting is not None
-        and set(kernel.cutting.free) == set(axes)
+        and kernel.splits is not None
+        and set(kernel.splits.free) == set(axes)
         and is_launched(kernel)
         and not kernel.fallible
         and len(kernel.operands) <= MAX_ARRAYS
@@ -119,10 +119,10 @@ def _place(p: Planner, dtype: str, shape: Lengths, extents: Lengths, result: Arr
     if shape == extents:
         return inside
     tests: list[Quantity] = [p.let("differ", n, m) for n, m in zip(shape, extents, strict=True) if n != m]
-    apart = tests[0] if len(tests) == 1 else p.let("either", *tests)
-    rows = p.let("choose", apart, shape[0], 0)  # no memory where none is needed
+    is_separate = tests[0] if len(tests) == 1 else p.let("either", *tests)
+    rows = p.let("choose", is_separate, shape[0], 0)  # no memory where none is needed
     own = p.fresh(dtype, (rows, *shape[1:]))
-    return p.select(apart, Array(own.base, dtype, shape, inside.strides, True, own.memory), inside)
+    return p.select(is_separate, Array(own.base, dtype, shape, inside.strides, True, own.memory), inside)
 
 
 PLANNERS = {

@@ -21,7 +21,7 @@ from ...kernels.memory.spec import IN_BOUNDS
 from ...lowering.nests.indexing import ADD, GATHER, SET, Indexing, indexing_kernel
 from ..outcome import Outcome
 from ..planner import Planner
-from ..program import Allocate, Argument, Array, Lengths, Restore, Said
+from ..program import Allocate, Argument, Array, Detail, Lengths, Restore
 from .views import window
 
 
@@ -185,7 +185,7 @@ def called(p: Planner, access: Access, how: str, dtype: str, other: Array) -> tu
         arguments += [
             p.along(n, access.extents[loop], s) for n, s, loop in zip(array.lengths, array.strides, loops, strict=True)
         ]
-    return kernel, [*arguments, Said()]
+    return kernel, [*arguments, Detail()]
 
 
 PLANNERS = {

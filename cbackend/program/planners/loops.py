@@ -16,8 +16,10 @@ from typing import Any
 
 from ....graph import Apply, Dim, Variable
 from ....graph.dims import atoms, fold, opaque_dims
+from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
-from ....ops.control.scan_ops import Scan, While
+from ....ops.control.scan_ops import Scan
+from ....ops.control.while_ops import Recorded, While
 from ..outcome import Outcome
 from ..planner import Planner
 from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
@@ -64,6 +66,12 @@ def plan_cond(p: Planner, node: Apply) -> None:
     _put(p, node, results)
 
 
+def plan_composed(p: Planner, node: Apply) -> None:
+    """Plan the graph of a composition in its place."""
+    assert isinstance(node.op, Composed)
+    p.expand(node, node.op.expand(node.inputs))
+
+
 def _by_rows(p: Planner, array: Array) -> Array:
     """Return the array if each of its rows is certainly C-contiguous, else a copy."""
     rows = array.lengths[1:]
@@ -102,9 +110,9 @@ def _result(p: Planner, output: Variable, lengths: tuple[Length, ...], grows: bo
     p.needed.add(output)
     if None not in lengths and not grows:
         return p.fresh(output.dtype, lengths, p.direct.get(output)), False  # type: ignore[arg-type]
-    told = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
+    known = tuple(p.name("n", INTEGER) if n is None else n for n in lengths)
     buffer = p.buffer()
-    return Array(buffer, output.dtype, told, (), True, (buffer,)), True
+    return Array(buffer, output.dtype, known, (), True, (buffer,)), True
 
 
 def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
@@ -117,5 +125,7 @@ def _put(p: Planner, node: Apply, results: Sequence[Array]) -> None:
 PLANNERS = {
     Scan: plan_scan,
     While: plan_scan,
+    Recorded: plan_scan,
     Cond: plan_cond,
+    Composed: plan_composed,
 }

@@ -50,8 +50,8 @@ def plan_triangle(p: Planner, node: Apply) -> None:
     x, k = node.inputs
     inner, offset = TensorVariable(x.type), TensorVariable(k.type)
     row, column = _positions(2)
-    apart = sub(DimShuffle(("x", 0))(column), DimShuffle((0, "x"))(row))
-    inside = (le if node.op.lower else ge)(apart, offset)  # type: ignore[attr-defined]
+    distance = sub(DimShuffle(("x", 0))(column), DimShuffle((0, "x"))(row))
+    inside = (le if node.op.lower else ge)(distance, offset)  # type: ignore[attr-defined]
     group = FunctionGraph([inner, offset, row, column], [switch(inside, inner, constant(0, x.dtype))])
     rows, columns = (_counted(p, n) for n in p.arrays[x].lengths[-2:])
     p.expand(node, [Fused(group)(x, k, rows, columns)])

@@ -69,8 +69,8 @@ def _goes_along_rows(p: Planner, stage: Apply, read: dict[Variable, Variable]) -
     rows = [*inner, *kernel.outputs]
     return (
         is_launched(kernel)
-        and kernel.cutting is not None
-        and 0 in kernel.cutting.free
+        and kernel.splits is not None
+        and 0 in kernel.splits.free
         and not kernel.fallible
         and kernel.rank <= MAX_LOOPS
         and len(kernel.operands) <= MAX_ARRAYS

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ....graph import Apply, Constant, Variable
+from ....ops.control.composed import After
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.conditions import Check
@@ -104,6 +105,12 @@ def plan_check(p: Planner, node: Apply) -> None:
     p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
 
 
+def plan_first(p: Planner, node: Apply) -> None:
+    """Plan the first operand itself."""
+    found = p.arrays[node.inputs[0]]
+    p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
+
+
 def _promised(p: Planner, length: Variable) -> Quantity:
     """Return the value of a length; a number if it is certainly 1."""
     return 1 if isinstance(length, Constant) and length.data == 1 else p.read(length)
@@ -194,6 +201,7 @@ PLANNERS = {
     Reshape: plan_reshape,
     BroadcastTo: plan_broadcast_to,
     Subtensor: plan_subtensor,
+    After: plan_first,
     SpecifyShape: plan_specify_shape,
     MaskedShape: plan_specify_shape,
     CheckLengths: plan_check_lengths,

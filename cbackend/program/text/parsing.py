@@ -14,7 +14,7 @@ from ....ops.control.cond import Cond
 from ....ops.control.scan_ops import Scan
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import INNER, REAL, KernelSpec, packed_libraries, specs
+from ...kernels import INNER, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
 from ..calls import effects_of
 from ..outcome import Outcome
 from ..program import (
@@ -29,6 +29,7 @@ from ..program import (
     Choice,
     Commit,
     Compute,
+    Detail,
     Fill,
     Finish,
     Guard,
@@ -47,7 +48,6 @@ from ..program import (
     Release,
     Restore,
     Rows,
-    Said,
     Select,
     Site,
     Stage,
@@ -390,9 +390,9 @@ class _Parser:
         return name
 
     def library(self) -> str:
-        """The name of a library of products: a dtype, or that of a format of packed weights."""
+        """The name of a library of products: a dtype, with convolutions, or that of a format of packed weights."""
         name = self.r.name()
-        if name in packed_libraries():
+        if name in packed_libraries() or name in convolution_libraries():
             return name
         self.r.back()
         return self.dtype()
@@ -521,7 +521,7 @@ class _Parser:
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):
-            return Said()
+            return Detail()
         if self.r.accept("{"):
             return self._stages()
         return self.quantity() if self._sees_quantity() else self.array()

@@ -64,6 +64,7 @@ from ..program import (
     Choice,
     Commit,
     Compute,
+    Detail,
     Fill,
     Finish,
     Guard,
@@ -80,7 +81,6 @@ from ..program import (
     Release,
     Restore,
     Rows,
-    Said,
     Select,
     Stage,
     Stages,
@@ -210,7 +210,7 @@ class Printer:
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
         if isinstance(argument, Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        return "said" if isinstance(argument, Said) else str(argument)
+        return "said" if isinstance(argument, Detail) else str(argument)
 
     def fields(self, function: str, arguments: Sequence[Argument]) -> str:
         """Return the arguments of a kernel of the runtime by the names of its fields."""
@@ -239,10 +239,10 @@ class Printer:
 
     def loop(self, step: Loop) -> str:
         parts = (("along", step.sequences), ("from", step.states), ("with", step.others))
-        told = " ".join(f"{word} {self.several(arrays)}" for word, arrays in parts)
+        given = " ".join(f"{word} {self.several(arrays)}" for word, arrays in parts)
         count = f"{step.count} = " if step.count else ""
         traced = f"traced [{_list(map(int, step.traced))}]"
-        return f"{count}loop body {step.body} steps {step.steps} {told} {self._results(step)} {traced}"
+        return f"{count}loop body {step.body} steps {step.steps} {given} {self._results(step)} {traced}"
 
     def choice(self, step: Choice) -> str:
         one, other = step.bodies

@@ -178,14 +178,8 @@ def elu(x: Any, alpha: Any) -> Any:
     return T.where(T.lt(x, like(0, x)), alpha * T.expm1(x), x)
 
 
-@_activation("Celu", alpha=1.0)
-def celu(x: Any, alpha: Any) -> Any:
-    return T.maximum(x, like(0, x)) + T.minimum(alpha * T.expm1(x / alpha), like(0, x))
-
-
-@_activation("Selu", alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)
-def selu(x: Any, alpha: Any, gamma: Any) -> Any:
-    return gamma * T.where(T.le(x, like(0, x)), alpha * T.expm1(x), x)
+_activation("Celu", alpha=1.0)(T.nn.celu)
+_activation("Selu", alpha=1.67326319217681884765625, gamma=1.05070102214813232421875)(T.nn.selu)
 
 
 @_activation("LeakyRelu", alpha=0.01)
@@ -198,24 +192,10 @@ def thresholded_relu(x: Any, alpha: Any) -> Any:
     return T.where(T.gt(x, alpha), x, like(0, x))
 
 
-@_activation("HardSigmoid", alpha=0.2, beta=0.5)
-def hard_sigmoid(x: Any, alpha: Any, beta: Any) -> Any:
-    return T.minimum(T.maximum(alpha * x + beta, like(0, x)), like(1, x))
-
-
-@_activation("HardSwish")
-def hard_swish(x: Any) -> Any:
-    return x * hard_sigmoid(x, like(1 / 6, x), like(0.5, x))
-
-
-@_activation("Mish")
-def mish(x: Any) -> Any:
-    return x * T.tanh(T.softplus(x))
-
-
-@_activation("Softsign")
-def softsign(x: Any) -> Any:
-    return x / (like(1, x) + T.abs(x))
+_activation("HardSigmoid", alpha=0.2, beta=0.5)(T.nn.hardsigmoid)
+_activation("HardSwish")(T.nn.hardswish)
+_activation("Mish")(T.nn.mish)
+_activation("Softsign")(T.nn.softsign)
 
 
 @converter("Shrink")
@@ -223,8 +203,7 @@ def shrink(node: Node, x: Any) -> Any:
     """Integers are computed in floats; fractions are cut off, as the format's reference does."""
     wide = T.cast(x, wide_dtype(x))
     bias, limit = like(node.attr("bias", 0.0), wide), like(node.attr("lambd", 0.5), wide)
-    below, above = T.lt(wide, -limit), T.gt(wide, limit)
-    return _cut_into(T.where(below, wide + bias, T.where(above, wide - bias, like(0, wide))), x.dtype)
+    return _cut_into(T.nn.softshrink(wide, limit, bias), x.dtype)
 
 
 def _cut_into(y: Any, dtype: str) -> Any:
@@ -239,10 +218,7 @@ def swish(node: Node, x: Any) -> Any:
 
 @converter("Gelu")
 def gelu(node: Node, x: Any) -> Any:
-    if node.attr("approximate", "none") == "tanh":
-        inner = like(math.sqrt(2 / math.pi), x) * (x + like(0.044715, x) * x * x * x)
-        return like(0.5, x) * x * (like(1, x) + T.tanh(inner))
-    return like(0.5, x) * x * (like(1, x) + T.erf(x / like(math.sqrt(2.0), x)))
+    return T.gelu(x, node.attr("approximate", "none"))
 
 
 @converter("PRelu")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,11 +10,13 @@ import numpy as np
 from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
+from ....ops.networks.resizing import float_of
+from ....ops.networks.sampling import sampled
 from ..reading.computed_axes import by_axes
 from ..reading.host_ops import MelWeights
 from ..reading.node import Node
 from ..reading.table import converter
-from ..reading.values import dtype_of, float_of, lengths, own_lengths, rounded_into, wide_dtype
+from ..reading.values import dtype_of, lengths, own_lengths, rounded_into, wide_dtype
 from .elementwise import like
 
 # --- samples at computed places
@@ -24,71 +25,10 @@ from .elementwise import like
 @converter("GridSample")
 def grid_sample(node: Node, x: Any, grid: Any) -> Any:
     """x at the places of a grid, whose last axis counts from the last axis of x."""
-    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(node.attr("mode", "linear"), node.attr("mode", "linear"))
-    border, corners = node.attr("padding_mode", "zeros"), bool(node.attr("align_corners", 0))
-    axes = x.ndim - 2
-    own = own_lengths(x)[2:]
-    places = []
-    for k in range(axes):
-        n = T.cast(own[k], grid.dtype)
-        g = grid[..., axes - 1 - k]
-        one, two = like(1, g), like(2, g)
-        places.append((g + one) / two * (n - one) if corners else ((g + one) * n - one) / two)
-    if mode == "nearest":
-        return _gathered(x, [T.round(p) for p in places], border, corners)
-    reach = (0, 1) if mode == "linear" else (-1, 0, 1, 2)
-    firsts = [T.floor(p) for p in places]
-    dtype, x = x.dtype, T.cast(x, wide_dtype(x))
-    total: Any = None
-    for offsets in np.ndindex(*(len(reach),) * axes):
-        steps = [reach[o] for o in offsets]
-        weight: Any = None
-        for p, first, s in zip(places, firsts, steps, strict=True):
-            w = _sample_weight(p - (first + like(s, p)), mode)
-            weight = w if weight is None else weight * w
-        part = _gathered(x, [f + like(s, f) for f, s in zip(firsts, steps, strict=True)], border, corners)
-        part = part * T.expand_dims(weight, 1)
-        total = part if total is None else total + part
-    return rounded_into(total, dtype, node.format(0))
-
-
-def _sample_weight(d: Any, mode: str) -> Any:
-    d = T.abs(d)
-    if mode == "linear":
-        return like(1, d) - d
-    a = -0.75
-    near = (like(a + 2, d) * d - like(a + 3, d)) * d * d + like(1, d)
-    far = ((like(a, d) * d - like(5 * a, d)) * d + like(8 * a, d)) * d - like(4 * a, d)
-    return T.where(T.le(d, like(1, d)), near, far)
-
-
-def _gathered(x: Any, places: Sequence[Any], border: str, corners: bool) -> Any:
-    """The elements of x at integer coordinates; coordinates outside follow the padding mode."""
-    own = own_lengths(x)[2:]
-    inside: Any = None
-    found = []
-    for p, length in zip(places, own, strict=True):
-        n = T.cast(length, p.dtype)
-        if border == "zeros":
-            here = T.logical_and(T.ge(p, like(0, p)), T.le(p, n - like(1, p)))
-            inside = here if inside is None else T.logical_and(inside, here)
-        elif border == "reflection":
-            p = _reflected(p, n, corners)
-        found.append(T.cast(T.minimum(T.maximum(p, like(0, p)), n - like(1, p)), "int64"))
-    rows = T.reshape(T.arange(own_lengths(x)[0]), (-1, *(1,) * (found[0].ndim - 1)))
-    y = T.moveaxis(T.moveaxis(x, 1, -1)[(rows, *found)], -1, 1)
-    return y if inside is None else T.where(T.expand_dims(inside, 1), y, like(0, y))
-
-
-def _reflected(p: Any, n: Any, corners: bool) -> Any:
-    low = like(0 if corners else -0.5, p)
-    high = n - like(1 if corners else 0.5, p)
-    span = high - low
-    away = T.abs(p - low)
-    turns = T.floor(away / T.maximum(span, like(1e-30, p)))
-    rest = away - turns * span
-    even = T.eq(T.mod(turns, like(2, p)), like(0, p))
-    return T.where(T.le(span, like(0, p)), like(0, p), T.where(even, rest + low, high - rest))
+    mode = {"linear": "bilinear", "cubic": "bicubic"}.get(node.attr("mode", "linear"), node.attr("mode", "linear"))
+    wide = x if mode == "nearest" else T.cast(x, wide_dtype(x))
+    y = sampled(wide, grid, mode, node.attr("padding_mode", "zeros"), bool(node.attr("align_corners", 0)))
+    return y if mode == "nearest" else rounded_into(y, x.dtype, node.format(0))
 
 
 @converter("RoiAlign")

@@ -9,6 +9,7 @@ import numpy as np
 from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
+from ....ops.networks.places import positive, scattered
 from ..reading.host_ops import NonMaxSuppression
 from ..reading.node import Node
 from ..reading.table import converter
@@ -29,11 +30,6 @@ def _reshaped(found: Any, places: np.ndarray) -> Any:
     return found if places.ndim == 1 else T.reshape(found, places.shape)
 
 
-def _positive(indices: Any, x: Variable, axis: int) -> Any:
-    indices = T.cast(indices, "int64")
-    return T.where(T.lt(indices, 0), indices + own_lengths(x)[axis], indices)
-
-
 @converter("GatherElements")
 def gather_elements(node: Node, x: Any, indices: Any) -> Any:
     axis = node.attr("axis", 0) % x.ndim
@@ -47,51 +43,28 @@ def _places(indices: Any, x: Variable, axis: int) -> tuple[Any, ...]:
     for k in range(x.ndim):
         form = [1] * x.ndim
         form[k] = -1
-        along.append(_positive(indices, x, axis) if k == axis else T.reshape(T.arange(own[k]), form))
+        along.append(positive(indices, own_lengths(x)[axis]) if k == axis else T.reshape(T.arange(own[k]), form))
     return tuple(along)
 
 
 @converter("GatherND")
 def gather_nd(node: Node, x: Any, indices: Any) -> Any:
-    batch = node.attr("batch_dims", 0)
-    depth = indices.type.shape[-1]
-    if depth is None:
+    if indices.type.shape[-1] is None:
         raise node.error("the last length of indices must be known")
-    parts = tuple(indices[..., k] for k in range(depth))
-    rows = []
-    for k in range(batch):
-        form = [1] * (indices.ndim - 1)
-        form[k] = -1
-        rows.append(T.reshape(T.arange(own_lengths(indices)[k]), form))
-    return x[(*rows, *parts)]
-
-
-_COMBINED = {"mul": T.mul, "max": T.maximum, "min": T.minimum}
-
-
-def _written(node: Node, x: Any, places: tuple[Any, ...], updates: Any) -> Any:
-    """x with updates written at places, under the reduction of the node."""
-    how = node.attr("reduction", "none")
-    if how == "none":
-        return T.set_subtensor(x[places], updates)
-    if how == "add":
-        return T.inc_subtensor(x[places], updates)
-    return T.combine_subtensor(x[places], updates, _COMBINED[how])
+    return T.nn.gather_nd(x, indices, node.attr("batch_dims", 0))
 
 
 @converter("ScatterElements", "Scatter")
 def scatter_elements(node: Node, x: Any, indices: Any, updates: Any) -> Any:
     axis = node.attr("axis", 0) % x.ndim
-    return _written(node, x, _places(indices, x, axis), updates)
+    return scattered("ScatterElements", x, _places(indices, x, axis), updates, node.attr("reduction", "none"))
 
 
 @converter("ScatterND")
 def scatter_nd(node: Node, x: Any, indices: Any, updates: Any) -> Any:
-    depth = indices.type.shape[-1]
-    if depth is None:
+    if indices.type.shape[-1] is None:
         raise node.error("the last length of indices must be known")
-    places = tuple(_positive(indices[..., k], x, k) for k in range(depth))
-    return _written(node, x, places, updates)
+    return T.nn.scatter_nd(x, indices, updates, node.attr("reduction", "none"))
 
 
 @converter("TensorScatter")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from .... import ops as T
+from ....ops.networks.normalization import response_normalized
+from ....ops.shapes.windows import MOST
 from ..reading.node import Node
 from ..reading.table import converter
 from ..reading.values import own_lengths
@@ -36,9 +38,7 @@ def batch_normalization(node: Node, x: Any, scale: Any, bias: Any, mean: Any, va
 
 @converter("InstanceNormalization")
 def instance_normalization(node: Node, x: Any, scale: Any, bias: Any) -> Any:
-    axes = tuple(range(2, x.ndim))
-    mean, var = T.mean(x, axis=axes, keepdims=True), T.var(x, axis=axes, keepdims=True)
-    return _by_channel(scale, x) * (x - mean) / T.sqrt(var + like(node.attr("epsilon", 1e-5), x)) + _by_channel(bias, x)
+    return T.nn.instance_norm(x, weight=scale, bias=bias, eps=node.attr("epsilon", 1e-5))
 
 
 @converter("LayerNormalization")
@@ -63,34 +63,21 @@ def rms_normalization(node: Node, x: Any, scale: Any) -> Any:
 
 @converter("GroupNormalization")
 def group_normalization(node: Node, x: Any, scale: Any, bias: Any) -> Any:
-    groups, own = node.need("num_groups"), own_lengths(x)
-    y = T.reshape(x, (own[0], groups, -1))
-    mean, var = T.mean(y, axis=2, keepdims=True), T.var(y, axis=2, keepdims=True)
-    y = (y - mean) / T.sqrt(var + like(node.attr("epsilon", 1e-5), x))
-    if node.version >= 21:
-        return _by_channel(scale, x) * T.reshape(y, own) + _by_channel(bias, x)
-    parts = T.reshape(y, (own[0], groups, own[1] // groups, *own[2:]))
-    form = (1, groups, *(1,) * (x.ndim - 1))
-    return T.reshape(T.reshape(scale, form) * parts + T.reshape(bias, form), own)
-
-
-MOST_NEIGHBOURS = 1 << 10
-"""Channels in a window of LRN where the number of all is not known."""
+    groups, epsilon = node.need("num_groups"), node.attr("epsilon", 1e-5)
+    if node.version < 21:  # a number for each group
+        each = own_lengths(x)[1] // groups
+        scale, bias = (T.repeat(v, each) for v in (scale, bias))
+    return T.nn.group_norm(x, groups, scale, bias, epsilon)
 
 
 @converter("LRN")
 def lrn(node: Node, x: Any) -> Any:
     """Local response normalization: divide each element by a power of its channel neighbours' square sum."""
-    size, channels = node.need("size"), x.type.shape[1]
-    if not 1 <= size <= (MOST_NEIGHBOURS if channels is None else 1 << 62):
-        raise node.error(f"the size is {size}, expected 1 to {MOST_NEIGHBOURS}")
-    far = size if channels is None else channels  # there is nothing beyond the channels
-    before, after = min((size - 1) // 2, far), min(size - 1 - (size - 1) // 2, far)
-    squares = T.pad(x * x, ((0, 0), (before, after), *((0, 0),) * (x.ndim - 2)))
-    count = own_lengths(x)[1]
-    total = sum((squares[:, k : count + k] for k in range(1, before + after + 1)), squares[:, :count])
-    alpha, beta, bias = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
-    return x / T.pow(like(bias, x) + like(alpha / size, x) * total, like(beta, x))
+    size = node.need("size")
+    if not 1 <= size <= MOST:
+        raise node.error(f"the size is {size}, expected 1 to {MOST}")
+    numbers = node.attr("alpha", 1e-4), node.attr("beta", 0.75), node.attr("bias", 1.0)
+    return response_normalized(x, (size - 1) // 2, size, *numbers)
 
 
 @converter("LpNormalization")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import ops as T
-from ....control.scan import scan
+from ....ops.networks.recurrent import mixed, parts_of, projected, recurrent
 from ..reading.node import Node
 from ..reading.table import converter
 from ..reading.values import own_lengths
@@ -58,70 +58,54 @@ class _Layer:
         return apply
 
     def results(
-        self, x: Any, lens: Any, states: Sequence[Any], hidden: int,
-        step: Callable[[int], Callable[..., Sequence[Any]]],
+        self, x: Any, w: Any, b: Any, lens: Any, states: Sequence[Any], hidden: int,
+        cell: Callable[[int], Callable[..., Sequence[Any]]],
     ) -> tuple[Any, list[Any]]:  # fmt: skip
-        """Y and the last states; `step(direction)` is the function of a row of x and of the states."""
+        """Y and the last states; `cell(direction)` is a function of the products of a row and of the states.
+
+        The weights w and half of the biases b are those of the rows, which are multiplied before the loop.
+        """
         batch_first = bool(self.node.attr("layout", 0))
         x = T.swapaxes(x, 0, 1) if batch_first else x
+        ends = None if lens is None else T.cast(lens, "int64")
         outputs, last = [], []
         for d in range(self.directions):
             firsts = [
                 T.zeros((own_lengths(x)[1], hidden), x.dtype) if s is None else (s[:, d] if batch_first else s[d])
                 for s in states
             ]
-            rows, ends = self._loop(x, lens, firsts, step(d), self.way == "reverse" or d == 1)
+            products = projected(x, w[d], None if b is None else _halves(b[d])[0])
+            rows, final = recurrent(cell(d), [products], firsts, ends, self.way == "reverse" or d == 1)
             outputs.append(rows)
-            last.append(ends)
+            last.append(final)
         y = T.stack(outputs, axis=1)
-        ends = [T.stack([each[k] for each in last], axis=0) for k in range(len(states))]
+        found = [T.stack([each[k] for each in last], axis=0) for k in range(len(states))]
         if batch_first:
-            return T.transpose(y, (2, 0, 1, 3)), [T.swapaxes(e, 0, 1) for e in ends]
-        return y, ends
-
-    def _loop(
-        self, x: Any, lens: Any, firsts: Sequence[Any], step: Callable[..., Sequence[Any]], backward: bool
-    ) -> tuple[Any, list[Any]]:
-        time = T.arange(own_lengths(x)[0])
-        x, time = (x[::-1], time[::-1]) if backward else (x, time)
-
-        def body(row: Any, t: Any, *before: Any) -> list[Any]:
-            after = [T.cast(a, b.dtype) for a, b in zip(step(row, *before), before, strict=True)]
-            if lens is None:
-                return [*after, after[0]]
-            runs = T.expand_dims(T.lt(t, T.cast(lens, "int64")), 1)
-            kept = [T.where(runs, a, b) for a, b in zip(after, before, strict=True)]
-            return [*kept, T.where(runs, after[0], like(0, after[0]))]
-
-        found = scan(body, sequences=[x, time], outputs_info=[*firsts, None], return_list=True).outputs
-        rows = found[-1][::-1] if backward else found[-1]
-        return rows, [f[-1] for f in found[:-1]]
+            return T.transpose(y, (2, 0, 1, 3)), [T.swapaxes(e, 0, 1) for e in found]
+        return y, found
 
 
-def _bias(b: Any, d: int, gates: int, hidden: int) -> tuple[list[Any], list[Any]]:
-    """The biases of input and state for each gate; 0 where the node has none."""
-    if b is None:
-        return [0] * gates, [0] * gates
-    row = b[d]
-    parts = [row[k * hidden : (k + 1) * hidden] for k in range(2 * gates)]
-    return parts[:gates], parts[gates:]
+def _halves(biases: Any) -> list[Any]:
+    """The biases of the rows and those of the states."""
+    half = own_lengths(biases)[0] // 2
+    return [biases[:half], biases[half:]]
 
 
-def _gates(w: Any, d: int, gates: int, hidden: int) -> list[Any]:
-    return [T.transpose(w[d, k * hidden : (k + 1) * hidden]) for k in range(gates)]
+def _from_state(r: Any, b: Any, d: int) -> Callable[[Any], Any]:
+    """The products of a state with the weights of all gates, plus their biases."""
+    weights, bias = T.transpose(r[d]), None if b is None else _halves(b[d])[1]
+    return lambda h: T.dot(h, weights) if bias is None else T.dot(h, weights) + bias
 
 
 @converter("RNN")
 def rnn(node: Node, x: Any, w: Any, r: Any, b: Any = None, lens: Any = None, first: Any = None) -> Any:
     hidden, layer = node.need("hidden_size"), _Layer(node, 1, ["Tanh"])
 
-    def step(d: int) -> Callable[..., Sequence[Any]]:
-        (wi,), (ri,) = _gates(w, d, 1, hidden), _gates(r, d, 1, hidden)
-        (bi,), (bh,) = _bias(b, d, 1, hidden)
-        f = layer.function(d, 0)
-        return lambda row, h: [f(T.dot(row, wi) + T.dot(h, ri) + bi + bh)]
+    def cell(d: int) -> Callable[..., Sequence[Any]]:
+        f, product = layer.function(d, 0), _from_state(r, b, d)
+        return lambda row, states: [f(row + product(states[0]))]
 
-    y, (last,) = layer.results(x, lens, [first], hidden, step)
+    y, (last,) = layer.results(x, w, b, lens, [first], hidden, cell)
     return y, last
 
 
@@ -130,20 +114,29 @@ def gru(node: Node, x: Any, w: Any, r: Any, b: Any = None, lens: Any = None, fir
     hidden, layer = node.need("hidden_size"), _Layer(node, 2, ["Sigmoid", "Tanh"])
     reset_after = bool(node.attr("linear_before_reset", 0))
 
-    def step(d: int) -> Callable[..., Sequence[Any]]:
-        (wz, wr, wh), (rz, rr, rh) = _gates(w, d, 3, hidden), _gates(r, d, 3, hidden)
-        (bz, br, bh), (cz, cr, ch) = _bias(b, d, 3, hidden)
+    def cell(d: int) -> Callable[..., Sequence[Any]]:
         f, g = layer.function(d, 0), layer.function(d, 1)
+        whole, weights = _from_state(r, b, d), T.transpose(r[d])
+        late = weights[:, 2 * hidden :]
+        bias = None if b is None else _halves(b[d])[1]
 
-        def apply(row: Any, h: Any) -> list[Any]:
-            z = f(T.dot(row, wz) + T.dot(h, rz) + bz + cz)
-            reset = f(T.dot(row, wr) + T.dot(h, rr) + br + cr)
-            inner = reset * (T.dot(h, rh) + ch) if reset_after else T.dot(reset * h, rh) + ch
-            return [(like(1, z) - z) * g(T.dot(row, wh) + inner + bh) + z * h]
+        def after(row: Any, states: list[Any]) -> list[Any]:
+            (h,), (z, reset, new) = states, parts_of(row, 3)
+            hz, hr, hn = parts_of(whole(h), 3)
+            z, reset = f(z + hz), f(reset + hr)
+            return [mixed(z, g(new + reset * hn), h)]
 
-        return apply
+        def before(row: Any, states: list[Any]) -> list[Any]:
+            (h,), (z, reset, new) = states, parts_of(row, 3)
+            early = T.dot(h, weights[:, : 2 * hidden])
+            hz, hr = parts_of(early if bias is None else early + bias[: 2 * hidden], 2)
+            z, reset = f(z + hz), f(reset + hr)
+            inner = T.dot(reset * h, late)
+            return [mixed(z, g(new + (inner if bias is None else inner + bias[2 * hidden :])), h)]
 
-    y, (last,) = layer.results(x, lens, [first], hidden, step)
+        return after if reset_after else before
+
+    y, (last,) = layer.results(x, w, b, lens, [first], hidden, cell)
     return y, last
 
 
@@ -155,14 +148,14 @@ def lstm(
     hidden, layer = node.need("hidden_size"), _Layer(node, 3, ["Sigmoid", "Tanh", "Tanh"])
     coupled = bool(node.attr("input_forget", 0))
 
-    def step(d: int) -> Callable[..., Sequence[Any]]:
-        wi, ri = _gates(w, d, 4, hidden), _gates(r, d, 4, hidden)
-        bi, ci = _bias(b, d, 4, hidden)
+    def cell_of(d: int) -> Callable[..., Sequence[Any]]:
+        product = _from_state(r, b, d)
         f, g, k = layer.function(d, 0), layer.function(d, 1), layer.function(d, 2)
         peeps = [0] * 3 if peepholes is None else [peepholes[d, n * hidden : (n + 1) * hidden] for n in range(3)]
 
-        def apply(row: Any, h: Any, c: Any) -> list[Any]:
-            i, o, forget, new = (T.dot(row, wi[n]) + T.dot(h, ri[n]) + bi[n] + ci[n] for n in range(4))
+        def apply(row: Any, states: list[Any]) -> list[Any]:
+            h, c = states
+            i, o, forget, new = parts_of(row + product(h), 4)
             gate = f(i + peeps[0] * c)
             keep = like(1, gate) - gate if coupled else f(forget + peeps[2] * c)
             after = keep * c + gate * g(new)
@@ -170,5 +163,5 @@ def lstm(
 
         return apply
 
-    y, (last, last_cell) = layer.results(x, lens, [first, cell], hidden, step)
+    y, (last, last_cell) = layer.results(x, w, b, lens, [first, cell], hidden, cell_of)
     return y, last, last_cell

@@ -9,7 +9,7 @@ formulas, of `np` or of `T`.  Values are interpolated in floats and become integ
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -18,29 +18,11 @@ import numpy as np
 from .... import ops as T
 from ....graph import Constant, Variable
 from ....ops.core.tensor import as_tensor, constant
+from ....ops.networks.resizing import Axis, Resampling, column, coordinates, float_of, resampled
 from ....ops.shapes.lengths import tensor_to_dim
-from ....record import record
 from ..reading.node import Node
 from ..reading.table import converter
-from ..reading.values import float_of, known_array, lengths, own_lengths, rounded_into, wide_dtype
-
-
-@record(eq=False)
-class Axis:
-    """One resized axis: its number, its length and its new one, their ratio, and the part that is cut out of it.
-
-    Numbers are int and float where they are known, else scalars of int64 and float64.
-    """
-
-    axis: int
-    own: Any
-    length: Any
-    scale: Any
-    corner: tuple[Any, Any] | None
-
-    @property
-    def is_known(self) -> bool:
-        return not any(isinstance(v, Variable) for v in (self.own, self.length, self.scale, *(self.corner or ())))
+from ..reading.values import known_array, lengths, own_lengths, rounded_into, wide_dtype
 
 
 @converter("Resize", "Upsample")
@@ -146,159 +128,28 @@ def _stays(axis: Axis) -> bool:
     return not isinstance(axis.scale, Variable) and axis.scale == 1.0 and _equal(axis.own, axis.length)
 
 
-# --- coordinates
-
-
 def _is_new(node: Node) -> bool:
     """Whether the op set has coordinate modes (version 11 on)."""
     return node.op == "Resize" and node.version >= 11
 
 
-def _coordinates(node: Node, a: Axis) -> Any:
-    """The source coordinate of each output position."""
-    how = node.attr("coordinate_transformation_mode", "half_pixel" if _is_new(node) else "asymmetric")
-    k = T.cast(T.arange(a.length), "float64") if isinstance(a.length, Variable) else np.arange(float(a.length))
-    own, length, scale = float_of(a.own), float_of(a.length), a.scale
-    lib: Any = np if a.is_known else T
-    if how == "asymmetric":
-        return k / scale
-    if how == "align_corners":
-        last = (own * scale if node.version >= 19 else length) - 1
-        return k * (own - 1) / lib.where(lib.abs(last) > 0, last, math.inf)
-    if how == "tf_crop_and_resize":
-        start, end = a.corner or (0.0, 1.0)
-        middle = 0.5 * (start + end) * (own - 1)
-        along = start * (own - 1) + k * (end - start) * (own - 1) / lib.maximum(length - 1, 1.0)
-        return lib.where(lib.less(1, length), along, middle)
-    centred = (k + 0.5) / scale
-    if how == "pytorch_half_pixel":
-        return lib.where(lib.less(1, length), centred - 0.5, 0.0)
-    if how == "half_pixel_symmetric":
-        return own / 2 * (1 - length / (own * scale)) + centred - 0.5
-    return centred if how == "tf_half_pixel_for_nn" else centred - 0.5
-
-
-def _nearest(node: Node, at: Any, lib: Any) -> Any:
-    how = node.attr("nearest_mode", "round_prefer_floor" if _is_new(node) else "floor")
-    if how == "floor":
-        return lib.floor(at)
-    if how == "ceil":
-        return lib.ceil(at)
-    return lib.ceil(at - 0.5) if how == "round_prefer_floor" else lib.floor(at + 0.5)
-
-
-# --- one axis
+def _resampling(node: Node) -> Resampling:
+    """The attributes of the node."""
+    new = _is_new(node)
+    places = node.attr("coordinate_transformation_mode", "half_pixel" if new else "asymmetric")
+    return Resampling(
+        node.attr("mode", "nearest"), places,
+        node.attr("nearest_mode", "round_prefer_floor" if new else "floor"), node.attr("cubic_coeff_a", -0.75),
+        bool(node.attr("antialias", 0)), bool(node.attr("exclude_outside", 0)), node.version >= 19,
+    )  # fmt: skip
 
 
 def _resized(node: Node, x: Any, a: Axis) -> Any:
-    at, lib, mode = _coordinates(node, a), np if a.is_known else T, node.attr("mode", "nearest")
-    if mode == "nearest":
-        y = _taken(x, a, _nearest(node, at, lib))
-    elif a.is_known:
-        y = _times_weights(x, a, _matrix(node, at, a, mode))
-    elif node.attr("antialias", 0):
-        y = _times_weights(x, a, _computed_matrix(node, at, a, mode))
-    else:
-        y = _tapped(node, x, at, a, mode)
+    by = _resampling(node)
+    y = resampled(x, a, by)
     if not _cuts(node):
         return y
+    at, lib = coordinates(a, by), np if a.is_known else T
     outside = as_tensor(lib.logical_or(lib.less(at, 0), lib.greater(at, float_of(a.own) - 1)))
     value = constant(np.array(node.attr("extrapolation_value", 0.0), y.dtype))
-    return T.where(_column(outside, y, a), value, y)
-
-
-def _column(v: Any, y: Any, a: Axis) -> Any:
-    """A vector along the axis, broadcast to y."""
-    return T.reshape(v, tuple(-1 if k == a.axis else 1 for k in range(y.ndim)))
-
-
-def _taken(x: Any, a: Axis, places: Any) -> Any:
-    """The elements of x at places along the axis; places outside mean the element at the border."""
-    if isinstance(places, np.ndarray):
-        at: Any = constant(np.clip(places, 0, a.own - 1).astype(np.int64))
-    else:
-        at = T.cast(T.minimum(T.maximum(places, 0.0), float_of(a.own) - 1), "int64")
-    return x[(*(slice(None),) * a.axis, at)]
-
-
-def _times_weights(x: Any, a: Axis, weights: Any) -> Any:
-    """x times a matrix of weights, a row for each new position."""
-    right = T.cast(T.transpose(as_tensor(weights)), x.dtype)
-    if isinstance(weights, np.ndarray):
-        right = constant(weights.T.astype(x.dtype))
-    return T.moveaxis(T.tensordot(T.moveaxis(x, a.axis, -1), right, axes=1), -1, a.axis)
-
-
-def _tapped(node: Node, x: Any, at: Any, a: Axis, mode: str) -> Any:
-    """The weighted sum of the taps around each coordinate, one gather a tap."""
-    kernel, reach = _kernel(node, mode, T), _reach(mode)
-    first = T.floor(at)
-    taps = [first + float(k) for k in range(1 - reach, reach + 1)]
-    weights = [kernel(at - tap) for tap in taps]
-    if node.attr("exclude_outside", 0):
-        inside = [T.logical_and(T.ge(tap, 0.0), T.lt(tap, float_of(a.own))) for tap in taps]
-        weights = [T.where(i, w, 0.0) for i, w in zip(inside, weights, strict=True)]
-        total = reduce(T.add, weights)
-        weights = [w / total for w in weights]
-    parts = [_taken(x, a, tap) * _column(T.cast(w, x.dtype), x, a) for tap, w in zip(taps, weights, strict=True)]
-    return reduce(T.add, parts)
-
-
-# --- weights
-
-
-def _reach(mode: str) -> int:
-    """How many taps lie on each side of a coordinate."""
-    return 2 if mode == "cubic" else 1
-
-
-def _kernel(node: Node, mode: str, lib: Any) -> Callable[[Any], Any]:
-    """The weight of a tap by its distance: Keys' cubic, or a triangle.
-
-    Source: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
-    """
-    if mode != "cubic":
-        return lambda d: lib.maximum(1 - lib.abs(d), 0.0)
-    a = node.attr("cubic_coeff_a", -0.75)
-
-    def weight(d: Any) -> Any:
-        d = lib.abs(d)
-        near = (a + 2) * d**3 - (a + 3) * d**2 + 1
-        far = a * d**3 - 5 * a * d**2 + 8 * a * d - 4 * a
-        return lib.where(lib.less_equal(d, 1), near, lib.where(lib.less(d, 2), far, 0.0))
-
-    return weight
-
-
-def _matrix(node: Node, at: np.ndarray, a: Axis, mode: str) -> np.ndarray:
-    """The matrix of weights, a row for each new position."""
-    shrink = min(a.scale, 1.0) if node.attr("antialias", 0) else 1.0
-    kernel, excludes = _kernel(node, mode, np), node.attr("exclude_outside", 0)
-    reach = math.ceil(_reach(mode) / shrink)
-    matrix = np.zeros((len(at), a.own))
-    for row, place in enumerate(at):
-        first = math.floor(place)
-        around = np.arange(first - reach + 1, first + reach + 1)
-        w = kernel((place - around) * shrink)
-        if excludes or shrink < 1.0:
-            w = np.where((around >= 0) & (around < a.own), w, 0.0) if excludes else w
-            w = w / w.sum()
-        np.add.at(matrix[row], np.clip(around, 0, a.own - 1), w)
-    return matrix
-
-
-def _computed_matrix(node: Node, at: Any, a: Axis, mode: str) -> Any:
-    """The matrix of weights of an axis whose length or scale the run computes; weights beyond go to the borders."""
-    kernel, own = _kernel(node, mode, T), float_of(a.own)
-    shrink = T.minimum(as_tensor(a.scale), 1.0)
-    reach = T.ceil(_reach(mode) / shrink)
-    places = T.cast(T.arange(T.cast(own + 2 * reach, "int64")), "float64") - reach
-    weights = kernel((T.expand_dims(at, 1) - places) * shrink)
-    if node.attr("exclude_outside", 0):
-        weights = T.where(T.logical_and(T.ge(places, 0.0), T.lt(places, own)), weights, 0.0)
-    weights = weights / T.sum(weights, axis=1, keepdims=True)
-    before, count = T.cast(reach, "int64"), a.own
-    inside = weights[:, before : before + count]
-    left, right = (T.sum(v, axis=1, keepdims=True) for v in (weights[:, :before], weights[:, before + count :]))
-    k = T.arange(count)
-    return inside + T.where(T.eq(k, 0), left, 0.0) + T.where(T.eq(k, count - 1), right, 0.0)
+    return T.where(column(outside, y, a), value, y)

@@ -12,6 +12,7 @@ import numpy as np
 from .... import ops as T
 from ....graph import Constant, Variable
 from ....ops.core.tensor import as_tensor, constant
+from ....ops.networks.patches import to_channels, to_positions
 from ..reading.alternatives import Choice
 from ..reading.computed_axes import by_axes, number_along
 from ..reading.node import Node
@@ -304,22 +305,12 @@ def one_hot(node: Node, indices: Any, depth: Any, values: Any) -> Any:
 
 @converter("SpaceToDepth")
 def space_to_depth(node: Node, x: Any) -> Any:
-    b = node.need("blocksize")
-    n, c, h, w = own_lengths(x)
-    y = T.reshape(x, (n, c, h // b, b, w // b, b))
-    order = (0, 3, 5, 1, 2, 4) if node.attr("mode", "DCR") == "DCR" else (0, 1, 3, 5, 2, 4)
-    return T.reshape(T.transpose(y, order), (n, c * (b * b), h // b, w // b))
+    return to_channels(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR")
 
 
 @converter("DepthToSpace")
 def depth_to_space(node: Node, x: Any) -> Any:
-    b = node.need("blocksize")
-    n, c, h, w = own_lengths(x)
-    if node.attr("mode", "DCR") == "DCR":
-        y = T.transpose(T.reshape(x, (n, b, b, c // (b * b), h, w)), (0, 3, 4, 1, 5, 2))
-    else:
-        y = T.transpose(T.reshape(x, (n, c // (b * b), b, b, h, w)), (0, 1, 4, 2, 5, 3))
-    return T.reshape(y, (n, c // (b * b), h * b, w * b))
+    return to_positions(x, node.need("blocksize"), node.attr("mode", "DCR") != "DCR")
 
 
 @converter("Dropout")

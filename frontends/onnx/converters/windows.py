@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -13,8 +11,11 @@ import numpy as np
 from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
-from ....ops.networks.convolution import Convolution
-from ....ops.networks.pooling import MaxPool, SumPool
+from ....ops.networks.convolution import Convolution, padding_around
+from ....ops.networks.patches import folded
+from ....ops.networks.pooling import MaxPool, SumPool, first_maxima
+from ....ops.networks.transposed import transposed
+from ....ops.shapes.lengths import lengths_of
 from ..reading.node import Node
 from ..reading.table import converter
 from ..reading.values import finfo_lowest, lengths, own_lengths, rounded_into, wide_dtype
@@ -29,16 +30,7 @@ def around(
     if how in ("NOTSET", ""):
         pads = node.attr("pads") or [0] * (2 * axes)
         return list(zip(pads[:axes], pads[axes:], strict=True))
-    if how == "VALID":
-        return [(0, 0)] * axes
-    pairs: list[tuple[Any, Any]] = []
-    for length, k, s, d in zip(x.type.shape[2:], kernel, strides, dilations, strict=True):
-        if length is None:
-            raise node.error(f"auto_pad {how} needs lengths that are known when the model is read; give `shapes`")
-        total = max((-(-length // s) - 1) * s + d * (k - 1) + 1 - length, 0)
-        small, large = total // 2, total - total // 2
-        pairs.append((small, large) if how == "SAME_UPPER" else (large, small))
-    return pairs
+    return padding_around(node.op, how, lengths_of(x)[2:], kernel, tuple(strides), tuple(dilations))
 
 
 def _numbers(node: Node, name: str, axes: int) -> tuple[int, ...]:
@@ -85,23 +77,13 @@ def conv_integer(node: Node, x: Any, w: Any, x_zero: Any = None, w_zero: Any = N
 
 @converter("ConvTranspose")
 def conv_transpose(node: Node, x: Any, w: Any, bias: Any = None) -> Any:
-    """Convolve x, with zeros between its elements, with flipped kernels."""
     axes, groups = x.ndim - 2, node.attr("group", 1)
     kernel = node.attr("kernel_shape") or list(w.type.shape[2:])
     strides, dilations = _numbers(node, "strides", axes), _numbers(node, "dilations", axes)
     extra = node.attr("output_padding") or [0] * axes
     extents = [d * (k - 1) + 1 for d, k in zip(dilations, kernel, strict=True)]
     pads = _transposed_pads(node, x, strides, extents, extra)
-    channels, outputs = own_lengths(w)[0], own_lengths(w)[1]
-    flipped = w[(slice(None), slice(None), *(slice(None, None, -1),) * axes)]
-    each = T.reshape(flipped, (groups, channels // groups, outputs, *kernel))
-    flipped = T.reshape(T.swapaxes(each, 1, 2), (groups * outputs, channels // groups, *kernel))
-    spread = _spread(x, strides)
-    pairs = [(e - 1 - a, e - 1 - b + o) for e, (a, b), o in zip(extents, pads, extra, strict=True)]
-    spread = padded(spread, [(max(a, 0), max(b, 0)) for a, b in pairs])
-    cut = [slice(-a if a < 0 else None, b if b < 0 else None) for a, b in pairs]
-    spread = spread[(slice(None), slice(None), *cut)]
-    return with_bias(Convolution((1,) * axes, dilations, groups)(spread, flipped), bias)
+    return with_bias(transposed(x, w, strides, dilations, groups, pads, extra), bias)
 
 
 def _transposed_pads(
@@ -121,17 +103,6 @@ def _transposed_pads(
         small = total // 2
         found.append((total - small, small) if how != "SAME_UPPER" else (small, total - small))
     return found
-
-
-def _spread(x: Any, strides: Sequence[int]) -> Any:
-    """x with `stride - 1` zeros between neighbours."""
-    for axis, stride in enumerate(strides, start=2):
-        if stride == 1:
-            continue
-        own = list(own_lengths(x))
-        wide = T.zeros((*own[:axis], (own[axis] - 1) * stride + 1, *own[axis + 1 :]), x.dtype)
-        x = T.set_subtensor(wide[(*(slice(None),) * axis, slice(None, None, stride))], x)
-    return x
 
 
 # --- pooling
@@ -178,7 +149,6 @@ def _indices(
     dilations: Sequence[int],
 ) -> Any:  # fmt: skip
     """Return the index of the maximum of each window in the flattened x."""
-    wide = padded(x, pairs, finfo_lowest(x.dtype))
     own = own_lengths(x)
     order = list(range(x.ndim)) if not node.attr("storage_order", 0) else [0, 1, *range(x.ndim)[:1:-1]]
     number: Any = 0
@@ -186,14 +156,8 @@ def _indices(
         form = [1] * x.ndim
         form[axis] = -1
         number = number * own[axis] + T.reshape(T.arange(own[axis]), form)
-    wide_number = padded(T.cast(number, "int64"), pairs, -1)
-    pool = MaxPool(tuple(kernel), tuple(strides), tuple(dilations))
-    best: Any = None
-    found: Any = None
-    for (part, _), (place, _) in zip(pool.taps(wide), pool.taps(wide_number), strict=True):
-        better = True if best is None else T.gt(part, best)
-        found = place if best is None else T.where(better, place, found)
-        best = part if best is None else T.where(better, part, best)
+    wide, numbers = padded(x, pairs, finfo_lowest(x.dtype)), padded(T.cast(number, "int64"), pairs, -1)
+    _, found = first_maxima(MaxPool(tuple(kernel), tuple(strides), tuple(dilations)), wide, numbers)
     return found
 
 
@@ -274,39 +238,7 @@ def col2im(node: Node, x: Any, image: Any, block: Any) -> Any:
     axes = len(kernel)
     strides, dilations = _numbers(node, "strides", axes), _numbers(node, "dilations", axes)
     pads = node.attr("pads") or [0] * (2 * axes)
-    n, channels = own_lengths(x)[0], own_lengths(x)[1] // reduce(mul, kernel)
-    wide = [s + a + b for s, a, b in zip(size, pads[:axes], pads[axes:], strict=True)]
-    counts = [(w - (d * (k - 1) + 1)) // s + 1 for w, d, k, s in zip(wide, dilations, kernel, strides, strict=True)]
-    columns = T.reshape(x, (n, channels, *kernel, *counts))
-    total = T.zeros((n, channels, *wide), x.dtype)
-    if any(isinstance(k, Variable) for k in kernel):
-        return _scattered(total, columns, kernel, counts, strides, dilations)[_image(pads, size)]
-    for position in np.ndindex(*kernel):
-        place = tuple(
-            slice(p * d, p * d + (c - 1) * s + 1, s)
-            for p, d, c, s in zip(position, dilations, counts, strides, strict=True)
-        )
-        part = columns[(slice(None), slice(None), *position)]
-        total = T.inc_subtensor(total[(slice(None), slice(None), *place)], part)
-    return total[_image(pads, size)]
-
-
-def _image(pads: Sequence[int], size: Sequence[Any]) -> tuple[slice, ...]:
-    """The part of padded images that is not padding."""
-    return (slice(None), slice(None), *(slice(a, a + s) for a, s in zip(pads, size)))
-
-
-def _scattered(
-    total: Any, columns: Any, kernel: Sequence[Any], counts: Sequence[Any], strides: Sequence[int],
-    dilations: Sequence[int],
-) -> Any:  # fmt: skip
-    """Blocks of a computed shape added to images, each element at its computed place."""
-    axes, places = len(kernel), []
-    for k, (own, count, s, d) in enumerate(zip(kernel, counts, strides, dilations, strict=True)):
-        along = [T.reshape(T.arange(n), [-1 if j == at else 1 for j in range(2 * axes)]) for n, at in
-                 ((own, k), (count, axes + k))]  # fmt: skip
-        places.append(along[0] * d + along[1] * s)
-    return T.inc_subtensor(total[(slice(None), slice(None), *places)], columns)
+    return folded(x, size, kernel, dilations, list(zip(pads[:axes], pads[axes:], strict=True)), strides)
 
 
 @converter("CausalConvWithState")

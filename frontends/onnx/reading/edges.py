@@ -57,11 +57,6 @@ def _tensor(name: str, tensor: Any, given: Any) -> Variable:
     return TensorVariable(TensorType(dtype, lengths), name=name)
 
 
-def flat(values: Mapping[str, Any]) -> list[Any]:
-    """The variables of all inputs or outputs, one after the other."""
-    return [v for value in values.values() for v in (value if isinstance(value, list) else [value])]
-
-
 class EdgeFunction:
     """A compiled function called with arrays as ONNX has them; all else is as with the function itself."""
 

@@ -185,11 +185,6 @@ def lengths(value: Any, fail: Fail, what: str) -> list[Any]:
     return [value[k] for k in range(count)]
 
 
-def float_of(length: Any) -> Any:
-    """A length as a number of float64: a float, or a scalar."""
-    return T.cast(length, "float64") if isinstance(length, Variable) else float(length)
-
-
 def known_array(value: Any) -> np.ndarray | None:
     """The array of a constant; None for a computed value."""
     return value.data if isinstance(value, Constant) else None

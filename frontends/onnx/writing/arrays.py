@@ -305,6 +305,8 @@ def nonzero(w: Writer, node: Apply) -> list[str]:
 def searchsorted(op: Any, a: Variable, v: Variable) -> Any:
     """The number of elements that are less, or not greater; NaN stands last."""
     wide = T.expand_dims(v, -1)
+    if op.examples:  # each of them has a vector of its own
+        a = T.dimshuffle(a, *range(op.examples), *"x" * (v.ndim - op.examples), op.examples)
     before = T.lt(a, wide) if op.side == "left" else T.le(a, wide)
     if v.type.kind == "f":
         of_nan = T.logical_and(T.isnan(wide), T.ones_like(a, "bool") if op.side == "right" else ~T.isnan(a))

@@ -1,7 +1,4 @@
-"""`theano.tensor.nnet.ctc`: the loss of label sequences without alignment (Graves et al., 2006).
-
-The forward recursion over time is a scan in logarithms, so its derivative is that of the scan, and both compile to C.
-"""
+"""`theano.tensor.nnet.ctc`: the loss of label sequences without alignment (Graves et al., 2006)."""
 
 from __future__ import annotations
 
@@ -10,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
-from ..graphs.loops import scan
+from ....ops.networks.ctc import alignment_loss
 from ..tensors.variables import as_tensor_variable, wrap
 
 BLANK = 0
 """The class that stands for no label."""
-NEVER = -1e30
-"""The logarithm of the probability of what cannot be; -inf would have no derivative."""
 
 
 def ctc_available() -> bool:
@@ -44,58 +39,9 @@ def ctc(activations: Any, labels: Any, input_lengths: Any) -> Any:
             wanted = "floats" if kinds == "f" else "integers"
             raise TypeError(f"ctc: {role} has {rank} dimensions and {wanted}, got {v} of type {v.type}")
     x, marks, steps = (v.core for v in given)
-    states, emitted, skips = _states(x, marks)
-    first = T.switch(T.lt(T.arange(T.shape(states)[1]), 2), emitted[0], _constant_like(NEVER, x))
-    times = T.arange(T.shape(x)[0])
-    alphas, _ = scan(
-        _step, sequences=[wrap(emitted[1:]), wrap(times[1:])], outputs_info=wrap(T.broadcast_to(first, T.shape(first))),
-        non_sequences=[wrap(skips), wrap(T.cast(steps, "int64"))],
-    )  # fmt: skip
-    every = T.concatenate([T.dimshuffle(first, "x", 0, 1), alphas.core])
-    return wrap(_loss(every[-1], marks), *given)
-
-
-def _constant_like(value: float, like: Any) -> Any:
-    return T.constant(value, like.dtype)
-
-
-def _states(x: Any, labels: Any) -> tuple[Any, Any, Any]:
-    """The classes of the states, their log-probabilities in each step, and the score of skipping a blank.
-
-    The states are the labels with blanks before, between and after them.
-    """
-    batch, count = T.shape(labels)[0], T.shape(labels)[1]
-    blanks = T.zeros((batch, count * 2 + 1), "int64")
-    states = T.set_subtensor(blanks[:, 1::2], T.maximum(T.cast(labels, "int64"), 0))
-    rows = T.dimshuffle(T.arange(batch), 0, "x")
-    emitted = T.log_softmax(x, axis=-1)[:, rows, states]
-    before = T.concatenate([T.zeros((batch, 2), "int64"), states[:, :-2]], axis=1)
-    allowed = T.and_(T.ne(states, BLANK), T.ne(states, before))
-    skips = T.switch(allowed, _constant_like(0, x), _constant_like(NEVER, x))
-    return states, emitted, skips
-
-
-def _step(emitted: Any, time: Any, alpha: Any, skips: Any, lengths: Any) -> Any:
-    """The log-probabilities of the states after a step; finished examples keep theirs."""
-    a = alpha.core
-    never = T.add(T.zeros_like(a[:, :2]), _constant_like(NEVER, a))
-    one = T.concatenate([never[:, :1], a[:, :-1]], axis=1)
-    two = T.add(T.concatenate([never, a[:, :-2]], axis=1), skips.core)
-    top = T.maximum(T.maximum(a, one), two)
-    reached = T.add(top, T.log(T.add(*(T.exp(T.sub(v, top)) for v in (a, one, two)))))
-    found = T.maximum(T.add(reached, emitted.core), _constant_like(NEVER, a))
-    running = T.dimshuffle(T.lt(time.core, lengths.core), 0, "x")
-    return wrap(T.switch(running, found, a), emitted, alpha)
-
-
-def _loss(last: Any, labels: Any) -> Any:
-    """-log of the probability of the last label or the blank behind it."""
-    count = T.sum(T.cast(T.ge(labels, 0), "int64"), axis=1)
-    rows = T.arange(T.shape(labels)[0])
-    blank, label = last[rows, count * 2], last[rows, T.maximum(count * 2 - 1, 0)]
-    label = T.switch(T.gt(count, 0), label, _constant_like(NEVER, last))
-    loss = T.neg(T.logaddexp(blank, label))
-    return T.switch(T.gt(loss, _constant_like(-NEVER / 10, last)), _constant_like(np.inf, last), loss)
+    counts = T.sum(T.cast(T.ge(marks, 0), "int64"), axis=1)
+    logs = T.log_softmax(x, axis=-1)
+    return wrap(alignment_loss(logs, marks, T.cast(steps, "int64"), counts, BLANK), *given)
 
 
 class ConnectionistTemporalClassification:

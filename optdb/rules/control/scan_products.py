@@ -27,7 +27,8 @@ from ....graph import (
     rebuild,
 )
 from ....ops.control.batching import NoBatch, carried, merged
-from ....ops.control.scan_ops import Scan, While
+from ....ops.control.scan_ops import Scan
+from ....ops.control.while_ops import While
 from ....ops.core.tensor import TensorVariable
 from ....ops.linalg.blas import Dot
 from ....ops.shapes.indexing import Subtensor

@@ -25,7 +25,9 @@ from ....ops.elementwise.records import (
     neg,
     pow,
     reciprocal,
+    sqrt,
     square,
+    switch,
     true_div,
 )  # fmt: skip
 from ....ops.linalg.blas import Dot, MatMul
@@ -39,7 +41,7 @@ from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ...contract import exact, relaxes
 from ...patterns import Wild, wilds
 from ...rule import Rule, node_rule, rule
-from ..facts import Node, Value, constant_int, is_float, number_of, producer
+from ..facts import Node, Value, constant_int, is_float, number_of, producer, uniform_x
 
 x, y = wilds("x y", is_float)
 z: Wild = Wild("z", is_float)
@@ -173,6 +175,56 @@ def scalar_beside(node: Node) -> Value | None:
     return DimShuffle(("x",) * node.out.ndim)(result) if alone else None
 
 
+_MOST_BELOW = 40
+"""Most nodes below a choice in which its condition is looked for."""
+
+
+def chosen_once(node: Node) -> Value | None:
+    """Return a choice whose branches do not ask for its condition again: where(c, a, f(where(c, b, x)))."""
+    condition, *branches = node.inputs
+    found = [_known_choice(branch, condition, k) for k, branch in enumerate(branches)]
+    return None if all(a is b for a, b in zip(found, branches, strict=True)) else node.op(condition, *found)
+
+
+def _known_choice(branch: Variable, condition: Variable, position: int) -> Variable:
+    """Return an elementwise value with choices by the condition replaced by their branch of that position."""
+    images: dict[tuple[Variable, Variable], Variable] = {}
+    stack = [(branch, condition)]
+    while stack and len(images) < _MOST_BELOW:
+        v, c = stack[-1]
+        made = producer(v, Pointwise, DimShuffle)
+        inside = _moved_alike(c, made)
+        if made is None or inside is None or (v, c) in images:
+            images.setdefault((v, c), v)
+            stack.pop()
+            continue
+        if made.op is switch and made.inputs[0] is c and made.inputs[1 + position].type == v.type:
+            made_of, below = None, [(made.inputs[1 + position], c)]
+        else:
+            made_of, below = made, [(i, inside) for i in made.inputs]
+        missing = [key for key in below if key not in images]
+        stack += missing
+        if not missing:
+            operands = [images[key] for key in below]
+            images[v, c] = operands[0] if made_of is None else _over(made_of, operands)
+            stack.pop()
+    return images.get((branch, condition), branch)
+
+
+def _moved_alike(condition: Variable, node: Node | None) -> Variable | None:
+    """Return the condition for the operands of a node; None if the node moves axes in another way."""
+    if node is None or not isinstance(node.op, DimShuffle):
+        return condition
+    moved = producer(condition, DimShuffle)
+    return moved.inputs[0] if moved is not None and moved.op == node.op else None
+
+
+def _over(node: Node, operands: Sequence[Variable]) -> Variable:
+    """Return the output of a node for these operands: the old one if they are its own."""
+    same = all(a is b for a, b in zip(operands, node.inputs, strict=True))
+    return node.out if same else node.op(*operands)  # type: ignore[no-any-return]
+
+
 NOTATION: list[Rule] = [
     node_rule("local_mean", true_div, mean, having=(Reduce, neg), contract=relaxes("rounding"),
               formula="sum(x) / size(x) -> mean(x)"),
@@ -193,6 +245,11 @@ NOTATION: list[Rule] = [
     node_rule("local_number", Pointwise, of_numbers, constants=True, formula="f(1, 2) -> 3"),
     node_rule("local_scalar_beside", Pointwise, scalar_beside,
               formula="dimshuffle(c) * x -> c * x  for a scalar c"),
+    node_rule("local_chosen_once", switch, chosen_once, having=(Pointwise, DimShuffle),
+              contract=relaxes("errors"),
+              formula="where(c, a, f(where(c, b, x))) -> where(c, a, f(x))"),
+    rule("local_guarded_root", switch(eq(x, 0), 0, sqrt(x)), sqrt(x), contract=relaxes("signed zero"), when=uniform_x,
+         formula="where(x == 0, 0, sqrt(x)) -> sqrt(x)"),
     rule("local_copy", identity(x), x, contract=exact),
     rule("local_one_over", reciprocal(x), true_div(1, x), contract=relaxes("rounding")),
     rule("local_square_as_power", square(x), pow(x, 2), contract=relaxes("rounding")),

@@ -112,7 +112,8 @@ def own_loops_only() -> None:
     assert toolchain is not None
     runtime = load_runtime(toolchain, cache)
     for dtype in (*REAL, *COMPLEX):
-        runtime.install(dtype, build(product_source(dtype), toolchain, cache), None)
+        for library in (f"convolutions_{dtype}", dtype) if dtype in REAL else (dtype,):
+            runtime.install(library, build(product_source(library), toolchain, cache), None)
         runtime.install_lapack(dtype, build(solver_source(dtype), toolchain, cache), (0, 0, 0, 0), wide=False)
 
 

@@ -145,7 +145,7 @@ def test_a_damaged_file_is_never_loaded_and_replaced_in_the_cache(copied, tmp_pa
     }[how])  # fmt: skip
     damaged = path.read_bytes()
     cache = opened(tmp_path, copied)
-    with pytest.warns(CacheWarning, match="installing anew mends it"):
+    with pytest.warns(CacheWarning, match="a new installation fixes it"):
         assert not build(core_source(), toolchain, cache).from_cache
     assert path.read_bytes() == damaged  # it is not ours to change
     with warnings.catch_warnings():

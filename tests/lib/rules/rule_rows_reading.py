@@ -13,6 +13,7 @@ from arignote.ops.shapes.shape import DimShuffle
 p = T.tensor("p", shape=(3,))
 q = T.tensor("q", shape=(3,))
 M = T.tensor("M", shape=(3, 3))
+c = T.tensor("c", "bool", (3,))
 one = T.tensor("one", shape=(1,))
 
 ROWS = [
@@ -42,9 +43,21 @@ ROWS = [
     ("local_square_as_power", square(x), x**2.0),
     ("local_unguarded", T.clip(x, np.finfo("float64").min, np.finfo("float64").max), x),
     ("local_square_of_abs", square(abs(x)), x**2.0),
+    ("local_guarded_root", T.switch(T.eq(x, 0), 0.0, T.sqrt(x)), T.sqrt(x)),
+    ("local_chosen_once", T.switch(c, p, T.exp(T.switch(c, q, p)) / q), T.switch(c, p, T.exp(p) / q)),
+    ("local_chosen_once", T.switch(c, T.sqrt(T.switch(c, q, p)), p), T.switch(c, T.sqrt(q), p)),
+    (
+        "local_chosen_once",
+        T.switch(DimShuffle((0, "x"))(c), M, M * DimShuffle((0, "x"))(T.switch(c, q, p))),
+        T.switch(DimShuffle((0, "x"))(c), M, M * DimShuffle((0, "x"))(p)),
+    ),
 ]
 
 UNCHANGED = [
+    ("local_guarded_root", T.switch(T.eq(x, 0), 1.0, T.sqrt(x))),
+    ("local_chosen_once", T.switch(c, p, T.exp(T.switch(p > q, q, p)))),
+    ("local_chosen_once", T.switch(c, p, T.sum(T.switch(c, q, p)) * p)),
+    ("local_chosen_once", T.switch(c, M, M * DimShuffle((0, "x"))(T.switch(c, q, p)))),
     ("local_shortest_polynomial", x * y / x),  # y may be shorter than x
     ("local_shortest_polynomial", (p + q) * s),
     ("local_shortest_polynomial", p * q + s * q),  # as a person wrote it

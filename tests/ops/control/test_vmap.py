@@ -24,6 +24,16 @@ CASES = {
     "trees": (lambda x: T.TreeFold("add", 2)(x, *TREES), [(F, (4, 2))]),
     "scan": (lambda x, s: ag.scan(lambda x, s: s * x, x, s)[0], [(F, (4,)), (F, ())]),
     "cond": (lambda x, s: ag.cond(s > 0, lambda: x * s, lambda: x - s), [(F, (4,)), (F, ())]),
+    "while_loop": (lambda x: ag.while_loop(lambda s: s < 9, lambda s: s * 2 + 1, T.abs(x)), [(F, ())]),
+    "slope of a while_loop": (
+        lambda x, y: ag.grad(ag.while_loop(lambda s: s < 9, lambda s: s * (1 + T.abs(y)) + 1, T.abs(x)), y),
+        [(F, ()), (F, ())],
+    ),
+    "checkpoint": (lambda x: ag.grad(ag.checkpoint(T.tanh)(x * x).sum(), x), [(F, (3,))]),
+    "callback": (
+        lambda x, y: ag.pure_callback(np.add, ag.ShapeDtypeStruct((3,), F), x, y, vmap_method="sequential"),
+        [(F, (3,)), (F, ())],
+    ),
     "elementwise": (lambda x, y: T.exp(x) * y - T.maximum(x, y), [(F, (2, 4)), (F, (4,))]),
     "scalars": (lambda x, y: T.where(x > y, x, y) + x, [(F, ()), (F, ())]),
     "rank grows": (lambda x, y: x + y, [(F, ()), (F, (2, 3))]),

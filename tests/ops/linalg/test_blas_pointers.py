@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
@@ -18,8 +17,6 @@ from arignote.cbackend.runtime.runtime import Runtime, _needed_products, build_u
 
 # Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
 KINDS = ("blas", "own", "fallback")
-products_alone = partial(sources.product_source, convolutions=False)
-"""The products without convolutions: gcc takes a quarter of the time."""
 MEMBER = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 SIZES = [
     (1, 1, 1), (2, 3, 4), (1, 7, 5), (7, 1, 5), (7, 5, 1), (16, 16, 16), (17, 19, 23), (65, 40, 130), (100, 33, 300),
@@ -120,7 +117,7 @@ def parts(request) -> tuple[str, Library, object]:
     blas = find_blas() if kind == "blas" else None
     if kind == "blas" and blas is None:
         pytest.skip("this NumPy has no BLAS")
-    source = products_alone(dtype, fallback=kind != "own", blas_first=kind == "blas")
+    source = sources.product_source(dtype, fallback=kind != "own", blas_first=kind == "blas")
     return dtype, build(source, *tools()), blas
 
 
@@ -393,7 +390,7 @@ def test_a_blas_with_32_bit_integers():
         pytest.skip("SciPy's BLAS has 64-bit integers here")
     runtime = load_runtime(*tools())
     for dtype in DTYPES:
-        products = Products(runtime, dtype, build(products_alone(dtype), *tools()), narrow[0])
+        products = Products(runtime, dtype, build(sources.product_source(dtype), *tools()), narrow[0])
         check_gemm(products, 0, 1, [(0.5, -2)])
         check_gemv(products, 1, [(-0.5, 3)], [2])
         check_ger(products, (1, 2))
@@ -410,7 +407,7 @@ def test_sizes_beyond_32_bits_never_reach_a_narrow_blas():
 
     address = int(ffi.cast("intptr_t", narrow_dot))
     fake = blas_module.Blas("fake", "", "", 1, "", "", False, dict.fromkeys(DTYPES, (0, 0, 0, address)))
-    library = build(products_alone("float64"), *tools())
+    library = build(sources.product_source("float64"), *tools())
     products = Products(load_runtime(*tools()), "float64", library, fake)
     one = np.full(1, 3.0)
     assert products.dot(one, one) == -1.0
@@ -433,7 +430,7 @@ def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(m, n
 
     addresses = (int(ffi.cast("intptr_t", gemm)), 0, 0, 0)
     fake = blas_module.Blas("openblas", "", "", threads, "", "", False, dict.fromkeys(DTYPES, addresses))
-    library = build(products_alone("float64", blas_first=True), *tools())
+    library = build(sources.product_source("float64", blas_first=True), *tools())
     Products(load_runtime(*tools()), "float64", library, fake).gemm(np.zeros((m, k)), np.zeros((k, n)), c)
     assert np.all(c == 1)
     assert tiles == [m * n * k] if threads == 1 else max(tiles) <= 2**18
@@ -441,7 +438,7 @@ def test_openblas_gets_products_of_middle_size_in_tiles_that_wake_no_thread(m, n
 
 def test_own_loops_serve_when_memory_for_packing_is_exhausted():
     runtime = load_runtime(*tools())
-    library = build(products_alone("float64"), *tools())
+    library = build(sources.product_source("float64"), *tools())
     products = Products(runtime, "float64", library, None)
     a, b, c = (numbers((70, 70), np.dtype("float64"), seed) for seed in range(3))
 

@@ -5,7 +5,7 @@ import pytest
 from against_numpy import assert_like_numpy, sample
 from gradients import assert_gradient
 
-import arignote.ops.networks.functions as nn
+import arignote.ops.nn as nn
 from arignote import ops as T
 from arignote.graph import NoGradient, same_shape
 from arignote.ops.core.backward import pull_back

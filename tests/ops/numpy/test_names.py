@@ -9,7 +9,7 @@ from campaign.values.parity import FAILURES, LEFT_OUT, standard_summary
 
 import arignote as ag
 from arignote import ops as T
-from arignote.ops.standard.instead import INSTEAD, LINALG
+from arignote.ops.standard.instead import INSTEAD, LINALG, SPECIAL
 
 WITHOUT = {name for names in LEFT_OUT.values() for name in names.split()}
 
@@ -21,7 +21,7 @@ def test_every_name_of_numpys_main_namespace_is_there_or_left_out_with_a_reason(
     assert len(names - WITHOUT) > 350
 
 
-@pytest.mark.parametrize(("space", "table"), [(T, INSTEAD), (T.linalg, LINALG)], ids=["T", "T.linalg"])
+@pytest.mark.parametrize(("space", "table"), [(T, INSTEAD), (T.linalg, LINALG), (T.special, SPECIAL)])
 def test_the_advice_for_a_name_that_is_missing_works(space, table):
     x, y = (T.matrix(n, shape=(3, 3)) for n in "xy")
     known = {"T": T, "ag": ag, "x": x, "y": y, "v": T.vector("v", shape=(3,)), "i": T.lvector("i", shape=(3,)),
@@ -33,6 +33,16 @@ def test_the_advice_for_a_name_that_is_missing_works(space, table):
         assert eval(advice, dict(known)) is not None, name
     with pytest.raises(AttributeError, match=r"no attribute 'eigh'; it is T\.linalg\.eigh"):
         T.eigh  # noqa: B018
+
+
+def test_functions_of_numpy_and_scipy_on_variables_are_ours_or_name_what_is():
+    x = T.vector("x")
+    assert np.i0(x).owner.op is T.special.i0
+    with pytest.raises(TypeError, match=r"numpy\.array2string does not take the symbolic x: .*; use str\(x\)"):
+        np.array2string(x)
+    scipy = pytest.importorskip("scipy.special")
+    with pytest.raises(TypeError, match=r"scipy\.special\.pdtr .*; use T\.special\.gammaincc\(x \+ 1, y\)"):
+        scipy.pdtr(2.0, x)
 
 
 def test_a_variable_names_the_standards_namespace():
@@ -124,3 +134,12 @@ def test_the_wrapper_of_the_public_suite_computes_by_our_functions(capsys):
     assert standard_summary({"array_api_tests/test_a.py::b": "passed"}) == 0
     assert standard_summary({"array_api_tests/test_a.py::b": "failed", next(iter(FAILURES)): "passed"}) == 1
     assert "listed as failures, but passed" in capsys.readouterr().out
+
+
+def test_the_standards_names_are_those_of_the_vocabulary():
+    space = T.vector("x").__array_namespace__()
+    assert space is T and len(dir(T.array_api)) > 150
+    for name in dir(T.array_api):
+        assert getattr(T.array_api, name) is getattr(T, name)
+    with pytest.raises(AttributeError, match="has no relu; T itself may have it"):
+        T.array_api.relu  # noqa: B018

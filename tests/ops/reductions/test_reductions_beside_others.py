@@ -89,3 +89,20 @@ def test_rows_beside_a_cast(dtype, width):
 def test_all_reductions_beside_each_width(dtype, axis):
     widths = tuple(w for w in WIDTHS if w.startswith("complex") or not dtype.startswith("complex"))
     check(dtype, axis, widths, names_of(dtype), seed=np.dtype(dtype).num)
+
+
+def test_long_rows_of_float64_that_are_read_again():
+    """Blocks are summed in pairs, so a row in one part has the bits of one in parts of 65,536 elements."""
+    x = T.matrix("x")
+    squares = T.sum(x * x, axis=1)
+    one, other = T.sum(x, axis=1), T.sum(x, axis=0)
+    alone = ag.function([x], one), ag.function([x], T.mean(x, axis=1)), ag.function([x], squares)
+    again = (
+        ag.function([x], [one, x - T.sum(x, axis=1, keepdims=True), other]),
+        ag.function([x], [T.mean(x, axis=1), T.var(x, axis=1)]),
+        ag.function([x], [squares, x / T.sqrt(T.sum(x * x, axis=1, keepdims=True))]),
+    )
+    for length in (65_537, 131_072, 300_001):
+        value = 1 + np.random.default_rng(length).normal(size=(3, length)) / 1000
+        for f, g in zip(alone, again, strict=True):
+            assert f(value).tobytes() == g(value)[0].tobytes()

@@ -18,7 +18,7 @@ from ...ops.elementwise.costs import element
 from ...ops.elementwise.records import Pointwise
 from ...ops.networks.pooling import Pool
 from ...targets.current import current
-from ..ir.operands import Cutting
+from ..ir.operands import Splits
 from ..ir.schedule import DEFAULT, Schedule
 from .group import Group, Result
 from .nest import Operands
@@ -31,14 +31,14 @@ ROWS_OF_PART = 2048
 """The same for a reduction of rows into one row: sums of columns."""
 
 
-def cutting_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Cutting:
+def splits_of(group: Group, operands: Operands, whole: Collection[int] = (), schedule: Schedule = DEFAULT) -> Splits:
     """Return the possible splits of the kernel of `group`.  `whole`: loops that it runs more than once."""
     free = tuple(l for l in range(group.rank) if l not in whole and all(l in r.kept for r in group.results))
     others = [l for l in range(group.rank) if l not in whole and l not in free]
     reduced = tuple(l for l in others if all(_adds_up(r, l) for r in group.results) or _is_searched(group.results))
     folds = tuple(r.fold if set(reduced) & set(r.reduced) else None for r in group.results)
     work = _picoseconds(group, operands, bool(whole)) * DEFAULT.grain // schedule.grain
-    return Cutting(free, reduced, folds, max(work, 1) if schedule.parallel else 1)
+    return Splits(free, reduced, folds, max(work, 1) if schedule.parallel else 1)
 
 
 def _adds_up(result: Result, loop: int) -> bool:

@@ -1,0 +1,65 @@
+"""Networks that come from other systems: named inputs, outputs and parameters, and functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..function.function import function
+from ..graph import FunctionGraph
+from ..record.cached import cached_property
+from ..record.memory import return_freed_memory
+
+
+class ImportedModel:
+    """A model: `inputs` and `outputs` are variables by name, `parameters` its weights by name.
+
+    Called with arrays, by position or by name, it returns an array, or a list if there are several outputs.
+    """
+
+    def __init__(
+        self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any]
+    ) -> None:
+        self.name = name
+        self.inputs: dict[str, Any] = dict(inputs)
+        self.outputs: dict[str, Any] = dict(outputs)
+        self.parameters: dict[str, Any] = dict(parameters)
+        """Constants or shared variables."""
+
+    @property
+    def graph(self) -> FunctionGraph:
+        """The unoptimized graph."""
+        return self._function.unoptimized_graph  # type: ignore[no-any-return]
+
+    def function(self, **options: Any) -> Any:
+        """The compiled function of the model; `options` are those of `ag.function`."""
+        outputs = flat(self.outputs)
+        result = outputs[0] if len(outputs) == 1 else outputs
+        how = {"name": self.name, "on_unused_input": "ignore", **self.defaults(), **options}
+        made = function(flat(self.inputs), result, **how)
+        return_freed_memory()  # memory of the optimization
+        return made
+
+    def defaults(self) -> dict[str, Any]:
+        """Options of `function` that the model brings with it, such as updates."""
+        return {}
+
+    def as_function(self) -> Any:
+        """The function of the model for `ag.freeze`, `ag.quantize`, `ag.batched`, `ag.tune` and `ag.on_dask`."""
+        return self._function
+
+    def export(self, folder: Any, target: Any = None, compiler: str | None = None) -> Any:
+        """Write the model as C that needs no Python and return the folder; see `Function.export`."""
+        return self.as_function().export(folder, target, compiler)
+
+    @cached_property
+    def _function(self) -> Any:
+        return self.function()
+
+    def __call__(self, *arrays: Any, **named: Any) -> Any:
+        return self._function(*arrays, **named)
+
+
+def flat(named: Mapping[str, Any]) -> list[Any]:
+    """Return the variables of inputs or outputs; a sequence gives one for each of its elements."""
+    return [v for value in named.values() for v in (value if isinstance(value, list) else [value])]

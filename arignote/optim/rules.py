@@ -1,0 +1,127 @@
+"""Rules of gradient descent: updates from parameters and gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops as T
+from .common import Gradients, Parameters, Updates, pairs_of, state_of, steps_of
+
+__all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "nadam", "nesterov", "rmsprop", "sgd"]
+
+
+def sgd(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01) -> Updates:
+    """p - rate * g"""
+    pairs = pairs_of(parameters, gradients, "sgd", learning_rate=learning_rate)
+    return [(p, p - rate * g) for p, g, (rate,) in pairs]
+
+
+def momentum(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
+    """v = momentum * v - rate * g; p + v  (Polyak 1964)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "momentum": momentum}
+    for p, g, (rate, mu) in pairs_of(parameters, gradients, "momentum", **rates):
+        velocity = state_of(p, "velocity")
+        new = mu * velocity - rate * g
+        updates += [(velocity, new), (p, p + new)]
+    return updates
+
+
+def nesterov(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, momentum: Any = 0.9) -> Updates:
+    """v = momentum * v - rate * g; p + momentum * v - rate * g  (Sutskever et al. 2013, in Bengio's form)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "momentum": momentum}
+    for p, g, (rate, mu) in pairs_of(parameters, gradients, "nesterov", **rates):
+        velocity = state_of(p, "velocity")
+        step = rate * g
+        new = mu * velocity - step
+        updates += [(velocity, new), (p, p + mu * new - step)]
+    return updates
+
+
+def adagrad(parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.01, epsilon: Any = 1e-7) -> Updates:
+    """s = s + g^2; p - rate * g / (sqrt(s) + epsilon)  (Duchi, Hazan, Singer 2011)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "epsilon": epsilon}
+    for p, g, (rate, e) in pairs_of(parameters, gradients, "adagrad", **rates):
+        squares = state_of(p, "squares")
+        new = squares + T.square(g)
+        updates += [(squares, new), (p, p - rate * g / (T.sqrt(new) + e))]
+    return updates
+
+
+def rmsprop(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, rho: Any = 0.9, epsilon: Any = 1e-7
+) -> Updates:
+    """s = rho * s + (1 - rho) * g^2; p - rate * g / (sqrt(s) + epsilon)  (Tieleman, Hinton 2012)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
+    for p, g, (rate, r, e) in pairs_of(parameters, gradients, "rmsprop", **rates):
+        squares = state_of(p, "squares")
+        new = r * squares + (1 - r) * T.square(g)
+        updates += [(squares, new), (p, p - rate * g / (T.sqrt(new) + e))]
+    return updates
+
+
+def adadelta(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 1.0, rho: Any = 0.95, epsilon: Any = 1e-6
+) -> Updates:
+    """s = rho * s + (1 - rho) * g^2; d = g * sqrt(t + epsilon) / sqrt(s + epsilon); p - rate * d  (Zeiler 2012)
+
+    t is to the steps d what s is to the gradients g.
+    """
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
+    for p, g, (rate, r, e) in pairs_of(parameters, gradients, "adadelta", **rates):
+        squares, steps = state_of(p, "squares"), state_of(p, "steps")
+        new = r * squares + (1 - r) * T.square(g)
+        step = g * T.sqrt(steps + e) / T.sqrt(new + e)
+        updates += [(squares, new), (steps, r * steps + (1 - r) * T.square(step)), (p, p - rate * step)]
+    return updates
+
+
+def adam(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Means m of g and v of g^2, corrected for a start at zero; p - rate * m / (sqrt(v) + epsilon)  (Kingma 2015)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "adam", **rates):
+        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
+        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
+        scaled = step * T.sqrt(1 - b2**t) / (1 - b1**t)
+        # The paper's epsilon is added to the corrected sqrt(v): here the correction is in the rate.
+        new = p - scaled * m / (T.sqrt(v) + e * T.sqrt(1 - b2**t))
+        updates += [(mean, m), (squares, v), (count, t), (p, new)]
+    return updates
+
+
+def adamax(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.002, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Adam with the largest decayed |g| in place of sqrt(v)  (Kingma, Ba 2015, section 7.1)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "adamax", **rates):
+        mean, largest, (count, t) = state_of(p, "mean"), state_of(p, "largest"), steps_of(p)
+        m, u = b1 * mean + (1 - b1) * g, T.maximum(b2 * largest, T.abs(g))
+        updates += [(mean, m), (largest, u), (count, t), (p, p - step / (1 - b1**t) * m / (u + e))]
+    return updates
+
+
+def nadam(
+    parameters: Parameters, gradients: Gradients, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999,
+    epsilon: Any = 1e-8,
+) -> Updates:  # fmt: skip
+    """Adam with Nesterov momentum  (Dozat 2016, without the schedule of beta1)"""
+    updates: Updates = []
+    rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+    for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "nadam", **rates):
+        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
+        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
+        ahead = b1 * m / (1 - b1 ** (t + 1)) + (1 - b1) * g / (1 - b1**t)
+        updates += [(mean, m), (squares, v), (count, t)]
+        updates += [(p, p - step * ahead / (T.sqrt(v / (1 - b2**t)) + e))]
+    return updates

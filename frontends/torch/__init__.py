@@ -1,0 +1,22 @@
+"""PyTorch's programs, run by Arignote: `torch.compile(model, backend="arignote")` and `ag.from_torch(module, inputs)`.
+
+model.py        `from_torch`: exported programs as models with named parameters
+backend.py      the backend of `torch.compile`: graphs of inference, of forward and backward passes
+calls.py        calls of a compiled graph with tensors, whose memory is shared
+settings.py     the options of the backend
+building.py     nodes of `torch.fx`, one after the other, as expressions
+table.py        converters by op
+converters/     converters, a file a subject
+symbols.py      arithmetic of lengths that the call decides
+dtypes.py       dtypes, promotion, tensors as arrays
+performing.py   ops without a converter, run by PyTorch
+coverage.py     the table of ops
+"""
+
+from . import versions  # isort: skip  # raises where PyTorch is missing or too old
+from .building import Conversion, ConversionError
+from .converters import registered
+from .model import TorchModel, from_torch
+from .table import Call, converter
+
+__all__ = ["Call", "Conversion", "ConversionError", "TorchModel", "converter", "from_torch", "registered", "versions"]

@@ -1,0 +1,237 @@
+"""The backend of `torch.compile`: AOTAutograd's graphs of inference, forward and backward passes, compiled here."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
+from torch._dynamo.backends.common import aot_autograd
+from torch._guards import TracingContext
+
+from ... import ops as T
+from ...function.function import function
+from ...graph import TensorType, Variable
+from ...networks.freezing import freeze
+from ...networks.quantizing import quantize
+from ...notices import notice
+from ...ops.core.shared import Container, SharedVariable
+from ...ops.core.tensor import TensorVariable, as_tensor
+from ...ops.shapes.specify import specify_shape
+from .building import Conversion, ConversionError
+from .calls import CompiledGraph, Given, Held, Known, Number, Permuted, Whole, runner
+from .decompositions import decompositions_of
+from .dtypes import Unsupported, array_of, require_plain, type_of
+from .settings import Settings, settings_of
+from .symbols import lengths
+
+_compiled: weakref.WeakSet[CompiledGraph] = weakref.WeakSet()
+_number = itertools.count(1)
+
+
+def graphs() -> list[CompiledGraph]:
+    """Return the compiled graphs that are in use, the oldest first."""
+    return sorted(_compiled, key=lambda g: int(g.name.rpartition("_")[2]))
+
+
+def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how: Any) -> Any:
+    """Return a compiled graph of Dynamo: the backend "arignote" of `torch.compile`.
+
+    `how`: `options` (see `Settings`) and `mode` of `torch.compile`.  Raises ValueError for an unknown option.
+    """
+    settings = settings_of(how.get("options"), how.get("mode"))
+
+    def inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        return _graph(graph, inputs, settings, "inference")
+
+    def forward(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        return _graph(graph, inputs, settings, "forward")
+
+    def backward(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+        return _graph(graph, inputs, settings, "backward")
+
+    compiled = aot_autograd(
+        fw_compiler=forward, bw_compiler=backward, inference_compiler=inference, decompositions=decompositions_of(),
+        partition_fn=min_cut_rematerialization_partition, keep_inference_input_mutations=True,
+    )  # fmt: skip
+    return compiled(module, example_inputs)
+
+
+def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Settings, phase: str) -> Any:
+    """Return a compiled graph; the graph itself, run by PyTorch, where a value has no place in our arrays."""
+    name = f"{phase}_{next(_number)}"
+    try:
+        return _Build(name, graph, settings, phase).compiled()
+    except (ConversionError, Unsupported) as error:
+        if settings.strict:
+            raise
+        notice(f"PyTorch runs the graph {name}: {error}")
+        return make_boxed_func(graph.forward)
+
+
+class _Build:
+    """The way from one graph of AOTAutograd to its compiled form."""
+
+    def __init__(self, name: str, graph: torch.fx.GraphModule, settings: Settings, phase: str) -> None:
+        self.name, self.graph, self.settings, self.phase = name, graph, settings, phase
+        self.placeholders = [n for n in graph.graph.nodes if n.op == "placeholder"]
+        self.output = next(n for n in graph.graph.nodes if n.op == "output")
+        self.inputs: list[Variable] = []
+        self.passed: list[tuple[int, bool]] = []
+        self.held: list[Held] = []
+        self.frozen: list[tuple[SharedVariable, Held]] = []
+        self.mutated = {n.args[0]: n for n in graph.graph.nodes if n.target is torch.ops.aten.copy_.default}
+
+    def compiled(self) -> CompiledGraph:
+        for node in self.placeholders:
+            if isinstance(node.meta["val"], torch.Tensor):
+                require_plain(node.meta["val"])
+        static = _static_places(len(self.placeholders)) if self.phase != "backward" else set()
+        values = [n.meta["val"] for n in self.placeholders]
+        shared: dict[Any, SharedVariable] = {}
+        terms: list[Any] = []
+        for place, (node, value) in enumerate(zip(self.placeholders, values, strict=True)):
+            if _is_token(node):
+                terms.append(None)
+            elif isinstance(value, torch.Tensor):
+                if place in static or node in self.mutated:
+                    shared[node] = self._shared(node, place, value)
+                    terms.append(shared[node])
+                else:
+                    terms.append(self._input(node.name, type_of(value), place, True))
+            else:
+                terms.append(value)  # a number: found below
+        terms = self._with_numbers(terms, values)
+        conversion = Conversion(self.settings.strict)
+        found = conversion.graph(self.graph, terms)
+        outputs, results = self._results(found)
+        updates = {shared[n]: conversion.writes[n] for n in self.mutated}
+        compiled = CompiledGraph(self.name, self.graph, conversion.remarks)
+        options = {"name": self.name, **self.settings.function_options}
+        if self.settings.frozen and self.phase == "inference" and not updates:
+            compiled.run = self._freezing(compiled, outputs, results, options)
+        else:
+            compiled.function = function(self.inputs, outputs, updates or None, on_unused_input="ignore", **options)
+            compiled.run = runner(compiled.function, self.passed, self.held, results)
+        for line in conversion.remarks:
+            notice(line)
+        _compiled.add(compiled)
+        return compiled
+
+    def _freezing(
+        self, compiled: CompiledGraph, outputs: list[Any], results: list[Any], options: dict[str, Any]
+    ) -> Any:
+        """Return the first call, which freezes the parameters that it is given."""
+
+        def first(args: list[Any]) -> list[Any]:
+            for h in self.held:
+                h.take(args[h.place])
+            if self.settings.quantize is None:
+                compiled.function = freeze(outputs, inputs=self.inputs, **options)
+            else:
+                compiled.function = quantize(outputs, self._samples(), inputs=self.inputs, **options)
+            compiled.run = runner(compiled.function, self.passed, (), results)
+            return compiled.run(args)
+
+        return first
+
+    def _samples(self) -> list[tuple[Any, ...]]:
+        """Return the arguments of typical calls as arrays."""
+        each = [s if isinstance(s, (tuple, list)) else (s,) for s in self.settings.quantize]
+        return [tuple(array_of(v) if isinstance(v, torch.Tensor) else v for v in s) for s in each]
+
+    # --- inputs
+    def _input(self, name: str, kind: TensorType, place: int, is_tensor: bool) -> Variable:
+        variable = TensorVariable(kind, name=name)
+        self.inputs.append(variable)
+        self.passed.append((place, is_tensor))
+        return variable
+
+    def _shared(self, node: Any, place: int, value: torch.Tensor) -> SharedVariable:
+        kind = type_of(value)
+        held = Held(
+            place, Container(np.zeros([1 if n is None else n for n in kind.shape], kind.dtype)), node in self.mutated
+        )
+        self.held.append(held)
+        return SharedVariable(kind, held.container, node.name)
+
+    def _with_numbers(self, terms: list[Any], values: list[Any]) -> list[Any]:
+        """Return the terms with a length of a tensor in the place of each symbolic number that is one."""
+        known: dict[Any, Any] = {}
+        for k, (term, value) in enumerate(zip(terms, values, strict=True)):
+            if not isinstance(value, torch.Tensor) or term is None:
+                continue
+            wanted: list[Any] = lengths(term)
+            for axis, n in enumerate(value.shape):
+                if type(n) is int or not n.node.expr.is_symbol:
+                    continue
+                if n.node.expr in known:
+                    wanted[axis] = known[n.node.expr]
+                else:
+                    known[n.node.expr] = wanted[axis]
+            if wanted != lengths(term):
+                terms[k] = specify_shape(term, wanted)
+        for place, (node, value) in enumerate(zip(self.placeholders, values, strict=True)):
+            if isinstance(value, torch.Tensor):
+                continue
+            symbol = getattr(getattr(value, "node", None), "expr", None)
+            if symbol is not None and symbol in known:
+                terms[place] = known[symbol]
+            elif isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+                dtype = (
+                    "int64"
+                    if isinstance(value, torch.SymInt)
+                    else "float64"
+                    if isinstance(value, torch.SymFloat)
+                    else "bool"
+                )
+                terms[place] = self._input(node.name, TensorType(dtype, ()), place, False)
+        return terms
+
+    # --- results
+    def _results(self, found: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """Return our outputs, and for each result of the graph how it is made."""
+        outputs: list[Any] = []
+        results: list[Any] = []
+        for node, value in zip(self.output.args[0], found, strict=True):
+            if not isinstance(value, Variable):
+                results.append(Known(value))
+            elif isinstance(node, torch.fx.Node) and node.op == "placeholder":
+                results.append(Given(self.placeholders.index(node)))
+            elif not isinstance(node.meta["val"], torch.Tensor):
+                outputs.append(value)
+                results.append(Number())
+            else:
+                order = _order(node.meta["val"])
+                ordered = order == list(range(len(order)))
+                outputs.append(as_tensor(value) if ordered else T.dimshuffle(value, *order))
+                results.append(Whole() if ordered else Permuted(order))
+        return outputs, results
+
+
+def _is_token(node: torch.fx.Node) -> bool:
+    """Return whether an argument of a graph is a token, which orders effects and has no value."""
+    effects = torch.ops.higher_order.with_effects
+    return bool(node.users) and all(user.target is effects and user.args[0] is node for user in node.users)
+
+
+def _order(value: torch.Tensor) -> list[int]:
+    """Return the axes of a tensor from the slowest to the fastest in memory."""
+    strides = [int(s) if type(s) is int else s.node.hint if s.node.hint is not None else 0 for s in value.stride()]
+    sizes = [int(n) if type(n) is int else 2 for n in value.shape]
+    if any(s == 0 for s, n in zip(strides, sizes, strict=True) if n > 1):
+        return list(range(len(strides)))
+    moving = [k for k in range(len(strides)) if sizes[k] != 1]
+    ordered = iter(sorted(moving, key=lambda k: -strides[k]))
+    return [next(ordered) if sizes[k] != 1 else k for k in range(len(strides))]
+
+
+def _static_places(count: int) -> set[int]:
+    """Return the places of arguments that are parameters or buffers."""
+    context = TracingContext.try_get()
+    found = context.fw_metadata.static_input_indices if context is not None and context.fw_metadata is not None else []
+    return {k for k in found if k < count}

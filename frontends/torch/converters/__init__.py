@@ -1,0 +1,1 @@
+"""Converters of PyTorch's ops, a file a subject; `registered.py` imports them all."""

@@ -1,0 +1,220 @@
+"""Gathers and scatters: indices, masks, embeddings, embedding bags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .... import ops as T
+from ....ops.core.tensor import constant
+from ..dtypes import as_dtype
+from ..symbols import lengths
+from ..symbols import number as known
+from ..table import Call, converter
+from .creation import filled
+from .elementwise import number
+
+
+def places(indices: Sequence[Any]) -> tuple[Any, ...]:
+    """Return indices as those of `x[...]`: None stands for a whole axis."""
+    return tuple(slice(None) if i is None else i if i.dtype == "bool" else as_dtype(i, "int64") for i in indices)
+
+
+def _masked(indices: Sequence[Any]) -> bool:
+    return any(i is not None and i.dtype in ("bool", "uint8") for i in indices)
+
+
+@converter("aten.index.Tensor", "aten._unsafe_index.Tensor")
+def index(call: Call, x: Any, indices: Sequence[Any]) -> Any:
+    return NotImplemented if _masked(indices) else x[places(indices)]
+
+
+@converter("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
+def index_put(call: Call, x: Any, indices: Sequence[Any], values: Any, accumulate: bool = False, *_: Any) -> Any:
+    """Of several writes to a place the last counts; a mask is a choice element by element where a number is written."""
+    values = as_dtype(values, x.dtype)
+    if _masked(indices):
+        mask = indices[0]
+        if accumulate or len(indices) != 1 or mask.dtype != "bool" or values.ndim:
+            return NotImplemented
+        return T.where(T.reshape(mask, (*lengths(mask), *(1,) * (x.ndim - mask.ndim))), values, x)
+    part = x[places(indices)]
+    return T.inc_subtensor(part, values) if accumulate else T.set_subtensor(part, values)
+
+
+@converter("aten.index_select")
+def index_select(call: Call, x: Any, dim: int, index: Any) -> Any:
+    index = as_dtype(index, "int64")
+    if x.ndim == 0:
+        return T.reshape(T.broadcast_to(x, lengths(T.reshape(index, (-1,)))), ()) if index.ndim == 0 else x
+    return x[(*(slice(None),) * (dim % x.ndim), T.reshape(index, (-1,)))]
+
+
+@converter("aten.gather")
+def gather(call: Call, x: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    if x.ndim and index.ndim != x.ndim:  # an index without elements
+        return filled(lengths(index), 0, x.dtype)
+    return x if x.ndim == 0 and index.ndim == 0 else _gathered(x, dim, as_dtype(index, "int64"))
+
+
+def _row(x: Any) -> Any:
+    return T.reshape(x, (1,))
+
+
+def _gathered(x: Any, dim: int, index: Any) -> Any:
+    if x.ndim == 0 or index.ndim == 0:
+        found = _row(x)[T.reshape(index, (-1,))] if x.ndim == 0 else x[T.reshape(index, (-1,))]
+        return T.reshape(found, lengths(index))
+    return x[_along(index, dim % x.ndim)]
+
+
+def _along(index: Any, axis: int) -> tuple[Any, ...]:
+    """Return the places that an index along one axis stands for; it may be shorter than x in the others."""
+    own, found = lengths(index), []
+    for k in range(index.ndim):
+        if k == axis:
+            found.append(index)
+        else:
+            found.append(T.reshape(T.arange(own[k]), [-1 if j == k else 1 for j in range(index.ndim)]))
+    return tuple(found)
+
+
+@converter("aten.scatter.src", "aten.scatter.value", "aten.scatter_add")
+def scatter(call: Call, x: Any, dim: int, index: Any, source: Any) -> Any:
+    index = as_dtype(index, "int64")
+    if x.ndim == 0 or index.ndim == 0:
+        return NotImplemented
+    part = x[_along(index, dim % x.ndim)]
+    source = as_dtype(source, x.dtype)
+    if source.ndim:
+        source = source[tuple(slice(None, n) for n in lengths(index))]
+    else:
+        source = T.broadcast_to(source, lengths(index))
+    return T.inc_subtensor(part, source) if "scatter_add" in str(call.node.target) else T.set_subtensor(part, source)
+
+
+@converter("aten.index_add")
+def index_add(call: Call, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    if x.ndim == 0 or index.ndim == 0 or source.ndim != x.ndim:
+        return NotImplemented
+    part = x[(*(slice(None),) * (dim % x.ndim), as_dtype(index, "int64"))]
+    source = as_dtype(source, x.dtype)
+    return T.inc_subtensor(part, source if alpha == 1 else source * number(alpha, x))
+
+
+@converter("aten.index_copy")
+def index_copy(call: Call, x: Any, dim: int, index: Any, source: Any) -> Any:
+    if x.ndim == 0 or index.ndim == 0 or source.ndim != x.ndim:
+        return NotImplemented
+    part = x[(*(slice(None),) * (dim % x.ndim), as_dtype(index, "int64"))]
+    return T.set_subtensor(part, as_dtype(source, x.dtype))
+
+
+@converter("aten.index_fill.int_Scalar")
+def index_fill(call: Call, x: Any, dim: int, index: Any, value: Any) -> Any:
+    if x.ndim == 0 or index.ndim == 0:
+        return NotImplemented
+    return T.set_subtensor(x[(*(slice(None),) * (dim % x.ndim), as_dtype(index, "int64"))], number(value, x))
+
+
+@converter("aten.masked_fill")
+def masked_fill(call: Call, x: Any, mask: Any, value: Any) -> Any:
+    return T.where(as_dtype(mask, "bool"), number(value, x), x)
+
+
+@converter("aten.nonzero")
+def nonzero(call: Call, x: Any) -> Any:
+    if x.ndim == 0:
+        return NotImplemented
+    return T.stack([as_dtype(p, "int64") for p in T.nonzero(x)], axis=1)
+
+
+@converter("aten.embedding")
+def embedding(call: Call, weight: Any, indices: Any, padding_idx: int = -1, *_: Any, **options: Any) -> Any:
+    return weight[as_dtype(indices, "int64")]
+
+
+@converter("aten.embedding_dense_backward")
+def embedding_backward(call: Call, g: Any, indices: Any, count: Any, padding_idx: int, scale: bool) -> Any:
+    if scale:
+        return NotImplemented
+    width = lengths(g)[-1]
+    indices = T.reshape(as_dtype(indices, "int64"), (-1,))
+    g = T.reshape(g, (-1, width))
+    if padding_idx >= 0:
+        kept = T.expand_dims(T.ne(indices, number(padding_idx, indices)), 1)
+        g = T.where(kept, g, number(0, g))
+    return T.inc_subtensor(filled([known(count), width], 0, g.dtype)[indices], g)
+
+
+@converter("aten._embedding_bag", "aten._embedding_bag_forward_only")
+def embedding_bag(
+    call: Call, weight: Any, indices: Any, offsets: Any, scale_by_freq: bool = False, mode: int = 0,
+    sparse: bool = False, weights: Any = None, include_last_offset: bool = False, padding_idx: int = -1,
+) -> Any:  # fmt: skip
+    """Sums and means of rows: each index belongs to the bag of the last offset at or before it."""
+    if mode == 2 or scale_by_freq or offsets.type.shape[0] is None or include_last_offset:
+        return NotImplemented
+    bags = offsets.type.shape[0]
+    indices, offsets = as_dtype(indices, "int64"), as_dtype(offsets, "int64")
+    which = T.searchsorted(offsets, T.arange(lengths(indices)[0]), "right") - constant(np.array(1, np.int64))
+    rows = weight[indices]
+    if weights is not None:
+        rows = rows * T.expand_dims(as_dtype(weights, rows.dtype), 1)
+    counted = T.ones(lengths(indices), "int64")
+    if padding_idx >= 0:
+        kept = T.ne(indices, number(padding_idx, indices))
+        rows = T.where(T.expand_dims(kept, 1), rows, number(0, rows))
+        counted = as_dtype(kept, "int64")
+    total = T.inc_subtensor(filled([bags, lengths(weight)[1]], 0, weight.dtype)[which], rows)
+    sizes = T.inc_subtensor(filled([bags], 0, "int64")[which], counted)
+    if mode == 1:
+        total = total / T.expand_dims(as_dtype(T.maximum(sizes, number(1, sizes)), total.dtype), 1)
+    dtypes, shapes = call.dtypes, [v.shape for v in call.value]
+    rest = (which, sizes, sizes)
+    fitted = [
+        as_dtype(r, d) if tuple(s) != (0,) else filled([0], 0, d) for r, d, s in zip(rest, dtypes[1:], shapes[1:])
+    ]
+    return (total, *fitted)
+
+
+@converter("aten.masked_scatter")
+def masked_scatter(call: Call, x: Any, mask: Any, source: Any) -> Any:
+    """The elements of the source stand one after the other where the mask is true."""
+    shape = lengths(x)
+    mask = T.broadcast_to(as_dtype(mask, "bool"), shape) if mask.type.shape != x.type.shape or mask.ndim == 0 else mask
+    flat, source = T.reshape(mask, (-1,)), T.reshape(as_dtype(source, x.dtype), (-1,))
+    if source.type.shape[0] in (0, None):
+        return NotImplemented
+    order = T.cumsum(as_dtype(flat, "int64"), 0) - constant(np.array(1, np.int64))
+    found = T.reshape(source[T.where(flat, order, constant(np.array(0, np.int64)))], shape)
+    return T.where(mask, found, x)
+
+
+@converter("aten.masked_select")
+def masked_select(call: Call, x: Any, mask: Any) -> Any:
+    if call.meta(0).shape != call.meta(1).shape:
+        return NotImplemented
+    return x[as_dtype(mask, "bool")] if x.ndim else NotImplemented
+
+
+@converter("aten.scatter_reduce.two")
+def scatter_reduce(
+    call: Call, x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Sums and means; the other reductions run in PyTorch."""
+    if reduce not in ("sum", "mean") or x.ndim == 0 or index.ndim == 0 or (reduce == "mean" and x.type.kind != "f"):
+        return NotImplemented
+    index = as_dtype(index, "int64")
+    place = _along(index, dim % x.ndim)
+    source = as_dtype(source, x.dtype)[tuple(slice(None, n) for n in lengths(index))]
+    start = x if include_self else T.set_subtensor(x[place], T.zeros_like(source))
+    total = T.inc_subtensor(start[place], source)
+    if reduce == "sum":
+        return total
+    ones = filled(lengths(x), 1, x.dtype)
+    ones = ones if include_self else T.set_subtensor(ones[place], T.zeros_like(source))
+    counts = T.inc_subtensor(ones[place], T.ones_like(source))
+    return total / T.maximum(counts, number(1, counts))

@@ -1,0 +1,95 @@
+"""Recurrent layers as loops: LSTM, GRU, RNN with tanh or relu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .... import ops as T
+from ....control.scan import scan
+from ..table import Call, converter
+
+Step = Callable[..., list[Any]]
+
+
+def _linear(x: Any, w: Any, bias: Any) -> Any:
+    y = T.matmul(x, T.swapaxes(w, 0, 1))
+    return y if bias is None else y + bias
+
+
+def _parts(gates: Any, count: int) -> list[Any]:
+    size = gates.type.shape[-1] // count
+    return [gates[..., k * size : (k + 1) * size] for k in range(count)]
+
+
+def _lstm(gates: Any, h: Any, c: Any, w: Any, bias: Any, project: Any) -> list[Any]:
+    i, f, g, o = _parts(gates + _linear(h, w, bias), 4)
+    c = T.sigmoid(f) * c + T.sigmoid(i) * T.tanh(g)
+    h = T.sigmoid(o) * T.tanh(c)
+    return [h if project is None else T.matmul(h, T.swapaxes(project, 0, 1)), c]
+
+
+def _gru(gates: Any, h: Any, w: Any, bias: Any, project: Any) -> list[Any]:
+    reset, update, new = _parts(gates, 3)
+    own_reset, own_update, own_new = _parts(_linear(h, w, bias), 3)
+    z = T.sigmoid(update + own_update)
+    n = T.tanh(new + T.sigmoid(reset + own_reset) * own_new)
+    return [(h - n) * z + n]
+
+
+def _plain(function: Callable[..., Any]) -> Step:
+    return lambda gates, h, w, bias, project: [function(gates + _linear(h, w, bias))]
+
+
+STEPS: dict[str, Step] = {
+    "lstm": _lstm, "gru": _gru, "rnn_tanh": _plain(T.tanh), "rnn_relu": _plain(T.relu)
+}  # fmt: skip
+"""One step of a layer by the op's name: from gates of the input and the state to the next state."""
+
+
+@converter("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
+def recurrent(
+    call: Call, x: Any, states: Any, weights: Sequence[Any], has_biases: bool, layers: int, dropout: float, train: bool,
+    bidirectional: bool, batch_first: bool,
+) -> Any:  # fmt: skip
+    if dropout and train:
+        return NotImplemented
+    several = list(states) if isinstance(states, (list, tuple)) else [states]
+    batched = call.meta(0).dim() == 3
+    if not batched:
+        x, several = T.expand_dims(x, 0 if batch_first else 1), [T.expand_dims(s, 1) for s in several]
+    x = T.swapaxes(x, 0, 1) if batch_first else x
+    ways = 2 if bidirectional else 1
+    each = len(weights) // (layers * ways)
+    name = call.node.target._schema.name.partition("::")[2]
+    last: list[list[Any]] = [[] for _ in several]
+    for layer in range(layers):
+        found = []
+        for way in range(ways):
+            k = layer * ways + way
+            y, ends = _layer(
+                STEPS[name], x, [s[k] for s in several], weights[k * each : (k + 1) * each], has_biases, way
+            )
+            found.append(y)
+            for row, end in zip(last, ends, strict=True):
+                row.append(end)
+        x = found[0] if ways == 1 else T.concatenate(found, axis=-1)
+    ends = [T.stack(row, axis=0) for row in last]
+    x = T.swapaxes(x, 0, 1) if batch_first else x
+    if not batched:
+        x, ends = T.squeeze(x, 0 if batch_first else 1), [T.squeeze(e, 1) for e in ends]
+    return (x, *ends)
+
+
+def _layer(step: Step, x: Any, states: list[Any], weights: Sequence[Any], has_biases: bool, way: int) -> Any:
+    """Return the outputs of one layer in one direction, and its last states."""
+    w_in, w, *rest = weights
+    b_in, b = rest[:2] if has_biases else (None, None)
+    project = rest[2 if has_biases else 0] if len(rest) > (2 if has_biases else 0) else None
+    gates = _linear(x, w_in, b_in)
+    gates = gates[::-1] if way else gates
+    found = scan(
+        lambda g, *s: step(g, *s, w, b, project), sequences=[gates], outputs_info=states, return_list=True
+    ).outputs
+    y = found[0][::-1] if way else found[0]
+    return y, [f[-1] for f in found]

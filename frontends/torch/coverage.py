@@ -1,0 +1,85 @@
+"""Coverage of ATen's ops: converted, decomposed by PyTorch into others, or run by PyTorch.
+
+python -m arignote.frontends.torch.coverage      the table of the documentation
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from .converters import registered as registered
+from .decompositions import export_decompositions
+from .table import found_for
+
+CONVERTED, DECOMPOSED, PERFORMED, REFUSED = "converted", "decomposed", "by PyTorch", "refused"
+WORDS = ("sparse", "quantize", "nested", "mkldnn", "cudnn", "miopen", "fbgemm", "cufft", "mps")
+"""Parts of names of ops on tensors, or for devices, that arrays do not hold."""
+
+
+class Row(NamedTuple):
+    """One op of ATen: its name, whether it is a core op, and its fate."""
+
+    name: str
+    core: bool
+    fate: str
+
+
+def coverage() -> list[Row]:
+    """Return one row for each functional op of ATen; an op's overloads count as one where their fate is the same."""
+    table = export_decompositions()
+    rows: dict[str, set[tuple[bool, str]]] = {}
+    for op in _ops():
+        found = _fate(op, table)
+        rows.setdefault(str(op).rpartition(".")[0], set()).add((torch.Tag.core in op.tags, found))
+    order = (CONVERTED, DECOMPOSED, PERFORMED, REFUSED)
+    return [
+        Row(name, any(core for core, _ in found), min((f for _, f in found), key=order.index))
+        for name, found in sorted(rows.items())
+    ]
+
+
+def _ops() -> Iterator[Any]:
+    for name in dir(torch.ops.aten):
+        packet = getattr(torch.ops.aten, name)
+        if not isinstance(packet, torch._ops.OpOverloadPacket):
+            continue
+        for overload in packet.overloads():
+            op = getattr(packet, overload)
+            if not op._schema.is_mutable and _has_tensors(op) and torch._C._dispatch_has_kernel(op.name()):
+                yield op
+
+
+def _has_tensors(op: Any) -> bool:
+    return any("Tensor" in str(value.type) for value in (*op._schema.arguments, *op._schema.returns))
+
+
+def _fate(op: Any, table: Any) -> str:
+    if found_for(op) is not None:
+        return CONVERTED
+    if any(word in op._schema.name for word in WORDS):
+        return REFUSED
+    if op in table or torch._C._dispatch_has_kernel_for_dispatch_key(op.name(), "CompositeImplicitAutograd"):
+        return DECOMPOSED
+    return PERFORMED
+
+
+def lines() -> Iterator[str]:
+    """Yield the table as Markdown: counts, then the names of core ops and of those that PyTorch runs."""
+    rows = coverage()
+    fates = (CONVERTED, DECOMPOSED, PERFORMED, REFUSED)
+    yield "| ops of ATen | " + " | ".join(fates) + " |"
+    yield "|---|" + "---|" * len(fates)
+    for label, some in (("core", [r for r in rows if r.core]), ("all", rows)):
+        yield f"| {label} | " + " | ".join(str(sum(r.fate == f for r in some)) for f in fates) + " |"
+    for fate in fates[:3]:
+        names = ", ".join(f"`{r.name.removeprefix('aten.')}`" for r in rows if r.fate == fate and r.core)
+        if names:
+            yield ""
+            yield f"Core ops, {fate}: {names}."
+
+
+if __name__ == "__main__":
+    print("\n".join(lines()))

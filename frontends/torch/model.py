@@ -1,0 +1,236 @@
+"""A PyTorch module as it is given to users: `ag.from_torch(module, example_inputs)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils import _pytree as pytree
+
+from ... import ops as T
+from ...graph import Variable
+from ...networks.imported import ImportedModel
+from ...ops.core.shared import Container, SharedVariable
+from ...ops.core.tensor import TensorVariable, as_tensor, constant
+from ...ops.shapes.conditions import checked
+from ...record.cached import cached_property
+from .building import Conversion, ConversionError
+from .decompositions import export_decompositions
+from .dtypes import array_of, as_dtype, require_plain, tensor_of, type_of
+from .symbols import lengths
+
+
+class TorchModel(ImportedModel):
+    """A module: `inputs` and `outputs` are variables by name, `parameters` its parameters and buffers by path.
+
+    Parameters are shared variables over the module's own memory: training the module changes them, and a buffer that
+    a call updates changes in the module.  `remarks` has a line for each op that PyTorch runs.
+
+    Called with tensors, or with arrays, it returns what the module returns, of the same kind.
+    """
+
+    def __init__(
+        self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any],
+        updates: Mapping[Any, Any], forms: tuple[Any, Any], remarks: Sequence[str],
+    ) -> None:  # fmt: skip
+        super().__init__(name, inputs, outputs, parameters)
+        self.updates: dict[Any, Any] = dict(updates)
+        """The new values of buffers that a call changes."""
+        self.remarks: tuple[str, ...] = tuple(remarks)
+        self._in_form, self._out_form = forms
+
+    def defaults(self) -> dict[str, Any]:
+        """The updates of buffers."""
+        return {"updates": self.updates} if self.updates else {}
+
+    @cached_property
+    def _homes(self) -> list[tuple[SharedVariable, np.ndarray]]:
+        """Return the updated buffers with the memory of the module."""
+        return [(v, v.container.value) for v in self.updates]
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        leaves, given = pytree.tree_flatten((args, named))
+        if self._in_form is not None and given != self._in_form:
+            raise TypeError(f"{self.name}: the arguments are nested as {given}, expected {self._in_form}")
+        homes = self._homes
+        wanted = [v for v in leaves if isinstance(v, (torch.Tensor, np.ndarray, np.generic))]
+        of_tensors = any(isinstance(v, torch.Tensor) for v in wanted)
+        arrays = [array_of(v) if isinstance(v, torch.Tensor) else v for v in wanted]
+        found = self._function(*arrays)
+        for variable, home in homes:
+            if variable.container.value is not home:
+                np.copyto(home, variable.container.value)
+                variable.container.value = home
+        several = [found] if len(self.outputs) == 1 else list(found)
+        if of_tensors:
+            several = [tensor_of(np.asarray(v)) for v in several]
+        return self._out_form(several)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {v.type}" for name, v in self.inputs.items())
+        return f"<PyTorch model {self.name}({inputs}) -> {', '.join(self.outputs)}>"
+
+
+def from_torch(
+    source: Any, example_inputs: Sequence[Any] | None = None, kwargs: Mapping[str, Any] | None = None, *,
+    dynamic_shapes: Any = None, strict: bool = False,
+) -> TorchModel:  # fmt: skip
+    """The expressions of a PyTorch module, or of a program that `torch.export` made.
+
+    Args:
+        source: a module, an `ExportedProgram`, or the path of a `.pt2` archive.
+        example_inputs: for a module its arguments by position; the export traces their dtypes and lengths.
+        kwargs: its arguments by name.
+        dynamic_shapes: the lengths that stay open, as `torch.export.export` takes them.
+        strict: refuse ops without a converter; by default PyTorch runs them in each call, and `remarks` names them.
+
+    Raises:
+        ConversionError: a NotImplementedError that names the op, the module and the user's line.
+        TypeError: a module without example inputs.
+    """
+    program = _exported(source, example_inputs, kwargs, dynamic_shapes)
+    name = type(source).__name__ if isinstance(source, torch.nn.Module) else "model"
+    return _read(program.run_decompositions(export_decompositions()), name, strict)
+
+
+def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any) -> Any:
+    if isinstance(source, torch.export.ExportedProgram):
+        if example_inputs is not None or dynamic_shapes is not None:
+            raise TypeError("from_torch: an exported program has its inputs; leave out example_inputs, dynamic_shapes")
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return torch.export.load(source)
+    if not isinstance(source, torch.nn.Module):
+        raise TypeError(
+            "from_torch: expected a module, an ExportedProgram or the path of a .pt2 archive, "
+            f"got {type(source).__name__}"
+        )
+    if example_inputs is None and kwargs is None:
+        raise TypeError("from_torch: a module needs example_inputs, a tuple of its arguments")
+    given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs or ())
+    return torch.export.export(source, given, dict(kwargs or {}), dynamic_shapes=dynamic_shapes, strict=False)
+
+
+class _Reader:
+    """What the inputs of an exported program stand for."""
+
+    def __init__(self, program: Any) -> None:
+        self.program = program
+        self.inputs: dict[str, Any] = {}
+        self.parameters: dict[str, Any] = {}
+        self.terms: list[Any] = []
+        self.values = [n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"]
+        self.symbols: dict[Any, Any] = {}
+
+    def read(self) -> None:
+        for spec, value in zip(self.program.graph_signature.input_specs, self.values, strict=True):
+            self.terms.append(self._term(spec, value))
+        self.terms = [
+            _with_lengths(t, v, self.symbols, self.program.range_constraints, n) if n else t
+            for t, v, n in zip(self.terms, self.values, self._names, strict=True)
+        ]
+
+    @property
+    def _names(self) -> list[str | None]:
+        kinds = [s.kind is InputKind.USER_INPUT for s in self.program.graph_signature.input_specs]
+        return [
+            s.arg.name if k and isinstance(v, torch.Tensor) else None
+            for k, s, v in zip(kinds, self.program.graph_signature.input_specs, self.values, strict=True)
+        ]
+
+    def _term(self, spec: Any, value: Any) -> Any:
+        if spec.kind is InputKind.USER_INPUT:
+            if isinstance(value, torch.Tensor):
+                variable = TensorVariable(type_of(value), name=spec.arg.name)
+                self.inputs[spec.arg.name] = variable
+                return variable
+            if isinstance(value, (torch.SymInt, torch.SymFloat)):
+                kind = "int64" if isinstance(value, torch.SymInt) else "float64"
+                variable = TensorVariable(constant(np.zeros((), kind)).type, name=spec.arg.name)
+                self.inputs[spec.arg.name] = variable
+                return variable
+            return value
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+            state = self.program.state_dict
+            held = state[spec.target] if spec.target in state else self.program.constants[spec.target]
+            variable = shared_of(held, spec.target)
+            self.parameters[spec.target] = variable
+            return variable
+        if spec.kind is InputKind.CONSTANT_TENSOR:
+            held = self.program.constants[spec.target]
+            require_plain(held)
+            return constant(array_of(held))
+        if spec.kind is InputKind.TOKEN:  # it orders effects, and has no value
+            return None
+        raise ConversionError(f"the input {spec.arg.name} is {spec.kind.name.lower()}, expected tensors and numbers")
+
+
+def _with_lengths(x: Any, value: torch.Tensor, symbols: dict[Any, Any], ranges: Mapping[Any, Any], name: str) -> Any:
+    """Return an input whose lengths are checked: equal ones where the export found so, and those of a range."""
+    own = lengths(x)
+    term = x
+    for axis, n in enumerate(value.shape):
+        if type(n) is int:
+            continue
+        symbol = n.node.expr
+        what = f"the length of {name} along axis {axis}"
+        if symbol in symbols:
+            term = checked(
+                term, T.eq(own[axis], symbols[symbol]), what + " is {0}, expected {1}", own[axis], symbols[symbol]
+            )
+        elif symbol.is_symbol:
+            symbols[symbol] = own[axis]
+            bounds = ranges.get(symbol)
+            for end, test, word in (
+                () if bounds is None else ((bounds.lower, T.ge, "at least"), (bounds.upper, T.le, "at most"))
+            ):
+                if end.is_Integer and (word == "at most" or end > 2):
+                    term = checked(
+                        term, test(own[axis], int(end)), f"{what} is {{0}}, expected {word} {end}", own[axis]
+                    )
+    return term
+
+
+def shared_of(held: torch.Tensor, path: str) -> SharedVariable:
+    """Return a parameter as a shared variable over its memory, or over a copy if its elements are not in order."""
+    require_plain(held)
+    array = array_of(held)
+    array = array if array.flags.carray else np.array(array, order="C")
+    return SharedVariable(type_of(held), Container(array), path)
+
+
+def _read(program: Any, name: str, strict: bool) -> TorchModel:
+    reader = _Reader(program)
+    reader.read()
+    conversion = Conversion(strict)
+    found = conversion.graph(program.graph_module, reader.terms)
+    outputs: dict[str, Any] = {}
+    updates: dict[Any, Any] = {}
+    places: list[Any] = []
+    for spec, value in zip(program.graph_signature.output_specs, found, strict=True):
+        if spec.kind is OutputKind.BUFFER_MUTATION:
+            variable = reader.parameters[spec.target]
+            updates[variable] = as_dtype(value, variable.dtype)
+        elif spec.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT):
+            if isinstance(value, Variable):
+                label = spec.arg.name if spec.arg.name not in outputs else f"{spec.arg.name}_{len(outputs)}"
+                outputs[label] = as_tensor(value)
+                places.append(None)
+            else:
+                places.append((value,))
+        elif spec.kind is not OutputKind.TOKEN:
+            raise ConversionError(f"{name} changes its input {spec.target}; return the new value instead")
+    spec = program.call_spec
+
+    def formed(values: list[Any]) -> Any:
+        given = iter(values)
+        leaves = [next(given) if p is None else p[0] for p in places]
+        return leaves if spec.out_spec is None else pytree.tree_unflatten(leaves, spec.out_spec)
+
+    return TorchModel(
+        name, reader.inputs, outputs, reader.parameters, updates, (spec.in_spec, formed), conversion.remarks
+    )

@@ -1,0 +1,151 @@
+"""Ops without a converter: host steps that run the op in PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import torch
+
+from ...graph import Kind, Lacks, TensorType, Variable
+from ...ops.core.tensor import HostOp, constant, outputs_of
+from ...record import record
+from .dtypes import array_of, name_of, require_plain, tensor_of, type_of
+from .table import name_of_op
+
+if TYPE_CHECKING:
+    from .building import Conversion
+
+SCALAR_TYPES = {int: "int64", float: "float64", bool: "bool", torch.SymInt: "int64", torch.SymFloat: "float64",
+                torch.SymBool: "bool"}  # fmt: skip
+"""The dtype of a scalar that stands for a number of a traced graph."""
+
+
+@record(eq=False)
+class Perform(HostOp):
+    """A call of an op of PyTorch.
+
+    `target`: the op; `form`: its arguments, with a `Place` for each value that is computed; `results`: our types.
+    `ordered`: whether it draws from PyTorch's generator; its last operand and its last result order the draws.
+    """
+
+    target: Any
+    form: Any
+    results: tuple[TensorType, ...]
+    kinds: tuple[bool, ...]
+    """For each operand whether it is a tensor, else a number."""
+    ordered: bool = False
+    fallible = True
+    folds = False
+    fingerprint = None
+    picture: ClassVar[Kind] = Kind.OTHER
+    lacks: ClassVar[Lacks] = Lacks(
+        lengths="PyTorch decides them",
+        derivative="PyTorch differentiates before a graph is compiled",
+        batching="the op takes one example",
+        operations="PyTorch says nothing of them",
+    )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return name_of_op(self.target)
+
+    def parameters(self) -> dict[str, Any]:
+        return {}
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
+        return self.results
+
+    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
+        given = [tensor_of(np.array(v)) if k else v.item() for v, k in zip(values, self.kinds)]  # ops may write to them
+        args, kwargs = _filled(self.form, given)
+        with torch.no_grad():
+            found = self.target(*args, **kwargs)
+        several = found if isinstance(found, (tuple, list)) else (found,)
+        arrays = [_array(v) for v in several if v is not None]
+        if self.ordered:
+            arrays.append(np.zeros((), np.int64))
+        return tuple(_fitted(self.name, a, kind) for a, kind in zip(arrays, self.results, strict=True))
+
+
+class Place(int):
+    """The place of an operand in the arguments of an op."""
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.array(array_of(value), order="C", copy=None) if isinstance(value, torch.Tensor) else np.asarray(value)
+
+
+def _fitted(name: str, value: np.ndarray, kind: TensorType) -> np.ndarray:
+    """Return a result of PyTorch.  Raises TypeError if its dtype, rank or a length differs from the traced one."""
+    known = all(n is None or n == m for n, m in zip(kind.shape, value.shape))
+    if value.dtype != kind.numpy or value.ndim != kind.ndim or not known:
+        raise TypeError(f"{name}: PyTorch gave {value.dtype}{list(value.shape)}, expected {kind}")
+    return value
+
+
+def _filled(form: Any, values: Any) -> Any:
+    """Return arguments with values at their places."""
+    if isinstance(form, Place):
+        return values[form]
+    if isinstance(form, (list, tuple)):
+        return [_filled(part, values) for part in form]
+    if isinstance(form, dict):
+        return {name: _filled(part, values) for name, part in form.items()}
+    return form
+
+
+def performed(node: Any, known: Mapping[Any, Any], conversion: Conversion) -> Any:
+    """Return the results of a node that PyTorch runs, on values of ours."""
+    operands: list[Any] = []
+    kinds: list[bool] = []
+
+    def placed(argument: Any) -> Any:
+        if isinstance(argument, torch.fx.Node):
+            value = known[argument]
+            if isinstance(value, (list, tuple)):
+                return [_at(v, isinstance(m, torch.Tensor)) for v, m in zip(value, argument.meta["val"], strict=True)]
+            return _at(value, isinstance(argument.meta.get("val"), torch.Tensor))
+        if isinstance(argument, (list, tuple)):
+            return [placed(a) for a in argument]
+        if isinstance(argument, dict):
+            return {name: placed(a) for name, a in argument.items()}
+        return argument
+
+    def _at(value: Any, is_tensor: bool) -> Any:
+        if not isinstance(value, Variable):
+            return value
+        operands.append(value)
+        kinds.append(is_tensor)
+        return Place(len(operands) - 1)
+
+    form = (placed(node.args), placed(node.kwargs))
+    value = node.meta["val"]
+    several = value if isinstance(value, (tuple, list)) else (value,)
+    results = [_type(v) for v in several if v is not None]
+    ordered = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+    if ordered:
+        operands.append(constant(np.zeros((), np.int64)) if conversion.order is None else conversion.order)
+        kinds.append(False)
+        results.append(TensorType("int64", ()))
+    found = list(outputs_of(Perform(node.target, form, tuple(results), tuple(kinds), ordered), *operands))
+    if ordered:
+        conversion.order = found.pop()
+    given = iter(found)
+    terms = tuple(None if v is None else next(given) for v in several)
+    return terms if isinstance(value, (tuple, list)) else terms[0]
+
+
+def _type(value: Any) -> TensorType:
+    if isinstance(value, torch.Tensor):
+        require_plain(value)
+        name_of(value.dtype)
+        return type_of(value)
+    return TensorType(SCALAR_TYPES[type(value)], ())
