@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     model = commands.add_parser("pymc-bench", help="time all backends of PyTensor on a model of PyMC")
     model.add_argument("model", help="a Python file with the model")
     model.add_argument("--name", default="model", help="the variable that holds it, or the function that makes it")
+    model.add_argument("--terms", action="store_true", help="show instead what each variable of the model costs")
     page = commands.add_parser("report", help="make an HTML page of what ARIGNOTE_TRACE=folder recorded")
     page.add_argument("trace", help="a trace file, or a folder of them")
     page.add_argument("-o", "--output", default="report.html", help="the page to write")

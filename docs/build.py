@@ -25,6 +25,7 @@ CONTENTS = {
         for name in (
             "read-an-expression", "filter-by-tag", "read-a-profile", "write-a-rule", "write-an-op", "make-it-faster",
             "debug-nan", "several-engines", "run-on-opencl", "run-on-dask", "run-an-onnx-model",
+            "run-a-pytorch-model",
             "run-a-theano-program", "deploy", "deploy-anywhere", "serve", "generate-text", "freeze-and-prune",
             "quantize", "quantize-a-model", "use-trees", "name-axes", "work-with-other-libraries",
         )

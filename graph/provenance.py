@@ -139,7 +139,8 @@ def made_at(variable: object) -> Origin:
 
 def is_inheriting() -> bool:
     """Whether the nodes that are built carry the lines of others: in a gradient or a rewrite."""
-    return _inherited.get() is not None
+    cell = _inherited.get()
+    return cell is not None and not isinstance(cell, marking)
 
 
 def asked_by_us(above: int = 2) -> bool:

@@ -17,4 +17,4 @@ else:
 
 
 def __dir__() -> list[str]:
-    return __getattr__("__all__")
+    return list(_import_module(".networks.collected", __package__).__all__)

@@ -6,7 +6,7 @@ what is zero.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, Union, overload
 
 from .. import later
@@ -19,8 +19,11 @@ from ..ops.core.tensor import TensorVariable
 from ..ops.elementwise.records import scalar_constant
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import as_promised, conflict
+from ..record import lazy
 from ..tree import flat, in_form, is_tree, places, unflat
 from .differentiated import derived
+
+gradients: Any = lazy.module("...tracing.gradients", __name__)
 
 Derivatives = Union[TensorVariable, list[TensorVariable], tuple[TensorVariable, ...], dict[Any, TensorVariable]]
 """One variable, a list, a tuple or a dict, in the form in which the variables are given."""
@@ -28,6 +31,8 @@ Var = TypeVar("Var", bound=Variable)
 Key = TypeVar("Key")
 
 
+@overload
+def grad(cost: Callable[..., Any], wrt: int | Sequence[int] | None = ...) -> Callable[..., Any]: ...
 @overload
 def grad(
     cost: Variable | None, wrt: Variable, consider_constant: Sequence[Variable] = ...,
@@ -49,13 +54,16 @@ def grad(
     known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
 ) -> dict[Key, TensorVariable]: ...  # fmt: skip
 def grad(
-    cost: Variable | None,
-    wrt: Variable | Sequence[Variable] | Mapping[Any, Variable],
+    cost: Variable | Callable[..., Any] | None,
+    wrt: Any = None,
     consider_constant: Sequence[Variable] = (),
     known_grads: Mapping[Variable, Any] | None = None,
     disconnected: str = "raise",
-) -> Derivatives:
+) -> Derivatives | Callable[..., Any]:
     """The derivative of the scalar `cost` with respect to `wrt`: for each variable one of its shape and dtype.
+
+    Of a Python function, `grad(f)` and `grad(f, (0, 1))`, jitted or not: the jitted function of the derivative by the
+    first argument, or by those of the positions `wrt`, which may be nested lists, tuples and dicts of arrays.
 
     `wrt` is a variable, or a tree of them (so is the result): lists, tuples, dicts, dataclasses, nested as you like,
     None left out.  They may be intermediate values of the expression.  `consider_constant`: variables through which
@@ -68,6 +76,8 @@ def grad(
     Raises TypeError for a cost that is no real floating-point scalar, and NoGradient for an op on the way that has no
     derivative.  Source: reverse accumulation, see `ops/core/backward.py`.
     """
+    if callable(cost) and not isinstance(cost, Variable):
+        return gradients.gradient(cost, wrt, False)  # type: ignore[no-any-return]
     _require_choice(disconnected, "grad")
     variables = _as_list(wrt, "wrt", "grad")
     for v in variables:
@@ -81,6 +91,8 @@ def grad(
     return _like(wrt, derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
 
 
+@overload
+def value_and_grad(cost: Callable[..., Any], wrt: int | Sequence[int] | None = ...) -> Callable[..., Any]: ...
 @overload
 def value_and_grad(
     cost: Variable, wrt: Variable, *, consider_constant: Sequence[Variable] = ...,
@@ -101,10 +113,13 @@ def value_and_grad(
     cost: Variable, wrt: Mapping[Key, Variable], *, consider_constant: Sequence[Variable] = ...,
     known_grads: Mapping[Variable, Any] | None = ..., disconnected: str = ...,
 ) -> tuple[TensorVariable, dict[Key, TensorVariable]]: ...  # fmt: skip
-def value_and_grad(
-    cost: Variable, wrt: Variable | Sequence[Variable] | Mapping[Any, Variable], **options: Any
-) -> tuple[Variable, Any]:
-    """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once."""
+def value_and_grad(cost: Variable | Callable[..., Any], wrt: Any = None, **options: Any) -> Any:
+    """`(cost, grad(cost, wrt, **options))`: both in one expression, so that what they share is computed once.
+
+    Of a Python function: the jitted function that returns the pair; see `grad`.
+    """
+    if callable(cost) and not isinstance(cost, Variable):
+        return gradients.gradient(cost, wrt, True)
     derivatives: Any = grad  # of all its forms
     return cost, derivatives(cost, wrt, **options)
 

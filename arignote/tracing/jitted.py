@@ -18,7 +18,7 @@ from ..record.forks import ProcessLock
 from ..tree import Form
 from .arguments import Arguments, static
 from .scopes import Scope
-from .traces import Traced, arrays_of, signature_of, traced
+from .traces import Traced, arrays_of, same_objects, signature_of, traced
 from .views import read_again
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ class Jitted:
         """Return the trace that serves a call, and the arrays that it takes; None if there is none so far."""
         for trace in self._found.get(key, ()):
             values = arrays if not trace.readings else _with_attributes(trace, arrays, arguments)
-            if values is not None and (trace.holds is None or trace.holds(values)):
+            if values is not None and (trace.holds is None or trace.holds(values)) and (
+                not trace.stores or trace.same == same_objects(values)
+            ):
                 return trace, values
         return None
 

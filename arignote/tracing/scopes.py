@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..record.cached import cached_property
+from . import statements
+from .source import AG, rewritten
 
 _DATA = (bool, int, float, complex, str, np.ndarray, np.generic)
 
@@ -80,13 +82,21 @@ class Scope:
                 return found[0]
         return ""
 
+    @cached_property
+    def writes(self) -> bool:
+        """Whether the function may write to arrays: it assigns elements, or calls what may."""
+        return any(_names(f.__code__, "STORE_SUBSCR") or rewritten(f.__code__) for f in self.functions)
+
     def with_values(self, values: Mapping[str, Any]) -> Callable[..., Any]:
         """Return the function with other values in the place of its variables."""
         first = self.function
-        if not values:
+        codes = {id(f): rewritten(f.__code__) for f in self.functions}
+        if not values and not any(codes.values()):
             return first  # type: ignore[no-any-return]
         space = {**first.__globals__, **values}
-        copies = {id(f): _copy(f, space, values) for f in self.functions}
+        if any(codes.values()):
+            space[AG] = statements
+        copies = {id(f): _copy(f, codes[id(f)] or f.__code__, space, values) for f in self.functions}
         space.update({name: copies[id(v)] for name, v in first.__globals__.items() if id(v) in copies})
         return copies[id(first)]  # type: ignore[no-any-return]
 
@@ -97,12 +107,10 @@ def scope_of(function: Any) -> Scope:
     return Scope(function)
 
 
-def _copy(f: Any, space: dict[str, Any], values: Mapping[str, Any]) -> Any:
-    cells = f.__closure__ and tuple(
-        CellType(values[name]) if name in values else cell
-        for name, cell in zip(f.__code__.co_freevars, f.__closure__, strict=True)
-    )
-    made = FunctionType(f.__code__, space, f.__name__, f.__defaults__, cells)
+def _copy(f: Any, code: CodeType, space: dict[str, Any], values: Mapping[str, Any]) -> Any:
+    given = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+    cells = tuple(CellType(values[name]) if name in values else given[name] for name in code.co_freevars)
+    made = FunctionType(code, space, f.__name__, f.__defaults__, cells or None)
     made.__kwdefaults__ = f.__kwdefaults__
     return made
 

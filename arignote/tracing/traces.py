@@ -15,9 +15,11 @@ from ..ops.core.call_lengths import Length
 from ..ops.core.checks import shown
 from ..ops.core.foreign import as_array
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import adopt, require_current
+from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
+from ..ops.shapes.lengths import tensor_to_dim
+from ..ops.shapes.stored import now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
 from .scopes import Scope
@@ -40,16 +42,48 @@ class Traced(NamedTuple):
     """The dtypes and ranks of the arrays among the attributes."""
     writes: tuple[tuple[int, str, Form], ...]
     """The attributes that it assigns."""
+    stores: tuple[int, ...] = ()
+    """The positions of the arrays that it writes to, by position in the arrays of a call."""
+    same: tuple[int, ...] = ()
+    """For each array of the call the first one that is the same object; of a trace that writes."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
-        """Return the result of a call; attributes are assigned after it."""
-        found: Iterator[Any] = iter(self.function(*values))
+        """Return the result of a call; arrays are written, and attributes assigned, after it."""
+        found: Iterator[Any] = self._stored(values) if self.stores else iter(self.function(*values))
         if objects:
             found = Leaves(found, objects.__getitem__)
         made = unflat(self.form, found)
         for number, name, form in self.writes:
             setattr(objects[number], name, unflat(form, found))
         return made
+
+    def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
+        """Return the results of a call after those that are written into its arrays."""
+        require_disjoint(self.function.name, values, self.stores)
+        found = iter(self.function(*values))
+        for place in self.stores:
+            values[place][...] = next(found)
+        return found
+
+
+def same_objects(arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return for each array the position of the first one that is the same object."""
+    places: dict[int, int] = {}
+    return tuple([places.setdefault(id(a), k) for k, a in enumerate(arrays)])
+
+
+def require_disjoint(name: str, arrays: Sequence[Any], stores: Sequence[int]) -> None:
+    """Raise ValueError for an array that is written and read-only, or shares elements with another array."""
+    for place in stores:
+        written = arrays[place]
+        if not written.flags.writeable:
+            raise ValueError(f"{name}: the function writes to argument {place}, a read-only array; pass a copy")
+        for k, a in enumerate(arrays):
+            if k != place and a is not written and a.size and np.may_share_memory(a, written):
+                raise ValueError(
+                    f"{name}: the function writes to argument {place}, which shares elements with argument {k}; pass "
+                    "a copy of one"
+                )
 
 
 class Leaves:
@@ -90,6 +124,8 @@ def traced(
     varying = {place for trace in known for place in changing(trace.readings, arguments)}
     leaves, objects = len(arguments.leaves), len(arguments.objects)
     ways = [_By(NUMBERS_HELD, varying), _By(NUMBERS_HELD, set()), _By(ALL_HELD, set())]
+    if any(type(leaf) is int for leaf in arguments.leaves):
+        ways += [_By(NUMBERS_HELD, varying, True)]
     first: Exception | None = None
     while True:
         trial = _Tracing(scope, options, arguments, ways.pop(0))
@@ -99,7 +135,7 @@ def traced(
             first = first or error
             arguments.forget(leaves, objects)
         readings = trial.objects.readings
-        ways = [way for way in ways if way.differs(readings)]
+        ways = [way for way in ways if way.integers or way.differs(readings)]
         if not ways:
             raise first
 
@@ -109,6 +145,8 @@ class _By(NamedTuple):
 
     held: str
     varying: set[tuple[int | Scope, str]]
+    integers: bool = False
+    """Whether the function gets Python integers among its arguments as they are; the trace holds for their values."""
 
     def of(self, source: int | Scope, name: str) -> str:
         """Return how one of them is read."""
@@ -124,12 +162,17 @@ class _Tracing:
 
     def __init__(self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By) -> None:
         self._scope, self._options, self._arguments = scope, options, arguments
+        self._holds_integers = how.integers
         self._name = options["name"]
         self._trace = Trace(of_call=True)
+        self._trace.dim_of = tensor_to_dim
         self.objects = Objects(arguments, self._value_of, how.of)
         self._trace.inlined = self.objects.inlined
         self._variables: list[Any] = []
         self._names: list[str] = []
+        self._same: list[int] = []
+        """For each array the position of the first one that is the same object."""
+        self._places: dict[int, int] = {}
         self._given: list[tuple[Any, Form, list[Any]]] = []
         """The values given to the function, with their structure and leaves."""
 
@@ -153,16 +196,30 @@ class _Tracing:
                     f"{self._name}: the function draws numbers of a random module of Python or NumPy, which happens "
                     "once, while it is traced; use rng = T.random.RandomStream(seed)"
                 )
-            outputs: list[Any] = []
+            stores = self._stores()
+            outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
             written_to = self.objects.written()
-            form = Static(None) if result is None and written_to else self._form(result, outputs)
+            form = self._form(result, outputs)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
         with outside():
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
         attributes = arrays_of(self._arguments.leaves[count:])
         readings = tuple(self.objects.readings)
-        return Traced(compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes))
+        return Traced(
+            compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
+            tuple(self._same) if stores else (),
+        )  # fmt: skip
+
+    def _stores(self) -> tuple[int, ...]:
+        """Return the positions of the arrays that the function writes to."""
+        trace, found = self._trace, []
+        for k, v in enumerate(self._variables):
+            if v in trace.held and self._same[k] == k:
+                raise TypeError(f"{self._name}: {v!r}: {trace.held[v]}; write into the argument, or return a copy")
+            if v in trace.stored and trace.stored[v] is not v and self._same[k] == k:
+                found.append(k)
+        return tuple(found)
 
     # --- arguments
     def _value_of(self, structure: Form, leaves: Sequence[Any]) -> Any:
@@ -176,6 +233,14 @@ class _Tracing:
     def _variable(self, value: Any) -> Any:
         position = len(self._variables)
         (array,) = arrays_of([value])
+        self._same.append(position)
+        if type(value) is np.ndarray:
+            first = self._places.setdefault(id(value), position)
+            if first != position and self._scope.writes:
+                self._same[position] = first
+                self._variables.append(tensor(f"x{position}", dtype=array.dtype.newbyteorder("=").name,
+                                              shape=(None,) * array.ndim))  # fmt: skip
+                return self._variables[first]
         name = self._names[position] if position < len(self._names) else f"x{position}"
         if array.dtype.name not in DTYPES:
             raise TypeError(
@@ -189,7 +254,15 @@ class _Tracing:
         self._trace.lengths[v] = tuple(
             Known(n, f"a[{position}].shape[{axis}]") for axis, n in enumerate(array.shape)
         )
+        if kind is int and self._holds_integers:
+            self._trace.require(f"a[{position}].item() == {value!r}")
+            self._variables.append(v)
+            return value
         adopt(self._trace, v, kind if kind in NUMBERS or isinstance(value, np.generic) else np.ndarray)
+        if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+            self._trace.layouts[v] = value.strides, f"a[{position}].strides == {value.strides}"
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            self._trace.read_only.add(v)
         self._variables.append(v)
         return v
 
@@ -212,6 +285,8 @@ class _Tracing:
         tree, first = value, len(outputs)
 
         def leaf(value: Any, outputs: list[Any]) -> Form:
+            if value is None:
+                return Static(None)
             if isinstance(value, AnyView):
                 return Object(object, number_of(value))
             if is_attribute and not isinstance(value, Variable):
@@ -230,10 +305,8 @@ class _Tracing:
 
     def _as_output(self, value: Any, tree: Any, position: int) -> Any:
         """Return a leaf of the result `tree` as a variable.  Raises TypeError, with its path, for anything else."""
-        if isinstance(value, Variable):
-            require_current(self._trace, value)
         try:
-            return as_tensor(value)
+            return as_tensor(now(self._trace, value))
         except TypeError:
             raise TypeError(
                 f"{self._name}: {paths(tree, 'output')[position]} is {shown(value)}; "

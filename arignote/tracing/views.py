@@ -72,8 +72,9 @@ class Objects:
             self.views[number] = _view_class(type(original))(_State(self, number, original))
         return self.views[number]
 
-    def inlined(self, scope: Scope) -> Callable[..., Any]:
-        """Return the function of a scope, with symbolic variables for the arrays among its globals."""
+    def inlined(self, given: Any) -> Callable[..., Any]:
+        """Return the function of a scope, or a function, with symbolic variables for the arrays among its globals."""
+        scope = given if isinstance(given, Scope) else scope_of(given)
         if scope not in self._inlined:
             known = len(self.readings)
             read = {}

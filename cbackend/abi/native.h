@@ -4,7 +4,8 @@
 /* How the native entry knows a function, and what it borrows from Python and NumPy. */
 typedef struct object object;
 
-enum { AG_SMALL = 2048, AG_ARRAYS = 32, AG_LENGTHS = 64 }; /* AG_SMALL: elements, up to which Python's lock is kept */
+/* AG_SMALL: elements up to which short calls keep Python's lock; AG_SHORT: nanoseconds of a short call. */
+enum { AG_SMALL = 2048, AG_SHORT = 20000, AG_TRIALS = 8, AG_ARRAYS = 32, AG_LENGTHS = 64 };
 /* Instructions that compute a length; all but the first two pop operands from the stack. */
 enum { AG_NUMBER, AG_EXTENT, AG_ADD, AG_SUB, AG_MUL, AG_FLOORDIV, AG_MAXIMUM, AG_MINIMUM, AG_BROADCAST };
 
@@ -24,7 +25,12 @@ typedef struct ag_signature {
     i32 counting;                 /* whether one does now: who holds Python's lock may look, and change it */
     i64 input_lengths;            /* of all inputs together */
     i32 inputs, outputs;
+    i32 stored;                   /* the last inputs, which come from cells and not from the caller */
+    i32 returned;                 /* the first outputs; the others go to cells */
+    object *const *cells;         /* lists of one element: of the stored inputs, then of the outputs not returned */
     i32 as_list;
+    i32 trials;                   /* calls that are still timed */
+    i32 is_long;                  /* whether none of the timed calls was short */
 } ag_signature;
 
 /* A function with the arrays that it is called with again and again, results included. */
@@ -39,6 +45,16 @@ typedef struct ag_binding {
     object *result;
 } ag_binding;
 
+/* A function for callers in C: arrays of fixed lengths, some of them bound. */
+typedef struct ag_plain {
+    ag_call call;                 /* as in ag_binding */
+    i32 (*run)(ag_call *call);
+    char *const *data;            /* inputs, then outputs; NULL for those that the caller gives */
+    const i64 *lengths;
+    i64 dim, results;             /* elements of the first input, of the last output */
+    i32 inputs, count, axes;      /* inputs, all arrays, the lengths of all */
+} ag_plain;
+
 typedef struct ag_python {
     const void *array_type;
     void (*incref)(object *it);
@@ -49,6 +65,7 @@ typedef struct ag_python {
     void *(*as_pointer)(object *number);
     object *(*item)(object *tuple, i64 index);
     object *(*new_list)(i64 length);
+    object *(*list_item)(object *list, i64 index);
     i32 (*set_item)(object *list, i64 index, object *it);
     object *(*vectorcall)(object *callee, object *const *arguments, i64 count, object *names);
     object *(*empty)(i32 rank, const i64 *shape, object *dtype, i32 fortran);

@@ -27,7 +27,8 @@ from .failures import failure
 from .host import HostSteps
 from .interface import Interface
 from .low_level import low_level
-from .native import MOST_STEPS, native_bound, native_entry
+from .native import MOST_STEPS, PlainCall, native_bound, native_entry
+from .output_lengths import evaluated
 from .outputs import BLOCKS, LARGE
 from .profile_rows import input_names
 from .update_locks import with_update_locks
@@ -114,13 +115,33 @@ class Caller:
         written = [self.shared[i] for i in sorted({*interface.in_place.values(), *updated})]
         return with_update_locks(entry, written) if written else entry
 
-    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
+    def native(
+        self, other: Callable[..., Any], as_list: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = ()
+    ) -> Callable[..., Any] | None:
         """The native entry; see Executable.native."""
-        native = self._native_library() if self.interface.sites <= MOST_STEPS else None
+        is_cheap = self.interface.sites <= MOST_STEPS or bool(stored) or bool(kept)
+        native = self._native_library() if is_cheap else None
         if native is None:
             return None
         strided = self.profile is None and not self.interface.dense_inputs
-        return native_entry(native, self.interface, self.library, self._new_frame(), other, as_list, strided)
+        return native_entry(
+            native, self.interface, self.library, self._new_frame(), other, as_list, strided, stored, kept
+        )
+
+    def plain_call(self, inputs: Sequence[Any]) -> PlainCall | None:
+        """Return the call for C; see Executable.plain_call."""
+        native = self._native_library() if self.profile is None else None
+        if native is None:
+            return None
+        shapes = [i.shape if isinstance(i, np.ndarray) else tuple(i) for i in inputs]
+        results = []
+        for programs in self.interface.lengths:
+            if programs is None:
+                return None
+            results.append(tuple(evaluated(program, shapes) for program in programs))
+        if any(isinstance(i, np.ndarray) and not i.flags.carray for i in inputs):
+            raise ValueError(f"{self.name}: an array that is bound must be aligned and C-contiguous")
+        return PlainCall(native, self.library, self._new_frame(), [*inputs, *results], len(inputs))
 
     def native_bound(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]

@@ -43,6 +43,7 @@ from .caller import Caller
 from .foreseen import foreseen
 from .interface import interface_of
 from .measured import Measured
+from .native import PlainCall
 from .profile_rows import rows
 from .recall import keep, recall
 from .roofline import roofline
@@ -112,12 +113,23 @@ class Executable:
         assert self.general is not None
         return self.general[1](self._general_graph)
 
-    def native(self, other: Callable[..., Any], as_list: bool) -> Callable[..., Any] | None:
+    def native(
+        self, other: Callable[..., Any], as_list: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = ()
+    ) -> Callable[..., Any] | None:
         """Return a builtin that runs calls with plain arrays; `other` runs all others.
 
         Both return one array, or all of them `as_list`.  None for functions with side effects, or without a toolchain.
+        `stored`, `kept`: lists of one element, from which the last inputs come and to which the last outputs go.
         """
-        return self._caller.native(other, as_list)
+        return self._caller.native(other, as_list, stored, kept)
+
+    def plain_call(self, inputs: Sequence[Any]) -> PlainCall | None:
+        """Return the address of this executable for callers in C.
+
+        `inputs`: an array for each input that is bound, a shape for each that the caller gives.  None for functions
+        with side effects, with a profile, or whose results have lengths that only a call tells.
+        """
+        return self._caller.plain_call(inputs)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         """Bind this executable to arrays; see binding.py."""

@@ -3,4 +3,5 @@
 #include "../abi/native.h"
 #include "native_entry.c"
 #include "native_bound.c"
+#include "native_plain.c"
 #include "native_low_level.c"

@@ -1,9 +1,10 @@
-"""The native entries: the functions that may have one, and their signatures (native_entry.c, native_bound.c)."""
+"""The native entries and calls from C, and the functions that may have them (native_entry.c, _bound.c, _plain.c)."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -19,12 +20,15 @@ from .outputs import LARGE
 
 MOST_STEPS = 100
 """Most nodes of a program with a native entry: in larger ones the cost of a call is negligible."""
+_SURELY_SHORT = 4
+"""Most constants and nodes, together, of a function whose calls are not timed before Python's lock is released."""
 _EMPTY = 184
 """Index of PyArray_Empty in NumPy's table of C functions, which never changes."""
 _PYTHON = {
     "incref": "Py_IncRef", "decref": "Py_DecRef", "unlock": "PyEval_SaveThread", "lock": "PyEval_RestoreThread",
     "clear_error": "PyErr_Clear", "as_pointer": "PyLong_AsVoidPtr", "item": "PyTuple_GetItem",
-    "new_list": "PyList_New", "set_item": "PyList_SetItem", "vectorcall": "PyObject_Vectorcall",
+    "new_list": "PyList_New", "list_item": "PyList_GetItem", "set_item": "PyList_SetItem",
+    "vectorcall": "PyObject_Vectorcall",
 }  # fmt: skip
 
 
@@ -50,12 +54,13 @@ def layouts_hold() -> bool:
 
 def native_entry(
     native: Library, interface: Interface, library: Library, frame: Any, other: Callable[..., Any], as_list: bool,
-    strided: bool,
+    strided: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = (),
 ) -> Callable[..., Any] | None:  # fmt: skip
     """Return a builtin that takes arguments as `other` does and returns the same: one array, or all of them `as_list`.
 
     `frame`: an ag_call whose table, constants, declared lengths and counters are filled in, and what it points to, as
-    far as `other` does not keep that alive.  `strided`: arrays that are not C-contiguous are taken, too.  None where
+    far as `other` does not keep that alive.  `strided`: arrays that are not C-contiguous are taken, too.  `stored`,
+    `kept`: lists of one element, from which the last inputs come and to which the last outputs go.  None where
     the lengths of the results are not known before the call, or where there are too many arrays.
     """
     signature = _signature(interface, native.lib) if layouts_hold() else None
@@ -66,9 +71,14 @@ def native_entry(
     facts.rt, facts.declared = call.rt, call.declared
     facts.constants, facts.constant_lengths = call.constants, call.constant_lengths
     facts.as_list, facts.profile, facts.warm_up = as_list, call.profile, call.warm_up
+    if not call.profile and sum(c.size for c in interface.constants) + interface.sites > _SURELY_SHORT:
+        facts.trials, facts.is_long = native.lib.AG_TRIALS, True
+    cells = ffi.new("object *[]", [ffi.cast("object *", id(cell)) for cell in (*stored, *kept)] or 1)
+    facts.cells, facts.stored, facts.returned = cells, len(stored), facts.outputs - len(kept)
     if not strided:
         facts.items = ffi.NULL
-    return _builtin(_methods_of(native)[0], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
+    held = (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame, cells, tuple(stored), tuple(kept))
+    return _builtin(_methods_of(native)[0], held)
 
 
 def native_bound(
@@ -101,6 +111,43 @@ def native_bound(
     facts.inputs, facts.count = len(inputs), len(arrays)
     facts.result = ffi.cast("object *", id(result))
     return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
+
+
+class PlainCall:
+    """A compiled function at an address, for callers in C or Rust, such as samplers; native_plain.c has the signatures.
+
+    `address` takes arrays of any dtypes, `density` and `expand` have one input of float64.  `data` is their pointer
+    `function`.  Addresses are valid as long as this object lives.
+    """
+
+    address: int
+    density: int
+    expand: int
+    data: int
+
+    def __init__(self, native: Library, library: Library, frame: Any, arrays: Sequence[Any], inputs: int) -> None:
+        """Make the call of arrays: inputs, then outputs.  A shape stands for one that the caller gives."""
+        names, call = native.lib, frame[0]
+        shapes = [a.shape if isinstance(a, np.ndarray) else tuple(a) for a in arrays]
+        lengths = [n for shape in shapes for n in shape]
+        if len(arrays) > names.AG_ARRAYS or len(lengths) > names.AG_LENGTHS:
+            raise ValueError(f"a call from C has at most {names.AG_ARRAYS} arrays and {names.AG_LENGTHS} axes")
+        pointers = [
+            ffi.cast("char *", a.__array_interface__["data"][0]) if isinstance(a, np.ndarray) else ffi.NULL
+            for a in arrays
+        ]
+        facts = ffi.new("ag_plain *")
+        alive = ffi.new("char *[]", pointers), ffi.new("i64[]", lengths or 1)
+        facts.call.rt, facts.call.declared = call.rt, call.declared
+        facts.call.constants, facts.call.constant_lengths = call.constants, call.constant_lengths
+        facts.run = ffi.addressof(library.lib, "ag_entry")
+        facts.data, facts.lengths = alive
+        facts.dim, facts.results = math.prod(shapes[0]) if inputs else 0, math.prod(shapes[-1])
+        facts.inputs, facts.count, facts.axes = inputs, len(arrays), len(lengths)
+        self._alive = facts, alive, arrays, native, library, frame
+        self.data = int(ffi.cast("intptr_t", facts))
+        places = [ffi.addressof(names, f"ag_plain_{name}") for name in ("call", "density", "expand")]
+        self.address, self.density, self.expand = (int(ffi.cast("intptr_t", place)) for place in places)
 
 
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:

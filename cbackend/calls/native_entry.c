@@ -5,8 +5,11 @@
    need blocks of memory, an outcome other than success) with all arguments to `other`, which starts again.  It does
    the same for a call that Ctrl-C ended:  Python's own handler raises before `other` has done anything.
 
-   Calls of a few microseconds keep Python's lock, others release it while they compute.  Meanwhile the caller
-   holds the arguments, and no other code knows the results.
+   Calls of a few microseconds keep Python's lock, others release it while they compute: those with many elements, and
+   those of functions whose first calls were long.  Meanwhile the caller holds the arguments, and no other code knows
+   the results.
+
+   Inputs may also come from cells, and outputs go there: lists of one element, as other systems keep shared variables.
 
    No header of Python or NumPy is needed: native.py brings the addresses of a few functions, and the layouts of
    `object` and `array` have been the same since Python 3.8 and NumPy 1.7; native.py compares them with live objects
@@ -177,8 +180,27 @@ static i32 computed(i32 (*run)(ag_call *call), ag_call *call, i64 elements)
     return outcome;
 }
 
+/* Run the call, and time it while that decides whether calls are long.  A call that writes to cells keeps Python's lock:
+   no other call may read them meanwhile, or its update would be lost. */
+static i32 timed(ag_signature *s, ag_call *call, i64 elements)
+{
+    if (s->returned < s->outputs) return s->run(call);
+    if (!s->trials || elements > AG_SMALL) return computed(s->run, call, s->is_long ? AG_SMALL + 1 : elements);
+    i64 begun = s->rt->clock();
+    i32 outcome = s->run(call);
+    if (s->rt->clock() - begun < AG_SHORT) s->is_long = 0;
+    s->trials--;
+    return outcome;
+}
+
+/* Put the outputs that are not returned into their cells, which takes over the references. */
+static void store(const ag_signature *s, object **results)
+{
+    for (i32 k = s->returned; k < s->outputs; k++) py.set_item(s->cells[s->stored + k - s->returned], 0, results[k]);
+}
+
 /* Make one call; NULL if the Python entry has to repeat it.  begun: when it began, if the function has a profile. */
-static object *called(const ag_signature *s, object *const *given, i64 begun)
+static object *called(ag_signature *s, object *const *given, i64 begun)
 {
     char *data[AG_ARRAYS];
     i64 lengths[AG_LENGTHS], strides[AG_LENGTHS];
@@ -199,14 +221,16 @@ static object *called(const ag_signature *s, object *const *given, i64 begun)
     call.profile = s->profile;
     call.begun = begun;
     call.warm_up = s->warm_up;
-    if (made == s->outputs && computed(s->run, &call, elements) == 0) {
+    if (made == s->outputs && timed(s, &call, elements) == 0) {
         const i64 *layout = strides + s->input_lengths;
         for (i32 k = 0; !contiguous && k < s->outputs; layout += s->ranks[s->inputs + k++])
             lay_out((array *)results[k], layout, s->items[s->inputs + k]);
-        if (!s->as_list) return results[0];
-        list = py.new_list(s->outputs);
-        for (i32 k = 0; list && k < s->outputs; k++) py.set_item(list, k, results[k]);
-        if (list) return list;
+        list = s->as_list ? py.new_list(s->returned) : results[0];
+        if (list) {
+            for (i32 k = 0; s->as_list && k < s->returned; k++) py.set_item(list, k, results[k]);
+            store(s, results);
+            return list;
+        }
         py.clear_error();
     }
     for (i32 k = 0; k < made; k++) {
@@ -228,12 +252,26 @@ static object *counted(ag_signature *s, object *const *given)
     return result;
 }
 
+/* One call whose last arguments are in cells.  They are held meanwhile: another thread may put others there. */
+static object *completed(ag_signature *s, object *const *given)
+{
+    object *all[AG_ARRAYS], *result;
+    const i32 own = s->inputs - s->stored;
+    for (i32 k = 0; k < s->inputs; k++) {
+        all[k] = k < own ? given[k] : py.list_item(s->cells[k - own], 0);
+        if (k >= own) py.incref(all[k]);
+    }
+    result = called(s, all, 0);
+    for (i32 k = own; k < s->inputs; k++) py.decref(all[k]);
+    return result;
+}
+
 /* self: a tuple of the signature's address, the Python entry, and objects that both need. */
 static object *entry(object *self, object *const *given, i64 count, object *names)
 {
     ag_signature *s = py.as_pointer(py.item(self, 0));
-    if (!names && count == s->inputs) {
-        object *result = s->profile ? counted(s, given) : called(s, given, 0);
+    if (!names && count == s->inputs - s->stored) {
+        object *result = s->profile ? counted(s, given) : s->stored ? completed(s, given) : called(s, given, 0);
         if (result) return result;
     }
     return py.vectorcall(py.item(self, 1), given, count, names);

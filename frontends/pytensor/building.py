@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant as PyTensorConstant
+from pytensor.link.c.type import Generic
 
+from ... import ops as T
 from ...graph import SourceLine, Variable
 from ...graph.provenance import Origin, inheriting
 from ...ops.core.tensor import TensorVariable, constant
+from ..theano.tensors.patterns import strict
 from .forms import form_of
 from .performing import performed
 from .table import CONVERTERS, Call, found_for
@@ -47,7 +50,7 @@ class Conversion:
         found = self.graph(graph, operands)
         pairs = zip(graph.outputs, found, strict=True)
         outputs = [leaf for v, term in pairs for leaf in form_of(v.type).variables(term)]
-        return inputs, outputs
+        return inputs, strict(outputs) if outputs else outputs
 
     def graph(self, graph: Any, operands: Sequence[Any]) -> list[Any]:
         """Return the outputs of a FunctionGraph of PyTensor on these operands."""
@@ -78,7 +81,7 @@ class Conversion:
             return self.performed(node, operands)
         return found if type(found) is tuple else (found,)
 
-    def performed(self, node: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
+    def performed(self, node: Any, operands: Sequence[Any], dtype: str = "") -> tuple[Any, ...]:
         """Return the outputs of a node by the `perform` of its op.  Raises ConversionError if that is not allowed."""
         where = f" (of {node.outputs[0].name})" if node.outputs[0].name else ""
         if self.strict:
@@ -87,7 +90,7 @@ class Conversion:
                 f"{type(node.op).__name__}), or allow its own perform by strict=False"
             )
         self.remarks.append(f"{node.op}{where} runs by its own perform, outside C")
-        return performed(node, operands)
+        return performed(node, operands, dtype)
 
     # --- one node among others
     def _add(self, node: Any, known: dict[Any, Any]) -> None:
@@ -100,6 +103,7 @@ class Conversion:
             name = node.outputs[0].name
             raise ConversionError(f"{node.op}{f' (of {name})' if name else ''}: {error}") from error
         for output, term in zip(node.outputs, found, strict=True):
+            term = with_ones(term, output.type)
             if output.name and isinstance(term, Variable) and not term.name and term.owner is not None:
                 term.name = output.name
             known[output] = term
@@ -112,9 +116,17 @@ class Conversion:
         raise ConversionError(f"{v} is neither an input nor computed")
 
 
+def with_ones(term: Any, kind: Any) -> Any:
+    """Return a value that knows which of its axes have length 1, as PyTensor's type says: those broadcast."""
+    ones = [k for k, n in enumerate(getattr(kind, "shape", None) or ()) if n == 1]
+    if not isinstance(term, Variable) or all(term.type.shape[k] == 1 for k in ones):
+        return term
+    return T.specify_shape(term, [1 if k in ones else None for k in range(term.ndim)])
+
+
 def constant_of(v: Any) -> Any:
     """Return the value of a constant of PyTensor."""
-    if v.data is None or isinstance(v.data, slice):
+    if v.data is None or isinstance(v.data, slice) or isinstance(v.type, Generic):
         return v.data
     form = form_of(v.type)
     kinds = form.types()

@@ -23,6 +23,8 @@ def main(chosen: Any) -> int:
     if not file.is_file():
         print(f"arignote pymc-bench: there is no file {chosen.model}", file=sys.stderr)
         return 2
+    if chosen.terms:
+        return _print_terms(str(file), chosen.name)
     print(f"{'mode':10} {'cold':>9} {'warm':>9} {'call':>12}  {'log-density':>16}")
     failed = False
     for mode in MODES:
@@ -38,6 +40,19 @@ def main(chosen: Any) -> int:
         call = min(cold["call"], warm["call"]) * 1e6
         print(f"{mode:10} {cold['compile']:7.2f} s {warm['compile']:7.2f} s {call:9.1f} us  {cold['value']:16.8g}")
     return int(failed)
+
+
+def _print_terms(file: str, name: str) -> int:
+    """Print one line for each term of the log-density, the most costly first."""
+    from .measuring import term_costs
+    from .worker import model_of
+
+    rows = term_costs(model_of(file, name))
+    total = sum(row.seconds for row in rows)
+    print(f"{'share':>6} {'call':>12}  {'variable':20} line")
+    for row in rows:
+        print(f"{row.seconds / total:6.1%} {row.seconds * 1e6:9.1f} us  {row.name:20} {row.line}")
+    return 0
 
 
 def measured(file: str, mode: str, caches: str, name: str = "model", timeout: float | None = None) -> Any:

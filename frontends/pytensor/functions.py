@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,18 +17,30 @@ from pytensor.compile.mode import Mode, get_mode, predefined_modes
 from ...database import optdb
 from ...function.compiled import Function
 from ...function.mode import as_mode
+from ...record.forks import ProcessLock
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
-_UNKNOWN = object()
+NATIVE_AFTER = 16
+"""Calls after which a function gets its native entry, which takes 50 ms to build once per machine."""
+_UNKNOWN: Any = object()
 
 
 class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is not typed here
-    """A function of PyTensor that Arignote compiled."""
+    """A function of PyTensor that Arignote compiled.
+
+    A call runs `_entry` at once: the descriptor below is C, so no frame of Python stands between the caller and a
+    builtin.  The first calls go through `_counted`, later ones through the native entry.
+    """
+
+    __call__: Any = property(attrgetter("_entry"))
 
     def __init__(self, vm: Any, *args: Any, **options: Any) -> None:
         super().__init__(vm, *args, **options)
         self._direct: Any = _UNKNOWN  # found at the first call: a copy gets its form of results after it was made
+        self._calls: int = 0
+        self._entry: Callable[..., Any] = self._counted
+        self._one_at_a_time: Any = ProcessLock()
 
     @property
     def compiled(self) -> Compiled:
@@ -43,14 +57,31 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         """One line for each op that runs by its own `perform`, outside C."""
         return self.compiled.remarks
 
-    def __call__(self, *args: Any, output_subset: Any = None, **kwargs: Any) -> Any:
+    # --- calls
+    def _counted(self, *args: Any, **kwargs: Any) -> Any:
+        """Make one of the first calls; after some, build the native entry."""
+        self._calls += 1
+        if self._calls > NATIVE_AFTER:
+            self._entry = self._native_entry() or self._through_python
+        return self._through_python(*args, **kwargs)
+
+    def _native_entry(self) -> Callable[..., Any] | None:
+        """Return a builtin that serves plain calls and passes others to `_through_python`; None if there is none."""
+        if not self._direct:
+            return None
+        executable = self.compiled.function._at_best
+        kept = [container.storage for _, container in self.update_input_storage]
+        return executable.native(  # type: ignore[no-any-return]
+            self._through_python, not self.unpack_single, [c.storage for c in self._stored], kept
+        )
+
+    def _through_python(self, *args: Any, output_subset: Any = None, **kwargs: Any) -> Any:
         direct = self._direct
         if direct is _UNKNOWN:
             direct = self._direct = self._direct_call()
-        if direct is None or kwargs or output_subset is not None or self.profile:
-            return super().__call__(*args, output_subset=output_subset, **kwargs)
-        if not self.trust_input and not self._fits(args):
-            return super().__call__(*args)
+        if direct is None or kwargs or output_subset is not None or not self._fits(args):
+            with self._one_at_a_time:  # PyTensor puts arguments into cells that all calls share
+                return super().__call__(*args, output_subset=output_subset, **kwargs)
         return direct(*args)
 
     def _fits(self, args: tuple[Any, ...]) -> bool:
@@ -70,27 +101,19 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         count = sum(required)
         if not compiled.is_plain or self.has_defaults or self.output_keys is not None or self.return_none:
             return None
-        if required != sorted(required, reverse=True) or any(c.implicit for c in self.input_storage[:count]):
+        if self.profile or required != sorted(required, reverse=True):
+            return None
+        if any(c.implicit for c in self.input_storage[:count]):
             return None
         types = [self.maker.inputs[k].variable.type for k in range(count)]
         self._kinds = [(np.dtype(t.dtype), t.ndim) for t in types]
-        storages = [container.storage for container in self.input_storage[count:]]
+        self._stored = self.input_storage[count:]
+        storages = [container.storage for container in self._stored]
         updates = [(k, container.storage) for k, container in self.update_input_storage]
-        returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function
+        returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function.results
         after = compiled.after
 
-        def plain(*args: Any) -> Any:
-            try:
-                found = run(*args)
-            except Exception as error:
-                if len(args) != count:
-                    raise
-                found = after(error, args)
-            return found[0] if single else found
-
         def direct(*args: Any) -> Any:
-            if len(args) != count:
-                raise TypeError(f"{self.name or 'the function'} takes {count} arguments, got {len(args)}")
             values = (*args, *[storage[0] for storage in storages])
             try:
                 found = run(*values)
@@ -98,9 +121,13 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
                 found = after(error, values)
             for k, storage in updates:
                 storage[0] = found[k]
-            return found[0] if single else found[:returned] if updates else found
+            return found[0] if single else found[:returned]
 
-        return direct if storages or updates else plain
+        def ordered(*args: Any) -> Any:
+            with self._one_at_a_time:  # or one of two updates at the same time would be lost
+                return direct(*args)
+
+        return ordered if updates else direct
 
 
 class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above

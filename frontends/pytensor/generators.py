@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 STATE_DTYPE = "uint64"
 _KINDS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")
@@ -65,9 +66,20 @@ def set_state(bits: Any, words: np.ndarray) -> None:
         bits.state = {"bit_generator": kind, "state": inner, "has_uint32": has, "uinteger": integer}
 
 
+class _NoSeed(ISeedSequence):
+    """A seed of zeros, for a bit generator whose state is set at once: hashing a seed takes longer than that."""
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        """Return zeros."""
+        return np.zeros(n_words, dtype)
+
+
+_NO_SEED = _NoSeed()
+
+
 def generator_of(words: np.ndarray) -> np.random.Generator:
     """Return a new generator of this state."""
-    bits = getattr(np.random, _KINDS[int(words[0])])(0)
+    bits = getattr(np.random, _KINDS[int(words[0])])(_NO_SEED)
     set_state(bits, words)
     return np.random.Generator(bits)
 

@@ -11,8 +11,17 @@ from pytensor.link.basic import JITLinker
 from ...function.function import function
 from .building import Conversion
 from .converters.linalg import BATCHED
+from .converters.products import BATCHES
 from .forms import Form, form_of
 from .rewrites import inner_rewriter
+
+_WORDS: tuple[tuple[str, str, type[Exception]], ...] = (
+    ("whose pattern does not broadcast", "Runtime broadcasting not allowed", ValueError),
+    (" in dimshuffle(", "Attempting to squeeze axes with size not equal to one", ValueError),
+    ("SpecifyShape: expected length", "SpecifyShape", AssertionError),
+    (BATCHES, "Shapes must match along batch", TypeError),
+)  # fmt: skip
+"""PyTensor's words and class of error by what our message has."""
 
 
 class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed here
@@ -35,6 +44,8 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
         self.strict: bool = strict
         self.mode: Any = mode
         self.threads: int | None = threads
+        self.profiled: bool = False
+        """Whether our function counts what its nodes cost, since PyTensor's has a profile."""
         self._compiled: Compiled | None = None
 
     def clone(self, allow_gc: Any = None) -> ArignoteLinker:
@@ -45,6 +56,7 @@ class ArignoteLinker(JITLinker):  # type: ignore[misc]  # PyTensor is not typed 
     def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> ArignoteLinker:
         """Return a linker for this graph."""
         found = self if self.fgraph is None or self.fgraph is fgraph else self.clone()
+        found.profiled = bool(profile)
         return super(ArignoteLinker, found).accept(fgraph, no_recycling, profile)  # type: ignore[no-any-return]
 
     def compiled(self) -> Compiled:
@@ -86,7 +98,7 @@ class Compiled:
         self.raises: dict[Any, Any] = dict(conversion.raises)
         self.function = function(
             inputs, outputs, mode=linker.mode, name=graph.name or "pytensor", on_unused_input="ignore",
-            threads=linker.threads,
+            threads=linker.threads, profile=linker.profiled,
         )  # fmt: skip
         self.inputs: list[Form] = [form_of(v.type) for v in graph.inputs]
         self.outputs: list[Form] = [form_of(v.type) for v in graph.outputs]
@@ -136,4 +148,7 @@ class Compiled:
                 made = kind(text)
                 if isinstance(made, Exception):
                     return made.with_traceback(error.__traceback__)
+        for text, words, kind in _WORDS:
+            if text in message:
+                return kind(f"{words}: {message}").with_traceback(error.__traceback__)
         return error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,42 @@ def times_of(model: Any, mode: str, seconds: float = 0.5) -> Times:
         return np.asarray(compiled(x)[1])
 
     return Times(taken, used, seconds_of(call, seconds), float(value), gradient.tolist())
+
+
+class TermCost(NamedTuple):
+    """A random variable or potential of a model, seconds of its value and gradient, and the line that made it."""
+
+    name: str
+    seconds: float
+    line: str
+
+
+def term_costs(model: Any, seconds: float = 0.1) -> list[TermCost]:
+    """Return what each term of the log-density of a PyMC model costs alone, the most costly first.
+
+    A term is compiled alone, with its gradient by all variables, so work that terms share counts for each of them.
+    """
+    import pytensor.tensor as pt
+    from pymc.pytensorf import compile as compiled
+    from pytensor.gradient import grad
+
+    from .building import origin_of
+
+    point = model.initial_point(random_seed=1)
+    values = list(model.value_vars)
+    floats = [v for v in values if v.dtype.startswith("float")]
+    rows = []
+    for variable in (*model.basic_RVs, *model.potentials):
+        term = model.logp(vars=[variable], sum=False)[0].sum()
+        slopes = grad(term, floats, disconnected_inputs="ignore")
+        outputs = [term, *(pt.as_tensor(s) for s in slopes)]
+        function = compiled(values, outputs, mode="ARIGNOTE", on_unused_input="ignore")
+        function.trust_input = True
+        given = [np.asarray(point[v.name], v.dtype) for v in values]
+        origin = origin_of(variable.owner) if variable.owner is not None else ()
+        line = f"{origin[0].file}:{origin[0].line}" if origin else ""
+        rows.append(TermCost(variable.name, seconds_of(partial(function, *given), seconds), line))
+    return sorted(rows, key=lambda row: -row.seconds)
 
 
 def _processor_seconds() -> float:

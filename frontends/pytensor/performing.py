@@ -56,8 +56,11 @@ class Perform(HostOp):
         node, given = self.node, iter(values)
         inputs = []
         for k, i in enumerate(node.inputs):
-            form = form_of(i.type)
-            value = form.value([next(given) for _ in range(form.count)])
+            if isinstance(i, PyTensorConstant):
+                value = i.data
+            else:
+                form = form_of(i.type)
+                value = form.value([next(given) for _ in range(form.count)])
             destroyed = any(k in places for places in node.op.destroy_map.values())
             inputs.append(value.copy() if destroyed and isinstance(value, np.ndarray) else value)
         cells: list[list[Any]] = [[None] for _ in node.outputs]
@@ -80,16 +83,26 @@ def _fitted(name: str, value: Any, kind: TensorType) -> np.ndarray:
     return found.astype(kind.numpy, copy=False)
 
 
-def performed(node: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the outputs of a node of PyTensor on values of ours, by its own `perform`."""
+def performed(node: Any, operands: Sequence[Any], dtype: str = "") -> tuple[Any, ...]:
+    """Return the outputs of a node of PyTensor on values of ours, by its own `perform`.
+
+    `dtype`: that of the floating-point outputs, for an op that declares another one than it has.
+    """
     inputs = [i if isinstance(i, PyTensorConstant) else i.type() for i in node.inputs]
     alone = PyTensorApply(node.op, inputs, [o.type() for o in node.outputs])
-    forms = [form_of(i.type) for i in inputs]
-    given = [v for form, operand in zip(forms, operands, strict=True) for v in form.variables(operand)]
+    read = [pair for pair in zip(inputs, operands, strict=True) if not isinstance(pair[0], PyTensorConstant)]
+    given = [v for i, operand in read for v in form_of(i.type).variables(operand)]
     outputs = [form_of(o.type) for o in node.outputs]
-    kinds = tuple(kind for form in outputs for kind in form.types())
-    key = (node.op, tuple(i.type for i in inputs), tuple(o.type for o in node.outputs))
+    declared = [kind for form in outputs for kind in form.types()]
+    kinds = tuple(TensorType(dtype, k.shape) if dtype and k.kind == "f" else k for k in declared)
+    constants = tuple(_signature(i) for i in inputs if isinstance(i, PyTensorConstant))
+    key = (node.op, tuple(i.type for i in inputs), tuple(o.type for o in node.outputs), constants)
     return terms_of(outputs, outputs_of(Perform(alone, key, kinds), *given))
+
+
+def _signature(constant: PyTensorConstant) -> Any:
+    """Return what equal constants have in common, with a hash."""
+    return constant.signature() if hasattr(constant.type, "ndim") else (constant.type, repr(constant.data))
 
 
 def terms_of(forms: Sequence[Any], variables: Sequence[CoreVariable]) -> tuple[Any, ...]:

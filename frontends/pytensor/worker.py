@@ -14,11 +14,16 @@ from typing import Any
 from .measuring import times_of
 
 
+def model_of(file: str, name: str = "model") -> Any:
+    """Return the model in a file: the value of a variable, or what the function of this name makes."""
+    found: Any = runpy.run_path(file)[name]
+    return found() if callable(found) else found
+
+
 def main(file: str, mode: str, name: str = "model") -> int:
     """Print the times of the model in a file."""
     warnings.simplefilter("ignore")
-    found: Any = runpy.run_path(file)[name]
-    print(json.dumps(times_of(found() if callable(found) else found, mode)._asdict()))
+    print(json.dumps(times_of(model_of(file, name), mode)._asdict()))
     return 0
 
 

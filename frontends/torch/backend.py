@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from functorch.compile import make_boxed_func, min_cut_rematerialization_partition
-from torch._dynamo.backends.common import aot_autograd
 from torch._guards import TracingContext
 
 from ... import ops as T
@@ -43,6 +41,10 @@ def arignote(module: torch.fx.GraphModule, example_inputs: Sequence[Any], **how:
 
     `how`: `options` (see `Settings`) and `mode` of `torch.compile`.  Raises ValueError for an unknown option.
     """
+    # Importing Dynamo sets variables of the environment, so only a call of the backend does it.
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+
     settings = settings_of(how.get("options"), how.get("mode"))
 
     def inference(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
@@ -70,7 +72,17 @@ def _graph(graph: torch.fx.GraphModule, inputs: Sequence[Any], settings: Setting
         if settings.strict:
             raise
         notice(f"PyTorch runs the graph {name}: {error}")
-        return make_boxed_func(graph.forward)
+        return _eager(graph)
+
+
+def _eager(graph: torch.fx.GraphModule) -> Any:
+    """Return a graph as a function of the list of its arguments."""
+
+    def run(args: list[Any]) -> Any:
+        return graph.forward(*args)
+
+    run._boxed_call = True  # type: ignore[attr-defined]
+    return run
 
 
 class _Build:
@@ -166,7 +178,7 @@ class _Build:
             if not isinstance(value, torch.Tensor) or term is None:
                 continue
             wanted: list[Any] = lengths(term)
-            for axis, n in enumerate(value.shape):
+            for axis, n in enumerate(list[Any](value.shape)):
                 if type(n) is int or not n.node.expr.is_symbol:
                     continue
                 if n.node.expr in known:
@@ -221,7 +233,7 @@ def _is_token(node: torch.fx.Node) -> bool:
 
 def _order(value: torch.Tensor) -> list[int]:
     """Return the axes of a tensor from the slowest to the fastest in memory."""
-    strides = [int(s) if type(s) is int else s.node.hint if s.node.hint is not None else 0 for s in value.stride()]
+    strides = [s if type(s) is int else s.node.hint or 0 for s in list[Any](value.stride())]
     sizes = [int(n) if type(n) is int else 2 for n in value.shape]
     if any(s == 0 for s, n in zip(strides, sizes, strict=True) if n > 1):
         return list(range(len(strides)))

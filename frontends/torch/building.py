@@ -39,7 +39,7 @@ class Conversion:
         self.writes: dict[torch.fx.Node, Variable] = {}
         """The new value of each argument that the graph writes to."""
         self.conditions: list[tuple[Variable, str, type[Exception]]] = []
-        """What must be true when the graph runs that is being converted, with message and error."""
+        """Conditions of the graph in conversion: a truth value, the message and the error."""
         self._constants: dict[int, Any] = {}
 
     def graph(self, module: torch.fx.GraphModule, operands: Sequence[Any]) -> Any:
@@ -73,8 +73,8 @@ class Conversion:
         if not self.conditions:
             return found
         values, form = pytree.tree_flatten(found)
-        place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), None)
-        for ok, text, error in self.conditions if place is not None else ():
+        place = next((k for k, v in enumerate(values) if isinstance(v, Variable)), -1)
+        for ok, text, error in self.conditions if place >= 0 else ():
             values[place] = checked(values[place], ok, text, error=error)
         return pytree.tree_unflatten(values, form)
 
@@ -147,4 +147,5 @@ def _mapped(arguments: Any, known: Mapping[torch.fx.Node, Any]) -> Any:
 
 def leaves(value: Any) -> list[Any]:
     """Return the leaves of nested results."""
-    return pytree.tree_leaves(value, is_leaf=lambda v: v is None)
+    found: list[Any] = pytree.tree_leaves(value, is_leaf=lambda v: v is None)
+    return found

@@ -6,6 +6,7 @@ python -m arignote.frontends.torch.coverage      the table of the documentation
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import torch
@@ -43,11 +44,11 @@ def coverage() -> list[Row]:
 
 def _ops() -> Iterator[Any]:
     for name in dir(torch.ops.aten):
-        packet = getattr(torch.ops.aten, name)
+        packet: Any = getattr(torch.ops.aten, name)
         if not isinstance(packet, torch._ops.OpOverloadPacket):
             continue
-        for overload in packet.overloads():
-            op = getattr(packet, overload)
+        for overload in packet._overload_names:
+            op = getattr(packet, overload or "default")
             if not op._schema.is_mutable and _has_tensors(op) and torch._C._dispatch_has_kernel(op.name()):
                 yield op
 
@@ -75,10 +76,11 @@ def lines() -> Iterator[str]:
     for label, some in (("core", [r for r in rows if r.core]), ("all", rows)):
         yield f"| {label} | " + " | ".join(str(sum(r.fate == f for r in some)) for f in fates) + " |"
     for fate in fates[:3]:
-        names = ", ".join(f"`{r.name.removeprefix('aten.')}`" for r in rows if r.fate == fate and r.core)
+        names = " ".join(r.name.removeprefix("aten.") for r in rows if r.fate == fate and r.core)
         if names:
-            yield ""
-            yield f"Core ops, {fate}: {names}."
+            yield from ("", f"Core ops, {fate}:", "", "```text", *wrap(names, 110), "```")
+    names = " ".join(r.name.removeprefix("aten.") for r in rows if r.fate == PERFORMED and not r.core)
+    yield from ("", "Other ops, by PyTorch:", "", "```text", *wrap(names, 110), "```")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def decompositions_of() -> dict[Any, Callable[..., Any]]:
 
 def export_decompositions() -> Any:
     """Return the decompositions for exported programs: those of `torch.export`, and the ones above."""
-    table = torch.export.default_decompositions()
+    table: Any = torch.export.default_decompositions()
     for op, decompose in decompositions_of().items():
         if op not in table:
             table[op] = decompose

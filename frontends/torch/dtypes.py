@@ -52,7 +52,8 @@ def type_of(value: torch.Tensor) -> TensorType:
 
 def array_of(value: torch.Tensor) -> np.ndarray:
     """Return a tensor as an array over the same memory (conjugates and negatives that are pending are copied)."""
-    return value.detach().resolve_conj().resolve_neg().numpy()
+    array: np.ndarray = value.detach().resolve_conj().resolve_neg().numpy()
+    return array
 
 
 def tensor_of(array: np.ndarray) -> torch.Tensor:
@@ -63,7 +64,7 @@ def tensor_of(array: np.ndarray) -> torch.Tensor:
 # --- promotion
 
 
-def as_dtype(value: Any, dtype: str) -> Variable:
+def as_dtype(value: Any, dtype: str) -> Any:
     """Return a value or a Python number in a dtype.  Complex numbers lose their imaginary parts."""
     if not isinstance(value, Variable):
         value = value.real if isinstance(value, complex) and not dtype.startswith("complex") else value
@@ -76,7 +77,7 @@ def as_dtype(value: Any, dtype: str) -> Variable:
     return T.cast(value, dtype)
 
 
-def promoted(kind: str, values: Any, metas: Any) -> tuple[list[Variable], str, str]:
+def promoted(kind: str, values: Any, metas: Any) -> tuple[list[Any], str, str]:
     """Return operands in the dtype that PyTorch computes in, that dtype, and the dtype of the result.
 
     `kind` is a name of `ELEMENTWISE_TYPE_PROMOTION_KIND`; `metas` are the values of the traced graph, of which

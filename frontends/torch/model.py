@@ -116,7 +116,7 @@ def _exported(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any
 
 
 class _Reader:
-    """What the inputs of an exported program stand for."""
+    """Values of ours for the inputs of an exported program."""
 
     def __init__(self, program: Any) -> None:
         self.program = program
@@ -173,7 +173,7 @@ def _with_lengths(x: Any, value: torch.Tensor, symbols: dict[Any, Any], ranges: 
     """Return an input whose lengths are checked: equal ones where the export found so, and those of a range."""
     own = lengths(x)
     term = x
-    for axis, n in enumerate(value.shape):
+    for axis, n in enumerate(list[Any](value.shape)):
         if type(n) is int:
             continue
         symbol = n.node.expr

@@ -10,6 +10,7 @@ from ...graph import Variable
 from ...graph.provenance import asked_by_us
 from .checks import shown
 from .namespace import T
+from .traced import operated
 from .tracing import current
 
 
@@ -65,7 +66,7 @@ def compared(symbol: str, x: Variable, other: object) -> Any:
     if trace is None and isinstance(other, Variable):
         return symbol == "==" if x is other else Compared(symbol, x, other)
     if isinstance(other, _OPERANDS):
-        return (T.eq if symbol == "==" else T.ne)(x, other)
+        return operated("eq" if symbol == "==" else "ne", x, other)
     if trace is not None and (other is None or isinstance(other, (str, bytes))):
         return T.full_like(x, symbol == "!=", dtype="bool")
     return NotImplemented

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable
+from ..shapes.stored import base_of, copied, fitted, now, store, whole
 from .namespace import T
 from .traced import is_of_call, line
+from .tracing import current
 
 _FOLDS = {
     "reduce": {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all",
@@ -24,14 +26,18 @@ _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis
 def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
     """Return `ufunc` or one of its methods on inputs among which is `x`.  Raises TypeError for what has no graph."""
     name = ufunc.__name__
-    if options.get("out") is not None:
+    if is_of_call():
+        written = _written_by(ufunc, method, inputs, options)
+        if written is not None:
+            return written
+    elif options.get("out") is not None:
         raise TypeError(
             f"{_named(ufunc)}: the symbolic {x!r} cannot be written into an array; assign the result, as in y = y + x "
             f"in the place of y += x{line()}"
         )
     function: Any = getattr(T, name, None) or getattr(T.special, name, None)  # SciPy's are ufuncs too
     if method == "__call__" and not options and function is not None:
-        return function(*inputs)
+        return not_shared(function(*inputs), inputs)
     if method == "outer" and not options and len(inputs) == 2 and function is not None:
         a, b = map(T.as_tensor, inputs)
         return function(T.reshape(a, (*T.lengths_of(a), *[1] * b.ndim)), b)
@@ -55,6 +61,86 @@ def _absent(name: str, *spaces: Any) -> str:
     return "arignote.ops has no such function"
 
 
+def _written_by(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return the result of a call that writes into an array, or has options of the call; None for other calls."""
+    name = ufunc.__name__
+    if method == "at":
+        _add_at(name, *inputs)
+        return _NOTHING
+    outs, where, dtype = options.get("out"), options.get("where", True), options.get("dtype")
+    if method == "reduceat" and outs is None:
+        return _reduceat(ufunc, *inputs, **options)
+    if outs is None and not (method == "__call__" and options.keys() & {"dtype", "where"}):
+        return None
+    rest = {k: v for k, v in options.items() if k not in ("out", "where", "dtype", "casting", "order", "subok")}
+    if method != "__call__":
+        rest |= {k: options[k] for k in ("where", "dtype") if k in options}
+    elif dtype is not None:
+        inputs = [T.cast(T.as_tensor(i), np.dtype(dtype).name) for i in inputs]
+    found = getattr(ufunc, method if method != "__call__" else "__call__")(*inputs, **rest)
+    if outs is None:
+        return found if where is True else T.switch(where, found, T.zeros_like(found))
+    several = found if isinstance(found, tuple) else (found,)
+    for out, value in zip(outs, several, strict=True):
+        if out is None:
+            continue
+        if not isinstance(out, Variable):
+            raise TypeError(f"{_named(ufunc)}: out= is an array made outside of the traced function; pass it as an "
+                            f"argument{line()}")  # fmt: skip
+        if not np.can_cast(value.type.numpy, out.type.numpy, "same_kind"):
+            raise TypeError(f"{_named(ufunc)}: the result is of {value.dtype}, which out= of {out.dtype} cannot hold"
+                            f"{line()}")  # fmt: skip
+        chosen = value if method != "__call__" or where is True else T.switch(where, value, out)
+        whole(out, chosen, f"{_named(ufunc)}(out=)")
+    return outs[0] if len(outs) == 1 else outs
+
+
+class _Nothing:
+    """The result of a call that only writes."""
+
+
+_NOTHING = _Nothing()
+
+
+def result_of(found: Any) -> Any:
+    """Return what NumPy returns: None for a call that only writes."""
+    return None if found is _NOTHING else found
+
+
+def _add_at(name: str, x: Any, indices: Any, value: Any = None) -> None:
+    """`ufunc.at`: every index counts.  Raises TypeError for a function other than add, subtract."""
+    if not isinstance(x, Variable):
+        raise TypeError(f"numpy.{name}.at: the array is made outside of the traced function; pass it as an argument"
+                        f"{line()}")  # fmt: skip
+    trace: Any = current()
+    if name not in ("add", "subtract"):
+        raise TypeError(f"numpy.{name}.at: only np.add.at and np.subtract.at are traced; loop{line()}")
+    part = T.getitem(now(trace, x), indices)
+    given = fitted(part, value, f"numpy.{name}.at")
+    store(x, T.inc_subtensor(part, T.neg(given) if name == "subtract" else given), f"numpy.{name}.at")
+
+
+def _reduceat(ufunc: np.ufunc, x: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """`ufunc.reduceat` of constant indices: a reduction for each part.  Raises TypeError for other indices."""
+    try:
+        starts = [int(i) for i in indices]
+    except TypeError:
+        raise TypeError(f"numpy.{ufunc.__name__}.reduceat: the indices must be constants{line()}") from None
+    v = T.moveaxis(T.as_tensor(x), axis, 0)
+    stops = [*starts[1:], None]
+    rows = [v[a] if b is not None and b <= a else ufunc.reduce(v[a:b]) for a, b in zip(starts, stops, strict=True)]
+    found = T.moveaxis(T.stack(rows), 0, axis)
+    return found if dtype is None else T.cast(found, np.dtype(dtype).name)
+
+
+def not_shared(found: Any, operands: Sequence[Any]) -> Any:
+    """Return a result with elements of its own, where NumPy makes a new array."""
+    if not is_of_call() or not isinstance(found, Variable) or not found.ndim:
+        return found
+    base = base_of(found)
+    return copied(found) if any(isinstance(o, Variable) and base_of(o) is base for o in operands) else found
+
+
 def _named(ufunc: np.ufunc) -> str:
     """The name of a ufunc with the module that has it: NumPy, or SciPy where it is loaded."""
     name = ufunc.__name__
@@ -72,12 +158,23 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
     name = f"{function.__module__}.{function.__name__}"
     writes = function is np.nan_to_num and not (*args[1:2], options.get("copy", True))[0]
     if writes or function.__name__ in _WRITERS:
+        if is_of_call():
+            return _written_into(name, function.__name__, args, options)
         returned = f"T.{function.__name__}(x, ...), which returns the result"
         raise TypeError(
             f"{name} writes into an array, and the symbolic {x!r} never changes; use "
             + ("np.where(np.isnan(x), value, x)" if writes else returned)
             + f", T.set_subtensor(x[index], value), or a copy{line()}"
         )
+    out = options.get("out")
+    if out is not None and is_of_call():
+        target = out[0] if isinstance(out, tuple) else out
+        if not isinstance(target, Variable):
+            raise TypeError(f"{name}: out= is an array made outside of the traced function; pass it as an argument"
+                            f"{line()}")  # fmt: skip
+        found = call_function(x, function, args, {k: v for k, v in options.items() if k != "out"})
+        whole(target, found, f"{name}(out=)")
+        return target
     if is_of_call() and function in _OF_SHAPES:
         return _OF_SHAPES[function](*args, **options)
     namespace = {"numpy": T, "numpy.linalg": T.linalg, "numpy.fft": T.fft}.get(function.__module__)
@@ -86,7 +183,30 @@ def call_function(x: Variable, function: Any, args: Sequence[Any], options: Mapp
         ours = getattr(T.special, function.__name__, None)  # i0
     if ours is None:
         raise TypeError(f"{name} does not take the symbolic {x!r}; {_absent(function.__name__, namespace or T)}")
-    return ours(*args, **options)
+    found = ours(*args, **options)
+    return found if function.__name__ in _VIEWS else not_shared(found, args)
+
+
+_VIEWS = frozenset((
+    "transpose", "swapaxes", "moveaxis", "rollaxis", "reshape", "ravel", "squeeze", "expand_dims", "diagonal",
+    "broadcast_to", "broadcast_arrays", "split", "array_split", "vsplit", "hsplit", "dsplit", "atleast_1d",
+    "atleast_2d", "atleast_3d", "flip", "flipud", "fliplr", "rot90", "real", "imag", "matrix_transpose", "unstack",
+    "permute_dims", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "diag",
+))  # fmt: skip
+"""Functions whose results share the elements of an argument in NumPy."""
+
+
+def _written_into(name: str, word: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """A function of NumPy that writes into its first argument, as one that stores the result there."""
+    if word == "nan_to_num":
+        options = {k: v for k, v in options.items() if k != "copy"}
+        args = (*args[:1], True, *args[2:]) if len(args) > 1 else args
+    first = next(iter(options)) if not args else ""
+    target = options[first] if first else args[0]
+    if not isinstance(target, Variable):
+        raise TypeError(f"{name}: the array is made outside of the traced function; pass it as an argument{line()}")
+    whole(target, getattr(T, word)(*args, **options), name)
+    return target if word == "nan_to_num" else _NOTHING
 
 
 def _array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .traced import operated, rounded, written
+from .traced import operated, own_array, rounded, written
 
 if TYPE_CHECKING:
     from .tensor import TensorVariable
@@ -39,7 +39,7 @@ class Operators:
     def __matmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", self, other)
     def __rmatmul__(self, other: TensorLike) -> TensorVariable: return operated("matmul", other, self)
     def __neg__(self) -> TensorVariable: return operated("neg", self)
-    def __pos__(self) -> TensorVariable: return self  # type: ignore[return-value]
+    def __pos__(self) -> TensorVariable: return own_array(self, self)  # type: ignore[arg-type]
     def __abs__(self) -> TensorVariable: return operated("abs", self)
     def __lt__(self, other: TensorLike) -> TensorVariable: return operated("lt", self, other)
     def __le__(self, other: TensorLike) -> TensorVariable: return operated("le", self, other)

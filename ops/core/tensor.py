@@ -14,6 +14,7 @@ from ...graph import DTYPES, Constant, Lacks, Op, TensorType, Variable, dtype_na
 from ...graph.provenance import asked, asked_by_us
 from ...graph.types import NAMED, numpy_dtype
 from ...record import lazy
+from ..shapes.stored import flat_view, set_item, whole
 from ..writing import code as written
 from ..writing.latex import Written, called
 from .at import At
@@ -23,10 +24,10 @@ from .compared import compared
 from .foreign import as_array
 from .interpret import evaluate_and_update
 from .namespace import T
-from .numpy_calls import call_function, call_ufunc
+from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
-from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array, require_no_write
+from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -54,6 +55,9 @@ class TensorVariable(Operators, Variable):
     def __getitem__(self, key: Any) -> TensorVariable: return T.getitem(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if is_of_call():
+            set_item(self, key, value)
+            return
         raise TypeError(
             f"{self!r} is symbolic and never changes; use x = T.set_subtensor(x[index], value), "
             "or T.inc_subtensor for +="
@@ -79,6 +83,15 @@ class TensorVariable(Operators, Variable):
     def device(self) -> str:
         """The device of its values as the array API standard asks for it; engines copy to others by themselves."""
         return "cpu"
+    @property
+    def flat(self) -> TensorVariable:
+        """The elements in C order, which can be assigned in a function that `ag.jit` traces."""
+        return flat_view(self)  # type: ignore[no-any-return]
+    @flat.setter
+    def flat(self, value: TensorLike) -> None:
+        if not is_of_call():
+            raise TypeError(f"{self!r} is symbolic and never changes; use T.full_like(x, value)")
+        set_item(flat_view(self), slice(None), value)
     @property
     def T(self) -> TensorVariable: return T.transpose(self)
     @property
@@ -136,8 +149,9 @@ class TensorVariable(Operators, Variable):
     def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.zeros_like(self, dtype)
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable: return T.ones_like(self, dtype)
     def fill(self, value: TensorLike) -> TensorVariable:
-        """A tensor of this shape and dtype filled with `value`, as Theano has it: this one does not change."""
-        require_no_write(self, "fill", "np.full_like(x, value)")
+        """A tensor of this shape and dtype filled with `value`, as Theano has it; in a trace written."""
+        if is_of_call():
+            return whole(self, value, "x.fill(v)")  # type: ignore[return-value,func-returns-value]
         return T.full_like(self, value)
     def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable: return T.reshape(self, *shape, ndim=ndim)
     def transpose(self, *axes: Any) -> TensorVariable: return T.transpose(self, one_or_several(axes) if axes else None)
@@ -159,8 +173,9 @@ class TensorVariable(Operators, Variable):
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         return T.trace(self, offset, axis1, axis2)
     def sort(self, axis: int | None = -1) -> TensorVariable:
-        """The sorted elements, as Theano has it; an error in a function that `ag.jit` traces, as NumPy would write."""
-        require_no_write(self, "sort", "np.sort(x)")
+        """The sorted elements, as Theano has it; in a function that `ag.jit` traces it writes them, as NumPy does."""
+        if is_of_call():
+            return whole(self, T.sort(self, axis), "x.sort()")  # type: ignore[return-value,func-returns-value]
         return T.sort(self, axis)
     def argsort(self, axis: int | None = -1) -> TensorVariable: return T.argsort(self, axis)
     def nonzero(self) -> tuple[TensorVariable, ...]: return T.nonzero(self)
@@ -266,10 +281,10 @@ class TensorVariable(Operators, Variable):
 
     # --- NumPy functions called on variables
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return call_ufunc(self, ufunc, method, inputs, kwargs)
+        return result_of(call_ufunc(self, ufunc, method, inputs, kwargs))
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return call_function(self, function, args, kwargs)
+        return result_of(call_function(self, function, args, kwargs))
 
     def __repr__(self) -> str:
         if self.name:
@@ -379,7 +394,7 @@ class TensorOp(Op):
         trace = current()
         if trace is None:
             return super().__call__(*inputs)  # type: ignore[no-any-return]
-        return applied(trace, super().__call__, inputs)  # type: ignore[no-any-return]
+        return applied(trace, self, super().__call__, inputs)  # type: ignore[no-any-return]
 
     def convert(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         return tuple(i if isinstance(i, Variable) else as_tensor(i) for i in inputs)

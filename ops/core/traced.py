@@ -4,7 +4,7 @@
     lengths         `x.shape`
     operated        operators: two Python numbers give a Python number
     written         `x += y`, which NumPy writes into x
-    require_no_write methods that write into an array and return nothing
+    own_array       the result of a method that copies
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import Variable
 from ...graph.provenance import here, is_inheriting
 from ...graph.types import numpy_dtype
+from ..shapes.stored import base_of, copied, results_now, store, with_copy_of_numpy
 from . import tracing
 from .call_lengths import Length
 from .namespace import T, classes
@@ -73,6 +74,12 @@ def _operated(name: str, *operands: Any) -> Any:
     numbers = None if trace is None else [number_of(o) for o in operands]
     if trace is None or numbers is None or None in numbers:
         return getattr(T, name)(*operands)
+    if name in _COMPARED:
+        compared_now = getattr(T, name)(*operands)
+        known = _joined_truth(trace, name, numbers)
+        if known is not None:
+            trace.truths[compared_now] = known
+        return compared_now
     known = _known(trace, name, numbers)
     if name == "pow" and known is not None and type(known.value) not in [n.kind for n in numbers if n is not None]:
         wide = _WIDE[type(known.value)]
@@ -83,6 +90,21 @@ def _operated(name: str, *operands: Any) -> Any:
         if kind is not None:
             trace.numbers[part] = Number(kind, known)
     return result
+
+
+_COMPARED = {
+    "lt": Operation(operator.lt, "({a} < {b})"), "le": Operation(operator.le, "({a} <= {b})"),
+    "gt": Operation(operator.gt, "({a} > {b})"), "ge": Operation(operator.ge, "({a} >= {b})"),
+    "eq": Operation(operator.eq, "({a} == {b})"), "ne": Operation(operator.ne, "({a} != {b})"),
+}  # fmt: skip
+
+
+def _joined_truth(trace: Trace, name: str, numbers: Sequence[Any]) -> Known | None:
+    """Return the truth value of a comparison of numbers of the call; None if it is not known."""
+    if None in [n.known for n in numbers]:
+        return None
+    found = trace.joined(_COMPARED[name], numbers[0].known, numbers[-1].known)
+    return found if isinstance(found, Known) else None
 
 
 operated = _operated  # errors skip names that begin with _, see `provenance.asked`
@@ -116,21 +138,46 @@ def in_dtype(value: Any, dtype: str, compares: bool) -> Any:
     if number.kind is int and numpy_dtype(dtype).kind in "iu":
         if compares:
             return variable
-        _require_room(number, dtype)
+        variable = _with_room(number, variable, dtype)
     return variable if variable.dtype == dtype else T.cast(variable, dtype)
 
 
-def _require_room(number: Number, dtype: str) -> None:
+def _with_room(number: Number, variable: Any, dtype: str) -> Any:
+    """Return an integer that a dtype must hold: decided for one of the call, else checked at run time."""
     trace, limits = tracing.current(), np.iinfo(dtype)
     if number.known is None or trace is None:
-        if dtype not in ("int64", "uint64"):
-            raise TypeError(f"a Python integer that is known only at run time takes the dtype {dtype} of an array; "
-                            f"cast it, as in np.{dtype}(n), or make the argument static{line()}")  # fmt: skip
-        return
+        if dtype == "int64" or _fits(variable, limits):
+            return variable
+        least = T.ge(variable, limits.min)
+        fits = least if dtype == "uint64" else T.logical_and(least, T.le(variable, limits.max))
+        text = f"Python integer {{0}} out of bounds for {dtype}"
+        return classes.Check(text, "OverflowError")(variable, fits, variable)
     value, text = number.known
     trace.require(f"({limits.min} <= {text} <= {limits.max}) is {limits.min <= value <= limits.max}")
     if not limits.min <= value <= limits.max:
         raise OverflowError(f"Python integer {value} out of bounds for {dtype}{line()}")
+    return variable
+
+
+def _fits(variable: Variable, limits: Any) -> bool:
+    """Whether an expression certainly is within limits: constants, choices among them, masks by `&`."""
+    waiting: list[Variable] = [variable]
+    while waiting:
+        one = waiting.pop()
+        data = getattr(one, "data", None)
+        name = "" if one.owner is None else one.owner.op.name
+        if data is not None:
+            if not limits.min <= data <= limits.max:
+                return False
+        elif name == "switch":
+            waiting += one.owner.inputs[1:]  # type: ignore[union-attr]
+        elif name == "bitwise_and":
+            masks = [i.data for i in one.owner.inputs if hasattr(i, "data")]  # type: ignore[union-attr]
+            if not any(0 <= m <= limits.max for m in masks):
+                return False
+        else:
+            return False
+    return True
 
 
 def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
@@ -222,9 +269,8 @@ def axes_of_one(x: Variable) -> list[int] | None:
 
 
 def _written(name: str, x: Any, other: Any) -> Any:
-    """`x += other` and the like: what NumPy would write into x, in the dtype and shape of x.
+    """`x += other` and the like: in the trace of a call written into the array x, in its dtype and shape.
 
-    Other names of the same array, or of a view of it, cannot be used any more: they would show the old elements.
     Raises TypeError for a dtype that does not fit within its kind, ValueError for a shape that differs.
     """
     trace = tracing.current()
@@ -241,10 +287,8 @@ def _written(name: str, x: Any, other: Any) -> Any:
         same = same and (isinstance(before, Variable) or isinstance(after, Variable) or bool(before == after))
     if not same:
         raise ValueError(f"x {symbol} y: the result does not have the shape of x; write x = x {symbol[:-1]} y{line()}")
-    if result.dtype != x.dtype:
-        result = T.cast(result, x.dtype)
-    trace.written[_array_of(x)] = f"x {symbol} y{line()}"
-    return result
+    store(x, T.cast(result, x.dtype) if result.dtype != x.dtype else result, f"x {symbol} y")
+    return x
 
 
 written = _written  # as above
@@ -256,49 +300,22 @@ _SYMBOLS = {
 }  # fmt: skip
 
 
-def _array_of(x: Variable) -> Variable:
-    """The array that x is a view of, or x itself."""
-    while x.owner is not None:
-        source = x.owner.op.views().get(x.index)
-        if source is None:
-            return x
-        x = x.owner.inputs[source]
-    return x
-
-
 def own_array(result: TensorVariable, x: Any = None) -> TensorVariable:
     """The result of a method that copies in NumPy: in a trace not x itself, nor a view."""
-    copies = is_of_call() and (x is None or result is x)
-    return T.ELEMENTWISE["identity"](result) if copies else result
-
-
-def require_current(trace: Trace, x: Variable) -> None:
-    """Raise TypeError for an array that was written to under another name."""
-    wrote = trace.written.get(_array_of(x))
-    if wrote is not None:
-        raise TypeError(
-            f"{x!r} was written to under another name by {wrote}\nin a traced function only the name that is written "
-            f"has the new elements; write y = x.copy() before, or y = x + 1 for y += 1{line()}"
-        )
-
-
-def require_no_write(x: Variable, method: str, instead: str) -> None:
-    """Raise TypeError in a trace for a method that writes into an array in NumPy."""
-    trace = tracing.current()
-    if trace is not None and trace.of_call:
-        raise TypeError(f"x.{method}() writes into x in NumPy, and {x!r} never changes; use {instead}{line()}")
+    if not is_of_call() or not isinstance(result, Variable) or not result.ndim:
+        return result
+    return copied(result) if x is None or base_of(result) is base_of(x) else result  # type: ignore[no-any-return]
 
 
 # --- results of ops
 
 
-def applied(trace: Trace, call: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+def applied(trace: Trace, op: Any, call: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     """The results of an op in a trace."""
-    if trace.written and not is_inheriting():
-        for i in inputs:
-            if isinstance(i, Variable):
-                require_current(trace, i)
-    outputs = call(*inputs)
+    changed = (trace.stored or trace.held) and not is_inheriting()
+    outputs = results_now(trace, op, call, inputs) if changed else call(*inputs)
+    if trace.of_call and isinstance(op, classes.Reshape) and not is_inheriting():
+        outputs = with_copy_of_numpy(trace, outputs)
     for output in outputs if type(outputs) is tuple else (outputs,):
         adopt(trace, output)
     return outputs

@@ -78,7 +78,13 @@ class Trace:
     lengths    the known lengths of leaves, for each axis
     numbers    the variables that stand for Python numbers
     classes    the types of arguments
-    written    the arrays that an operator such as `+=` has written to, and its line
+    stored     the elements that arrays have now, of those that were written; see shapes/stored.py
+    held       the arrays that must not be used any more, and why
+    frozen     the arrays that must not be written any more, and why
+    truths     the comparisons of Python numbers of the call
+    depth      the number of loops and branches around the statement that is traced
+    layouts    the strides of arguments that are not in C order, and the guard that requires them
+    read_only  the arguments that NumPy does not write to
     guards     the expressions that held in this trace, in order
     inlined    what makes the function of a scope one that reads its globals in this trace
     made       the variables of a class of traces, and their own class
@@ -89,7 +95,15 @@ class Trace:
         self.lengths: dict[Variable, tuple[Known | int | None, ...]] = {}
         self.numbers: dict[Variable, Number] = {}
         self.classes: dict[Variable, type] = {}
-        self.written: dict[Variable, str] = {}
+        self.stored: dict[Variable, Any] = {}
+        self.replayed: dict[Variable, tuple[Any, Any]] = {}
+        self.held: dict[Variable, str] = {}
+        self.frozen: dict[Variable, str] = {}
+        self.truths: dict[Variable, Known] = {}
+        self.read_only: set[Variable] = set()
+        self.layouts: dict[Variable, tuple[tuple[int, ...], str]] = {}
+        self.dim_of: Callable[[Variable], Dim] | None = None
+        self.depth: int = 0
         self.guards: dict[str, None] = {}
         self.inlined: Callable[[Any], Callable[..., Any]] | None = None
         self.made: list[tuple[Any, type]] = []
@@ -124,6 +138,10 @@ class Trace:
     def known_length(self, x: Variable, axis: int) -> Known | int | None:
         """Return the length of an axis in the call; None if it depends on values."""
         return self._known(dims_of(x)[axis])
+
+    def known_value(self, scalar: Variable) -> Known | int | None:
+        """Return the value of an integer scalar that is computed of lengths; None if it depends on values."""
+        return self._known(self.dim_of(scalar)) if self.dim_of is not None else None
 
     def _known(self, dim: Dim) -> Known | int | None:
         """Return the number that a Dim is in the call; None if it depends on values."""

@@ -43,7 +43,7 @@ def test_nodes_have_the_line_of_the_user():
     for folder in FOLDERS:
         run, managed = ours(folder)
         ((file, line, _),) = run(here)  # a node
-        with managed(here) as ((among, of_block),):  # a block
+        with managed(here) as ((among, of_block, _),):  # a block
             pass
         assert (file, line) == (__file__, number_of("a node")), folder
         assert (among, of_block) == (__file__, number_of("a block")), folder

@@ -2,6 +2,7 @@
 
 import pickle
 import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -278,3 +279,145 @@ def test_ops_without_a_converter(monkeypatch):
             outputs[0][0] = 3 * inputs[0]
 
     assert pytensor.function([x], Thrice()(x), mode="ARIGNOTE")(np.ones(2)).tolist() == [3, 3]
+
+
+def _counting():
+    state, generator = pytensor.shared(np.zeros(3), name="state"), pytensor.shared(np.random.default_rng(3))
+    after, draw = pt.random.normal(x, 1.0, rng=generator).owner.outputs
+    f = pytensor.function([x], [x + state, draw], updates=[(state, state + x), (generator, after)], mode="ARIGNOTE")
+    g = pytensor.function([x], [x + state, x.sum()], updates=[(state, state + x)], mode="ARIGNOTE", name="g")
+    return state, generator, f, g
+
+
+def test_native_calls_read_and_write_the_cells_of_shared_variables():
+    state, _, _, g = _counting()
+    for k in range(40):
+        assert g(np.ones(3))[0].tolist() == [1 + k] * 3
+    assert type(g._entry).__name__ == "builtin_function_or_method"
+    assert state.get_value().tolist() == [40] * 3
+    state.set_value(np.zeros(4))
+    assert g(np.ones(4))[0].tolist() == [1] * 4 and g([1.0, 2, 3, 4])[1] == 10
+    assert g(x=np.ones(4))[0].tolist() == [3, 4, 5, 6]
+    with pytest.raises(TypeError, match="Bad input argument"):
+        g(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="Runtime broadcasting not allowed"):
+        g(np.ones(1))
+    assert state.get_value().tolist() == [3, 4, 5, 6], "a call that fails changes nothing"
+    assert pytensor.function([], state * 2, mode="ARIGNOTE")().tolist() == [6, 8, 10, 12]
+
+
+def test_pickles_and_copies():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    state, _, f, g = _counting()
+    g(np.ones(3))
+    for dumps in (pickle.dumps, cloudpickle.dumps):
+        own, drawn = pickle.loads(dumps(g)), pickle.loads(dumps(f))
+        assert type(own) is door.ArignoteFunction and own.arignote.graph.outputs
+        for k in range(20):
+            assert own(np.ones(3))[0].tolist() == [2 + k] * 3
+        np.testing.assert_array_equal(drawn(np.zeros(3))[1], np.random.default_rng(3).normal(np.zeros(3), 1.0))
+    assert state.get_value().tolist() == [1] * 3
+    other = pytensor.shared(np.full(3, 5.0))
+    swapped, kept = g.copy(swap={state: other}), g.copy(delete_updates=True)
+    assert swapped(np.ones(3))[0].tolist() == [6] * 3 and other.get_value().tolist() == [6] * 3
+    for _ in range(20):
+        assert kept(np.ones(3))[0].tolist() == [2] * 3
+    assert state.get_value().tolist() == [1] * 3
+
+
+def test_profiles_and_prints():
+    import io
+
+    f = pytensor.function([x], pt.exp(x).sum(), mode="ARIGNOTE", profile=True)
+    for _ in range(5):
+        f(np.ones(3))
+    text = io.StringIO()
+    f.profile.summary(file=text)
+    assert "5 calls to Function.__call__" in text.getvalue()
+    assert f.arignote.profile.calls == 5 and "test_pytensor.py" in str(f.arignote.profile)
+    printed = pytensor.printing.debugprint(f, file="str")
+    assert "Exp" in printed or "Composite" in printed
+
+
+def test_pages_of_d3viz():
+    pytest.importorskip("pydot")
+    from pytensor.d3viz import d3viz
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            d3viz(pytensor.function([x], pt.exp(x).sum(), mode="ARIGNOTE"), f"{folder}/graph.html")
+        except ImportError as error:
+            pytest.skip(str(error))  # graphviz is missing
+        assert "d3" in Path(folder, "graph.html").read_text()
+
+
+def test_threads_lose_no_update_and_no_draw():
+    from concurrent.futures import ThreadPoolExecutor
+
+    state, _, f, g = _counting()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: [g(np.ones(3)) for _ in range(100)], range(4)))
+        assert state.get_value().tolist() == [400] * 3
+        found = [v for part in pool.map(lambda _: [f(np.zeros(3))[1] for _ in range(25)], range(4)) for v in part]
+    expected = np.random.default_rng(3).normal(size=(100, 3))
+    np.testing.assert_array_equal(sorted(map(tuple, found)), sorted(map(tuple, expected)))
+
+
+def test_density():
+    import ctypes
+
+    from arignote.frontends.pytensor.density import DENSITY, GRADIENT_NOT_FINITE, LENGTHS_DIFFER, density
+
+    point, data = pt.vector("point", shape=(3,)), pytensor.shared(np.array([1.0, 2.0]), name="data")
+    value = -0.5 * (point**2).sum() + pt.log(point[0]) * data.sum()
+    f = pytensor.function([point], [value, pt.grad(value, point)], mode="ARIGNOTE")
+    d = density(f)
+    at = np.array([0.5, -1.0, 2.0])
+    expected = -0.5 * (at**2).sum() + np.log(0.5) * 3, [-0.5 + 3 / 0.5, 1.0, -2.0]
+    np.testing.assert_allclose(d(at)[0], expected[0])
+    step = d.bind(at)
+    out = step()
+    assert step() is out and np.allclose(out[1], expected[1])
+    at[1] = 0.0
+    assert step()[1][1] == 0
+    with pytest.raises(TypeError, match=r"expected an array float64\[3\].*got float64\[2\]"):
+        d.bind(np.ones(2))
+
+    c = DENSITY(d.address)
+    gradient, number = np.empty(3), np.empty(())
+    places = [a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in (at, gradient, number)]
+    assert c(3, *places, d.data) == 0 and not d.calls_python
+    np.testing.assert_allclose(gradient, d(at)[1])
+    np.testing.assert_allclose(number, d(at)[0])
+    assert c(2, *places, d.data) == LENGTHS_DIFFER
+    data.set_value(np.array([5.0, 5.0, 5.0]))
+    assert c(3, *places, d.data) == 0 and abs(gradient[0] - 5.5) < 1e-12, "the data of then"
+    d.refresh()
+    assert DENSITY(d.address)(3, *places, d.data) == 0 and abs(gradient[0] - 29.5) < 1e-12
+    at[0] = 0.0
+    assert DENSITY(d.address)(3, *places, d.data) == GRADIENT_NOT_FINITE
+
+    rows = np.abs(np.random.default_rng(0).normal(size=(5, 3)))
+    values, gradients = d.many(rows)
+    for k, row in enumerate(rows):
+        np.testing.assert_allclose(values[k], d(row)[0], rtol=1e-14)
+        np.testing.assert_allclose(gradients[k], d(row)[1], rtol=1e-14)
+    with pytest.raises(ValueError, match=r"many: expected an array of shape \(chains, 3\)"):
+        d.many(np.ones(3))
+
+
+def test_lengths_of_1_do_not_broadcast_at_run_time():
+    a, c, runtime = pt.dmatrix("a"), pt.dvector("c"), "Runtime broadcasting not allowed"
+    a0 = np.ones((1, 1))
+    cases = [
+        (a - c, (np.ones((2, 1)), np.ones(3)), ValueError, runtime),
+        (pt.alloc(c, 2, 3) + a, (np.ones((2, 3)), np.ones(1)), ValueError, runtime),
+        (pt.squeeze(a, axis=0) + c, (np.ones((2, 3)), np.ones(3)), ValueError, "Attempting to squeeze axes"),
+        (pt.specify_shape(c, (3,)) + a, (np.ones((2, 2)), np.ones(2)), AssertionError, "SpecifyShape"),
+        (pt.split(c, [1, 2], n_splits=2)[0] + a, (a0, np.ones(4)), ValueError, "Split sizes sum to 3; expected 4"),
+        (pt.matmul(a[None], pt.stack([a, a]).T), (np.ones((2, 3)), np.ones(4)), ValueError, "do not agree"),
+    ]
+    for output, values, kind, words in cases:
+        f = pytensor.function([a, c], output, mode="ARIGNOTE", on_unused_input="ignore")
+        with pytest.raises(kind, match=words):
+            f(*values)

@@ -14,6 +14,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+
 import arignote as ag  # noqa: E402
 from arignote import ops as T  # noqa: E402
 from arignote.frontends.torch import ConversionError, converter  # noqa: E402

@@ -283,8 +283,12 @@ def test_static_argnames_and_argnums():
     equal(kinds(X, 1), X * 0 + 3)
     equal(kinds(X, True), X * 0 + 2)
     equal(kinds(X, s=1.0), X * 0 + 3)
+    total = ag.jit(lambda x, axis: x.sum(axis=axis), mode="NUMPY")  # an integer that must be known is a guard
+    equal(total(X, 1), X.sum(1))
+    equal(total(X, 0), X.sum(0))
+    assert len(total.traces) == 2
     with pytest.raises(TypeError, match=r"an axis must be an integer .*static_argnames"):
-        ag.jit(lambda x, axis: x.sum(axis=axis))(X, 1)
+        ag.jit(lambda x, axis: x.sum(axis=axis))(X, 1.5)
     with pytest.raises(TypeError, match=r"total: deque\(\[1\]\) is a deque, which cannot be hashed; expected"):
         models.total(X, axis=deque([1]))
 

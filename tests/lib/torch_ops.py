@@ -136,12 +136,15 @@ def outcomes(names: Any = (), most: int = 6, mode: Any = "NUMPY", dtypes: Any = 
 def main(names: list[str]) -> None:
     """Print counts, and one line for each sample that differs or fails."""
     kinds = {getattr(torch, n) for n in names if n in NAMES.values()} or set(NAMES)
-    names = [n for n in names if n not in NAMES.values()]
+    most = next((int(n) for n in names if n.isdigit()), 2)
+    names = [n for n in names if n not in NAMES.values() and not n.isdigit()]
     warnings.simplefilter("ignore")
     counts: Counter[str] = Counter()
     eager: Counter[str] = Counter()
-    for found in outcomes(names, 3, dtypes=kinds):
+    for found in outcomes(names, most, dtypes=kinds):
         counts[found.fate] += 1
+        if sum(counts.values()) % 500 == 0:
+            print(dict(counts), flush=True)
         if found.fate in (DIFFERS, FAILS) or (names and found.fate != EQUAL):
             print(found.fate, found.op, found.dtype, found.text, flush=True)
         if found.fate == EAGER:

@@ -15,10 +15,12 @@ from ....graph import Variable
 from ....ops.control.batching import NoBatch, carried
 from ....ops.core.tensor import TensorVariable
 from ....ops.shapes.conditions import Check
+from ....ops.shapes.specify import with_length
 from ..forms import form_of
 from ..performing import terms_of
 from ..table import CONVERTERS, Call, converter, found_for
 from .linalg import BATCHED
+from .shapes import FIXED
 
 
 @converter(OpFromGraph)
@@ -59,9 +61,11 @@ def blockwise(call: Call, *operands: Any) -> Any:
     convert = found_for(CONVERTERS, type(op.core_op))
     if convert is None:
         return NotImplemented
+    batch = max(x.ndim - len(sig) for x, sig in zip(operands, op.inputs_sig, strict=True))
+    if batch:
+        operands = tuple(agreeing(operands, batch, str(op.core_op)))
     if type(op.core_op) in BATCHED:
         return convert(Call(op.core_op, call.node, call.conversion), *operands)
-    batch = max(x.ndim - len(sig) for x, sig in zip(operands, op.inputs_sig, strict=True))
     if not batch:
         return call.conversion.node(core, operands)
     try:
@@ -91,6 +95,17 @@ def _mapped(call: Call, core: Any, operands: Any, batch: int) -> Any:
     if not given:
         return tuple(T.broadcast_to(v, (*lengths, *T.lengths_of(v))) for v in found)
     return tuple(T.reshape(v, (*lengths, *T.lengths_of(v)[1:]), ndim=v.ndim - 1 + batch) for v in many)
+
+
+def agreeing(operands: Any, batch: int, words: str) -> list[Any]:
+    """Return the operands with checks that the batch axes that no pattern broadcasts have equal lengths."""
+    found = list(operands)
+    for axis in range(batch):
+        long = [k for k, x in enumerate(found) if x.type.shape[axis] != 1]
+        for k in long[1:]:
+            length = T.lengths_of(found[long[0]])[axis]
+            found[k] = with_length(found[k], axis, length, f"operand {k} in {words}, {FIXED}")
+    return found
 
 
 def _joint(operands: Any, batch: int) -> list[Any]:

@@ -104,7 +104,9 @@ def eigh(call: Call, x: Any) -> Any:
 
 @converter(slinalg.Eigvalsh)
 def eigvalsh(call: Call, a: Any, b: Any) -> Any:
-    return NotImplemented if b is not None else T.linalg.eigvalsh(a, UPLO="L" if call.op.lower else "U")
+    if b is not None:
+        return T.linalg.eigh(a, b=b, lower=call.op.lower, eigvals_only=True)
+    return T.linalg.eigvalsh(a, UPLO="L" if call.op.lower else "U")
 
 
 @converter(nlinalg.SVD)
@@ -118,10 +120,11 @@ def svd(call: Call, x: Any) -> Any:
 @converter(slinalg.QR)
 def qr(call: Call, x: Any) -> Any:
     op = call.op
-    if op.pivoting or op.mode not in ("economic", "full", "r"):
-        return NotImplemented
-    found = T.linalg.qr(x, mode={"economic": "reduced", "full": "complete", "r": "r"}[op.mode])
-    return found if op.mode == "r" else tuple(found)
+    if op.mode == "raw":  # PyTensor declares real factors of complex matrices, too
+        return call.conversion.performed(call.node, (x,), x.dtype if x.type.kind == "c" else "")
+    found = T.linalg.qr(x, mode={"economic": "reduced", "full": "complete", "r": "r"}[op.mode], pivoting=op.pivoting)
+    several = tuple(found) if isinstance(found, tuple) else (found,)
+    return (*several[:-1], as_dtype(several[-1], "int32")) if op.pivoting else several
 
 
 @converter(slinalg.BlockDiagonal)

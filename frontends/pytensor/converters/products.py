@@ -8,14 +8,24 @@ from pytensor.tensor import blas
 from pytensor.tensor.math import Dot
 
 from .... import ops as T
+from ....ops.shapes.specify import with_length
 from ..table import Call, converter
 from .scalars import as_dtype
 
+BATCHES = "the number of matrices of a BatchedDot"
+"""Subject of the error for two batches of other lengths."""
 
-@converter(Dot, blas.Dot22, blas.BatchedDot)
+
+@converter(blas.BatchedDot)
+def batched_dot(call: Call, a: Any, b: Any) -> Any:
+    a, b = (as_dtype(x, call.dtypes[0]) for x in (a, b))
+    return T.matmul(a, with_length(b, 0, T.lengths_of(a)[0], BATCHES))
+
+
+@converter(Dot, blas.Dot22)
 def dot(call: Call, a: Any, b: Any) -> Any:
     a, b = (as_dtype(x, call.dtypes[0]) for x in (a, b))
-    return T.matmul(a, b) if a.ndim > 2 else T.dot(a, b)
+    return T.dot(a, b)
 
 
 @converter(blas.Dot22Scalar)

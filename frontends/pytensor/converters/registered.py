@@ -1,8 +1,8 @@
 """All converters: importing this module registers them."""
 
-from . import control, draws, elementwise, indexing, linalg, loops, order, products, scalars, shapes, sparse
+from . import control, draws, elementwise, factors, indexing, linalg, loops, order, products, scalars, shapes, sparse
 
 __all__ = [
-    "control", "draws", "elementwise", "indexing", "linalg", "loops", "order", "products", "scalars", "shapes",
-    "sparse",
+    "control", "draws", "elementwise", "factors", "indexing", "linalg", "loops", "order", "products", "scalars",
+    "shapes", "sparse",
 ]  # fmt: skip

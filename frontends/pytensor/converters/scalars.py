@@ -155,6 +155,18 @@ def _xlogy(op: Any, dtypes: list[str], x: Any, y: Any) -> Any:
     return T.xlogy(as_dtype(x, dtypes[0]), as_dtype(y, dtypes[0]))
 
 
+@scalar(pm.PolyGamma)
+def _polygamma(op: Any, dtypes: list[str], n: Any, x: Any) -> Any:
+    return T.polygamma(n, as_dtype(x, dtypes[0]))
+
+
+@scalar(pm.GammaL, pm.GammaU)
+def _incomplete_gamma(op: Any, dtypes: list[str], k: Any, x: Any) -> Any:
+    k, x = (as_dtype(v, dtypes[0]) for v in (k, x))
+    part = T.special.gammainc if isinstance(op, pm.GammaL) else T.special.gammaincc
+    return part(k, x) * T.gamma(k)
+
+
 @scalar(pm.TriGamma)
 def _trigamma(op: Any, dtypes: list[str], x: Any) -> Any:
     return T.polygamma(1, as_dtype(x, dtypes[0]))
@@ -209,7 +221,7 @@ def _scalar_loop(op: Any, dtypes: list[str], steps: Any, *xs: Any) -> Any:
         done = T.switch(goes_on, found[states], state["done"]) if op.is_while else state["done"]
         return {"x": x, "running": after, "done": done, "step": state["step"] + 1}
 
-    first = {"x": list(firsts), "running": running, "done": T.ones_like(running), "step": step}
+    first = {"x": list(firsts), "running": running, "done": T.zeros_like(running), "step": step}
     end = while_loop(lambda state: T.any(state["running"]), body, first)
     return (*end["x"], *((end["done"],) if op.is_while else ()))
 

@@ -11,9 +11,15 @@ from pytensor.tensor.reshape import JoinDims, SplitDims
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 
 from .... import ops as T
+from ....ops.shapes.conditions import Check
+from ....ops.shapes.specify import SpecifyShape as SpecifyLengths
+from ....ops.shapes.specify import with_length
 from ..forms import SparseTerm
 from ..table import Call, converter
 from .scalars import as_dtype
+
+FIXED = "whose pattern does not broadcast"
+"""Words of the error for a length that may not broadcast."""
 
 
 @converter(
@@ -38,7 +44,9 @@ def shape_i(call: Call, x: Any) -> Any:
 
 @converter(SpecifyShape)
 def specify_shape(call: Call, x: Any, *lengths: Any) -> Any:
-    return T.specify_shape(x, lengths)
+    own = T.lengths_of(x)
+    wanted = [have if n is None else as_dtype(n, "int64") for n, have in zip(lengths, own, strict=True)]
+    return SpecifyLengths("SpecifyShape")(x, *wanted)
 
 
 @converter(Reshape)
@@ -71,7 +79,12 @@ def make_vector(call: Call, *xs: Any) -> Any:
 
 @converter(pt.Alloc)
 def alloc(call: Call, value: Any, *lengths: Any) -> Any:
-    return T.broadcast_to(value, tuple(as_dtype(n, "int64") for n in lengths))
+    wanted = [as_dtype(n, "int64") for n in lengths]
+    first = len(wanted) - value.ndim
+    for axis, n in enumerate(value.type.shape):
+        if n is None:
+            value = with_length(value, axis, wanted[first + axis], f"operand 0 in Alloc, {FIXED}")
+    return T.broadcast_to(value, wanted)
 
 
 @converter(pt.AllocEmpty)
@@ -107,8 +120,13 @@ def split(call: Call, x: Any, *rest: Any) -> Any:
     sizes = rest[-1]
     if axis is None:
         return NotImplemented
-    axis, ends = int(axis) % x.ndim, T.cumsum(as_dtype(sizes, "int64"))
-    x = T.specify_shape(x, [None if a != axis else T.sum(as_dtype(sizes, "int64")) for a in range(x.ndim)])
+    sizes = as_dtype(sizes, "int64")
+    (count,) = T.lengths_of(sizes)
+    sizes = Check("Length of splits is not equal to n_splits")(sizes, T.eq(count, call.op.len_splits))
+    axis, ends = int(axis) % x.ndim, T.cumsum(sizes)
+    x = Check("Split sizes cannot be negative")(x, T.all(T.ge(sizes, 0)))
+    total, length = T.sum(sizes), T.lengths_of(x)[axis]
+    x = Check("Split sizes sum to {0}; expected {1}")(x, T.eq(total, length), total, length)
     before = (slice(None),) * axis
     starts = [0, *(ends[k] for k in range(call.op.len_splits - 1))]
     stops = [ends[k] for k in range(call.op.len_splits)]

@@ -8,6 +8,7 @@ from typing import Any
 from pytensor.sparse import basic, math
 
 from .... import ops as T
+from ....ops.shapes.conditions import checked
 from ...theano.stored import ops as stored
 from ...theano.stored import products
 from ...theano.stored.types import SparseType, SparseVariable
@@ -18,7 +19,7 @@ from .scalars import as_dtype
 
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     basic.Transpose: stored.transpose, basic.DenseFromSparse: stored.dense_from_sparse, basic.Remove0: stored.remove0,
-    basic.EnsureSortedIndices: stored.ensure_sorted_indices, basic.Diag: stored.diag,
+    basic.EnsureSortedIndices: stored.ensure_sorted_indices,
     basic.ColScaleCSC: stored.col_scale, basic.RowScaleCSC: stored.row_scale,
     math.AddSS: stored.add, math.AddSD: stored.add, math.SparseSparseMultiply: stored.mul,
     math.SparseDenseMultiply: stored.mul, math.SparseDenseVectorMultiply: stored.mul_s_v,
@@ -59,6 +60,12 @@ for _kind, _function in FUNCTIONS.items():
     converter(_kind)(_by_function(_function))
 
 
+@converter(basic.Diag)
+def sparse_diagonal(call: Call, x: Any) -> Any:
+    data = checked(x.data, T.eq(x.rows, x.columns), "Diag only apply on square matrix")
+    return lowered(stored.diag(lifted(x._replace(data=data))), call.node.outputs[0].type)
+
+
 @converter(math.SpSum)
 def sparse_sum(call: Call, x: Any) -> Any:
     return lowered(stored.sp_sum(lifted(x), call.op.axis), call.node.outputs[0].type)
@@ -91,6 +98,8 @@ def parts_of_sparse(call: Call, x: Any) -> Any:
 
 @converter(math.StructuredDotGradCSR, math.StructuredDotGradCSC)
 def gradient_of_elements(call: Call, indices: Any, indptr: Any, dense: Any, gradient: Any) -> Any:
+    if isinstance(dense, SparseTerm) or isinstance(gradient, SparseTerm):
+        return NotImplemented
     counts = as_dtype(indptr[1:] - indptr[:-1], "int64")
     major = T.repeat(T.arange(T.lengths_of(counts)[0]), counts)
     by_rows = isinstance(call.op, math.StructuredDotGradCSR)

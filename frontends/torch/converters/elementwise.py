@@ -343,12 +343,12 @@ def parts(call: Call, x: Any) -> Any:
         if x.type.kind == "c":
             return T.angle(x)
         x = as_dtype(x, call.dtype)
-        turned = T.where(T.lt(x, number(0, x)), number(math.pi, x), number(0, x))
-        return T.where(T.isnan(x), x, turned)
+        angle = T.where(T.lt(x, number(0, x)), number(math.pi, x), number(0, x))
+        return T.where(T.isnan(x), x, angle)
     return (T.real if base == "real" else T.imag)(x)
 
 
-@converter("aten.conj", "aten._conj", "aten._conj_physical")
+@converter("aten.conj", "aten._conj", "aten._conj_physical", "aten._conj_copy")
 def conjugate(call: Call, x: Any) -> Any:
     return T.conj(x) if x.type.kind == "c" else x
 
@@ -391,12 +391,11 @@ def view_as_complex(call: Call, x: Any) -> Any:
 
 PRIMITIVES = (
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "ceil", "conj", "conj_physical", "cos", "cosh", "digamma", "div", "eq", "erf", "erfc", "exp",
-    "exp2",
-    "expm1", "floor", "fmax", "fmin", "fmod", "frexp", "gcd", "ge", "gt", "hypot", "igamma", "igammac", "imag",
-    "isfinite", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "maximum", "minimum", "mul", "ne", "neg",
-    "nextafter", "pow", "real", "reciprocal", "remainder", "round", "rsqrt", "sign", "signbit", "sin", "sinh", "sqrt",
-    "sub", "tan", "tanh", "trunc", "where",
+    "bitwise_or", "bitwise_xor", "ceil", "conj", "conj_physical", "cos", "cosh", "digamma", "div", "eq", "erf",
+    "erfc", "exp", "exp2", "expm1", "floor", "fmax", "fmin", "fmod", "frexp", "gcd", "ge", "gt", "hypot", "igamma",
+    "igammac", "imag", "isfinite", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "maximum", "minimum", "mul",
+    "ne", "neg", "nextafter", "pow", "real", "reciprocal", "remainder", "round", "rsqrt", "sign", "signbit", "sin",
+    "sinh", "sqrt", "sub", "tan", "tanh", "trunc", "where",
 )  # fmt: skip
 """Ops of the namespace `prims` that are those of ATen."""
 OTHER_PRIMITIVES = {

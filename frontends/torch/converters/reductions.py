@@ -13,7 +13,7 @@ from ..table import Call, converter
 from .elementwise import number
 
 
-def axes_of(x: Any, dims: Any) -> tuple[int, ...] | None:
+def axes_of(x: Any, dims: Any) -> tuple[int, ...]:
     """Return axes of an argument `dim`; None stands for all of them, as an empty list does."""
     if dims is None or (isinstance(dims, (list, tuple)) and not dims):
         return tuple(range(x.ndim))
@@ -50,7 +50,7 @@ def mean(call: Call, x: Any, dim: Any = None, keepdim: bool = False, dtype: Any 
         return as_dtype(x, call.dtype)
     axes, own = axes_of(x, dim), lengths(x)
     total, size = T.sum(x, axis=axes, keepdims=keepdim), 1
-    for k in axes or ():
+    for k in axes:
         size = size * own[k]
     return as_dtype(total / as_dtype(size, x.dtype), call.dtype)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops as T
-from ....ops.core.tensor import constant
+from ....ops.core.tensor import as_tensor, constant
 from ....ops.networks.convolution import Convolution, KernelGradient, input_gradient
 from ....ops.networks.pooling import MaxPool, SumPool
 from ..dtypes import as_dtype
@@ -73,8 +73,7 @@ def _transposed(
         (n - 1) * s + d * (k - 1) + 1 + o
         for n, s, d, k, o in zip(own[2:], stride, dilation, kernel[2:], extra, strict=True)
     ]
-    like = filled([own[0], kernel[1] * groups, *whole], 0, x.dtype)
-    y = input_gradient(op, x, w, like)
+    y = input_gradient(op, x, w, [as_tensor(n) for n in (own[0], kernel[1] * groups, *whole)])
     cut = tuple(slice(p, n - p) if p else slice(None) for n, p in zip(whole, padding, strict=True))
     return y[(slice(None), slice(None), *cut)]
 
@@ -100,7 +99,7 @@ def convolution_backward(
         of_w = back(wide, x, *kernel)
     else:
         wide = padded(x, _around(padding))
-        of_wide = input_gradient(op, g, w, wide)
+        of_wide = input_gradient(op, g, w, T.lengths_of(wide))
         cut = tuple(slice(p, n + p) if p else slice(None) for n, p in zip(lengths(x)[2:], padding, strict=True))
         of_x = of_wide[(slice(None), slice(None), *cut)]
         of_w = back(wide, g, *kernel)

@@ -1,0 +1,503 @@
+"""Branches on symbolic values: both are traced, and each value that they assign becomes a choice.
+
+A choice between cheap scalars computes both (`switch`); any other computes one branch (`cond`).  A branch that writes
+elements of an array gives the elements and their index, so that the array itself is not copied:
+
+    if c: x[i] = v     -->    v, i = cond(c, (v, i), (x[0], 0));  x[i] = v
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..control.cond import _alike, _Branch
+from ..graph import Constant, Variable, toposort
+from ..graph.provenance import here, next_number
+from ..ops.control.cond import chosen
+from ..ops.core.call_lengths import Length
+from ..ops.core.checks import shown
+from ..ops.core.tensor import as_tensor
+from ..ops.core.traced import adopt, number_of, operated
+from ..ops.core.tracing import Number, Trace, current
+from ..ops.elementwise.pointwise import Elementwise
+from ..ops.shapes.indexing import IncSubtensor
+from ..ops.shapes.stored import base_of, now
+from ..tree import flat, unflat
+from .undefined import Undefined, defined
+
+_CHEAP = 24
+"""Most nodes of a branch whose values are computed although the other is taken."""
+_KINDS = (int, float, complex)
+
+
+def line() -> str:
+    """The user's line as the end of a message."""
+    at = next(iter(here()), None)
+    return f"\n  at {at}" if at else ""
+
+
+def truth(test: Any) -> Any:
+    """Return the truth value: a bool if it is known, else a bool scalar.  Raises ValueError for an array."""
+    if not isinstance(test, Variable):
+        return bool(defined(test))
+    trace: Any = current()
+    v = as_tensor(now(trace, test))
+    if v.ndim:
+        if v.type.shape != (1,) * v.ndim:
+            raise ValueError(
+                f"The truth value of an array with more than one element is ambiguous. Use a.any() or a.all(): {v!r}"
+                f"{line()}"
+            )
+        v = T.reshape(v, ())
+    if isinstance(v, Constant):
+        return bool(v.data)
+    if v.dtype == "bool":
+        return v
+    return T.ne(v, 0)
+
+
+def decided(test: Any) -> bool | None:
+    """Return a test by the numbers of the call, which becomes a guard; None if it depends on elements."""
+    trace: Any = current()
+    known = trace.truths.get(test) if isinstance(test, Variable) else None
+    number = trace.numbers.get(test) if isinstance(test, Variable) and known is None else None
+    known = known or (number.known if number is not None else None)
+    if known is None:
+        return None
+    trace.require(f"bool({known.text}) is {bool(known.value)}")
+    return bool(known.value)
+
+
+class Saved:
+    """The state of a trace before a statement, to go back to."""
+
+    def __init__(self, trace: Trace, values: tuple[Any, ...], seen: tuple[Any, ...]) -> None:
+        self.trace, self.values = trace, values
+        self.stored, self.guards = dict(trace.stored), dict(trace.guards)
+        self.held, self.frozen, self.depth = dict(trace.held), dict(trace.frozen), trace.depth
+        self.containers = contents([*values, *seen])
+
+    def restore(self, put: Callable[[tuple[Any, ...]], None]) -> None:
+        """Go back.  Containers must be as they were."""
+        trace = self.trace
+        trace.stored, trace.guards = dict(self.stored), dict(self.guards)
+        trace.held, trace.frozen, trace.depth = dict(self.held), dict(self.frozen), self.depth
+        put(self.values)
+
+    def changed(self) -> bool:
+        """Whether a list, dict or set that the statement sees was changed."""
+        return any(_inside(c) != parts for c, parts, _ in self.containers)
+
+    def undo_changes(self) -> None:
+        """Give changed containers their old contents."""
+        for container, _, copy in self.containers:
+            if isinstance(container, list):
+                container[:] = copy
+            else:
+                container.clear()
+                container.update(copy)
+
+
+def _inside(container: Any) -> list[int]:
+    if isinstance(container, dict):
+        return [i for pair in container.items() for i in map(id, pair)]
+    return list(map(id, container))
+
+
+def contents(values: Sequence[Any]) -> list[tuple[Any, list[int], Any]]:
+    """Return the lists, dicts and sets among values with what they hold."""
+    found, waiting, met = [], list(values), set()
+    while waiting:
+        one = waiting.pop()
+        kind = type(one)
+        if kind not in (list, dict, set, tuple) or id(one) in met:
+            continue
+        met.add(id(one))
+        parts = list(one.values()) if kind is dict else list(one)
+        if kind is not tuple:
+            found.append((one, _inside(one), kind(one)))
+        waiting += parts
+    return found
+
+
+def if_(
+    test: Any, then: Callable[[], Any], otherwise: Callable[[], Any], names: Sequence[str],
+    get: Callable[[], tuple[Any, ...]], put: Callable[[tuple[Any, ...]], None], seen: Callable[[], tuple[Any, ...]],
+) -> None:  # fmt: skip
+    """`if test: then  else: otherwise`; `names` are those that they hand on."""
+    chosen_now = truth(test)
+    if isinstance(chosen_now, bool):
+        (then if chosen_now else otherwise)()
+        return
+    trace: Any = current()
+    saved = Saved(trace, get(), seen())
+    try:
+        _Choice(trace, chosen_now, names, get, put).run(then, otherwise)
+        if saved.changed():
+            raise TypeError(f"a list or dict is changed in a branch that depends on values{line()}")
+    except Exception:
+        if saved.changed():
+            saved.undo_changes()
+        saved.restore(put)
+        known = decided(test)
+        if known is None:
+            raise
+        (then if known else otherwise)()
+
+
+class _Choice:
+    """One branch statement in the making."""
+
+    def __init__(
+        self, trace: Trace, test: Variable, names: Sequence[str], get: Callable[[], tuple[Any, ...]],
+        put: Callable[[tuple[Any, ...]], None],
+    ) -> None:  # fmt: skip
+        self.trace, self.test, self.names, self.get, self.put = trace, test, names, get, put
+        self.before, self.stored = get(), dict(trace.stored)
+        self.first: int = next_number()
+        self.pairs: list[tuple[Any, Any]] = []
+
+    def run(self, then: Callable[[], Any], otherwise: Callable[[], Any]) -> None:
+        trace = self.trace
+        sides = [self._side(branch) for branch in (then, otherwise)]
+        (one, a_names, a_stored), (other, b_names, b_stored) = sides
+        trace.stored = dict(self.stored)
+        plans = [self._name(*p) for p in zip(self.names, a_names, b_names, strict=True)]
+        bases = [b for b in {**a_stored, **b_stored} if self._written(b, a_stored, b_stored)]
+        writes = [self._base(b, a_stored.get(b), b_stored.get(b), (one, other)) for b in bases]
+        results = self._chosen(one, other)
+        self.put(tuple(plan(results) for plan in plans))
+        for base, write in zip(bases, writes, strict=True):
+            trace.stored[base] = write(results)
+
+    def _written(self, base: Any, a: dict[Any, Any], b: dict[Any, Any]) -> bool:
+        old = self.stored.get(base)
+        return a.get(base) is not old or b.get(base) is not old
+
+    def _side(self, branch: Callable[[], Any]) -> Any:
+        trace = self.trace
+        self.put(self.before)
+        trace.stored = dict(self.stored)
+        trace.depth += 1
+        found: list[Any] = []
+
+        def run() -> list[Any]:
+            branch()
+            handles = self.get()
+            found.append([(v, _now(trace, v)) for v in handles])
+            found.append(dict(trace.stored))
+            return []
+
+        side = _Branch(run)
+        trace.depth -= 1
+        first = side.marks.first
+        stored = {b: v for b, v in found[1].items() if b.number < first}
+        return side, found[0], stored
+
+    def _name(self, name: str, a: Any, b: Any) -> Callable[[Sequence[Any]], Any]:
+        """Return how the value of a name is made of the results."""
+        (own_a, a), (own_b, b) = a, b
+        if own_a is own_b or _same(a, b):
+            return lambda results: own_a
+        shared = [v for v in (own_a, own_b) if isinstance(v, Variable) and v.ndim and base_of(v).number < self.first]
+        parts_a: list[Any] = []
+        parts_b: list[Any] = []
+        if type(a) is Undefined or type(b) is Undefined:
+            value = b if type(a) is Undefined else a
+            form = flat(value, parts_a, records=None)
+            parts_b = [_blank(v) for v in parts_a]
+            if value is b:
+                parts_a, parts_b = parts_b, parts_a
+        else:
+            form, other = flat(a, parts_a, records=None), flat(b, parts_b, records=None)
+            if form != other:
+                raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected "
+                                f"values of one form{line()}")  # fmt: skip
+        places = []
+        for p, q in zip(parts_a, parts_b, strict=True):
+            places.append(p if p is q or _same(p, q) else self._pair(name, p, q, shared))
+        return lambda results: unflat(form, iter([_of(p, results) for p in places]))
+
+    def _pair(self, name: str, a: Any, b: Any, shared: Sequence[Variable] = ()) -> _Place:
+        kinds = [number_of(v) for v in (a, b)]
+        kind = None
+        if None not in kinds and not any(type(v) is bool for v in (a, b)):
+            kind = max((k.kind for k in kinds if k is not None), key=_KINDS.index)
+        for v in (a, b):
+            if not _is_value(v):
+                raise TypeError(f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other, by a test "
+                                f"of values; expected arrays or numbers{line()}")  # fmt: skip
+        try:
+            pair = _alike(name, _bare(a), _bare(b))
+        except TypeError:
+            raise TypeError(
+                f"{_called(name)} is {shown(a)} in one branch and {shown(b)} in the other; expected one rank and "
+                f"dtypes that have one in common{line()}"
+            ) from None
+        place = self._placed(pair, kind)
+        if shared:
+            place.frozen = f"{_called(name)} is one of two arrays, by a branch that depends on values"
+            self.trace.frozen.update((base_of(v), place.frozen) for v in shared)
+        return place
+
+    def _placed(self, pair: tuple[Any, Any], kind: type | None = None) -> _Place:
+        self.pairs.append(pair)
+        return _Place(len(self.pairs) - 1, kind, self.trace)
+
+    def _base(self, base: Any, a: Any, b: Any, sides: Any) -> Callable[[Sequence[Any]], Any]:
+        """Return how the elements of a written array are made of the results."""
+        old = self.stored.get(base, base)
+        a, b = old if a is None else a, old if b is None else b
+        chain_a, chain_b = _writes(a, old), _writes(b, old)
+        if (chain_a and b is old) or (chain_b and a is old):
+            first = bool(chain_a and b is old)
+            steps = [self._element(node, old, first) for node in (chain_a if first else chain_b) or ()]
+        elif chain_a and chain_b and len(chain_a) == len(chain_b) == 1:
+            n, m = chain_a[0], chain_b[0]
+            pairs = zip(n.inputs[1:], m.inputs[1:], strict=True)
+            steps = [[self._placed(pair) for pair in pairs]]
+        else:
+            place = self._placed((a, b))
+            return place.of
+        spec = ("i",) * old.ndim
+
+        def write(results: Sequence[Any]) -> Any:
+            found = old
+            for places in steps:
+                value, *index = [p.of(results) for p in places]
+                found = IncSubtensor(spec, set=True)(found, value, *index)
+            return found
+
+        return write
+
+    def _element(self, node: Any, old: Any, first: bool) -> list[_Place]:
+        """Return the places of a value and its index; the other branch writes an element that it reads."""
+        zero = T.constant(0, "int64")
+        kept = T.getitem(old, (0,) * old.ndim)
+        mine, theirs = node.inputs[1:], [kept, *[zero] * old.ndim]
+        pairs = zip(mine, theirs, strict=True)
+        return [self._placed(pair if first else pair[::-1]) for pair in pairs]
+
+    def _chosen(self, one: Any, other: Any) -> list[Any]:
+        if not self.pairs:
+            return []
+        firsts, seconds = [p[0] for p in self.pairs], [p[1] for p in self.pairs]
+        if all(v.ndim == 0 for v in (*firsts, *seconds)) and _is_cheap(one, firsts) and _is_cheap(other, seconds):
+            return [T.switch(self.test, a, b) for a, b in self.pairs]
+        outside: dict[Variable, Variable] = {}
+        inner = [one.inner(firsts, outside), other.inner(seconds, outside)]
+        results = list(chosen(self.test, list(outside.values()), list(outside), *inner))
+        for r in results:
+            adopt(self.trace, r)
+        return results
+
+
+class _Place:
+    """A result of a choice, and the type of Python number that it is."""
+
+    def __init__(self, index: int, kind: type | None, trace: Trace) -> None:
+        self.index, self.kind, self.trace = index, kind, trace
+        self.frozen = ""
+
+    def of(self, results: Sequence[Any]) -> Any:
+        found = results[self.index]
+        if self.kind is not None:
+            self.trace.numbers[found] = Number(self.kind)
+        if self.frozen:
+            self.trace.frozen[found] = self.frozen
+        return found
+
+
+def _of(place: Any, results: Sequence[Any]) -> Any:
+    return place.of(results) if isinstance(place, _Place) else place
+
+
+def _now(trace: Trace, value: Any) -> Any:
+    """Return a value with the elements that its arrays have now."""
+    if isinstance(value, Variable):
+        return now(trace, value)
+    leaves: list[Any] = []
+    if type(value) not in (list, tuple, dict):
+        return value
+    form = flat(value, leaves, records=None)
+    return unflat(form, iter([now(trace, v) for v in leaves]))
+
+
+def _bare(value: Any) -> Any:
+    return value.variable if type(value) is Length else value
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, (Variable, bool, int, float, complex, np.generic, np.ndarray)) or type(value) is Length
+
+
+def _blank(value: Any) -> Any:
+    if isinstance(value, Variable) or type(value) is Length:
+        return T.zeros_like(_bare(value))
+    return type(value)() if isinstance(value, (bool, int, float, complex)) else value
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are one constant."""
+    if isinstance(a, Variable) or isinstance(b, Variable) or type(a) is not type(b) or type(a) is Length:
+        return False
+    if isinstance(a, (bool, int, str, type(None))):
+        return bool(a == b)
+    return isinstance(a, float) and repr(a) == repr(b)
+
+
+def _called(name: str) -> str:
+    return {"_ag_result": "the result", "_ag_choice": "the conditional expression"}.get(name, f"the variable {name!r}")
+
+
+def _writes(new: Any, old: Any) -> list[Any] | None:
+    """Return the writes of single elements that make one array of another; None for other ways."""
+    found: list[Any] = []
+    while new is not old:
+        node = new.owner
+        if node is None or type(node.op) is not IncSubtensor or not node.op.set or len(found) >= 4:
+            return None
+        if any(e != "i" for e in node.op.spec) or len(node.op.spec) != new.ndim or node.inputs[1].ndim:
+            return None
+        found.append(node)
+        new = node.inputs[0]
+    return found[::-1]
+
+
+def _is_cheap(side: Any, values: Sequence[Variable]) -> bool:
+    """Whether a branch computes few scalars, none of which can fail."""
+    foreign = side._foreign(values)
+    nodes = toposort(values, stop_at=foreign)
+    return len(nodes) <= _CHEAP and all(
+        isinstance(n.op, Elementwise) and not n.op.fallible and not n.outputs[0].ndim for n in nodes
+    )
+
+
+# --- expressions
+
+
+class _Cell:
+    """A variable that the branches of an expression assign."""
+
+    def __init__(self) -> None:
+        self.value: Any = Undefined("value")
+
+    def get(self) -> tuple[Any]:
+        return (self.value,)
+
+    def put(self, values: tuple[Any, ...]) -> None:
+        (self.value,) = values
+
+    def assign(self, value: Callable[[], Any]) -> Callable[[], None]:
+        def run() -> None:
+            self.value = value()
+
+        return run
+
+
+def choice(test: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """`then if test else otherwise`."""
+    found = truth(test)
+    if isinstance(found, bool):
+        return then() if found else otherwise()
+    cell = _Cell()
+    if_(test, cell.assign(then), cell.assign(otherwise), ("_ag_choice",), cell.get, cell.put, tuple)
+    return cell.value
+
+
+def and_(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first and ...`; the rest is computed only if it decides."""
+    value = first
+    for k, one in enumerate(rest):
+        found = truth(value)
+        if isinstance(found, bool):
+            if not found:
+                return value
+            value = one()
+            continue
+        return choice(found, partial(_joined, and_, rest[k:]), partial(_itself, value))
+    return value
+
+
+def or_(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first or ...`; the rest is computed only if it decides."""
+    value = first
+    for k, one in enumerate(rest):
+        found = truth(value)
+        if isinstance(found, bool):
+            if found:
+                return value
+            value = one()
+            continue
+        return choice(found, partial(_itself, value), partial(_joined, or_, rest[k:]))
+    return value
+
+
+def _joined(word: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
+    return word(operands[0](), *operands[1:])
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def not_(value: Any) -> Any:
+    """`not value`."""
+    found = truth(value)
+    return not found if isinstance(found, bool) else T.logical_not(found)
+
+
+def any_of(*flags: Any) -> Any:
+    """Whether one of the flags is set; flags are no expressions that can fail."""
+    found: Any = False
+    for flag in flags:
+        one = False if type(flag) is Undefined else truth(flag)
+        if one is True:
+            return True
+        if one is not False:
+            found = one if found is False else T.logical_or(found, one)
+    return found
+
+
+def none_of(*flags: Any) -> Any:
+    """Whether none of the flags is set."""
+    return not_(any_of(*flags))
+
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": lambda a, b: _equal("eq", a, b),
+    "ne": lambda a, b: _equal("ne", a, b),
+    "is_": operator.is_, "is_not": operator.is_not, "in": lambda a, b: _contains(b, a),
+    "not in": lambda a, b: not_(_contains(b, a)),
+}  # fmt: skip
+
+
+def _equal(word: str, a: Any, b: Any) -> Any:
+    """`a == b` or `a != b`, by elements for symbolic values: this library itself compares them by identity."""
+    if isinstance(a, Variable) or isinstance(b, Variable):
+        other = b if isinstance(a, Variable) else a
+        return operated(word, a, b) if _is_value(other) or isinstance(other, (list, tuple)) else word == "ne"
+    return a == b if word == "eq" else a != b
+
+
+def _contains(container: Any, value: Any) -> Any:
+    if isinstance(container, Variable):
+        return T.any(T.eq(container, value))
+    if type(container) in (list, tuple, set) and any(isinstance(v, Variable) for v in (value, *container)):
+        return any_of(*(True if c is value else _equal("eq", value, c) for c in container))
+    return value in container
+
+
+def compare(words: Sequence[str], left: Any, *rest: Callable[[], Any]) -> Any:
+    """`left < b <= c` and the like; an operand is computed only if those before it decide nothing."""
+    right = rest[0]()
+    found = _COMPARED[words[0]](left, right)
+    if len(words) == 1:
+        return found
+    return and_(found, lambda: compare(words[1:], right, *rest[1:]))

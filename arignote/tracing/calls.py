@@ -1,0 +1,314 @@
+"""Calls in a rewritten function: builtins and NumPy's constructors on symbolic values, and functions of the user.
+
+A function of the user is rewritten in turn.  Whatever else is called as it is.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import site
+import sysconfig
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from .. import ops as T
+from ..graph import Variable
+from ..ops.core.tensor import as_tensor
+from ..ops.core.traced import is_symbolic, number_of
+from ..ops.core.tracing import Number, current
+from ..ops.shapes.stored import copied, now
+from ..record.frames import OWN
+from .branches import line, truth
+from .iterables import Enumerated, Listed, Range, Reversed, Steps, Zip, part_of
+from .undefined import defined
+
+_KINDS = (int, float, complex)
+
+
+def call(f: Any, *args: Any, **options: Any) -> Any:
+    """`f(*args, **options)`."""
+    defined(f)
+    trace = current()
+    if trace is None:
+        return f(*args, **options)
+    for a in args:
+        defined(a)
+    ours = _of_builtin(f)
+    if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
+        return ours(*args, **options)
+    if isinstance(f, FunctionType):
+        return _users(f)(*args, **options)
+    if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
+        return _users(f.__func__)(f.__self__, *args, **options)
+    if f in _FRESH_TYPES:
+        return _typed(f, *args, **options)
+    return f(*args, **options)
+
+
+def call_writing(f: Any, *args: Any, **options: Any) -> Any:
+    """`call` in a function that writes to arrays: constant arrays that it makes are arrays of the trace."""
+    found = call(f, *args, **options)
+    if type(found) is np.ndarray and found.dtype.kind in "biufc" and _makes(f) and current() is not None:
+        return copied(as_tensor(found))
+    return found
+
+
+def _makes(f: Any) -> bool:
+    return getattr(f, "__module__", None) in ("numpy", None) and getattr(f, "__name__", "") in _MAKERS
+
+
+_MAKERS = frozenset((
+    "array", "arange", "linspace", "copy", "zeros_like", "ones_like", "empty_like", "full_like", "asarray", "diag",
+    "tile", "repeat", "concatenate", "stack", "tri", "logspace", "indices", "fromfunction", "meshgrid",
+))  # fmt: skip
+
+
+def _any_symbolic(values: Sequence[Any]) -> bool:
+    waiting = list(values)
+    while waiting:
+        one = waiting.pop()
+        if is_symbolic(one) or isinstance(one, Steps):
+            return True
+        if type(one) in (list, tuple):
+            waiting += one
+    return False
+
+
+def _of_builtin(f: Any) -> Callable[..., Any] | None:
+    try:
+        return _FUNCTIONS.get(f)
+    except TypeError:  # what cannot be hashed
+        return None
+
+
+# --- functions of the user
+
+
+def _users(f: Any) -> Any:
+    """Return a function of the user in rewritten form; any other as it is."""
+    trace: Any = current()
+    if "_ag" in f.__globals__ or trace.inlined is None or not _is_users(f.__code__.co_filename):
+        return f
+    return trace.inlined(f)
+
+
+@cache
+def _is_users(file: str) -> bool:
+    libraries = [sysconfig.get_paths()[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")]
+    return not OWN[file] and not any(file.startswith(p) for p in (*libraries, *site.getsitepackages(), "<frozen"))
+
+
+# --- builtins
+
+
+def _range(*bounds: Any) -> Any:
+    return Range(*bounds)
+
+
+def _zip(*parts: Any, strict: bool = False) -> Any:
+    steps = [part_of(p) for p in parts]
+    return Zip([s if s is not None else Listed(list(p)) for s, p in zip(steps, parts, strict=True)])
+
+
+def _enumerate(part: Any, start: Any = 0) -> Any:
+    steps = part_of(part)
+    return enumerate(part, start) if steps is None else Enumerated(steps, start)
+
+
+def _reversed(part: Any) -> Any:
+    steps = part_of(part)
+    return reversed(part) if steps is None else Reversed(steps)
+
+
+def _numbered(found: Any, operands: Sequence[Any]) -> Any:
+    """Mark a result as a Python number if the operands are."""
+    trace: Any = current()
+    kinds = [number_of(o) for o in operands]
+    if None not in kinds and isinstance(found, Variable):
+        trace.numbers[found] = Number(max((k.kind for k in kinds if k is not None), key=_KINDS.index))
+    return found
+
+
+def _extreme(name: str, ours: Any) -> Any:
+    def function(*args: Any, key: Any = None, **options: Any) -> Any:
+        if key is not None:
+            raise TypeError(f"{name}(key=) of symbolic values; use np.arg{name}{line()}")
+        if len(args) == 1:
+            (one,) = args
+            if isinstance(one, Variable):
+                return getattr(T, name)(one, 0) if one.ndim < 2 else _ambiguous(one)
+            args = tuple(one)
+        return reduce(lambda a, b: _numbered(getattr(T, ours)(a, b), (a, b)), args)
+
+    return function
+
+
+def _ambiguous(x: Any) -> Any:
+    raise ValueError(f"The truth value of an array with more than one element is ambiguous: {x!r}{line()}")
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    if isinstance(values, Variable):
+        return T.sum(values, 0) + start
+    return builtins.sum(values, start)
+
+
+def _all_of(name: str) -> Any:
+    def function(values: Any) -> Any:
+        if isinstance(values, Variable):
+            return getattr(T, name)(values) if values.ndim == 1 else _ambiguous(values)
+        return getattr(T, name)(T.stack([T.ne(as_tensor(v), 0) for v in values]))
+
+    return function
+
+
+def _as_number(kind: type, dtype: str) -> Any:
+    def function(x: Any, *rest: Any) -> Any:
+        if not isinstance(x, Variable):
+            return kind(x, *rest)
+        trace: Any = current()
+        v = as_tensor(now(trace, x))
+        if v.ndim:
+            v = T.reshape(v, ())
+        if kind is int and v.type.kind == "f":
+            v = T.trunc(v)
+        old = number_of(x)
+        made = T.ELEMENTWISE["identity"](v) if v.dtype == dtype else T.cast(v, dtype)
+        known = old.known if old is not None and old.kind is kind else None
+        trace.numbers[made] = Number(kind, known)
+        return made
+
+    return function
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    if not isinstance(values, Variable) or key is not None:
+        return sorted(values, key=key, reverse=reverse)
+    found = T.sort(values)
+    return list(found[::-1] if reverse else found)
+
+
+def _of_math(name: str) -> Any:
+    def function(*args: Any) -> Any:
+        trace: Any = current()
+        wide = [T.cast(as_tensor(a.variable if hasattr(a, "known") else a), "float64") for a in args]
+        found = getattr(T, name)(*wide)
+        if found.type.kind == "f":
+            trace.numbers[found] = Number(float)
+        return found
+
+    return function
+
+
+# --- constructors
+
+
+def _shape(shape: Any) -> Any:
+    if isinstance(shape, Variable) and shape.ndim:
+        return tuple(shape)  # type: ignore[arg-type]
+    return shape if isinstance(shape, (tuple, list)) else (shape,)
+
+
+def _dtype(dtype: Any, default: str = "float64") -> str:
+    return default if dtype is None else np.dtype(dtype).name
+
+
+def _filled(value: Any) -> Any:
+    def function(shape: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+        return copied(T.full(_shape(shape), value, dtype=_dtype(dtype)))
+
+    return function
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    default = None if dtype is None else np.dtype(dtype).name
+    return copied(T.full(_shape(shape), fill_value, dtype=default))
+
+
+def _eye(N: Any, M: Any = None, k: int = 0, dtype: Any = None, order: str = "C", **options: Any) -> Any:
+    return copied(T.eye(N, M, k, dtype=_dtype(dtype)))
+
+
+def _identity(n: Any, dtype: Any = None, **options: Any) -> Any:
+    return _eye(n, dtype=dtype)
+
+
+def _array(x: Any, dtype: Any = None, *, copy: Any = True, order: str = "K", ndmin: int = 0, **options: Any) -> Any:
+    if isinstance(x, Steps):
+        x = list(x)
+    v = as_tensor(x)
+    if dtype is not None and v.dtype != np.dtype(dtype).name:
+        v = T.cast(v, np.dtype(dtype).name)
+    while v.ndim < ndmin:
+        v = T.expand_dims(v, 0)
+    return copied(v) if copy or v is not x else v
+
+
+def _asarray(x: Any, dtype: Any = None, order: Any = None, **options: Any) -> Any:
+    return _array(x, dtype, copy=None)
+
+
+def _arange(*bounds: Any, dtype: Any = None, **options: Any) -> Any:
+    found = T.arange(*bounds)
+    return found if dtype is None else T.cast(found, np.dtype(dtype).name)
+
+
+def _linspace(start: Any, stop: Any, num: Any = 50, **options: Any) -> Any:
+    return T.linspace(start, stop, num, **options)
+
+
+def _like(name: str) -> Any:
+    def function(x: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+        like, shape = as_tensor(x), options.get("shape")
+        lengths = _shape(shape) if shape is not None else T.lengths_of(like)
+        if name == "full_like":
+            value: Any = options.get("fill_value", args[0] if args else None)
+            dtype = args[1] if len(args) > 1 else dtype
+        else:
+            value, dtype = int(name == "ones_like"), args[0] if args else dtype
+        return copied(T.full(lengths, value, dtype=_dtype(dtype, str(like.dtype))))
+
+    return function
+
+
+def _vectorize(f: Any, *args: Any, **options: Any) -> Any:
+    return T.vectorize(lambda *a, **k: call(f, *a, **k), *args, **options)
+
+
+def _typed(kind: Any, *args: Any, **options: Any) -> Any:
+    """`np.float32(x)` and the like: a cast."""
+    if len(args) != 1 or not isinstance(args[0], Variable):
+        return kind(*args, **options)
+    return copied(T.cast(args[0], np.dtype(kind).name))
+
+
+_FRESH_TYPES = frozenset((
+    np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint64, np.uint32, np.uint16,
+    np.uint8, np.bool_, np.complex128, np.complex64,
+))  # fmt: skip
+_MATH = {
+    "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "expm1": "expm1",
+    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh",
+    "cosh": "cosh", "tanh": "tanh", "atan2": "arctan2", "hypot": "hypot", "fabs": "abs", "pow": "pow", "fmod": "fmod",
+    "copysign": "copysign", "isnan": "isnan", "isinf": "isinf", "isfinite": "isfinite", "erf": "erf",
+    "degrees": "rad2deg", "radians": "deg2rad", "gamma": "gamma", "lgamma": "gammaln", "asinh": "arcsinh",
+    "acosh": "arccosh", "atanh": "arctanh", "cbrt": "cbrt", "exp2": "exp2",
+}  # fmt: skip
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    range: _range, zip: _zip, enumerate: _enumerate, reversed: _reversed, max: _extreme("max", "maximum"),
+    min: _extreme("min", "minimum"), sum: _sum, any: _all_of("any"), all: _all_of("all"),
+    float: _as_number(float, "float64"), int: _as_number(int, "int64"), complex: _as_number(complex, "complex128"),
+    bool: truth, sorted: _sorted, np.zeros: _filled(0), np.ones: _filled(1), np.empty: _filled(0), np.full: _full,
+    np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
+    np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
+    np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
+    np.ndarray: _filled(0), np.full_like: _like("full_like"),
+    **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
+}  # fmt: skip
+_ALWAYS = frozenset((np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
+"""Constructors whose arrays the function may write to."""

@@ -1,0 +1,224 @@
+"""`break`, `continue` and `return` as flags, so that every statement has one way in and one way out.
+
+    if c: return a             if c: _ag_result = a
+    rest; return b      -->    else: rest; _ag_result = b
+                               return _ag.returned(_ag_result)
+
+The rest of a block moves into the branch that does not jump.  Where a branch may jump or not, a flag guards the
+rest.  A loop node gets the names of the flags that end it (`_flags`).
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+RESULT, DONE = "_ag_result", "_ag_done"
+
+
+class _Block(NamedTuple):
+    """Statements without jumps; whether they may jump, and whether they certainly do."""
+
+    body: list[ast.stmt]
+    may: bool
+    must: bool
+
+
+def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the body of a function with one `return` at its end."""
+    jumps = _Jumps()
+    if not _has_inner_jumps(body):
+        return body
+    if not _ends(body):
+        at = body[-1]
+        body = [*body, ast.copy_location(ast.Return(_at(ast.Constant(None), at)), at)]
+    block = jumps.block(body, None)
+    first: list[ast.stmt] = []
+    if jumps.has_done:
+        first = [_assign(DONE, ast.Constant(False), body[0])]
+    result: Any = ast.Call(ast.Attribute(_load("_ag"), "returned", ast.Load()), [_load(RESULT)], [])
+    return [*first, *block.body, _at(ast.Return(result), body[-1])]
+
+
+def _has_inner_jumps(body: list[ast.stmt]) -> bool:
+    """Whether a statement other than the last is or holds a jump; functions inside have their own."""
+    for k, s in enumerate(body):
+        if isinstance(s, ast.Return) and k == len(body) - 1:
+            continue
+        if any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in _own(s)) or _has_else(s):
+            return True
+    return False
+
+
+def _has_else(s: ast.stmt) -> bool:
+    return any(isinstance(n, (ast.For, ast.While)) and n.orelse for n in _own(s))
+
+
+def _own(s: ast.AST) -> list[ast.AST]:
+    """Return the nodes of a statement without those of functions and classes inside it."""
+    found, waiting = [], [s]
+    while waiting:
+        node = waiting.pop()
+        found.append(node)
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a block certainly returns or raises."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return True
+    return _is_endless(last) or (isinstance(last, ast.If) and _ends(last.body) and _ends(last.orelse))
+
+
+def _is_endless(s: ast.stmt) -> bool:
+    """Whether a statement is `while True` without `break`: only `return` ends it."""
+    if not isinstance(s, ast.While) or not isinstance(s.test, ast.Constant) or not s.test.value:
+        return False
+    waiting: list[ast.AST] = list(s.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break):
+            return False
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.For, ast.While)):
+            waiting += ast.iter_child_nodes(node)
+    return True
+
+
+def _at(node: Any, like: ast.AST) -> Any:
+    for inner in ast.walk(node):
+        if not hasattr(inner, "lineno"):
+            ast.copy_location(inner, like)
+    return node
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _assign(name: str, value: ast.expr, like: ast.AST) -> Any:
+    return _at(ast.Assign([ast.Name(name, ast.Store())], value), like)
+
+
+class _Loop:
+    """The flags of a loop in the making."""
+
+    def __init__(self, number: int) -> None:
+        self.broken, self.skipped = f"_ag_broken{number}", f"_ag_skipped{number}"
+        self.breaks = self.skips = self.returns = False
+
+
+class _Jumps:
+    def __init__(self) -> None:
+        self.has_done = False
+        self.loops = 0
+
+    def block(self, body: list[ast.stmt], loop: _Loop | None) -> _Block:
+        found: list[ast.stmt] = []
+        for k, s in enumerate(body):
+            if isinstance(s, (ast.Return, ast.Break, ast.Continue)):
+                return _Block([*found, *self._jump(s, loop)], True, True)
+            if isinstance(s, ast.Raise):
+                return _Block([*found, s], False, True)
+            if isinstance(s, ast.If):
+                last = self._branches(s, body[k + 1 :], loop)
+            elif isinstance(s, (ast.For, ast.While)):
+                last = self._after_loop(s, body[k + 1 :], loop)
+            elif isinstance(s, (ast.With, ast.Try)):
+                inner = self.block(s.body, loop)
+                s.body = inner.body
+                last = self._rest([s], inner, body[k + 1 :], loop, s)
+            else:
+                last = None
+                found.append(s)
+            if last is not None:
+                if last.may or last.must:
+                    return _Block([*found, *last.body], last.may, last.must)
+                found += last.body
+        return _Block(found, False, False)
+
+    def _rest(
+        self, found: list[ast.stmt], inner: _Block, rest: list[ast.stmt], loop: _Loop | None, s: ast.stmt
+    ) -> _Block:
+        """Return a statement and what follows it, behind a test of the flags if it may jump."""
+        if not inner.may:
+            return _Block(found, False, False)
+        return _Block(found, True, True) if inner.must else self._guarded(found, rest, loop, s)
+
+    def _branches(self, s: ast.If, rest: list[ast.stmt], loop: _Loop | None) -> _Block:
+        """Return an `if`; where a branch jumps, with the rest of the block, which moves into the other branch."""
+        then, other = self.block(s.body, loop), self.block(s.orelse, loop)
+        s.body, s.orelse = then.body, other.body
+        if then.must and other.must:
+            return _Block([s], True, True)
+        if then.must and not other.may:
+            tail = self.block(rest, loop)
+            s.orelse = [*other.body, *tail.body]
+            return _Block([s], True, tail.must)
+        if other.must and not then.may:
+            tail = self.block(rest, loop)
+            s.body = [*then.body, *tail.body] or [_at(ast.Pass(), s)]
+            return _Block([s], True, tail.must)
+        return self._rest([s], _Block([], then.may or other.may, False), rest, loop, s)
+
+    def _after_loop(self, s: Any, rest: list[ast.stmt], loop: _Loop | None) -> _Block:
+        """Return a loop, and the rest behind a test if the loop may return."""
+        endless = _is_endless(s)
+        inner, before, after = self._loop(s)
+        if loop is not None and (inner.returns or endless):
+            loop.returns = True
+        return self._rest([*before, s, *after], _Block([], inner.returns or endless, endless), rest, loop, s)
+
+    def _guarded(self, found: list[ast.stmt], rest: list[ast.stmt], loop: _Loop | None, s: ast.stmt) -> _Block:
+        """Return the rest of a block behind a test of the flags."""
+        if not rest:
+            return _Block(found, True, False)
+        tail = self.block(rest, loop)
+        flags = [] if loop is None else [loop.broken, loop.skipped]
+        self.has_done = True
+        call = ast.Call(ast.Attribute(_load("_ag"), "none_of", ast.Load()), [*map(_load, flags), _load(DONE)], [])
+        if loop is not None:
+            loop.breaks = loop.skips = True
+        guard = _at(ast.If(call, tail.body, []), s)
+        return _Block([*found, guard], True, tail.must)
+
+    def _jump(self, s: Any, loop: _Loop | None) -> list[ast.stmt]:
+        true = ast.Constant(True)
+        if isinstance(s, ast.Return):
+            value = s.value if s.value is not None else ast.Constant(None)
+            self.has_done = True
+            if loop is not None:
+                loop.returns = True
+            return [_assign(RESULT, value, s), _assign(DONE, true, s)]
+        if loop is None:
+            return [s]
+        if isinstance(s, ast.Break):
+            loop.breaks = True
+            return [_assign(loop.broken, true, s)]
+        loop.skips = True
+        return [_assign(loop.skipped, true, s)]
+
+    def _loop(self, s: Any) -> tuple[_Loop, list[ast.stmt], list[ast.stmt]]:
+        """Rewrite a loop; return it, the statements before it and those after it."""
+        self.loops += 1
+        loop = _Loop(self.loops)
+        block = self.block(s.body, loop)
+        false = [_assign(loop.skipped, ast.Constant(False), s)] if loop.skips else []
+        s.body = [*false, *block.body] or [_at(ast.Pass(), s)]
+        s._flags = [loop.broken] * loop.breaks + [DONE] * loop.returns
+        before = [_assign(loop.broken, ast.Constant(False), s)] if loop.breaks else []
+        after: list[ast.stmt] = []
+        if s.orelse:
+            other = self.block(s.orelse, None)
+            after = other.body
+            if s._flags:
+                call = ast.Call(
+                    ast.Attribute(_load("_ag"), "none_of", ast.Load()), [_load(f) for f in s._flags], []
+                )
+                after = [_at(ast.If(call, after, []), s)]
+            s.orelse = []
+        return loop, before, after

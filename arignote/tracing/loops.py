@@ -1,0 +1,441 @@
+"""Loops of a traced function: a few constant steps one by one, all others as one `scan` or `while_loop`.
+
+The body is traced until its states settle: the first time with the values before the loop, to see what it changes; then
+with symbolic states for what it changes, in dtypes that hold the values before and after a step.  States are the
+names that the body assigns and that are read later, and the arrays that it writes to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import ops as T
+from ..control.bodies import moved_inside
+from ..graph import Older, TensorType, Variable, rebuild
+from ..graph.provenance import marking
+from ..ops.control.scan_ops import ENDLESS, Scan, UnfitState, looped
+from ..ops.control.while_ops import While
+from ..ops.core.checks import shown
+from ..ops.core.promotion import result_type
+from ..ops.core.tensor import TensorVariable, as_tensor
+from ..ops.core.traced import adopt, number_of
+from ..ops.core.tracing import Number, Trace, comparing, current
+from ..ops.shapes.stored import base_of, now
+from ..record import record
+from ..tree import flat, unflat
+from .branches import Saved, _called, _is_value, _now, if_, line, truth
+from .iterables import Steps, steps_of
+from .undefined import Undefined
+
+UNROLLED = 16
+"""Most constant steps that are traced one by one."""
+_MOST, _MOST_INSIDE = 1000, 32
+"""Most steps of a loop that is no loop of arrays, which are traced one by one; inside another loop."""
+_ATTEMPTS = 12
+"""Most traces of a body until its states settle."""
+_CHANGED = "a list or dict is changed in a loop whose end depends on values; fill an array"
+_KINDS = (int, float, complex)
+_WIDE = {int: "int64", float: "float64", complex: "complex128"}
+
+Get = Callable[[], tuple[Any, ...]]
+Put = Callable[[tuple[Any, ...]], None]
+
+
+def for_(
+    iterable: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
+    put: Put, seen: Get,
+) -> None:  # fmt: skip
+    """`for item in iterable: body(item)` until `stop` holds; `names` are those that the loop hands on."""
+    steps = steps_of(iterable, UNROLLED)
+    if steps is None:
+        _one_by_one(iterable, body, stop, names, get, put, seen)
+        return
+    trace: Any = current()
+    saved = Saved(trace, get(), seen())
+    try:
+        _Loop(trace, names, get, put).over(steps, body, stop)
+        if saved.changed():
+            raise TypeError(_CHANGED + line())
+    except Exception:
+        if saved.changed():
+            saved.undo_changes()
+        saved.restore(put)
+        count = steps.known(_MOST if trace.depth == 0 else _MOST_INSIDE)
+        if count is None:
+            raise
+        _one_by_one([steps.at(k) for k in range(count)], body, stop, names, get, put, seen)
+
+
+def _one_by_one(
+    values: Any, body: Callable[[Any], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
+    put: Put, seen: Get,
+) -> None:  # fmt: skip
+    for item in values:
+        ended = False if stop is None else truth(stop())
+        if ended is True:
+            return
+        if ended is False:
+            body(item)
+        else:
+            if_(ended, _nothing, lambda item=item: body(item), names, get, put, seen)  # type: ignore[misc]
+
+
+def _nothing() -> None:
+    """The branch without statements."""
+
+
+def while_(
+    test: Callable[[], Any], body: Callable[[], None], stop: Callable[[], Any] | None, names: Sequence[str], get: Get,
+    put: Put, seen: Get,
+) -> None:  # fmt: skip
+    """`while test(): body()` until `stop` holds."""
+
+    def goes_on() -> Any:
+        ended = False if stop is None else truth(stop())
+        if ended is True:
+            return False
+        if ended is False:
+            return truth(test())
+        cell: list[Any] = [False]
+
+        def asked() -> None:
+            cell[0] = truth(test())
+
+        if_(ended, _nothing, asked, ("go",), lambda: (cell[0],), lambda v: cell.__setitem__(0, v[0]), tuple)
+        return cell[0]
+
+    trace: Any = current()
+    saved = Saved(trace, get(), seen())
+    count = 0
+    while True:
+        found = goes_on()
+        if found is False:
+            return
+        if found is not True or count == UNROLLED:
+            if saved.changed():
+                if found is True:
+                    count = -_MOST
+                    continue
+                raise TypeError(_CHANGED + line())
+            saved.restore(put)
+            _Loop(trace, names, get, put).while_(goes_on, body)
+            if saved.changed():
+                saved.undo_changes()
+                raise TypeError(_CHANGED + line())
+            return
+        body()
+        count += 1
+
+
+def items(iterable: Any) -> Any:
+    """The items that a comprehension goes along."""
+    steps = steps_of(iterable, UNROLLED)
+    if steps is None:
+        return iterable
+    count = steps.known(_MOST)
+    if count is None:
+        raise TypeError(f"a comprehension whose length depends on values; fill an array in a loop{line()}")
+    return [steps.at(k) for k in range(count)]
+
+
+@record
+class _Kind:
+    """The dtype and rank of a state, and the type of the Python number that it is."""
+
+    dtype: str
+    ndim: int
+    number: type | None = None
+
+    def joined(self, other: _Kind) -> _Kind | None:
+        """Return the kind that holds values of both; None if the ranks differ."""
+        ndim = max(self.ndim, other.ndim)
+        if self.ndim != other.ndim and self.ndim:
+            return None
+        if self.number is not None and other.number is not None:
+            number = max(self.number, other.number, key=_KINDS.index)
+            return _Kind(_WIDE[number], ndim, number)
+        kinds = [k.number or k.dtype for k in (self, other)]
+        return _Kind(str(result_type(kinds)), ndim)
+
+
+def _kind_of(value: Any) -> _Kind:
+    v = as_tensor(value)
+    number = None if isinstance(value, bool) else number_of(value)
+    kind = number.kind if number is not None and number.kind in _KINDS else None
+    return _Kind(_WIDE[kind] if kind else str(v.dtype), v.ndim, kind)
+
+
+class _State:
+    """A part of a name that the body changes: its kind, its value before the loop, the leaf in the body."""
+
+    def __init__(self, name: str, before: Any, first: Any) -> None:
+        self.name = name
+        self.before = before
+        """The value before the loop.  A number that becomes an array takes its lengths from the value after a step."""
+        self.kind = _kind_of(first) if type(before) is Undefined else _kind_of(before)
+        self.frozen = ""
+        self.leaf: Any = None
+        self.like: Any = None
+
+
+class _Loop:
+    """One loop in the making."""
+
+    def __init__(self, trace: Trace, names: Sequence[str], get: Get, put: Put) -> None:
+        self.trace, self.names, self.get, self.put = trace, names, get, put
+        self.before, self.stored = get(), dict(trace.stored)
+        self.states: dict[int, tuple[Any, list[_State]]] = {}
+        """For each name that changes: its form, and the states of its leaves."""
+        self.bases: dict[Variable, Any] = {}
+        """The leaf of each array that the body writes to."""
+        self.index: Any = None
+        self.marks: Any = None
+
+    # --- the loops
+    def over(self, steps: Steps, body: Callable[[Any], None], stop: Callable[[], Any] | None) -> None:
+        def step() -> Any:
+            body(steps.at(self.index))
+            return False if stop is None else truth(stop())
+
+        ended = self._settled(step)
+        new, leaves, firsts = self._parts()
+        if not leaves:
+            self._finish([])
+            return
+        condition = None if ended is False else as_tensor(ended)
+        self._finish(self._applied(Scan, as_tensor(steps.variable()), leaves, firsts, new, condition))
+
+    def while_(self, goes_on: Callable[[], Any], body: Callable[[], None]) -> None:
+        before = goes_on()
+
+        def step() -> Any:
+            body()
+            return goes_on()
+
+        found = self._settled(step)
+        new, leaves, firsts = self._parts()
+        endless, none = T.constant(ENDLESS, "int64"), T.constant(0, "int64")
+        steps = endless if before is True else T.switch(before, endless, none)
+        ended = T.logical_not(as_tensor(found))
+        self._finish(self._applied(While, steps, leaves, firsts, new, ended))
+
+    def _applied(
+        self, kind: type[Scan], steps: Any, leaves: list[Any], firsts: list[Any], new: list[Any], condition: Any
+    ) -> list[Any]:
+        drawn = {v: v.default_update for v in moved_inside(new, self.marks)}
+        replaced: dict[Variable, Variable] = {v: TensorVariable(v.type, name=v.name) for v in drawn}
+        changed = [*new, *drawn.values(), *([] if condition is None else [condition])]
+        if replaced:
+            changed = rebuild(changed, {**replaced}, stop_at=Older.than(replaced))
+        end = changed.pop() if condition is not None else None
+        over = kind is Scan
+        try:
+            results = looped(
+                kind, steps, [T.arange(steps)] if over else (), [self.index] if over else (), [*firsts, *drawn],
+                [*leaves, *replaced.values()], changed, (), end, (False,) * len(changed),
+            )  # fmt: skip
+        except UnfitState as error:
+            raise TypeError(f"loop: {error}; arrays keep their shape in a loop: make one of the last shape before it"
+                            f"{line()}") from None  # fmt: skip
+        for v, moved in zip(drawn, results[len(firsts) :], strict=True):
+            v.default_update = moved
+        return list(results[: len(firsts)])
+
+    # --- the body
+    def _settled(self, step: Callable[[], Any]) -> Any:
+        """Trace the body until its states settle; return what the step returns."""
+        for _ in range(_ATTEMPTS):
+            found = self._traced(step)
+            if self._is_settled():
+                return found
+        names = ", ".join(_called(self.names[k]) for k in self.states)
+        raise TypeError(f"loop: the dtypes or shapes of {names} do not settle; give them their type before the loop"
+                        f"{line()}")  # fmt: skip
+
+    def _traced(self, step: Callable[[], Any]) -> Any:
+        trace = self.trace
+        self.index = TensorVariable(TensorType("int64", ()), name="step")
+        self.first = self.index.number
+        adopt(trace, self.index)
+        values = list(self.before)
+        for k, (form, states) in self.states.items():
+            leaves = [self._leaf(s) for s in states]
+            values[k] = unflat(form, iter(leaves))
+        trace.stored = dict(self.stored)
+        for base in self.bases:
+            leaf = TensorVariable(now(trace, base).type, name=base.name)
+            adopt(trace, leaf)
+            trace.inside([(leaf, base, 0)])
+            self.bases[base] = leaf
+        trace.stored.update(self.bases)
+        self.put(tuple(values))
+        self.start = tuple(values)
+        trace.depth += 1
+        try:
+            with comparing(), marking() as self.marks:
+                found = step()
+                self.ends = self.get()
+                self.values = [_now(trace, v) for v in self.ends]
+        finally:
+            trace.depth -= 1
+        self.after = {b: v for b, v in trace.stored.items() if b.number < self.first}
+        self.inner = {b for b in trace.stored if b.number >= self.first}
+        return found
+
+    def _leaf(self, state: _State) -> Any:
+        kind = state.kind
+        shape: tuple[int | None, ...] = (None,) * kind.ndim
+        before = state.before
+        if isinstance(before, Variable) and before.ndim == kind.ndim:
+            shape = before.type.shape
+        elif state.like is not None:
+            shape = state.like.type.shape
+        leaf: Any = TensorVariable(TensorType(kind.dtype, shape), name=state.name)
+        adopt(self.trace, leaf)
+        if kind.number is not None:
+            self.trace.numbers[leaf] = Number(kind.number)
+        if isinstance(before, Variable) and before.ndim == kind.ndim:
+            self.trace.inside([(leaf, before, 0)])
+        if state.frozen:
+            self.trace.frozen[leaf] = state.frozen
+        state.leaf = leaf
+        return leaf
+
+    def _is_settled(self) -> bool:
+        """Add the states that the last trace has shown; return whether there were none."""
+        known = [self._same_state(k) for k in range(len(self.names))]
+        new = [b for b, v in self.after.items() if b not in self.bases and v is not self.stored.get(b)]
+        self.bases.update((b, None) for b in new)
+        return all(known) and not new
+
+    def _same_state(self, k: int) -> bool:
+        start, end, value = self.start[k], self.ends[k], self.values[k]
+        if end is start:
+            return True
+        if k not in self.states:
+            if _equal(start, end):
+                return True
+            self.states[k] = self._begun(k, end, value)
+            return False
+        form, states = self.states[k]
+        leaves: list[Any] = []
+        if flat(value, leaves, records=None) != form:
+            raise TypeError(f"loop: {_called(self.names[k])} is {shown(self.before[k])} before a step and "
+                            f"{shown(value)} after it; expected one form{line()}")  # fmt: skip
+        fits = [self._same_part(s, v, end) for s, v in zip(states, leaves, strict=True)]
+        return all(fits)
+
+    def _begun(self, k: int, end: Any, value: Any) -> tuple[Any, list[_State]]:
+        name, before = self.names[k], _now(self.trace, self.before[k]) if self.before else None
+        parts: list[Any] = []
+        form = flat(value, parts, records=None)
+        olds: list[Any] = [before] * len(parts)
+        if type(before) is not Undefined:
+            olds = []
+            if flat(before, olds, records=None) != form:
+                raise TypeError(f"loop: {_called(name)} is {shown(before)} before the loop and {shown(value)} after a "
+                                f"step; expected one form{line()}")  # fmt: skip
+        for v in (*parts, *(o for o in olds if type(o) is not Undefined)):
+            if not _is_value(v):
+                raise TypeError(f"loop: {_called(name)} becomes {shown(v)} in a loop whose steps are symbolic; "
+                                f"expected numbers and arrays{line()}")  # fmt: skip
+        made = [_State(name, o, v) for o, v in zip(olds, parts, strict=True)]
+        for s, v in zip(made, parts, strict=True):
+            self._same_part(s, v, end)
+        return form, made
+
+    def _same_part(self, state: _State, value: Any, end: Any) -> bool:
+        """Whether a value after a step is of the kind of its state, which is widened if not."""
+        kind = state.kind.joined(_kind_of(value))
+        if kind is None:
+            raise TypeError(f"loop: {_called(state.name)} is {shown(state.before)} before the loop and {shown(value)}, "
+                            f"of another rank, after a step; arrays keep their rank in a loop{line()}")  # fmt: skip
+        frozen = state.frozen
+        if isinstance(end, Variable) and end.ndim and (base_of(end).number < self.first or self._is_doubled(end)):
+            frozen = f"{_called(state.name)} is another array, or a part of one, after each step of a loop"
+        if kind.ndim and (type(state.before) is Undefined or as_tensor(state.before).ndim < kind.ndim) and (
+            state.like is None
+        ):
+            state.like = self._first_value(as_tensor(value))
+        if kind == state.kind and frozen == state.frozen:
+            return True
+        state.kind, state.frozen = kind, frozen
+        return False
+
+    def _is_doubled(self, end: Any) -> bool:
+        return sum(isinstance(e, Variable) and base_of(e) is base_of(end) for e in self.ends) > 1
+
+    def _first_value(self, value: Any) -> Any:
+        """Return a value after the first step, of which only the lengths are read."""
+        given: dict[Variable, Variable] = {self.index: T.constant(0, "int64")}
+        for _, states in self.states.values():
+            given.update((s.leaf, self._before(s)) for s in states if s.leaf is not None)
+        given.update((leaf, now_before) for leaf, now_before in self._first_bases() if leaf is not None)
+        return rebuild([value], given, stop_at=Older.than(given))[0]
+
+    def _first_bases(self) -> list[tuple[Any, Any]]:
+        return [(leaf, self.stored.get(base, base)) for base, leaf in self.bases.items()]
+
+    def _before(self, state: _State) -> Any:
+        """Return the value of a state before the loop, in its kind."""
+        dtype = state.kind.dtype
+        if type(state.before) is Undefined:
+            return T.zeros((), dtype) if state.like is None else T.zeros_like(state.like, dtype)
+        v = as_tensor(state.before)
+        v = v if v.dtype == dtype else T.cast(v, dtype)
+        if v.ndim < state.kind.ndim:
+            v = T.broadcast_to(v, T.lengths_of(state.like))
+        return v
+
+    def _parts(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """Return the new states, their leaves, and the first values."""
+        new, leaves, firsts = [], [], []
+        for k, (_, states) in self.states.items():
+            parts: list[Any] = []
+            flat(self.values[k], parts, records=None)
+            for s, value in zip(states, parts, strict=True):
+                v = as_tensor(value)
+                v = v if v.dtype == s.kind.dtype else T.cast(v, s.kind.dtype)
+                if v.ndim < s.kind.ndim:
+                    v = T.broadcast_to(v, T.lengths_of(s.leaf))
+                new.append(v)
+                leaves.append(s.leaf)
+                firsts.append(self._before(s))
+        for base, leaf in self.bases.items():
+            new.append(self.after[base])
+            leaves.append(leaf)
+            firsts.append(self.stored.get(base, base))
+        return new, leaves, firsts
+
+    # --- after the loop
+    def _finish(self, results: list[Any]) -> None:
+        """Give the names and arrays the values after the last step."""
+        trace = self.trace
+        rest = iter(results)
+        for r in results:
+            adopt(trace, r)
+        values = list(self.before)
+        for k, (form, states) in self.states.items():
+            parts = []
+            for s in states:
+                r = next(rest)
+                parts.append(r)
+                if s.kind.number is not None:
+                    trace.numbers[r] = Number(s.kind.number)
+                if s.frozen:
+                    trace.frozen[r] = s.frozen
+                if s.leaf in self.inner and isinstance(s.before, Variable) and s.kind.ndim:
+                    trace.held[base_of(self.before[k])] = (
+                        f"{_called(s.name)} is assigned and written in a loop, which works on a copy of it"
+                    )
+            values[k] = unflat(form, iter(parts))
+        trace.stored = {**self.stored, **{base: next(rest) for base in self.bases}}
+        self.put(tuple(values))
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) or isinstance(a, Variable):
+        return False
+    return isinstance(a, (bool, int, str, type(None))) and a == b
+

@@ -1,0 +1,413 @@
+"""The source of a traced function, rewritten: control flow becomes calls that trace it.
+
+    for i in range(n):          def _ag_body1(_ag_item): nonlocal i, s; i = _ag_item; s = s + x[i]
+        s = s + x[i]       -->  _ag.for_(range(n), _ag_body1, ...)
+
+The steps: jumps.py writes `break`, `continue` and `return` as flags, liveness.py says which names a statement must hand
+on, and this module writes the calls of statements.py.  Every node keeps its line, so errors and profiles name the
+user's.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import textwrap
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from ..record.frames import OWN
+from .jumps import without_jumps
+from .liveness import assigned_in, mark_live
+
+AG = "_ag"
+"""The name of the module statements.py in a rewritten function."""
+_PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
+_FLOW = (
+    ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
+    ast.Compare, ast.UnaryOp,
+)  # fmt: skip
+_OPERATORS = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
+    ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
+    ast.RShift: "rshift", ast.MatMult: "matmul",
+}  # fmt: skip
+_COMPARISONS = {
+    ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne", ast.In: "in",
+    ast.NotIn: "not in", ast.Is: "is_", ast.IsNot: "is_not",
+}  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def rewritten(code: CodeType) -> CodeType | None:
+    """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
+    tree = None if OWN[code.co_filename] else _tree_of(code)
+    if tree is None:
+        return None
+    lambdas = isinstance(tree, ast.Lambda)
+    if not any(isinstance(node, _FLOW) for node in ast.walk(tree)) or _is_out_of_reach(tree):
+        return None
+    body: Any = tree
+    if lambdas:
+        body = ast.FunctionDef("_ag_lambda", tree.args, [ast.copy_location(ast.Return(tree.body), tree)], [])  # type: ignore[attr-defined]
+        ast.copy_location(body, tree)
+    body.decorator_list = []
+    _Function(body, set(code.co_freevars)).write()
+    body.args.defaults, body.args.kw_defaults = _constants(body.args.defaults), _constants(body.args.kw_defaults)
+    outer = ast.parse(f"def _ag_outer({', '.join(code.co_freevars)}):\n    pass")
+    outer.body[0].body = [body]  # type: ignore[attr-defined]
+    ast.fix_missing_locations(outer)
+    compiled = compile(outer, code.co_filename, "exec")
+    names = {n: getattr(code, n) for n in ("co_name", "co_qualname") if hasattr(code, n)}
+    return _inner(_inner(compiled, "_ag_outer"), body.name).replace(**names)
+
+
+def _constants(defaults: list[Any]) -> list[Any]:
+    """Return defaults that are never evaluated: the function object keeps its own."""
+    return [None if d is None else ast.Constant(None) for d in defaults]
+
+
+def _inner(code: CodeType, name: str) -> CodeType:
+    return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
+
+
+def _tree_of(code: CodeType) -> Any:
+    """Return the syntax of a function with the lines of its file; None if there is no source."""
+    if code.co_name == "<lambda>":
+        return _lambda_of(code)
+    try:
+        lines, first = inspect.getsourcelines(code)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, IndexError, SyntaxError):
+        return None
+    found = next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
+    if found is not None:
+        ast.increment_lineno(found, first - 1)
+    return found
+
+
+def _lambda_of(code: CodeType) -> Any:
+    """Return the syntax of a lambda, which its place in the file tells from others in its line."""
+    try:
+        lines, _ = inspect.findsource(code)
+    except (OSError, TypeError, IndexError):
+        return None
+    found = [n for n in _lambdas("".join(lines)) if n.lineno == code.co_firstlineno and _is_at(n, code)]
+    return copy.deepcopy(min(found, key=_span)) if found else None
+
+
+def _is_at(node: Any, code: CodeType) -> bool:
+    """Whether a lambda is where the code says; without places of instructions (Python 3.10), if it has the names."""
+    own = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    if tuple(own) != code.co_varnames[: len(own)]:
+        return False
+    if not hasattr(code, "co_positions"):
+        return True
+    exact = [(a, c) for a, b, c, d in code.co_positions() if None not in (a, c) and (a, c) != (b, d)]
+    first, last = (node.body.lineno, node.body.col_offset), (node.body.end_lineno, node.body.end_col_offset)
+    return not exact or (min(exact) >= first and max(exact) < last)
+
+
+def _span(node: Any) -> tuple[int, int]:
+    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
+
+
+@lru_cache(maxsize=16)
+def _lambdas(text: str) -> tuple[Any, ...]:
+    """Return the lambdas of a file."""
+    try:
+        return tuple(n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Lambda))
+    except SyntaxError:
+        return ()
+
+
+def _is_out_of_reach(tree: ast.AST) -> bool:
+    """Whether a function is a generator or a coroutine, or assigns in expressions, which stays as it is."""
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.AsyncFor)
+    return any(isinstance(node, kinds) for node in ast.walk(tree))
+
+
+# --- writing
+
+
+def _name(word: str, store: bool = False) -> ast.Name:
+    return ast.Name(word, ast.Store() if store else ast.Load())
+
+
+def _ag(function: str, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    return ast.Call(
+        ast.Attribute(_name(AG), function, ast.Load()), list(args), [ast.keyword(k, v) for k, v in keywords.items()]
+    )
+
+
+def _lambda(body: ast.expr) -> ast.Lambda:
+    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.Lambda(none, body)
+
+
+def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str]) -> ast.FunctionDef:
+    declared: list[ast.stmt] = [ast.Nonlocal(list(outer))] if outer else []
+    args = ast.arguments(
+        posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    made_def: Any = ast.FunctionDef(name, args, [*declared, *(body or [ast.Pass()])], [])
+    if hasattr(made_def, "type_params") or "type_params" in ast.FunctionDef._fields:
+        made_def.type_params = []
+    return made_def  # type: ignore[no-any-return]
+
+
+class _Function:
+    """One function in the making; functions inside it are written by their own."""
+
+    def __init__(self, node: Any, free: set[str]) -> None:
+        self.node, self.count = node, 0
+        self.writes = any(
+            isinstance(n, ast.AugAssign) or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+            for n in ast.walk(node)
+        )
+        """Whether it writes to parts of arrays, or by an operator such as `+=`."""
+        args = node.args
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
+        self.parameters = {a.arg for a in every}
+        declared = {n for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
+        self.foreign = declared | (free - self.parameters)
+
+    def write(self) -> None:
+        node = self.node
+        docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+        body = without_jumps(node.body[len(docstring) :])
+        mark_live(body)
+        locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
+        first: list[ast.stmt] = []
+        if any(isinstance(s, (ast.For, ast.While, ast.If)) for top in body for s in ast.walk(top)):
+            first = [
+                ast.copy_location(ast.Assign([_name(n, True)], _ag("Undefined", ast.Constant(n))), node)
+                for n in locals_
+            ]
+        node.body = [*docstring, *first, *self.statements(body)]
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for s in body:
+            made_here = self.statement(s)
+            for one in made_here:
+                for inner in ast.walk(one):
+                    if not hasattr(inner, "lineno"):
+                        ast.copy_location(inner, s)
+                ast.copy_location(one, s)
+            found += made_here
+        return found
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        kind = type(s)
+        if kind in (ast.If, ast.For, ast.While):
+            return getattr(self, f"_{kind.__name__.lower()}")(s)  # type: ignore[no-any-return]
+        if isinstance(s, ast.FunctionDef):
+            s.args.defaults = [self.value(d) for d in s.args.defaults]
+            _Function(s, self.foreign | self.parameters).write()
+            return [s]
+        if isinstance(s, ast.ClassDef):
+            return [s]
+        if isinstance(s, ast.AugAssign):
+            return self._augmented(s)
+        if isinstance(s, ast.Assign):
+            return self._assigned(s)
+        for name, field in ast.iter_fields(s):
+            if isinstance(field, list) and field and isinstance(field[0], ast.stmt):
+                setattr(s, name, self.statements(field))
+            elif isinstance(field, ast.expr) and not isinstance(getattr(field, "ctx", None), (ast.Store, ast.Del)):
+                setattr(s, name, self.value(field))
+            elif isinstance(field, list):
+                for item in field:
+                    if isinstance(item, ast.withitem):
+                        item.context_expr = self.value(item.context_expr)
+                    elif isinstance(item, ast.ExceptHandler):
+                        item.body = self.statements(item.body)
+        return [s]
+
+    def value(self, e: Any) -> Any:
+        return None if e is None else _Expressions(self.writes).visit(e)
+
+    # --- assignments
+    def _assigned(self, s: ast.Assign) -> list[ast.stmt]:
+        s.value = self.value(s.value)
+        plain = all(not isinstance(n, (ast.Subscript, ast.Attribute)) for t in s.targets for n in ast.walk(t))
+        if plain:
+            return [s]
+        if len(s.targets) == 1 and isinstance(s.targets[0], (ast.Subscript, ast.Attribute)):
+            return [self._into(s.targets[0], s.value)]
+        word = self._new("value")
+        found: list[ast.stmt] = [ast.Assign([_name(word, True)], s.value)]
+        for t in s.targets:
+            found += self._unpacked(t, _name(word))
+        return found
+
+    def _unpacked(self, target: Any, value: ast.expr) -> list[ast.stmt]:
+        """Return the assignments of a value to a target, parts of arrays among them."""
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
+            return [self._into(target, value)]
+        if isinstance(target, (ast.Tuple, ast.List)):
+            words = [self._new("part") for _ in target.elts]
+            parts: list[Any] = [
+                ast.Starred(_name(w, True), ast.Store()) if isinstance(t, ast.Starred) else _name(w, True)
+                for w, t in zip(words, target.elts, strict=True)
+            ]
+            found: list[ast.stmt] = [ast.Assign([ast.Tuple(parts, ast.Store())], value)]
+            for w, t in zip(words, target.elts, strict=True):
+                found += self._unpacked(t.value if isinstance(t, ast.Starred) else t, _name(w))
+            return found
+        return [ast.Assign([target], value)]
+
+    def _into(self, target: Any, value: ast.expr) -> ast.stmt:
+        if isinstance(target, ast.Attribute):
+            return ast.Expr(_ag("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
+        return ast.Expr(_ag("set_item", self.value(target.value), self._key(target.slice), value))
+
+    def _key(self, key: Any) -> ast.expr:
+        """Return an index as a value: slices by the builtin."""
+        if isinstance(key, ast.Slice):
+            bounds = [ast.Constant(None) if b is None else self.value(b) for b in (key.lower, key.upper, key.step)]
+            return _ag("slice", *bounds)
+        if isinstance(key, ast.Tuple):
+            return ast.Tuple([self._key(k) for k in key.elts], ast.Load())
+        return self.value(key)  # type: ignore[no-any-return]
+
+    def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
+        value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
+        t: Any = s.target
+        if isinstance(t, ast.Name):
+            s.value = value
+            return [s]
+        if isinstance(t, ast.Subscript):
+            return [ast.Expr(_ag("change_item", self.value(t.value), self._key(t.slice), word, value))]
+        return [ast.Expr(_ag("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
+
+    # --- control flow
+    def _new(self, word: str) -> str:
+        self.count += 1
+        return f"_ag_{word}{self.count}"
+
+    def _state(self, names: list[str]) -> tuple[list[ast.stmt], list[ast.expr]]:
+        """Return the functions that read and set some variables, and the arguments that hand them over."""
+        get, put = self._new("get"), self._new("set")
+        values = ast.Tuple([_name(n) for n in names], ast.Load())
+        targets = ast.Tuple([_name(n, True) for n in names], ast.Store())
+        reader = _def(get, [], [ast.Return(values)], [])
+        body: list[ast.stmt] = [ast.Assign([targets], _name("_ag_values"))] if names else []
+        writer = _def(put, ["_ag_values"], body, names)
+        shown = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
+        return [reader, writer], [shown, _name(get), _name(put)]
+
+    def _if(self, s: ast.If) -> list[ast.stmt]:
+        live = s._live  # type: ignore[attr-defined]
+        own = self._own(s)
+        names = [n for n in own if n in live]
+        test = self.value(s.test)
+        then, other = self._new("then"), self._new("else")
+        defs, state = self._state(names)
+        self._see(s, defs, state)
+        return [
+            _def(then, [], self.statements(s.body), own), _def(other, [], self.statements(s.orelse), own), *defs,
+            ast.Expr(_ag("if_", test, _name(then), _name(other), *state)),
+        ]  # fmt: skip
+
+    def _own(self, s: ast.stmt) -> list[str]:
+        """Return the names that a statement assigns, but for temporary ones of this module."""
+        return [n for n in assigned_in([s]) if n not in self.foreign or n in self._outer()]
+
+    def _outer(self) -> set[str]:
+        return {n for s in ast.walk(self.node) if isinstance(s, ast.Nonlocal) for n in s.names}
+
+    def _loop(self, s: Any) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
+        live = s._live
+        own = self._own(s)
+        names = [n for n in own if n in live]
+        defs, state = self._state(names)
+        self._see(s, defs, state)
+        return own, defs, state
+
+    def _see(self, s: Any, defs: list[ast.stmt], state: list[ast.expr]) -> None:
+        """Add a function that gives the values that a statement reads."""
+        seen = self._new("seen")
+        known = [n for n in s._reads if n in self.parameters or (n in self._locals() and n not in self.foreign)]
+        defs.append(_def(seen, [], [ast.Return(ast.Tuple([_name(n) for n in known], ast.Load()))], []))
+        state.append(_name(seen))
+
+    def _locals(self) -> set[str]:
+        if not hasattr(self, "_all"):
+            self._all = set(assigned_in(self.node.body)) | self.parameters
+        return self._all
+
+    def _stop(self, s: Any) -> ast.expr:
+        return _lambda(_ag("any_of", *(_name(f) for f in s._flags))) if s._flags else ast.Constant(None)
+
+    def _for(self, s: ast.For) -> list[ast.stmt]:
+        own, defs, state = self._loop(s)
+        items = self.value(s.iter)
+        body = self._new("body")
+        given = ast.Assign([s.target], _name("_ag_item"))
+        ast.copy_location(given, s)
+        inside = self.statements([given, *s.body])
+        return [
+            _def(body, ["_ag_item"], inside, own), *defs,
+            ast.Expr(_ag("for_", items, _name(body), self._stop(s), *state)),
+        ]  # fmt: skip
+
+    def _while(self, s: ast.While) -> list[ast.stmt]:
+        own, defs, state = self._loop(s)
+        test = _lambda(self.value(s.test))
+        body = self._new("body")
+        return [
+            _def(body, [], self.statements(s.body), own), *defs,
+            ast.Expr(_ag("while_", test, _name(body), self._stop(s), *state)),
+        ]  # fmt: skip
+
+
+class _Expressions(ast.NodeTransformer):
+    """Calls, choices and truth values of expressions as calls of statements.py."""
+
+    def __init__(self, writes: bool) -> None:
+        self.word = "call_writing" if writes else "call"
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        plain = isinstance(node.func, ast.Name) and (node.func.id in _PLAIN_CALLS or node.func.id.startswith("_ag"))
+        self.generic_visit(node)
+        if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
+            return node
+        return ast.copy_location(_ag_call(node, self.word), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        self.generic_visit(node)
+        return ast.copy_location(_ag("choice", node.test, _lambda(node.body), _lambda(node.orelse)), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        self.generic_visit(node)
+        word = "and_" if isinstance(node.op, ast.And) else "or_"
+        return ast.copy_location(_ag(word, node.values[0], *map(_lambda, node.values[1:])), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        return ast.copy_location(_ag("not_", node.operand), node) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        plain = len(node.ops) == 1 and not isinstance(node.ops[0], (ast.In, ast.NotIn))
+        if plain:
+            return node
+        words = ast.Tuple([ast.Constant(_COMPARISONS[type(op)]) for op in node.ops], ast.Load())
+        return ast.copy_location(_ag("compare", words, node.left, *map(_lambda, node.comparators)), node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        self.generic_visit(node)
+        node.iter = _ag("items", node.iter)
+        return node
+
+
+def _is_ag(e: ast.expr) -> bool:
+    return isinstance(e, ast.Name) and e.id == AG
+
+
+def _ag_call(node: ast.Call, word: str) -> ast.Call:
+    return ast.Call(ast.Attribute(_name(AG), word, ast.Load()), [node.func, *node.args], node.keywords)

@@ -1,0 +1,108 @@
+"""Statements of a rewritten function while it is traced: what source.py calls in the place of control flow.
+
+    if_, choice, and_, or_, not_, compare   branches.py
+    for_, while_, items                     loops.py
+    call                                    calls.py
+    set_item, change_item, set_attribute, change_attribute, returned, Undefined    here
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..graph import Variable
+from ..ops.core.tracing import current
+from ..ops.shapes.stored import fitted
+from ..ops.shapes.stored import set_item as stored_item
+from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
+from .calls import call, call_writing
+from .loops import for_, items, while_
+from .undefined import Undefined, defined
+
+__all__ = [
+    "Undefined", "and_", "any_of", "call", "call_writing", "change_attribute", "change_item", "choice", "compare",
+    "for_", "if_", "items", "none_of", "not_", "or_", "returned", "set_attribute", "set_item", "slice", "while_",
+]
+
+slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)
+
+
+def set_item(x: Any, key: Any, value: Any) -> None:
+    """`x[key] = value`."""
+    defined(x), defined(value)
+    if isinstance(x, Variable) and current() is not None:
+        stored_item(x, key, value)
+        return
+    if _is_plain_array(x) and (_holds_variable(key) or _holds_variable(value) or _in_branch()):
+        raise TypeError(
+            f"x[...] = v: x is an array made outside of the traced function; pass it as an argument, or make it in the "
+            f"function, as by np.zeros{line()}"
+        )
+    x[key] = value
+
+
+def change_item(x: Any, key: Any, word: str, value: Any) -> None:
+    """`x[key] += value` and the like; the index is evaluated once."""
+    defined(x), defined(value)
+    old = x[key]
+    if isinstance(x, Variable) and isinstance(old, Variable) and current() is not None:
+        new = getattr(operator, word)(old, value)
+        if not _fits(new, x):
+            raise TypeError(
+                f"x[...] {_symbol(word)}= v: the result is of {new.dtype}, which an array of {x.dtype} cannot hold"
+                f"{line()}"
+            )
+        stored_item(x, key, fitted(old, new, "x[...] += v"))
+        return
+    set_item(x, key, getattr(operator, "i" + word.rstrip("_"))(old, value))
+
+
+def _fits(new: Any, x: Any) -> bool:
+    return not isinstance(new, Variable) or bool(np.can_cast(new.type.numpy, x.type.numpy, "same_kind"))
+
+
+def _symbol(word: str) -> str:
+    return _SYMBOLS.get(word, "op")
+
+
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**"}
+
+
+def set_attribute(x: Any, name: str, value: Any) -> None:
+    """`x.name = value`."""
+    defined(x), defined(value)
+    if _in_branch() and not isinstance(x, Variable):
+        raise TypeError(
+            f"{type(x).__name__}.{name} is assigned in a loop or branch that depends on values; assign a variable "
+            f"there, and the attribute after it{line()}"
+        )
+    setattr(x, name, value)
+
+
+def change_attribute(x: Any, name: str, word: str, value: Any) -> None:
+    """`x.name += value` and the like."""
+    set_attribute(x, name, getattr(operator, "i" + word.rstrip("_"))(getattr(x, name), value))
+
+
+def returned(value: Any) -> Any:
+    """The result of a function with several returns."""
+    return defined(value)
+
+
+def _in_branch() -> bool:
+    trace = current()
+    return trace is not None and trace.depth > 0
+
+
+def _is_plain_array(x: Any) -> bool:
+    return type(x) is np.ndarray
+
+
+def _holds_variable(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_holds_variable, value))
+    return isinstance(value, Variable)
+

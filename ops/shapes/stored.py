@@ -1,0 +1,301 @@
+"""Arrays of a trace as NumPy has them: mutable, with views that share the elements of their base.
+
+A variable that the traced function holds is a handle: it names an array, not a value.  A trace maps the base of each
+array that was written to its elements now (`Trace.stored`); a view is a handle whose nodes lead to its base.
+
+    x[1:] += 1    -->    stored[x] = set_subtensor(now(x)[1:], now(x[1:]) + 1)
+    y = x.T       -->    y stays dimshuffle(x); now(y) = dimshuffle(stored[x])
+
+Scalars are values, as NumPy's are: `t = x[i]` keeps its number whatever x becomes.
+Source: Functionalization in PyTorch, a pass with the same purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...graph import Apply, Constant, Variable
+from ...graph.provenance import here
+from ..core.namespace import T, classes
+from ..core.tracing import Known, Trace, current
+
+_READ_ONLY = "BroadcastTo", "Diagonal"
+"""Classes of views that NumPy does not write through."""
+
+
+def source_of(x: Variable) -> Variable | None:
+    """Return the array that `x` is a view of; None if it has its own elements."""
+    if x.owner is None or not x.type.shape:
+        return None
+    place = x.owner.op.views().get(x.index)
+    return None if place is None else x.owner.inputs[place]
+
+
+def base_of(x: Variable) -> Variable:
+    """Return the array whose elements `x` shares, or x itself."""
+    source = source_of(x)
+    while source is not None:
+        x, source = source, source_of(source)
+    return x
+
+
+def now(trace: Trace, x: Any) -> Any:
+    """Return the elements that `x` has now, as a variable; anything else than an array that was written as it is."""
+    if not (trace.stored or trace.held) or not isinstance(x, Variable) or not x.type.shape:
+        return x
+    if trace.held and base_of(x) in trace.held:
+        raise TypeError(f"{x!r} is used: {trace.held[base_of(x)]}; use the variable that the loop assigns, or a copy"
+                        f"{_line()}")  # fmt: skip
+    chain: list[Apply] = []
+    base = x
+    while base not in trace.stored:
+        source = source_of(base)
+        if source is None:
+            return x
+        chain.append(base.owner)  # type: ignore[arg-type]
+        base = source
+    value = trace.stored[base]
+    if not chain:
+        return value
+    kept = trace.replayed.get(x)
+    if kept is not None and kept[0] is value:
+        return kept[1]
+    found = value
+    for node in reversed(chain):
+        found = _over(node, found)
+    trace.replayed[x] = value, found
+    return found
+
+
+def _over(node: Apply, source: Variable) -> Variable:
+    """Return the view that a node makes, of another array."""
+    place = node.op.views()[0]
+    inputs = list(node.inputs)
+    inputs[place] = source
+    return Apply(node.op, inputs).outputs[0]
+
+
+def results_now(trace: Trace, op: Any, call: Any, inputs: Sequence[Any]) -> Any:
+    """Return the results of an op on operands as they are now; the array that a view is of stays a handle."""
+    if isinstance(op, (classes.ShapeI, classes.Shape)):  # lengths stay
+        return call(*inputs)
+    kept = op.views().get(0)
+    if kept is not None:
+        found = call(*[i if k == kept else now(trace, i) for k, i in enumerate(inputs)])
+        if type(found) is tuple or found.type.shape:
+            return found
+    return call(*[now(trace, i) for i in inputs])
+
+
+def flat_view(x: Any) -> Any:
+    """Return the elements of `x` in C order, a view whatever the strides of x are."""
+    return Apply(classes.Reshape(), (x, T.size(x))).outputs[0] if x.ndim != 1 else x
+
+
+# --- copies that NumPy's reshape makes
+
+
+def with_copy_of_numpy(trace: Trace, made: Any) -> Any:
+    """Return the result of a reshape, with elements of its own where NumPy copies: of a transposed array, for one.
+
+    Where only strides that are not known decide, neither the array nor the result can be written any more.
+    """
+    source = made.owner.inputs[0]
+    base = base_of(source)
+    if source_of(source) is None and base not in trace.layouts and not _may_be_transposed(base):
+        return made
+    array = None if _may_be_transposed(base) else _shadow(trace, source)
+    shape = _numbers(trace, made)
+    if array is None or shape is None:
+        reason = "it was reshaped from an array whose strides are not known, so NumPy may or may not copy it"
+        trace.frozen[made] = reason
+        return made
+    try:
+        array.shape = shape  # an error if it takes a copy
+    except AttributeError:
+        return copied(made)
+    return made
+
+
+def _may_be_transposed(base: Variable) -> bool:
+    """Whether an array is computed from transposed ones by element, so that NumPy keeps their order."""
+    if base.owner is None or base.ndim < 2 or not hasattr(base.owner.op, "scalar"):
+        return False
+    made = [v.owner.op for v in base.owner.inputs if v.owner is not None and v.ndim > 1]
+    return any(isinstance(op, classes.DimShuffle) for op in made)
+
+
+def _numbers(trace: Trace, x: Variable) -> tuple[int, ...] | None:
+    """Return the lengths of an array in the call; None if one is not known."""
+    found = [trace.known_length(x, axis) for axis in range(x.ndim)]
+    numbers: list[Any] = [n.value if isinstance(n, Known) else n for n in found]
+    return None if None in numbers else tuple(numbers)
+
+
+def _shadow(trace: Trace, x: Variable) -> np.ndarray | None:
+    """Return an array with the shape and strides of NumPy's in the place of x, whose elements must not be read."""
+    chain: list[Apply] = []
+    source = source_of(x)
+    while source is not None:
+        chain.append(x.owner)  # type: ignore[arg-type]
+        x, source = source, source_of(source)
+    shape = _numbers(trace, x)
+    if shape is None:
+        return None
+    strides, guard = trace.layouts.get(x, (None, ""))
+    if guard:
+        trace.require(guard)
+    if strides is None:
+        strides = tuple(int(np.prod(shape[k + 1 :])) * x.type.numpy.itemsize for k in range(len(shape)))
+    found = np.lib.stride_tricks.as_strided(np.zeros(1, x.type.numpy), shape, strides)
+    for node in reversed(chain):
+        values = [_index_value(trace, i) for i in node.inputs[1:]]
+        if type(node.op).__name__ not in ("Subtensor", "DimShuffle", "Reshape") or None in values:
+            return None
+        if type(node.op).__name__ == "Reshape":
+            found = found.view()
+            try:
+                found.shape = tuple(values)  # type: ignore[arg-type,assignment]
+            except AttributeError:
+                return None
+        else:
+            found = node.op.evaluate(found, *[np.array(v) for v in values])[0]  # type: ignore[attr-defined]
+    return found.view()
+
+
+def _index_value(trace: Trace, i: Variable) -> int | None:
+    if isinstance(i, Constant):
+        return int(i.data)
+    number = trace.numbers.get(i)
+    if number is not None and number.known is not None:
+        return int(number.known.value)
+    known = trace.known_value(i)
+    return known if known is None or isinstance(known, int) else int(known.value)
+
+
+def store(x: Variable, value: Any, what: str) -> None:
+    """Write `value`, of the shape and dtype of `x`, into the array that `x` shares; `what` names the write in errors.
+
+    Raises ValueError for a view that NumPy does not write through, TypeError for an array that has two names by now.
+    """
+    trace: Any = current()
+    target: Variable = x
+    new: Any = T.as_tensor(value)
+    while True:
+        reason = trace.held.get(target) or trace.frozen.get(target)
+        if reason is not None:
+            raise TypeError(f"{what}: {reason}, so it cannot be written; write to a copy{_line()}")
+        source = source_of(target)
+        if source is None:
+            break
+        new = _put_back(target.owner, now(trace, source), new, what)  # type: ignore[arg-type]
+        target = source
+    if target in trace.read_only:
+        raise ValueError(f"{what}: assignment destination is read-only: {target!r}{_line()}")
+    trace.stored[target] = own(new)
+
+
+def _put_back(node: Apply, source: Variable, part: Variable, what: str) -> Variable:
+    """Return the array `source` with `part` in the place of its view that the node makes."""
+    op: Any = node.op
+    kind = type(op).__name__
+    if kind in _READ_ONLY:
+        raise ValueError(f"{what}: assignment destination is read-only, a view made by {op.name}{_line()}")
+    if kind == "Subtensor":
+        return classes.IncSubtensor(op.spec, set=True)(source, part, *node.inputs[1:])  # type: ignore[no-any-return]
+    if kind == "DimShuffle":
+        places = {axis: k for k, axis in enumerate(op.order)}
+        return classes.DimShuffle(tuple(places.get(a, "x") for a in range(source.ndim)))(part)  # type: ignore[no-any-return]
+    if kind == "Reshape":
+        return T.reshape(part, T.lengths_of(source))  # type: ignore[no-any-return]
+    if part.type.shape and part.ndim == source.ndim:  # a check of lengths
+        return part
+    raise TypeError(f"{what}: cannot write through the view that {op.name} makes; copy it, x = x.copy(){_line()}")
+
+
+def own(value: Any) -> Any:
+    """Return a value as a variable that no constant table shares."""
+    return T.ELEMENTWISE["identity"](value) if isinstance(value, Constant) else value
+
+
+def copied(x: Any) -> Any:
+    """Return an array with elements of its own."""
+    return T.ELEMENTWISE["identity"](x)
+
+
+def fitted(x: Variable, value: Any, what: str) -> Any:
+    """Return `value` cast and broadcast to the array `x`, as NumPy assigns.
+
+    Raises ValueError for a value of more axes.
+    """
+    v = T.as_tensor(value) if not _is_python_number(value) else T.as_tensor(_checked(value, x, what))
+    if v.dtype != x.type.dtype:
+        if v.type.kind == "c" and x.type.kind != "c":
+            raise TypeError(f"{what}: complex values do not fit an array of {x.type.dtype}; take v.real{_line()}")
+        v = T.cast(v, x.type.dtype)
+    while v.ndim > x.ndim and v.type.shape[0] == 1:
+        v = T.squeeze(v, 0)
+    if v.ndim > x.ndim:
+        raise ValueError(f"{what}: could not broadcast {v!r} into {x!r}{_line()}")
+    return v
+
+
+def _is_python_number(value: Any) -> bool:
+    return type(value) in (bool, int, float, complex)
+
+
+def _checked(value: Any, x: Variable, what: str) -> Any:
+    if type(value) is complex and x.type.kind != "c":
+        raise TypeError(f"{what}: a complex number does not fit an array of {x.type.dtype}{_line()}")
+    if type(value) is float and x.type.kind in "iu" and not np.isfinite(value):
+        error = OverflowError if np.isinf(value) else ValueError
+        raise error(f"{what}: cannot convert {value} to {x.type.dtype}{_line()}")
+    if x.type.kind in "iu":
+        return np.array(int(value), x.type.dtype)
+    return np.array(value, x.type.dtype)
+
+
+def whole(x: Variable, value: Any, what: str) -> None:
+    """Write `value`, which broadcasts to `x`, into all elements of x."""
+    trace: Any = current()
+    store(x, T.broadcast_to(fitted(x, value, what), T.lengths_of(now(trace, x))), what)
+
+
+def set_item(x: Variable, key: Any, value: Any) -> None:
+    """`x[key] = value` in a trace."""
+    trace: Any = current()
+    what = "x[...] = v"
+    if not x.type.shape:
+        if key not in ((), Ellipsis):
+            raise IndexError(f"{what}: too many indices: x has no axes{_line()}")
+        raise TypeError(f"{what}: an array without axes is a value in a traced function; write x = v{_line()}")
+    key = tuple(now(trace, k) for k in key) if isinstance(key, tuple) else now(trace, key)
+    if _is_mask_of(key, x):
+        mask, given = T.as_tensor(key), T.as_tensor(fitted(x, value, what))
+        if not given.ndim:
+            store(x, T.switch(_aligned(mask, x.ndim), given, now(trace, x)), what)
+            return
+    part = T.getitem(x, key)
+    if source_of(part) is not None and base_of(part) is base_of(x):
+        store(part, T.broadcast_to(fitted(part, value, what), T.lengths_of(part)), what)
+        return
+    read = T.getitem(now(trace, x), key)
+    store(x, T.set_subtensor(read, fitted(read, value, what)), what)
+
+
+def _is_mask_of(key: Any, x: Variable) -> bool:
+    """Whether a key is one mask of all elements of an array, or of its first axes."""
+    ndim = getattr(key, "ndim", 0)
+    return str(getattr(key, "dtype", "")) == "bool" and 0 < ndim <= x.ndim
+
+
+def _aligned(mask: Any, ndim: int) -> Any:
+    return T.dimshuffle(mask, *range(mask.ndim), *["x"] * (ndim - mask.ndim)) if mask.ndim < ndim else mask
+
+
+def _line() -> str:
+    at = next(iter(here()), None)
+    return f"\n  at {at}" if at else ""
