@@ -9,7 +9,7 @@ the engine checks them at the start of a call, and runs the graph without the as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import ClassVar
 
@@ -43,7 +43,10 @@ class AssumeEqualOptimizer(Optimizer):
         images = Apply(op, (*tensors, *lengths)).outputs
         for image, tensor in zip(images, tensors, strict=True):
             image.name = tensor.name
-        graph = graph.replace(zip(tensors, images, strict=True), self.name, editor)
+        try:
+            graph = graph.replace(zip(tensors, images, strict=True), self.name, editor)
+        except (TypeError, ValueError):  # lengths that contradict one another: every call will raise
+            return graph, OptimizerProfile()
         result = graph.outputs[0]
         have = [ShapeI(axis)(graph.inputs[number]) for number, axis in axes]
         subjects = tuple((graph.inputs[number].name or "", axis) for number, axis in axes)
@@ -71,18 +74,22 @@ class Assumed:
         self.graph = graph
         self._places = {i: number for number, i in enumerate(graph.inputs)}
         self._known_as: dict[Symbol, Dim] = {}
-        for node in graph.order:
-            for a, b in _meeting(node):
-                self._assume(a, b)
+        for pairs, certain in ((_demanded, True), (_side_by_side, False)):
+            for node in graph.order:
+                for a, b in pairs(node):
+                    self._assume(a, b, certain)
         self.lengths: dict[tuple[int, int], Dim] = {}
         for atom in self._known_as:
             variable, axis = atom.args
             self.lengths[self._places[variable], axis] = self.canonical(atom)  # type: ignore[index]
 
-    def _assume(self, a: Dim, b: Dim) -> None:
-        """Take two lengths as equal, unless one of them is 1, or neither is the length of an input."""
+    def _assume(self, a: Dim, b: Dim, certain: bool) -> None:
+        """Take two lengths as equal, if one of them is that of an input.
+
+        One that is 1 is broadcast, unless it is `certain` that no other length fits.
+        """
         a, b = self.canonical(a), self.canonical(b)
-        if a == b or 1 in (a, b):
+        if a == b or (1 in (a, b) and not certain):
             return
         if not self._is_own(a) or (self._is_own(b) and self._order(a) < self._order(b)):
             a, b = b, a
@@ -124,16 +131,14 @@ class Assumed:
         return mine != others and [*map(self.canonical, mine)] == [*map(self.canonical, others)]
 
 
-def _meeting(node: Apply) -> Iterator[tuple[Dim, Dim]]:
-    """Yield the pairs of lengths that meet in a node."""
-    if isinstance(node.op, Pointwise):
-        yield from _side_by_side([dims_of(i) for i in node.inputs])
-    else:
-        yield from node.op.demands(node)
+def _demanded(node: Apply) -> Iterable[tuple[Dim, Dim]]:
+    """Return the pairs of lengths without whose equality a node raises."""
+    return node.op.demands(node)
 
 
-def _side_by_side(shapes: Sequence[tuple[Dim, ...]]) -> Iterator[tuple[Dim, Dim]]:
-    """Yield the neighbours among the lengths, other than 1, of each axis of shapes that broadcast."""
+def _side_by_side(node: Apply) -> Iterator[tuple[Dim, Dim]]:
+    """Yield the neighbours among the lengths, other than 1, of each axis of operands that broadcast."""
+    shapes = [dims_of(i) for i in node.inputs] if isinstance(node.op, Pointwise) else []
     for axis in range(1, 1 + max(map(len, shapes), default=0)):
         lengths = [shape[-axis] for shape in shapes if len(shape) >= axis and shape[-axis] != 1]
         yield from pairwise(lengths)
