@@ -33,6 +33,6 @@ else:
 
 __all__ = [
     "assumptions", "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain",
-    "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording", "regions",
-    "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path", "vectorizing", "why",
+    "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording",
+    "regions", "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path", "vectorizing", "why",
 ]  # fmt: skip
