@@ -15,12 +15,14 @@ from typing import ClassVar
 
 from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Variable, dims_of
 from ....graph.dims import Symbol, atoms, substituted
+from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
 from ....ops.reductions.unbroadcasting import SumTo
 from ....ops.shapes.lengths import ShapeI, dim_to_tensor
 from ....profiling import OptimizerProfile
 from ....record import record
+from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
 
@@ -116,15 +118,23 @@ class Assumed:
         return dim
 
     def helps(self) -> bool:
-        """Whether a sum over broadcast axes, or an operand that is computed beside its reader, depends on it."""
+        """Whether a sum over broadcast axes, or a loop of its own, is not needed under the assumption.
+
+        A loop of its own computes an operand that is perhaps broadcast: one with several readers, or a costly one.
+        """
+        apart: dict[Apply, float] = {}
         for node in self.graph.order:
             if isinstance(node.op, SumTo) and self._become_equal(*node.inputs):
                 return True
-            if isinstance(node.op, Pointwise):
-                computed = [i for i in node.inputs if i.owner is not None and isinstance(i.owner.op, Pointwise)]
-                if any(i.ndim == node.out.ndim and self._become_equal(i, node.out) for i in computed):
-                    return True
-        return False
+            for operand in node.inputs if isinstance(node.op, Pointwise) else ():
+                above = operand.owner
+                if above is None or above in apart or not isinstance(above.op, Pointwise):
+                    continue
+                if operand.ndim == node.out.ndim and self._become_equal(operand, node.out):
+                    apart[above] = work(above)
+                    if len(self.graph.uses[operand]) > 1:
+                        return True
+        return sum(apart.values()) > current().costs.broadcast_byte
 
     def _become_equal(self, a: Variable, b: Variable) -> bool:
         mine, others = dims_of(a), dims_of(b)
