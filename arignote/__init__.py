@@ -76,7 +76,7 @@ _LATER = {
     "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching", "draw": ".explain.drawing",
     "elementwise_op": ".ops.elementwise.user_ops", "fixed_point": ".control.solving", "freeze": ".networks.freezing",
     "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "from_sympy": ".frontends.sympy",
-    "from_torch": ".frontends.torch", "jit": ".tracing.jitted", "linearize": ".calculus.custom",
+    "from_torch": ".frontends.torch_modules", "jit": ".tracing.jitted", "linearize": ".calculus.custom",
     "load": ".export.arrays", "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
     "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing", "root": ".control.solving",
     "save": ".export.arrays", "stop_gradient": ".calculus.custom", "tap": ".ops.control.watching",
@@ -96,7 +96,7 @@ if _TYPE_CHECKING:
     from .frontends.nnef import from_nnef, to_nnef
     from .frontends.onnx import from_onnx, to_onnx
     from .frontends.sympy import from_sympy
-    from .frontends.torch import from_torch
+    from .frontends.torch_modules import from_torch
     from .function.serving import batched
     from .networks.freezing import freeze
     from .networks.pruning import prune

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .graph import Variable
 from .ops.core.checks import shown
+from .record.containers import Registered
+from .record.containers import registered as _registered
 from .record.spelling import counted
 
 __all__ = ["Structure", "flatten", "leaves", "map", "map_with_path", "paths", "register", "structure", "unflatten"]
@@ -52,12 +54,6 @@ NONE = _None()
 """The form of None."""
 
 
-class _Registered(NamedTuple):
-    flatten: Callable[[Any], tuple[Any, Any]]
-    unflatten: Callable[[Any, Any], Any]
-
-
-_registered: dict[type, _Registered] = {}
 _LEAVES = frozenset((np.ndarray, bool, int, float, complex, str, np.float64, np.float32, np.int64))
 """Types that are no containers, which spares slower checks."""
 
@@ -96,7 +92,8 @@ def flat(value: Any, leaves: list[Any], leaf: Leaf = _leaf, records: Records | N
         return leaf(value, leaves) if records is None else NONE
     if kind in _registered:
         names, parts, static = _parts_of(value)
-        return kind, tuple([(n, flat(p, leaves, leaf, records)) for n, p in zip(names, parts, strict=True)]), static
+        known = [(n, flat(p, leaves, leaf, records)) for n, p in zip(names, parts, strict=True)]
+        return _registered[kind].kind, tuple(known), static
     looks_in = records is not None and records(value)
     return flat_record(value, leaves, leaf, records) if looks_in else leaf(value, leaves)
 
@@ -184,11 +181,14 @@ def _children(value: Any, form: Form) -> Any:
     kind, parts, *static = form
     if kind is dict:
         return value if isinstance(value, Mapping) else None
-    if not isinstance(value, kind) or (kind is tuple and hasattr(value, "_fields")):
-        return None
     if static:
+        own = _registered.get(type(value))
+        if own is None or own.kind is not kind:
+            return None
         names, given, _ = _parts_of(value)
         return dict(zip(names, given, strict=True))
+    if not isinstance(value, kind) or (kind is tuple and hasattr(value, "_fields")):
+        return None
     if hasattr(kind, "__dataclass_fields__"):
         return {name: getattr(value, name) for name, _ in parts}
     return value
@@ -252,6 +252,27 @@ def places(form: Form, name: str) -> list[str]:
         return []
     parts = form[1] if is_named(form) else enumerate(form[1])
     return [path for key, part in parts for path in places(part, place(name, form, key))]
+
+
+def moving(form: Form) -> list[bool]:
+    """Return for each leaf of a form whether it has a derivative; positions in a sparse matrix have none."""
+    if type(form) is not tuple:
+        return [] if form is NONE else [True]
+    kind, parts, *static = form
+    if not is_named(form):
+        return [moves for part in parts for moves in moving(part)]
+    fixed = _registered[kind].fixed if static else ()
+    return [moves and key not in fixed for key, part in parts for moves in moving(part)]
+
+
+def wholes(form: Form) -> list[int]:
+    """Return for each leaf of a form how many leaves the sparse matrix has that it is a part of; 1 for other leaves."""
+    if type(form) is not tuple:
+        return [] if form is NONE else [1]
+    kind, parts, *static = form
+    if static and _registered[kind].fixed:
+        return [len(parts)] * len(parts)
+    return [n for part in ([p for _, p in parts] if is_named(form) else parts) for n in wholes(part)]
 
 
 def difference(value: Any, form: Form, name: str, anything: bool = False) -> str:
@@ -427,5 +448,5 @@ def register(
     for word, given in (("flatten", flatten), ("unflatten", unflatten)):
         if not callable(given):
             raise TypeError(f"tree.register: {word} is {shown(given)}; expected a function")
-    _registered[kind] = _Registered(flatten, unflatten)
+    _registered[kind] = Registered(kind, flatten, unflatten)
     return kind

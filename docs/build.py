@@ -23,11 +23,12 @@ CONTENTS = {
     "How to": tuple(
         f"howto/{name}"
         for name in (
-            "read-an-expression", "filter-by-tag", "read-a-profile", "write-a-rule", "write-an-op", "make-it-faster",
-            "debug-nan", "several-engines", "run-on-opencl", "run-on-dask", "run-an-onnx-model",
-            "run-a-pytorch-model",
+            "read-an-expression", "filter-by-tag", "read-a-profile", "write-a-rule", "write-an-op",
+            "derivatives-and-memory", "make-it-faster", "debug-nan", "several-engines", "run-on-opencl", "run-on-dask",
+            "run-an-onnx-model", "build-a-network", "run-a-pytorch-model", "run-a-numpy-program",
             "run-a-theano-program", "deploy", "deploy-anywhere", "serve", "generate-text", "freeze-and-prune",
-            "quantize", "quantize-a-model", "use-trees", "name-axes", "work-with-other-libraries",
+            "quantize", "quantize-a-model", "use-trees", "name-axes",
+            "use-sparse-matrices", "work-with-other-libraries",
         )
     ),
     "Reference": ("rules", "reference/index", "options", "glossary", "stability", "changelog"),

@@ -16,7 +16,7 @@ from arignote import ops as T
 FILE = Path(__file__).with_name("public-names.txt")
 SPACES: dict[str, Any] = {
     "ag": ag, "ag.optim": ag.optim, "ag.tree": ag.tree, "T": T, "T.nn": T.nn, "T.linalg": T.linalg, "T.fft": T.fft,
-    "T.random": T.random, "T.special": T.special, "T.distributions": T.distributions,
+    "T.random": T.random, "T.special": T.special, "T.distributions": T.distributions, "T.sparse": T.sparse,
 }  # fmt: skip
 
 

@@ -161,6 +161,7 @@ def _module_pages() -> Iterator[Page]:
     for name, title in (
         ("linalg", "Linear algebra"), ("fft", "Fourier transforms"), ("nn", "Neural networks"),
         ("random", "Random numbers"), ("special", "Special functions"), ("distributions", "Distributions"),
+        ("sparse", "Sparse matrices"),
     ):  # fmt: skip
         module = getattr(T, name)
         entries = [(f"T.{name}.{entry}", getattr(module, entry)) for entry in sorted(module.__all__)]

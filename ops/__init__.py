@@ -14,12 +14,13 @@ ops are no public names, though `T.Softmax` finds one.
     named_axes     operations by the names of axes
     special        special functions, under SciPy's names
     distributions  densities, distribution functions and draws of probability distributions
+    sparse         sparse matrices, under SciPy's names
     writing        expressions as text, in Python and LaTeX
     lowered        ops that only rules make
     standard       NumPy's names besides ops: dtypes, constants, conversions; the array API standard
     array_api      the names of that standard alone
 
-`T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special` and `T.distributions` are namespaces of their own.
+`T.linalg`, `T.fft`, `T.nn`, `T.random`, `T.special`, `T.distributions` and `T.sparse` are namespaces of their own.
   Begin with core/tensor.py.
 """
 
@@ -123,18 +124,22 @@ _with_numpys_keywords(globals(), "")
 if TYPE_CHECKING:
     from . import array_api as array_api
     from . import distributions as distributions
+    from . import sparse as sparse
 else:
 
     def __getattr__(name: str) -> object:
         distributions = _import_module(".distributions", __name__)  # not at once: few programs use them
         if name == "distributions":
             return distributions
+        sparse = _import_module(".sparse", __name__)
+        if name == "sparse":
+            return sparse
         array_api = _import_module(".array_api", __name__) if name in ("array_api", "__all__") else None
         if name == "array_api":
             return array_api
         if name != "__all__":
             inner = {"nn": nn, "linalg": linalg, "fft": fft, "random": random, "special": special}
-            return _missing(name, inner | {"distributions": distributions})
+            return _missing(name, inner | {"distributions": distributions, "sparse": sparse})
         found = globals()["__all__"] = _public_names(globals())
         return found
 

@@ -20,7 +20,7 @@ from ..ops.elementwise.records import scalar_constant
 from ..ops.shapes.lengths import lengths_of
 from ..ops.shapes.specify import as_promised, conflict
 from ..record import lazy
-from ..tree import flat, in_form, is_tree, places, unflat
+from ..tree import flat, in_form, is_tree, moving, places, unflat
 from .differentiated import derived
 
 gradients: Any = lazy.module("...tracing.gradients", __name__)
@@ -79,7 +79,9 @@ def grad(
     if callable(cost) and not isinstance(cost, Variable):
         return gradients.gradient(cost, wrt, False)  # type: ignore[no-any-return]
     _require_choice(disconnected, "grad")
-    variables = _as_list(wrt, "wrt", "grad")
+    given = _as_list(wrt, "wrt", "grad", True)
+    moves = moving(flat(wrt, []))
+    variables = [v for v, has_derivative in zip(given, moves, strict=True) if has_derivative]
     for v in variables:
         _require_no_constant(v, "grad: wrt")
     known = {v: _cotangent(g, v, "grad: known_grads") for v, g in (known_grads or {}).items()}
@@ -88,7 +90,8 @@ def grad(
     found = pull_back(outputs, seeds, variables, constant=consider_constant, known=known)
     if disconnected == "raise":
         _require_connected(variables, found, [*outputs, *known], "grad")
-    return _like(wrt, derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
+    made = iter(derived(_with_zeros(found, variables, [*outputs, *known]), [*outputs, *known]))
+    return _like(wrt, [next(made) if has_derivative else v for v, has_derivative in zip(given, moves, strict=True)])
 
 
 @overload
@@ -259,10 +262,15 @@ def _require_choice(disconnected: str, what: str) -> None:
         raise ValueError(f'{what}: disconnected must be "raise" or "zero", got {disconnected!r}')
 
 
-def _as_list(given: Any, role: str, what: str) -> list[Variable]:
-    """Return the variables of a tree.  Raises TypeError, with its path, for another leaf."""
+def _as_list(given: Any, role: str, what: str, takes_fixed: bool = False) -> list[Variable]:
+    """Return the variables of a tree.  Raises TypeError, with its path, for another leaf.
+
+    `takes_fixed`: whether the tree may have leaves without derivatives, see `tree.moving`.
+    """
     several: list[Any] = []
     form = None if given is None else flat(given, several)
+    if form is not None and not takes_fixed and not all(moving(form)):
+        raise TypeError(f"{what}: {role} has a sparse matrix, {shown(given)}; expected its elements, as in A.data")
     if given is not None and all(isinstance(v, Variable) for v in several):
         return several
     several = [given] if given is None else several

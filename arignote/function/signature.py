@@ -18,7 +18,7 @@ from ..ops.core.tensor import as_tensor, constant
 from ..ops.shapes.specify import anchored, as_promised, conflict
 from ..record import record
 from ..record.frames import users_frame, warn
-from ..tree import Form, flat, has_variable, in_form, is_record, is_tree, places, symbolic_flat, unflat
+from ..tree import Form, flat, has_variable, in_form, is_record, is_tree, places, symbolic_flat, unflat, wholes
 from ..tree import leaves as leaves_of
 
 Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None
@@ -110,7 +110,7 @@ def make_signature(inputs: Any, outputs: Any, updates: Pairs, givens: Pairs, on_
     given = set(variables)
     held = [leaf for leaf in found if isinstance(leaf, SharedVariable) and leaf not in given]
     shared = list(dict.fromkeys([*held, *new_values]))
-    _check_leaves(variables, shared, found, results, on_unused_input)
+    _check_leaves(variables, arguments, shared, found, results, on_unused_input)
     first_update = len(results) - len(new_values)
     place = {s: k for k, s in enumerate(shared, len(variables))}
     positions = [(place[s], first_update + n) for n, s in enumerate(new_values)]
@@ -355,8 +355,8 @@ def _free(variables: list[Variable], results: list[Variable]) -> tuple[list[Vari
 
 
 def _check_leaves(
-    variables: list[Variable], shared: list[SharedVariable], found: list[Variable], results: list[Variable],
-    on_unused_input: str,
+    variables: list[Variable], arguments: Sequence[Form], shared: list[SharedVariable], found: list[Variable],
+    results: list[Variable], on_unused_input: str,
 ) -> None:  # fmt: skip
     known = {*variables, *shared}
     for leaf in found:
@@ -367,9 +367,9 @@ def _check_leaves(
             )
     if on_unused_input not in ("raise", "warn", "ignore"):
         raise ValueError(f"function: on_unused_input is {on_unused_input!r}; expected 'raise', 'warn' or 'ignore'")
-    unused = _unused(variables, set(found))
+    unused = _unused(variables, arguments, set(found))
     if unused and on_unused_input != "ignore":
-        unused = _unused(variables, {*found, *variables_of_derivatives(results)})
+        unused = _unused(variables, arguments, {*found, *variables_of_derivatives(results)})
     if unused and on_unused_input != "ignore":
         names = ", ".join(unused)
         message = f"function: nothing depends on {names}; drop it from inputs or pass on_unused_input='ignore'"
@@ -378,8 +378,16 @@ def _check_leaves(
         warn(message)
 
 
-def _unused(variables: list[Variable], used: set[Variable]) -> list[str]:
-    return [v.name or f"input {n}" for n, v in enumerate(variables) if v not in used]
+def _unused(variables: list[Variable], arguments: Sequence[Form], used: set[Variable]) -> list[str]:
+    """Return the names of inputs that are not used; a sparse matrix is used if one of its parts is."""
+    sizes = [n for form in arguments for n in wholes(form)] or [1] * len(variables)
+    names, k = [], 0
+    while k < len(variables):
+        whole = variables[k : k + sizes[k]]
+        if used.isdisjoint(whole):
+            names.append(whole[0].name or f"input {k}")
+        k += len(whole)
+    return names
 
 
 def _kind(value: Any) -> str:

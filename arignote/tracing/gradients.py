@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..calculus import calculus
@@ -11,7 +11,7 @@ from ..graph import Variable
 from ..ops.core.checks import shown
 from ..ops.core.tracing import current
 from ..ops.shapes.stored import copied, now
-from ..tree import flat, unflat
+from ..tree import flat, moving, unflat
 from .calls import call
 from .jitted import Jitted, jit
 
@@ -66,5 +66,7 @@ def _of(cost: Any, argument: Any) -> Any:
     wrong = [v for v in leaves if not isinstance(v, Variable)]
     if wrong:
         raise TypeError(f"grad: {shown(wrong[0])} is no array; only arrays and numbers have derivatives")
-    found: Sequence[Any] = calculus.grad(cost, leaves, disconnected="zero")  # type: ignore[assignment]
-    return unflat(form, iter(found))
+    moves = moving(form)
+    wrt = [v for v, has_derivative in zip(leaves, moves, strict=True) if has_derivative]
+    found: Any = iter(calculus.grad(cost, wrt, disconnected="zero"))  # type: ignore[arg-type]
+    return unflat(form, iter([next(found) if m else v for v, m in zip(leaves, moves, strict=True)]))

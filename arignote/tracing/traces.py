@@ -60,7 +60,7 @@ class Traced(NamedTuple):
     def _stored(self, values: Sequence[Any]) -> Iterator[Any]:
         """Return the results of a call after those that are written into its arrays."""
         require_disjoint(self.function.name, values, self.stores)
-        found = iter(self.function(*values))
+        found: Iterator[Any] = iter(self.function(*values))
         for place in self.stores:
             values[place][...] = next(found)
         return found

@@ -7,6 +7,7 @@
 #include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
+#include "sparse/sparse.h"
 
 typedef struct ag_blas {
     i32 (*attention)(const struct ag_runtime *rt, const ag_attention *of);
@@ -22,6 +23,7 @@ typedef struct ag_blas {
     i32 (*gemv)(const struct ag_runtime *rt, const ag_gemv *of);
     i32 (*ger)(const struct ag_runtime *rt, const ag_ger *of);
     i32 (*dot)(const struct ag_runtime *rt, const ag_dot *of);
+    i32 (*sparse_rows)(const struct ag_runtime *rt, const ag_sparse_rows *of);
 } ag_blas;
 
 typedef struct ag_byte_table {

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .measuring import MODES
+from .measuring import MODES, term_costs
+from .worker import model_of
 
 NEEDED = {"NUMBA": "numba", "JAX": "jax"}
 """The package that a mode needs."""
@@ -44,9 +45,6 @@ def main(chosen: Any) -> int:
 
 def _print_terms(file: str, name: str) -> int:
     """Print one line for each term of the log-density, the most costly first."""
-    from .measuring import term_costs
-    from .worker import model_of
-
     rows = term_costs(model_of(file, name))
     total = sum(row.seconds for row in rows)
     print(f"{'share':>6} {'call':>12}  {'variable':20} line")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,11 +23,10 @@ from ...graph import TensorType
 from ...ops.control.batching import NoBatch, carried
 from ...ops.core.tensor import TensorVariable
 from ...record.cached import cached_property
+from .functions import ArignoteFunction
 
 if TYPE_CHECKING:
-    from ...cbackend.calls.native import PlainCall
     from ...function.bind import Bound
-    from .functions import ArignoteFunction
 
 DENSITY = ctypes.CFUNCTYPE(
     ctypes.c_int64, ctypes.c_uint64, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double),
@@ -97,7 +96,7 @@ class Density:
         self.__dict__.pop("_in_c", None)
 
     @cached_property
-    def _in_c(self) -> PlainCall | PythonCall:
+    def _in_c(self) -> CallFromC:
         return called_from_c(self.function, (self.dim,), self._stored())
 
     # --- many chains
@@ -170,8 +169,16 @@ class Density:
         return stored_of(self.function)
 
 
+class CallFromC(Protocol):
+    """Addresses of C functions of the types `DENSITY` and `EXPAND`, and of the data that both take."""
+
+    density: int
+    expand: int
+    data: int
+
+
 class PythonCall:
-    """The same function for callers in C as `PlainCall`, through Python: for functions with steps outside C."""
+    """C functions that call Python, as `CallFromC`: for functions with steps outside C."""
 
     def __init__(self, call: ArignoteFunction) -> None:
         def density(dim: int, x: Any, gradient: Any, value: Any, data: Any) -> int:
@@ -200,7 +207,7 @@ class PythonCall:
         self.data: int = 0
 
 
-def called_from_c(call: Any, shape: tuple[int, ...], stored: Sequence[np.ndarray]) -> PlainCall | PythonCall:
+def called_from_c(call: Any, shape: tuple[int, ...], stored: Sequence[np.ndarray]) -> CallFromC:
     """Return the addresses of a function of one vector whose other inputs are bound to arrays."""
     executable = call.arignote._at_best
     plain = getattr(executable, "plain_call", None)
@@ -222,8 +229,6 @@ def density(model: Any, mode: Any = "ARIGNOTE") -> Density:
     Raises:
         TypeError: a function of another form, or of another mode.
     """
-    from .functions import ArignoteFunction
-
     if isinstance(model, ArignoteFunction):
         kinds = [v.type for v in model.maker.fgraph.inputs[:1]]
         if not kinds or kinds[0].ndim != 1 or kinds[0].dtype != "float64" or kinds[0].shape[0] is None:

@@ -9,6 +9,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytensor.tensor as pt
+from pytensor.gradient import grad
+
+from .building import origin_of
 
 MODES = ("ARIGNOTE", "CVM", "NUMBA", "JAX")
 """Modes of PyTensor that are compared."""
@@ -62,11 +66,7 @@ def term_costs(model: Any, seconds: float = 0.1) -> list[TermCost]:
 
     A term is compiled alone, with its gradient by all variables, so work that terms share counts for each of them.
     """
-    import pytensor.tensor as pt
     from pymc.pytensorf import compile as compiled
-    from pytensor.gradient import grad
-
-    from .building import origin_of
 
     point = model.initial_point(random_seed=1)
     values = list(model.value_vars)

@@ -1,6 +1,6 @@
 """PyTorch's programs, run by Arignote: `torch.compile(model, backend="arignote")` and `ag.from_torch(module, inputs)`.
 
-model.py        `from_torch`: exported programs as models with named parameters
+model.py        exported programs as models with named parameters: `ag.from_torch` in ../torch_modules.py
 backend.py      the backend of `torch.compile`: graphs of inference, of forward and backward passes
 calls.py        calls of a compiled graph with tensors, whose memory is shared
 settings.py     the options of the backend
@@ -16,7 +16,7 @@ coverage.py     the table of ops
 from . import versions  # isort: skip  # raises where PyTorch is missing or too old
 from .building import Conversion, ConversionError
 from .converters import registered
-from .model import TorchModel, from_torch
+from .model import TorchModel, model_of
 from .table import Call, converter
 
-__all__ = ["Call", "Conversion", "ConversionError", "TorchModel", "converter", "from_torch", "registered", "versions"]
+__all__ = ["Call", "Conversion", "ConversionError", "TorchModel", "converter", "model_of", "registered", "versions"]

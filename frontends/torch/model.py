@@ -75,23 +75,8 @@ class TorchModel(ImportedModel):
         return f"<PyTorch model {self.name}({inputs}) -> {', '.join(self.outputs)}>"
 
 
-def from_torch(
-    source: Any, example_inputs: Sequence[Any] | None = None, kwargs: Mapping[str, Any] | None = None, *,
-    dynamic_shapes: Any = None, strict: bool = False,
-) -> TorchModel:  # fmt: skip
-    """The expressions of a PyTorch module, or of a program that `torch.export` made.
-
-    Args:
-        source: a module, an `ExportedProgram`, or the path of a `.pt2` archive.
-        example_inputs: for a module its arguments by position; the export traces their dtypes and lengths.
-        kwargs: its arguments by name.
-        dynamic_shapes: the lengths that stay open, as `torch.export.export` takes them.
-        strict: refuse ops without a converter; by default PyTorch runs them in each call, and `remarks` names them.
-
-    Raises:
-        ConversionError: a NotImplementedError that names the op, the module and the user's line.
-        TypeError: a module without example inputs.
-    """
+def model_of(source: Any, example_inputs: Any, kwargs: Any, dynamic_shapes: Any, strict: bool) -> TorchModel:
+    """Return the model of a module or an exported program; the arguments are those of `ag.from_torch`."""
     program = _exported(source, example_inputs, kwargs, dynamic_shapes)
     name = type(source).__name__ if isinstance(source, torch.nn.Module) else "model"
     return _read(program.run_decompositions(export_decompositions()), name, strict)

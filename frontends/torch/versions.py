@@ -7,7 +7,7 @@ OLDEST = (2, 6)
 try:
     import torch
 except ImportError as error:
-    raise ImportError("PyTorch is not installed; pip install arignote[torch]") from error
+    raise ImportError("PyTorch is not installed; pip install arignote[torch]", name="torch") from error
 
 VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
 if VERSION < OLDEST:

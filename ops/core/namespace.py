@@ -37,7 +37,7 @@ else:
     T = Vocabulary()
 classes: Any = T
 
-_INNER = ("array_api", "distributions", "fft", "linalg", "nn", "random", "special")
+_INNER = ("array_api", "distributions", "fft", "linalg", "nn", "random", "sparse", "special")
 NAMESPACES = frozenset(f"{PACKAGE}.{name}" for name in _INNER)
 
 

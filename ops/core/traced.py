@@ -18,6 +18,7 @@ import numpy as np
 from ...graph import Variable
 from ...graph.provenance import here, is_inheriting
 from ...graph.types import numpy_dtype
+from ...record.containers import with_operators
 from ..shapes.stored import base_of, copied, results_now, store, with_copy_of_numpy
 from . import tracing
 from .call_lengths import Length
@@ -69,7 +70,9 @@ _KINDS: dict[str, type] = {"i": int, "u": int, "f": float, "c": complex}
 
 
 def _operated(name: str, *operands: Any) -> Any:
-    """The op `name` of the operands, as the operators of Python apply it."""
+    """The op `name` of the operands, as the operators of Python apply it; NotImplemented for a sparse matrix."""
+    if type(operands[-1]) in with_operators:
+        return NotImplemented
     trace = tracing.current()
     numbers = None if trace is None else [number_of(o) for o in operands]
     if trace is None or numbers is None or None in numbers:

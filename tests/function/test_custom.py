@@ -134,12 +134,13 @@ def test_checkpoint_keeps_arguments_alone():
     names = [node.op.name for node in ag.function([x], again).graph.order]
     assert "after" in names
     kept = ag.checkpoint(layers, policy=lambda op, *operands: op.name == "exp")
-    np.testing.assert_allclose(ag.function([x], ag.grad(kept(x).sum(), x))(AT), f(AT)[1])
+    np.testing.assert_allclose(ag.grad(kept(x).sum(), x).eval({x: AT}), f(AT)[1])
     second = ag.grad(ag.grad(ag.checkpoint(layers)(x).sum(), x).sum(), x)
     np.testing.assert_allclose(second.eval({x: AT}), ag.grad(plain.sum(), x).eval({x: AT}))
     rows = ag.vmap(lambda r: ag.grad(ag.checkpoint(layers)(r * y).sum(), r))(m)
     np.testing.assert_allclose(
-        ag.function([m, y], rows)([AT, BESIDE], BESIDE), [f(AT * BESIDE)[1] * BESIDE, f(BESIDE**2)[1] * BESIDE]
+        ag.function([m, y], rows, mode="NUMPY")([AT, BESIDE], BESIDE),
+        [f(AT * BESIDE)[1] * BESIDE, f(BESIDE**2)[1] * BESIDE],
     )
 
 
@@ -147,13 +148,13 @@ def test_checkpointed_products_take_less_memory():
     a, w = T.matrix("a"), T.matrix("w")
 
     def block(h):
-        for _ in range(6):
+        for _ in range(4):
             h = T.tanh(h @ w)
         return h
 
     def peak(f):
         found = a
-        for _ in range(4):
+        for _ in range(3):
             found = f(found)
         g = ag.function([a, w], ag.grad((found**2).sum(), [a, w]), profile=True)
         g(np.ones((512, 64)), np.eye(64))
@@ -165,11 +166,11 @@ def test_checkpointed_products_take_less_memory():
 def test_a_graph_compiled_once():
     p = T.vector("p")
     long = p
-    for k in range(25):
+    for k in range(12):
         long = long * 0.1 * p + k
     long = T.sin(long)
     op = ag.OpFromGraph([p], [long], name="waves")
-    f = ag.function([x, y], [op(x), op(y), *ag.grad(op(x).sum() + op(y).sum(), [x, y])])
+    f = ag.function([x, y], [op(x), op(y), *ag.grad(op(x).sum() + op(y).sum(), [x, y])], mode="NUMPY")
     own = ag.function([p], [long, ag.grad(long.sum(), p)])
     values, slopes = zip(own(AT), own(BESIDE), strict=True)
     np.testing.assert_allclose(f(AT, BESIDE), [*values, *slopes], rtol=1e-13)
@@ -296,7 +297,8 @@ def system(a):
 def test_implicit_derivatives(solution):
     out = solution(a)
     slope = ag.grad(out, a)
-    f = ag.function([a], [out, slope, ag.jvp(out, a, 1.0), ag.grad(slope, a)])
+    mode = "NUMPY" if solution is system else "FAST_RUN"
+    f = ag.function([a], [out, slope, ag.jvp(out, a, 1.0), ag.grad(slope, a)], mode=mode)
     points, h = np.array([0.8, 0.9, 0.3]), 1e-4
     found = np.array([f(p) for p in points])
     above, below = (np.array([f(p + s) for p in points]) for s in (h, -h))

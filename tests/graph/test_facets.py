@@ -1,6 +1,7 @@
 """One place an op: classes have all facets or a reason, elementwise ops all fields; errors say what is missing."""
 
 import importlib
+import importlib.util
 import pkgutil
 from dataclasses import dataclass
 
@@ -22,8 +23,10 @@ from arignote.ops.control.batching import NoBatch
 from arignote.ops.lowered.formats.sparse_vectors import SparseVectors
 from arignote.pages.theme import KINDS
 
-OPTIONAL = ("IPython", "dask", "onnx", "onnxruntime", "pyopencl", "cuda", "nnef", "pytensor")
+OPTIONAL = ("IPython", "dask", "onnx", "onnxruntime", "pyopencl", "cuda", "nnef", "nutpie", "pytensor", "torch")
 """Packages without which some of our modules do not load."""
+if importlib.util.find_spec("pytensor"):
+    importlib.import_module("pytensor")  # before the first test: it sets the recursion limit and a hook of sys
 
 
 def classes():

@@ -64,6 +64,7 @@ BOUNDS = {
     "ops/linalg/einsum.py": {"_UNKNOWN", "_OPTIMAL"},
     "ops/core/tensor.py": {"MOST_NUMBERS", "_LONGEST_BRIEF"},
     "ops/shapes/lengths.py": {"_DEPTH"},
+    "ops/networks/patches.py": {"MOST_SLICES"},
     "ops/networks/pooling.py": {"MOST_TAPS"},
     "ops/shapes/slices.py": {"_LOOKED_INTO"},
     "cbackend/driver/rerolling.py": {"WORTH_A_LOOP"},
@@ -81,6 +82,9 @@ BOUNDS = {
     "cbackend/lowering/nests/trees.py": {"LANES", "MOST_TOTALS"},
     "ops/lowered/byte_sums.py": {"WORD"},
     "ops/lowered/byte_tables.py": {"ENTRIES", "FRACTION"},
+    "ops/networks/activations.py": {"SELU_ALPHA", "SELU_SCALE"},
+    "ops/networks/ctc.py": {"NEVER"},
+    "ops/networks/sampling.py": {"CUBIC"},
     "ops/networks/fixed_point.py": {"BITS"},
     "optdb/rules/elementwise/stability.py": {"_COEFFICIENTS"},
     "ops/control/scan_ops.py": {"ENDLESS"},
@@ -95,8 +99,9 @@ BOUNDS = {
         "DEBYE_11", "SINH_SERIES", "TEMME_EVEN", "TEMME_ODD",
     },
     "ops/special/errors.py": {
-        "ERFCX_SERIES", "ERFINV_CENTRE", "ERFINV_FAR", "ERFINV_MIDDLE", "FAR_CENTRE", "PER_FAR", "PER_ROOT_PI",
-        "ROOT_2", "ROOT_HALF", "ROOT_HALF_LOW",
+        "DAWSON_1", "DAWSON_2", "DAWSON_3", "DAWSON_4", "DAWSON_FAR", "ERFCX_SERIES", "ERFINV_CENTRE", "ERFINV_FAR",
+        "ERFINV_MIDDLE", "FADDEEVA_SERIES", "FAR_CENTRE", "LN2", "LN2_LOW", "PER_FAR", "PER_ROOT_PI", "ROOT_2",
+        "ROOT_HALF", "ROOT_HALF_LOW", "VOIGT_HALVES", "VOIGT_WHOLES",
     },
     "ops/special/functions.py": {"_SQUARES"},
     "ops/special/gammas.py": {
@@ -105,16 +110,17 @@ BOUNDS = {
     },
     "ops/special/integrals.py": {
         "BRANCH", "BRANCH_LOW", "BRANCH_SERIES", "DILOGARITHM", "E1_LARGE", "E1_MIDDLE", "EIN_SERIES", "EI_LARGE",
-        "EI_MIDDLE", "FRESNEL_F", "FRESNEL_G", "LEGENDRE_NODES", "LEGENDRE_WEIGHTS",
+        "EI_MIDDLE", "EI_ROOT", "EI_ROOT_LOW", "EI_SLOPE", "E_LOGARITHM", "E_NEAR_0", "E_REGULAR", "FRESNEL_F",
+        "FRESNEL_G", "HALF_PI_LOW", "K_LOGARITHM", "K_NEAR_0", "K_REGULAR", "LEGENDRE_NODES", "LEGENDRE_WEIGHTS",
     },
     "ops/special/orders01.py": {
-        "I0_LARGE", "I0_SMALL", "I0_TINY", "I1_LARGE", "I1_SMALL", "I1_TINY", "K0_LARGE", "K0_SMALL", "K1_LARGE",
-        "K1_SMALL",
+        "I0_LARGE", "I0_SMALL", "I0_TINY", "I1_LARGE", "I1_SMALL", "I1_TINY", "K0_LARGE", "K0_MIDDLE", "K0_SMALL",
+        "K1_LARGE", "K1_SMALL",
     },
     "ops/special/oscillating.py": {"AIRY_0", "AIRY_1"},
     "ops/special/parts.py": {
-        "ARTANH_SERIES", "HALF_LOG_2PI", "HALF_LOG_2PI_LOW", "LOG_GAMMA_HALVES", "PER_LN2", "STIRLING_SERIES",
-        "TWO_THIRDS", "TWO_THIRDS_LOW",
+        "ARTANH_SERIES", "HALF_LOG_2PI", "HALF_LOG_2PI_LOW", "LOG_GAMMA_START", "PER_LN2", "STIRLING_SERIES", "TWELFTH",
+        "TWELFTH_LOW", "TWO_FIFTHS", "TWO_FIFTHS_LOW", "TWO_THIRDS", "TWO_THIRDS_LOW",
     },
     # Axes; and the order of weights, which the C knows.
     "ops/lowered/blocked.py": {"IN_BLOCKS", "SWAP_GROUPS", "MOST_LISTED", "OF_BLOCKS", "POSITIONS"},

@@ -97,6 +97,7 @@ ZOO = [
     T.BlockedConvolution((1, 1), (1, 1), ((0, 0), (0, 0)), 4, 2, weights=(3, 1, 1, 1))(X[None, None], V, V),
     pair(False, True)(X[None, None], V, V, V, V),
     T.PackedProduct(Panels(3, 5, 4))(X, V),
+    T.SparseRows()(V, NARROW, NARROW, V), T.SparseRows()(V, NARROW, NARROW, X),
     T.Attention("drop", True)(X, Y, X, T.constant(0.5), X > 0, T.constant(-1.0), Y),
     T.PackedProduct(SparseVectors(3, 5, 4))(X, V, *2 * [T.cast(V, "int32")]),
     T.PackedProduct(SparseColumns(3, 5, 4))(F[None], F, *2 * [T.cast(V, "int32")]),

@@ -53,7 +53,7 @@ MAY_IMPORT["engines.device.dialects"] = MAY_IMPORT["engines.device"] | {"engines
 MAY_IMPORT["scaleout"] = BELOW
 MAY_IMPORT["arignote"] = MAY_IMPORT["engines"] | {"engines", "engines.division", "optdb", "optdb.rules", "scaleout"}
 LEAF_IMPORTS = {"record", "graph", "notices"}
-MAY_IMPORT["frontends"] = set()
+MAY_IMPORT["frontends"] = {"record", "frontends.torch"}
 MAY_IMPORT["frontends.nnef"] = BELOW | {"arignote", "frontends"}
 MAY_IMPORT["frontends.onnx"] = BELOW | {"arignote", "engines", "frontends"}
 MAY_IMPORT["frontends.pytensor"] = BELOW | {"arignote", "engines", "frontends", "frontends.theano"}
@@ -63,7 +63,7 @@ MAY_IMPORT["frontends.theano"] = BELOW | {"arignote", "engines", "frontends", "o
 PACKAGE = ROOT / "arignote" / "__init__.py"
 """It tells type checkers where its names come from, those of front ends too, which it loads when they are asked for."""
 OPTIONAL = {"dask", "ziglang", "threadpoolctl", "IPython", "onnx", "ml_dtypes", "scipy", "pyopencl", "pymc", "sympy"}
-OPTIONAL |= {"torch", "functorch"}
+OPTIONAL |= {"functorch", "jax", "nutpie", "torch"}
 
 
 def files(folder):

@@ -1,6 +1,5 @@
-"""`theano.sparse`: functions of sparse matrices, built of the core's gathers, scatters and sums.
+"""`theano.sparse`: functions of sparse matrices, which are those of `T.sparse` in Theano's dtypes.
 
-An element of a matrix is its row, its column and a number.  Sums of two matrices merge their elements in order.
 Gradients are those of the parts, so the derivative by a sparse variable has its pattern.
 """
 
@@ -9,11 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from .... import ops as T
-from ....ops.shapes.specify import CheckLengths
+from ....ops.sparse import elementwise, making, parts, sums
+from ....ops.sparse.sparse_matrix import SparseMatrix
 from ..tensors.dtypes import DISCRETE, upcast
 from ..tensors.elementwise import FUNCTIONS, cast
 from ..tensors.variables import as_tensor_variable, wrap
-from .types import SparseType, SparseVariable, as_sparse_variable, is_sparse
+from .types import SparseType, SparseVariable, as_sparse_variable, is_sparse, of_matrix
 
 
 def as_sparse_or_tensor_variable(x: Any, name: str | None = None) -> Any:
@@ -84,76 +84,45 @@ def CSC(data: Any, indices: Any, indptr: Any, shape: Any) -> SparseVariable:
     return _made("csc", data, indices, indptr, shape)
 
 
-def _of_sorted(format: str, data: Any, rows: Any, columns: Any, lengths: tuple[Any, Any]) -> SparseVariable:
-    """The matrix of elements in the order of the format, for the core."""
-    majors, minors = (rows, columns) if format == "csr" else (columns, rows)
-    count = lengths[0] if format == "csr" else lengths[1]
-    indptr = T.cast(T.searchsorted(majors, T.arange(count + 1, dtype=majors.dtype)), "int32")
-    parts = (data, T.cast(minors, "int32"), indptr, *lengths)
-    return SparseVariable(SparseType(format, data.dtype), tuple(wrap(p) for p in parts))
-
-
-def _keys(x: SparseVariable, format: str, lengths: tuple[Any, Any]) -> Any:
-    """One number for the place of each element, in the order of a format."""
-    rows, columns = (T.cast(p, "int64") for p in x.places)
-    return rows * lengths[1] + columns if format == "csr" else columns * lengths[0] + rows
-
-
-def _of_keys(format: str, data: Any, keys: Any, lengths: tuple[Any, Any]) -> SparseVariable:
-    """The matrix of elements with these sorted keys."""
-    minor = lengths[1] if format == "csr" else lengths[0]
-    majors, minors = keys // minor, keys % minor
-    rows, columns = (majors, minors) if format == "csr" else (minors, majors)
-    return _of_sorted(format, data, rows, columns, lengths)
-
-
 # --- dense and sparse
 
 
 def dense_from_sparse(x: Any) -> Any:
     """The matrix with all its zeros."""
     x = as_sparse_variable(x)
-    zeros = T.zeros(x.lengths, x.dtype)
-    return wrap(T.inc_subtensor(zeros[x.places], x.data.core), *x.parts)
+    return wrap(x.matrix.toarray(), *x.parts)
 
 
 def csr_from_dense(x: Any) -> SparseVariable:
     """The elements of a dense matrix that are not zero, row by row."""
-    given = as_tensor_variable(x)
-    if given.ndim != 2:
-        raise TypeError(f"csr_from_dense takes a matrix, got {given} of type {given.type}")
-    x = given.core
-    rows, columns = T.nonzero(x)
-    lengths = (T.shape(x)[0], T.shape(x)[1])
-    return _of_sorted("csr", x[rows, columns], rows, columns, lengths)
+    return _from_dense("csr", x)
 
 
 def csc_from_dense(x: Any) -> SparseVariable:
     """The elements of a dense matrix that are not zero, column by column."""
-    return transpose(csr_from_dense(as_tensor_variable(x).T))
+    return _from_dense("csc", x)
+
+
+def _from_dense(format: str, x: Any) -> SparseVariable:
+    given = as_tensor_variable(x)
+    if given.ndim != 2:
+        raise TypeError(f"{format}_from_dense takes a matrix, got {given} of type {given.type}")
+    return of_matrix(making.matrix(format, given.core))
 
 
 def transpose(x: Any) -> SparseVariable:
     """Rows as columns: the same parts in the other format."""
-    x = as_sparse_variable(x)
-    kind = SparseType("csc" if x.format == "csr" else "csr", x.dtype)
-    return SparseVariable(kind, (*x.parts[:3], x.parts[4], x.parts[3]))
+    return of_matrix(as_sparse_variable(x).matrix.transpose())
 
 
 def ensure_sorted_indices(x: Any) -> SparseVariable:
     """The matrix with its elements in order."""
-    x = as_sparse_variable(x)
-    keys = _keys(x, x.format, x.lengths)
-    order = T.argsort(keys)
-    return _of_keys(x.format, x.data.core[order], keys[order], x.lengths)
+    return of_matrix(as_sparse_variable(x).matrix.sorted_indices())
 
 
 def remove0(x: Any) -> SparseVariable:
     """The matrix without elements that are zero."""
-    x = as_sparse_variable(x)
-    (kept,) = T.nonzero(x.data.core)
-    rows, columns = x.places
-    return _of_sorted(x.format, x.data.core[kept], rows[kept], columns[kept], x.lengths)
+    return of_matrix(as_sparse_variable(x).matrix.eliminate_zeros())
 
 
 def clean(x: Any) -> SparseVariable:
@@ -194,14 +163,13 @@ def add(x: Any, y: Any) -> Any:
     x, y = as_sparse_variable(x), as_sparse_or_tensor_variable(y)
     if not isinstance(y, SparseVariable):
         return dense_from_sparse(x) + y
-    lengths = _joint(x, y)
-    keys, places = T.unique(
-        T.concatenate([_keys(v, x.format, lengths) for v in (x, y)]), return_inverse=True
-    )
-    dtype = upcast(x.dtype, y.dtype)
-    data = T.concatenate([T.cast(v.data.core, dtype) for v in (x, y)])
-    total = T.inc_subtensor(T.zeros(T.shape(keys)[0], dtype)[places], data)
-    return _of_keys(x.format, total, keys, lengths)
+    return of_matrix(elementwise.add(*in_one_dtype(x, y)))
+
+
+def in_one_dtype(*matrices: SparseVariable) -> list[SparseMatrix]:
+    """The matrices for the core, in the dtype that Theano computes in."""
+    dtype = upcast(*(x.dtype for x in matrices))
+    return [x.matrix.with_data(cast(x.data, dtype).core) for x in matrices]
 
 
 def sub(x: Any, y: Any) -> Any:
@@ -215,36 +183,13 @@ def mul(x: Any, y: Any) -> Any:
         x, y = y, x
     x, y = as_sparse_variable(x), as_sparse_or_tensor_variable(y)
     if isinstance(y, SparseVariable):
-        return _common(x, y)
+        return of_matrix(elementwise.multiply(*in_one_dtype(x, y)))
     if y.ndim not in (0, 2):
         raise NotImplementedError(f"mul takes a number or a matrix, got {y} of type {y.type}; use mul_s_v(x, y)")
     if y.ndim == 0 or all(y.broadcastable):
         return x.with_data(x.data * y.flatten()[0])
     whole = T.broadcast_to(y.core, x.lengths) if any(y.broadcastable) else T.specify_shape(y.core, x.lengths)
     return x.with_data(x.data * wrap(whole[x.places], y, *x.parts))
-
-
-def _common(x: SparseVariable, y: SparseVariable) -> SparseVariable:
-    """The products of the elements that both matrices have."""
-    lengths = _joint(x, y)
-    ours, theirs = _keys(x, x.format, lengths), _keys(y, x.format, lengths)
-    order = T.argsort(theirs)
-    theirs = theirs[order]
-    last = T.maximum(T.shape(theirs)[0] - 1, 0)
-    (pairs,) = T.nonzero(T.lt(T.searchsorted(theirs, ours), T.searchsorted(theirs, ours, "right")))
-    found = T.minimum(T.searchsorted(theirs, ours[pairs]), last)
-    data = cast(x.data, upcast(x.dtype, y.dtype))
-    rows, columns = x.places
-    products = T.mul(data.core[pairs], y.data.core[order][found])
-    return _of_sorted(x.format, products, rows[pairs], columns[pairs], lengths)
-
-
-def _joint(x: SparseVariable, y: SparseVariable) -> tuple[Any, Any]:
-    """The lengths of both matrices, which must be equal."""
-    pairs = [n.core for k in (3, 4) for n in (y.parts[k], x.parts[k])]
-    subjects = tuple(("the length of the second sparse matrix", axis) for axis in (0, 1))
-    checked = CheckLengths(subjects, declared=False)(x.parts[3].core, *pairs)
-    return checked, x.parts[4].core
 
 
 def mul_s_v(x: Any, y: Any) -> SparseVariable:
@@ -307,46 +252,30 @@ def sp_sum(x: Any, axis: int | None = None, sparse_grad: bool = False) -> Any:
         return x.data.sum(dtype=x.dtype) if x.dtype in DISCRETE else x.data.sum()
     if axis not in (0, 1, -1, -2):
         raise ValueError(f"sp_sum: axis is {axis}; a matrix has the axes 0 and 1")
-    kept = 1 - axis % 2
-    zeros = T.zeros(x.lengths[kept], x.dtype)
-    return wrap(T.inc_subtensor(zeros[x.places[kept]], x.data.core), *x.parts)
+    return wrap(sums.total(x.matrix, axis, x.dtype), *x.parts)
 
 
 def diag(x: Any) -> Any:
     """The diagonal, dense."""
     x = as_sparse_variable(x)
-    rows, columns = x.places
-    (on,) = T.nonzero(T.eq(rows, columns))
-    zeros = T.zeros(T.minimum(*x.lengths), x.dtype)
-    return wrap(T.inc_subtensor(zeros[rows[on]], x.data.core[on]), *x.parts)
+    return wrap(x.matrix.diagonal(), *x.parts)
 
 
 def square_diagonal(diag: Any) -> SparseVariable:
     """The square matrix with a vector on its diagonal."""
-    d = as_tensor_variable(diag)
-    n = T.shape(d.core)[0]
-    places = T.arange(n)
-    return _of_sorted("csc", d.core, places, places, (n, n))
+    return of_matrix(making.diags(as_tensor_variable(diag).core, "csc"))
 
 
 def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices side by side."""
-    return transpose(vstack([transpose(b) for b in blocks], {"csr": "csc"}.get(format or "csc", "csr"), dtype))
+    return of_matrix(parts.hstack(_blocks(blocks, dtype), format or "csc"))
 
 
 def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
     """Matrices one below the other."""
-    given, kind = [as_sparse_variable(b) for b in blocks], format or "csc"
-    dtype = dtype or upcast(*(b.dtype for b in given))
-    above: Any = T.constant(0, "int64")
-    rows, columns = [], []
-    for b in given:
-        own = [T.cast(p, "int64") for p in b.places]
-        rows.append(own[0] + above)
-        columns.append(own[1])
-        above = above + b.lengths[0]
-    lengths = (above, given[0].lengths[1])
-    down, across = T.concatenate(rows), T.concatenate(columns)
-    order = T.argsort(down * lengths[1] + across if kind == "csr" else across * lengths[0] + down)
-    data = T.concatenate([T.cast(b.data.core, dtype) for b in given])
-    return _of_sorted(kind, data[order], down[order], across[order], lengths)
+    return of_matrix(parts.vstack(_blocks(blocks, dtype), format or "csc"))
+
+
+def _blocks(blocks: Any, dtype: Any) -> list[SparseMatrix]:
+    found = in_one_dtype(*map(as_sparse_variable, blocks))
+    return [b.astype(dtype) for b in found] if dtype else found

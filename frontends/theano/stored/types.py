@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .... import ops as T
+from ....ops.sparse.sparse_matrix import SparseMatrix
 from ..running.shared_values import shared, shared_constructor
 from ..tensors.dtypes import float_x
 from ..tensors.types import TensorType
@@ -101,27 +102,30 @@ class SparseVariable(BundleVariable):
         return wrap(T.stack([self.parts[3].core, self.parts[4].core]), *self.parts)
 
     @property
-    def lengths(self) -> tuple[Any, Any]:
-        """The numbers of rows and columns, for the core."""
-        return self.parts[3].core, self.parts[4].core
+    def matrix(self) -> SparseMatrix:
+        """The matrix of the core."""
+        return SparseMatrix(self.format, [part.core for part in self.parts])
 
     @property
-    def majors(self) -> Any:
-        """For each element the row that it is in, for csc the column; int32, for the core."""
-        indptr = self.parts[2].core
-        counts = indptr[1:] - indptr[:-1]
-        return T.repeat(T.arange(T.shape(counts)[0], dtype="int32"), counts)
+    def lengths(self) -> tuple[Any, Any]:
+        """The numbers of rows and columns, for the core."""
+        return self.matrix.lengths
 
     @property
     def places(self) -> tuple[Any, Any]:
         """For each element its row and its column, for the core."""
-        majors, minors = self.majors, self.parts[1].core
-        return (majors, minors) if self.format == "csr" else (minors, majors)
+        return self.matrix.places
 
     def with_data(self, data: Any) -> SparseVariable:
         """The matrix with other elements in the same places."""
         data = as_tensor_variable(data)
         return SparseVariable(self.type.clone(dtype=data.dtype), (data, *self.parts[1:]))
+
+
+def of_matrix(matrix: SparseMatrix) -> SparseVariable:
+    """The variable of a matrix of the core."""
+    kind = SparseType(matrix.format, matrix.dtype)
+    return SparseVariable(kind, tuple(wrap(part) for part in matrix.parts))
 
 
 class SparseSharedVariable(SparseVariable, SharedBundle):

@@ -88,6 +88,8 @@ CASES = {
     "scatter a vector": (lambda x, y, i: T.inc_subtensor(x[:, i], y), [(F, (2, 4)), (F, (5,)), (I, (5,))]),
     "scatter apart": (lambda x, y, i, j: T.set_subtensor(x[i, :, j], y),
                       [(F, (4, 2, 4)), (F, (3, 2)), (I, (3,)), (I, (3,))]),
+    "products of parts": (lambda x, y, i: x.at[1:, i].multiply(y), [(F, (3, 4)), (F, (5,)), (I, (5,))]),
+    "extrema of parts": (lambda x, y, i: x.at[i].max(y), [(F, (4, 2)), (F, (5, 2)), (I, (5,))]),
     "dot of vectors": (T.dot, [(F, (4,)), (F, (4,))]),
     "matrix and vector": (T.dot, [(F, (2, 4)), (F, (4,))]),
     "vector and matrix": (T.dot, [(F, (4,)), (F, (4, 2))]),

@@ -1,6 +1,6 @@
 """Samples of PyTorch's own tests (`OpInfo`), computed by our converters and by PyTorch.
 
-python -m tests.lib.torch_ops [NAME ...]      counts, and one line for each sample that differs
+python tests/lib/frontends/torch_ops.py [NAME ...]      counts, and one line for each sample that differs
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Networks of torchvision, timm and Hugging Face with random weights, computed by us and by PyTorch.
 
-python -m tests.lib.torch_networks [NAME ...]
+python tests/lib/frontends/torch_networks.py [NAME ...]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from arignote.frontends.torch import from_torch
+from arignote import from_torch
 
 
 def torchvision_models() -> dict[str, Callable[[], tuple[torch.nn.Module, tuple[Any, ...]]]]:

@@ -1,0 +1,21 @@
+"""All names of `T.sparse`."""
+
+# ruff: noqa: F403
+
+from . import elementwise, making, parts, products, scipys, sparse_matrix, sums
+from .elementwise import *
+from .making import *
+from .parts import *
+from .products import *
+from .scipys import *
+from .sparse_matrix import *
+from .sums import *
+
+__all__: list[str] = []
+__all__ += elementwise.__all__
+__all__ += making.__all__
+__all__ += sparse_matrix.__all__
+__all__ += parts.__all__
+__all__ += products.__all__
+__all__ += scipys.__all__
+__all__ += sums.__all__

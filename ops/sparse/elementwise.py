@@ -1,0 +1,126 @@
+"""Functions of the elements of sparse matrices: sums and products of two, and those that keep zeros zero."""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...graph import Constant
+from ..core.checks import describe
+from ..core.namespace import T
+from ..shapes.specify import SpecifyShape
+from .entries import joint_lengths, keys_of, merge, of_sorted, single
+from .sparse_matrix import SparseMatrix, is_sparse, sparse
+
+__all__ = ["add", "divide", "multiply", "power", "structured", "subtract"]
+
+
+def structured(function: Callable[..., Any], x: Any, *others: Any) -> SparseMatrix:
+    """Return `function` of the stored elements: `structured(T.exp, A)`; zeros that are not stored stay zero.
+
+    `others`: further operands, which are numbers, or dense arrays that broadcast to the shape of the matrix.
+    """
+    matrix = single(sparse(x, "structured"))
+    return matrix.with_data(function(matrix.data, *(_at_places(matrix, o, "structured") for o in others)))
+
+
+def _at_places(x: SparseMatrix, other: Any, what: str) -> Any:
+    """Return the elements of a dense operand, broadcast, where the matrix has elements; a number as it is."""
+    if not hasattr(other, "ndim") and not isinstance(other, (list, tuple)):
+        return other
+    y = T.as_tensor(other)
+    if y.ndim > 2:
+        raise ValueError(f"{what}: {describe(y)} has {y.ndim} axes; expected a number, a vector or a matrix")
+    if y.ndim == 0:
+        return y
+    rows, columns = x.places
+    if y.ndim == 1:
+        return y[0] if y.type.shape == (1,) else _checked(y, x.lengths[1:])[columns]
+    if y.type.shape[0] == 1:
+        return y[0, 0] if y.type.shape[1] == 1 else _checked(y[0], x.lengths[1:])[columns]
+    if y.type.shape[1] == 1:
+        return _checked(y[:, 0], x.lengths[:1])[rows]
+    return T.broadcast_to(y, x.lengths)[rows, columns]
+
+
+def _checked(y: Any, lengths: Any) -> Any:
+    return SpecifyShape("the dense operand beside a sparse matrix")(y, *lengths)
+
+
+def add(x: Any, y: Any) -> Any:
+    """Return the sum: sparse for two sparse matrices, dense with a dense one.
+
+    Raises NotImplementedError for a number that is not zero, as SciPy.
+    """
+    if not is_sparse(x):
+        x, y = y, x
+    x = sparse(x, "add")
+    if is_sparse(y):
+        return _merged(x, sparse(y, "add"))
+    y = T.as_tensor(y)
+    if y.ndim:
+        return x.toarray() + y
+    if isinstance(y, Constant) and not y.data:
+        return x
+    raise NotImplementedError(
+        f"add: {x!r} and a number: the sum is dense; use A.toarray() + s, or T.sparse.structured(T.add, A, s)"
+    )
+
+
+def _merged(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
+    format = "csr" if x.format == "coo" else x.format
+    lengths = joint_lengths(x, y)
+    keys = T.concatenate([keys_of(v, format, lengths) for v in (x, y)])
+    return merge(format, T.concatenate([x.data, y.data]), keys, lengths)
+
+
+def subtract(x: Any, y: Any) -> Any:
+    """Return the difference: sparse for two sparse matrices, dense with a dense one."""
+    return add(x, -sparse(y, "subtract") if is_sparse(y) else -T.as_tensor(y))
+
+
+def multiply(x: Any, y: Any) -> SparseMatrix:
+    """Return the products of elements, sparse; one operand may be a number or a dense array, which is broadcast."""
+    if not is_sparse(x):
+        x, y = y, x
+    x = sparse(x, "multiply")
+    return _common(x, sparse(y, "multiply")) if is_sparse(y) else x.with_data(x.data * _at_places(x, y, "multiply"))
+
+
+def _common(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
+    """Return the products of the elements that both matrices have."""
+    format = "csr" if x.format == "coo" else x.format
+    x = x.asformat(format)
+    lengths = joint_lengths(x, y)
+    ours = keys_of(x, format, lengths)
+    theirs, places = T.unique(keys_of(y, format, lengths), return_inverse=True)
+    data = T.inc_subtensor(T.zeros(T.lengths_of(theirs), y.dtype)[places], y.data)
+    first = T.searchsorted(theirs, ours)
+    (pairs,) = T.nonzero(T.lt(first, T.searchsorted(theirs, ours, "right")))
+    rows, columns = x.places
+    return of_sorted(format, x.data[pairs] * data[first[pairs]], rows[pairs], columns[pairs], lengths)
+
+
+def divide(x: Any, y: Any) -> SparseMatrix:
+    """Return each stored element of `x` divided by a number or by its element of a dense array, sparse.
+
+    Raises TypeError for a sparse divisor: the quotient is NaN where both are zero.
+    """
+    if is_sparse(y):
+        raise TypeError("divide: the divisor is sparse, and 0 / 0 is NaN: use A.toarray() / B.toarray()")
+    x = sparse(x, "divide")
+    return x.with_data(x.data / _at_places(x, y, "divide"))
+
+
+def power(x: Any, n: Any) -> SparseMatrix:
+    """Return a power of each stored element.
+
+    Raises NotImplementedError for the power 0, and ValueError for one below: those of zeros are not zero.
+    """
+    if isinstance(n, (int, float)) and n <= 0:
+        kind = NotImplementedError if n == 0 else ValueError
+        raise kind(f"power: n is {n}, and powers of the zeros would be dense; use A.toarray() ** n")
+    x = single(sparse(x, "power"))
+    return x.with_data(x.data**n)

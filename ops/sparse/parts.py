@@ -1,0 +1,110 @@
+"""Rows, columns and elements of sparse matrices; stacks of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.checks import shown
+from ..core.namespace import T
+from ..shapes.specify import CheckLengths
+from .entries import merge
+from .sparse_matrix import SparseMatrix, sparse
+
+__all__ = ["hstack", "vstack"]
+
+
+def part_of(x: SparseMatrix, index: Any) -> Any:
+    """Return rows and columns by slices and vectors of integers, or one element by two integers, a scalar.
+
+    One integer gives a matrix of one row, as SciPy's matrices do; a vector of bools the rows where it is true.  Raises
+    IndexError for too many indices and for other ranks, NotImplementedError for two vectors.
+    """
+    key = index if isinstance(index, tuple) else (index,)
+    if len(key) > 2:
+        raise IndexError(f"{x!r} has 2 axes, got {len(key)} indices")
+    row, column = (*(_index(k) for k in key), slice(None))[:2]
+    if all(not isinstance(k, slice) and k.ndim == 0 for k in (row, column)):
+        return element(x, row, column)
+    if all(not isinstance(k, slice) and k.ndim == 1 for k in (row, column)):
+        raise NotImplementedError(f"{x!r} is indexed by two vectors; use A[i][:, j], or A.toarray()[i, j]")
+    found = x
+    for axis, k in enumerate((row, column)):
+        if not isinstance(k, slice) or k != slice(None):
+            found = _along(found, axis, k)
+    return found
+
+
+def _index(k: Any) -> Any:
+    if isinstance(k, slice):
+        return k
+    found = T.as_tensor(k)
+    if found.ndim == 1 and found.dtype == "bool":
+        return T.nonzero(found)[0]
+    if found.ndim > 1 or found.type.kind not in "iu":
+        raise IndexError(f"a sparse matrix is indexed by integers, slices and vectors of integers, got {shown(k)}")
+    return found
+
+
+def _along(x: SparseMatrix, axis: int, k: Any) -> SparseMatrix:
+    """Return the rows (axis 0) or columns at positions, in the format of the matrix."""
+    places = T.arange(x.lengths[axis])[k]
+    order = T.dimshuffle(places, "x") if places.ndim == 0 else places
+    return chosen(x.asformat("csc" if axis else "csr"), order).asformat(x.format)
+
+
+def chosen(x: SparseMatrix, order: Any) -> SparseMatrix:
+    """Return the rows of a matrix in the format csr at these positions, or the columns of one in csc."""
+    indptr = T.cast(x.parts[2], "int64")
+    starts = indptr[:-1][order]
+    sizes = indptr[1:][order] - starts
+    ends = T.cumsum(sizes)
+    places = T.arange(T.sum(sizes)) + T.repeat(starts - (ends - sizes), sizes)
+    begins = T.cast(T.concatenate([T.zeros(1, "int64"), ends]), "int32")
+    lengths = list(x.lengths)
+    lengths[0 if x.format == "csr" else 1] = T.lengths_of(ends)[0]
+    return SparseMatrix(x.format, (x.data[places], x.parts[1][places], begins, *lengths))
+
+
+def element(x: SparseMatrix, row: Any, column: Any) -> Any:
+    """Return one element; a negative position counts from the end.  A call raises IndexError if there is none."""
+    wanted = [T.arange(n)[k] for k, n in zip((row, column), x.lengths, strict=True)]
+    there = T.and_(*(T.eq(own, k) for own, k in zip(x.places, wanted, strict=True)))
+    return T.sum(T.switch(there, x.data, T.constant(0, x.dtype)), dtype=x.dtype)
+
+
+def vstack(blocks: Sequence[Any], format: str = "csr") -> SparseMatrix:
+    """Return matrices one below the other, in a format.
+
+    Raises ValueError for no block; a call raises ValueError for different numbers of columns.
+    """
+    given = [sparse(b, "vstack") for b in blocks]
+    if not given:
+        raise ValueError("vstack: there are no blocks; expected one matrix at least")
+    above: Any = T.constant(0, "int64")
+    rows, columns = [], []
+    for b in given:
+        row, column = (T.cast(p, "int64") for p in b.places)
+        rows.append(row + above)
+        columns.append(column)
+        above = above + _same_columns(b, given[0])
+    data, row, column = (T.concatenate(parts) for parts in ([b.data for b in given], rows, columns))
+    lengths = (above, given[0].lengths[1])
+    if format == "coo":
+        return SparseMatrix("coo", (data, T.cast(row, "int32"), T.cast(column, "int32"), *lengths))
+    keys = column * lengths[0] + row if format == "csc" else row * lengths[1] + column
+    return merge(format, data, keys, lengths)
+
+
+def _same_columns(block: SparseMatrix, first: SparseMatrix) -> Any:
+    """Return the number of rows; a call raises ValueError if the blocks differ in their number of columns."""
+    if block is first:
+        return block.lengths[0]
+    subject = (("a block beside another one", 1),)
+    return CheckLengths(subject, declared=False)(block.lengths[0], block.lengths[1], first.lengths[1])
+
+
+def hstack(blocks: Sequence[Any], format: str = "csr") -> SparseMatrix:
+    """Return matrices side by side, in a format.  Errors are those of `vstack`."""
+    other = {"csr": "csc", "csc": "csr"}.get(format, format)
+    return vstack([sparse(b, "hstack").transpose() for b in blocks], other).transpose()

@@ -1,0 +1,116 @@
+"""Products with sparse matrices.
+
+A product of compressed rows with a dense operand is one op (rows.py).  For other formats and for integers the rows that
+elements need are gathered, multiplied, and added up by row.  One of two sparse
+matrices lists a product for each element of the first and each of the row of the second, then merges equal places.
+Source: Gustavson, "Two fast algorithms for sparse matrices" (1978).
+"""
+
+# mypy: disable-error-code="no-any-return"
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...graph import Variable
+from ..core.checks import describe
+from ..core.namespace import T
+from ..shapes.specify import CheckLengths
+from . import rows
+from .entries import merge
+from .sparse_matrix import SparseMatrix, is_sparse, sparse
+
+__all__ = ["dot", "sampling_dot", "structured_dot", "usmm"]
+
+
+def dot(x: Any, y: Any) -> Any:
+    """Return the product: dense with a dense vector or matrix on one side, sparse for two sparse matrices.
+
+    Raises TypeError if no operand is sparse, ValueError for a dense one of another rank, and when a call gives lengths
+    that do not fit.
+    """
+    if is_sparse(x) and is_sparse(y):
+        return _sparse_product(sparse(x, "dot"), sparse(y, "dot"))
+    if is_sparse(x):
+        return _times_dense(sparse(x, "dot"), T.as_tensor(y))
+    if not is_sparse(y):
+        raise TypeError("sparse.dot: no operand is sparse; use T.dot(x, y)")
+    found = _times_dense(sparse(y, "dot").transpose(), _transposed(T.as_tensor(x)))
+    return _transposed(found)
+
+
+structured_dot = dot
+"""Theano's name of `dot`: the derivative by a sparse operand has its pattern, as everywhere here."""
+
+
+def _transposed(x: Any) -> Any:
+    return x.T if x.ndim == 2 else x
+
+
+def _times_dense(x: SparseMatrix, y: Any) -> Any:
+    if y.ndim not in (1, 2):
+        if y.ndim == 0:
+            raise ValueError(f"dot: {describe(y)} is a scalar; use A * s")
+        raise ValueError(f"dot: {describe(y)} has {y.ndim} axes; expected a vector or a matrix beside {x!r}")
+    dense = fitting(y, 0, x.lengths[1], "the dense operand of a sparse product")
+    dtype = T.result_type(x.data, dense)
+    data = T.cast(x.data, np.dtype(dtype).name)
+    if x.format == "csr" and data.dtype in rows.DTYPES:
+        _, indices, indptr, count, _ = x.parts
+        checked = CheckLengths((("indptr of the sparse matrix", 0),), declared=False)
+        indptr = checked(indptr, T.lengths_of(indptr)[0], count + 1)
+        return rows.SparseRows()(data, indices, indptr, T.cast(dense, data.dtype))
+    row, column = x.places
+    terms = (x.data if y.ndim == 1 else T.dimshuffle(x.data, 0, "x")) * dense[column]
+    shape = (x.lengths[0], *T.lengths_of(dense)[1:])
+    return T.inc_subtensor(T.zeros(shape, terms.dtype)[row], terms)
+
+
+def fitting(value: Any, axis: int, length: Any, subject: str) -> Any:
+    """Return `value`; a call raises ValueError, naming it, if its `axis` has another length."""
+    return CheckLengths(((subject, axis),), declared=False)(value, T.lengths_of(value)[axis], length)
+
+
+def _sparse_product(x: SparseMatrix, y: SparseMatrix) -> SparseMatrix:
+    format = x.format if x.format != "coo" else "csr"
+    if y.format != "csr":
+        y = y.tocsr()
+    row_of, inner = x.places
+    indptr = T.cast(y.parts[2], "int64")
+    starts = indptr[:-1]
+    given = fitting(starts, 0, x.lengths[1], "the rows of the second sparse matrix")
+    counts = (indptr[1:] - given)[inner]
+    ends = T.cumsum(counts)
+    which = T.repeat(T.arange(T.lengths_of(counts)[0]), counts)
+    places = T.arange(T.lengths_of(which)[0]) + (given[inner] - (ends - counts))[which]
+    lengths = (x.lengths[0], y.lengths[1])
+    row, column = T.cast(row_of, "int64")[which], T.cast(y.parts[1], "int64")[places]
+    keys = column * lengths[0] + row if format == "csc" else row * lengths[1] + column
+    return merge(format, x.data[which] * y.data[places], keys, lengths)
+
+
+def sampling_dot(x: Any, y: Any, p: Any) -> SparseMatrix:
+    """Return the elements of `dot(x, y.T)` at the stored places of `p`, times the elements of `p`, as sparse as p.
+
+    `x`, `y`: dense matrices of as many columns.  Source: Theano's `sampling_dot`.
+    """
+    p = sparse(p, "sampling_dot")
+    a, b = (_matrix(v, "sampling_dot") for v in (x, y))
+    a = fitting(a, 0, p.lengths[0], "the first operand of sampling_dot")
+    b = fitting(b, 0, p.lengths[1], "the second operand of sampling_dot")
+    row, column = p.places
+    return p.with_data(T.sum(a[row] * b[column], axis=1) * p.data)
+
+
+def _matrix(value: Any, what: str) -> Variable:
+    found = T.as_tensor(value)
+    if found.ndim != 2:
+        raise ValueError(f"{what}: {describe(found)} has {found.ndim} axes; expected a matrix")
+    return found
+
+
+def usmm(alpha: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return `alpha * dot(x, y) + z`, dense; one of `x` and `y` is sparse.  Source: Theano's `usmm`."""
+    return T.as_tensor(alpha) * dot(x, y) + T.as_tensor(z)

@@ -1,0 +1,116 @@
+"""Sparse matrices of SciPy's as variables, constants, shared values, and results of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ...graph import Variable
+from ...record.containers import Registered, registered
+from ..core.checks import shown
+from ..core.namespace import T
+from .sparse_matrix import COMPRESSED, LABELS, Format, SparseMatrix, of_parts
+
+__all__ = ["constant", "issparse", "shared"]
+
+_WORDS = ("csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix")
+_LONGEST = np.iinfo(np.int32).max
+
+
+def is_matrix(value: Any) -> bool:
+    """Whether a value is a sparse matrix of SciPy's."""
+    return hasattr(value, "toarray") and hasattr(value, "nnz") and isinstance(getattr(value, "format", None), str)
+
+
+def issparse(x: Any) -> bool:
+    """Whether `x` is a sparse matrix, of variables or of SciPy's."""
+    return isinstance(x, SparseMatrix) or (not isinstance(x, Variable) and is_matrix(x))
+
+
+def parts_of(value: Any) -> tuple[dict[str, np.ndarray], Format]:
+    """Return the parts of a matrix of SciPy's by name, and its format; positions are int32.
+
+    Raises TypeError for another format or rank, ValueError for more elements than int32 counts.
+    """
+    format = value.format
+    if format not in LABELS or len(value.shape) != 2:
+        raise TypeError(
+            f"expected a sparse matrix in the format csr, csc or coo, got {format} of shape {value.shape}; "
+            "use x.tocsr()"
+        )
+    if max(*value.shape, value.nnz) > _LONGEST:
+        raise ValueError(f"a sparse matrix of shape {value.shape} has positions beyond int32; divide it into parts")
+    places = [getattr(value, label).astype("int32", copy=False) for label in LABELS[format][1:3]]
+    lengths = [np.array(n, "int64") for n in value.shape]
+    return dict(zip(LABELS[format], (value.data, *places, *lengths), strict=True)), Format(format)
+
+
+def of_arrays(format: str, values: Sequence[Any]) -> Any:
+    """Return the matrix of SciPy's of arrays; None if they are none, as axes of `ag.vmap`, or stand for several."""
+    if not all(isinstance(v, (np.ndarray, np.generic)) for v in values) or np.ndim(values[0]) != 1:
+        return None
+    import scipy.sparse
+
+    data, first, second, *lengths = values
+    shape = tuple(map(int, lengths))
+    if format == "coo":
+        return scipy.sparse.coo_array((data, (first, second)), shape=shape)
+    kind = scipy.sparse.csr_array if format == "csr" else scipy.sparse.csc_array
+    return kind((data, first, second), shape=shape)
+
+
+def constant(value: Any, name: str | None = None) -> SparseMatrix:
+    """A sparse matrix of constants for one of SciPy's, in its format (csr for dia, bsr, lil and dok)."""
+    return _made(value, name, T.constant)
+
+
+def shared(value: Any, name: str | None = None) -> SparseMatrix:
+    """A sparse matrix of shared variables, for one of SciPy's; its pattern may change as its elements do.
+
+    `A.get_value()` and `A.set_value(value)` read and replace it, `updates=[(A, new)]` as well.  Raises TypeError for
+    what is no sparse matrix.
+    """
+    return _made(value, name, T.shared)
+
+
+def _made(value: Any, name: str | None, make: Any) -> SparseMatrix:
+    if isinstance(value, SparseMatrix) or not is_matrix(value):
+        raise TypeError(f"expected a sparse matrix of SciPy's, got {shown(value)}; use scipy.sparse.csr_array(x)")
+    parts, format = parts_of(value if value.format in LABELS else value.tocsr())
+    named = {} if name is None else {label: f"{name}.{label}" for label in parts}
+    return SparseMatrix(str(format), [make(part, name=named.get(label)) for label, part in parts.items()])
+
+
+def value_of(matrix: SparseMatrix) -> Any:
+    """Return the value of a shared or a constant matrix.  Raises TypeError for one that a call gives or computes."""
+    values = []
+    for part in matrix.parts:
+        if isinstance(part, T.SharedVariable):
+            values.append(part.get_value())
+        elif isinstance(part, T.TensorConstant):
+            values.append(part.data)
+        else:
+            raise TypeError(f"get_value: {matrix!r} is not shared; make one by T.sparse.shared(value)")
+    return of_arrays(matrix.format, values)
+
+
+def set_value(matrix: SparseMatrix, value: Any) -> None:
+    """Give a shared matrix another value of its format and dtype.  Raises TypeError otherwise."""
+    if not all(isinstance(part, T.SharedVariable) for part in matrix.parts):
+        raise TypeError(f"set_value: {matrix!r} is not shared; make one by T.sparse.shared(value)")
+    if not is_matrix(value) or value.format != matrix.format or value.dtype.name != matrix.dtype:
+        raise TypeError(f"set_value: expected {matrix.format} of {matrix.dtype}, got {shown(value)}")
+    parts, _ = parts_of(value)
+    for own, part in zip(matrix.parts, parts.values(), strict=True):
+        own.set_value(part)
+
+
+if find_spec("scipy") is not None:
+    import scipy.sparse as _sparse
+
+    for _word in _WORDS:
+        _kind = getattr(_sparse, _word)
+        registered[_kind] = Registered(SparseMatrix, parts_of, of_parts, frozenset((*COMPRESSED[1:], "row", "col")))
