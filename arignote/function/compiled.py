@@ -359,7 +359,7 @@ class Function:
 
     @property
     def executable(self) -> Any:
-        """What runs the calls."""
+        """The executable that runs the calls."""
         return self._run
 
     def low_level(self, kind: str) -> Any:

@@ -3,7 +3,7 @@
     x, y: vectors;  exp(x) * y  -->  exp(x) * y'  with y' as long as x
 
 Broadcasting is decided at run time: where two lengths meet, one of them may be 1.  So gradients sum over axes that were
-perhaps broadcast, and loops stay apart.  Here lengths of inputs that meet in elementwise ops and products become one;
+perhaps broadcast, and loops stay separate.  Here lengths of inputs that meet in elementwise ops and products become one;
 the engine checks them at the start of a call, and runs the graph without the assumption if they differ.
 """
 
@@ -122,19 +122,19 @@ class Assumed:
 
         A loop of its own computes an operand that is perhaps broadcast: one with several readers, or a costly one.
         """
-        apart: dict[Apply, float] = {}
+        separate: dict[Apply, float] = {}
         for node in self.graph.order:
             if isinstance(node.op, SumTo) and self._become_equal(*node.inputs):
                 return True
             for operand in node.inputs if isinstance(node.op, Pointwise) else ():
                 above = operand.owner
-                if above is None or above in apart or not isinstance(above.op, Pointwise):
+                if above is None or above in separate or not isinstance(above.op, Pointwise):
                     continue
                 if operand.ndim == node.out.ndim and self._become_equal(operand, node.out):
-                    apart[above] = work(above)
+                    separate[above] = work(above)
                     if len(self.graph.uses[operand]) > 1:
                         return True
-        return sum(apart.values()) > current().costs.broadcast_byte
+        return sum(separate.values()) > current().costs.broadcast_byte
 
     def _become_equal(self, a: Variable, b: Variable) -> bool:
         mine, others = dims_of(a), dims_of(b)
