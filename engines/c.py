@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..cbackend import CompileError, Toolchain, compile_graph, recalled_graph
@@ -65,6 +66,7 @@ class CEngine(Engine):
                     target=request.target,
                 )  # fmt: skip
                 if found is not None:
+                    self._broken_by(found, request)
                     return found
         return None
 
@@ -83,10 +85,17 @@ class CEngine(Engine):
             message = " ".join(str(error).splitlines()[:2])
             notice(f"{request.name} is run by NumPy, with the same results: {message}")
             return self._left_to_numpy(graph, request)
+        self._broken_by(executable, request)
         key = self._key(request, toolchain)
         if key:
             executable.keep(key, process_cache())
         return executable
+
+    def _broken_by(self, executable: Any, request: Request) -> None:
+        """Let the executable run calls that break its graph's assumptions by the graph without them."""
+        if request.general is not None:
+            other = replace(request, key=None, general=None, profile=None)
+            executable.general = request.general, lambda graph: self.compile(graph, other)
 
     def _left_to_numpy(self, graph: FunctionGraph, request: Request) -> Executable:
         found: Executable = run_by_numpy(graph, request)

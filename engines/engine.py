@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .executable import Executable
 
 estimates: Any = lazy.module(".estimates", __package__)
-FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16")
+FOR_C = ("fusion", "inplace", "blas_c", "layout", "attention", "sparse", "bfloat16", "assume_equal")
 """Tags of passes that pay off only if nodes become C loops and BLAS calls."""
 
 
@@ -63,6 +63,8 @@ class Request:
     """
     target: Target | None = None
     """The machine to compile for; None: this one."""
+    general: Callable[[], FunctionGraph] | None = None
+    """The optimized graph without assumptions on lengths, for calls that break them."""
 
 
 class Engine:

@@ -9,6 +9,7 @@ import numpy as np
 from ..graph import FunctionGraph
 from ..ops.control.laziness import made_lazy
 from ..ops.core.interpret import interpret
+from ..ops.lowered.assumed import BrokenAssumption
 from .engine import Engine, Request
 from .executable import CheckedExecutable
 
@@ -30,11 +31,16 @@ class NumPyExecutable(CheckedExecutable):
 
     def __init__(self, engine: Engine, graph: FunctionGraph, request: Request) -> None:
         graph = made_lazy(graph)
-        super().__init__(engine, graph, request, partial(_evaluated, graph, request.name))
+        super().__init__(engine, graph, request, partial(_evaluated, graph, request))
 
     def _results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         return [np.array(r, order="C") for r in self.run(*arrays)]
 
 
-def _evaluated(graph: FunctionGraph, name: str, *arrays: np.ndarray) -> list[np.ndarray]:
-    return interpret(graph, arrays, name)
+def _evaluated(graph: FunctionGraph, request: Request, *arrays: np.ndarray) -> list[np.ndarray]:
+    try:
+        return interpret(graph, arrays, request.name)
+    except BrokenAssumption:
+        if request.general is None:
+            raise
+    return interpret(made_lazy(request.general()), arrays, request.name)

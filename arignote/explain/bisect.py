@@ -21,6 +21,7 @@ from ..graph import FunctionGraph, Replacement
 from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
 from ..ops.core.interpret import interpret, unwatched
+from ..ops.lowered.assumed import breaks_assumptions
 from ..record import record
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def bisect(f: Function, inputs: Sequence[Any], exact: bool = False) -> Verdict:
         TypeError, ValueError: the inputs do not fit the function.
     """
     arrays = f.arrays(inputs)
+    f = _for_lengths_of(f, arrays)
     verdict, states = _searched(f, arrays, exact)
     if verdict.fault == "rewrite":
         return verdict
@@ -117,7 +119,12 @@ def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
 
     The compiled function is not run: a verdict without fault means that the graph is right.
     """
-    return _searched(f, arrays, False)[0]
+    return _searched(_for_lengths_of(f, arrays), arrays, False)[0]
+
+
+def _for_lengths_of(f: Function, arrays: Sequence[np.ndarray]) -> Function:
+    """Return the function that a call with these arrays runs."""
+    return f.without_assumptions if breaks_assumptions(f.graph, arrays) else f
 
 
 def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[Verdict, _States]:

@@ -29,6 +29,7 @@ from ..ops.control.scan_ops import Scan
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul
+from ..ops.lowered.assumed import AssumeEqual
 from ..ops.lowered.fused import Fused, InPlace, unmarked
 from ..ops.lowered.region import Region
 from ..ops.reductions.cumulative import Cumulative
@@ -44,7 +45,10 @@ from .replay import word
 
 SHOWN = 40
 """Most remarks that `str` shows."""
-KINDS = ("not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps")
+KINDS = (
+    "not fused", "BLAS not used", "not in place", "not vectorized", "on one thread", "in Python", "small steps",
+    "assumed",
+)  # fmt: skip
 SMALL_STEP = 64
 """Numbers of a step up to which a loop has small steps; the work around a step takes as long as some 100 additions."""
 
@@ -364,13 +368,20 @@ def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iter
         reduced = _reduced(node.op)
         result = next((o for o in node.outputs if o.ndim and o.index not in reduced), None)
         alike = [i for i in node.inputs if result is not None and i.type == result.type and not isinstance(i, Constant)]
-        own = [i for i in alike if i not in graph.inputs or graph.inputs.index(i) in dict(graph.updates)]
+        given = [_as_given(i) for i in alike]
+        own = [i for i in given if i not in graph.inputs or graph.inputs.index(i) in dict(graph.updates)]
         if own and "add_destroy_handler" not in ran:
             yield texts.remark("not in place", node, "the mode leaves it out", 'mode.including("inplace")')
         elif own:
             reason = _why_kept(own[0], node, graph, last, texts)
             if reason:
                 yield texts.remark("not in place", node, reason)
+
+
+def _as_given(variable: Variable) -> Variable:
+    """Return the input whose lengths are assumed in place of its view; other variables as they are."""
+    node = variable.owner
+    return node.inputs[variable.index] if node is not None and isinstance(node.op, AssumeEqual) else variable
 
 
 def _why_kept(
@@ -384,8 +395,9 @@ def _why_kept(
         return f"{name} is an output as well"
     if last.get(operand) is not node:
         return f"{name} is read again later, by {texts(last[operand])}"
-    if operand.owner is not None and operand.owner.op.views():
-        return f"{name} shows the memory of {texts.of(operand.owner.inputs[0])}, which is needed"
+    source = None if operand.owner is None else operand.owner.op.views().get(operand.index)
+    if operand.owner is not None and source is not None:
+        return f"{name} shows the memory of {texts.of(operand.owner.inputs[source])}, which is needed"
     return ""
 
 

@@ -24,6 +24,7 @@ from ..engines.compiler import find_toolchain
 from ..engines.registry import title
 from ..function.optimization import Optimization
 from ..graph import FunctionGraph, Op, Variable
+from ..ops.lowered.assumed import assumed_lengths
 from ..options import process_options
 from ..targets.current import using
 from ..targets.named import host
@@ -53,6 +54,8 @@ def _made_for(function: Function, target: Target | None, compiler: str | None) -
     """Return the program of `function` for a target (None: its own), and the builder."""
     found = find_toolchain() if compiler is None else None
     program: Program | None = function.program if target is None else None
+    if program is not None and any(assumed_lengths(program.graph)):
+        program = function.without_assumptions.program  # nobody is there to run another function
     if function.mode.backend != "c" or (target is None and (program is None or found is None)):
         raise ValueError(f"{function.name} is run by {title(function.backend)}, so there is no C to export")
     if target is None:
@@ -61,7 +64,7 @@ def _made_for(function: Function, target: Target | None, compiler: str | None) -
     is_native = found is not None and (target.arch, target.system) == (host().arch, host().system)
     builder = native_builder(found.under(target)) if found and is_native else builder_for(target, compiler)
     optimization = Optimization(function.unoptimized_graph, function.mode, process_options().strict, optdb, target)
-    return plan(optimization.graph), builder
+    return plan(optimization.general().graph), builder
 
 
 def _written(function: Function, path: Path, keys: Sequence[str], program: Program, builder: Builder) -> Path:

@@ -239,20 +239,30 @@ class Function:
         """Return the way from the user's graph to the engine as text: changes of each stage, kernels, path of the C.
 
         Args:
-            subject: "partition" for the engines that run parts of the function, and the estimates that led to them.
+            subject: "partition" for the engines that run parts of the function, and the estimates that led to them;
+                "assumptions" for the lengths that it takes as equal.
         """
-        if subject not in ("", "partition"):
-            raise ValueError(f'explain: subject is {subject!r}; expected "partition", or None for all stages')
-        return Text("\n".join(later.partition.lines(self) if subject else later.explain.explanation(self)))
+        about = {
+            "": later.explain.explanation, "partition": later.partition.lines, "assumptions": later.assumptions.lines,
+        }  # fmt: skip
+        if subject not in about:
+            expected = '"partition", "assumptions", or None for all stages'
+            raise ValueError(f"explain: subject is {subject!r}; expected {expected}")
+        return Text("\n".join(about[subject](self)))
 
     @cached_property
     def trace(self) -> Trace:
         """Every rewrite, in order, to filter and step through; see `arignote.trace`."""
         return later.trace.Trace(self.unoptimized_graph, self.journal, self.optimizer_profile)
 
-    @cached_property
+    @property
     def remarks(self) -> Remarks:
         """Missed optimizations with reasons and fixes; see `arignote.remarks`."""
+        broken = later.assumptions.remarks_on_broken(self)
+        return later.remarks.Remarks([*broken, *self._remarks]) if broken else self._remarks
+
+    @cached_property
+    def _remarks(self) -> Remarks:
         ran = {p.name for p in self.optimizer_profile.walk()} if self.optimizer_profile is not None else set()
         if self.program is None:
             return later.remarks.remarks_without_c(self.graph, self._run, self.mode.backend)
@@ -341,6 +351,16 @@ class Function:
             OSError: it cannot be written.
         """
         return later.export.exported(self, folder, self.compilation.signature.keys, target, compiler)
+
+    @cached_property
+    def without_assumptions(self) -> Function:
+        """This function with the graph for any lengths: without what `explain("assumptions")` shows."""
+        return later.function.general(self)
+
+    @property
+    def executable(self) -> Any:
+        """The executable that runs the calls."""
+        return self._run
 
     def low_level(self, kind: str) -> Any:
         """Return this function as a `scipy.LowLevelCallable`, which SciPy's C loops call without Python.

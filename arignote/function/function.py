@@ -170,7 +170,7 @@ def _request(how: Compilation, optimization: Optimization, profile: RunProfile |
 
     return Request(
         how.name, signature.containers, how.downcast, how.threads, profile, debug_info, how.schedules,
-        process_options().strict, key if is_plain else None, how.target,
+        process_options().strict, key if is_plain else None, how.target, lambda: optimization.general().graph,
     )  # fmt: skip
 
 
@@ -201,6 +201,12 @@ def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function
     """Return the function under other schedules."""
     how, profile = replace(function.compilation, schedules=schedule), function.optimizer_profile
     return _compiled(how, Optimization.done(function.graph, how.mode, profile, function.journal, how.target), Silence())
+
+
+def general(function: Function) -> Function:
+    """Return the function with the graph that assumes nothing about lengths."""
+    optimization = function._optimization.general()
+    return _compiled(replace(function.compilation, mode=optimization.mode), optimization, Silence())
 
 
 def divided_again(function: Function) -> Function:

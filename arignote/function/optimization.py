@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -66,6 +66,18 @@ class Optimization:
         made._restored = graph
         return made
 
+    @property
+    def mode(self) -> Mode:
+        """The mode whose optimizers run."""
+        return self._mode
+
+    def general(self) -> Optimization:
+        """Return the optimization of the same graph without assumptions on its lengths."""
+        mode, query = self._mode, self._mode.optimizer
+        if isinstance(query, Query):
+            mode = replace(mode, optimizer=without(query, ("assume_equal",), self._database))
+        return Optimization(self._unoptimized, mode, self._strict, self._database, self.target, self._threads)
+
     def run(self) -> Result:
         """The optimized graph, the profile of each optimizer, and the journal."""
         with self._lock:
@@ -121,7 +133,13 @@ def _wanted(mode: Mode, database: Any) -> Query | None:
     assert query is None or isinstance(query, Query)
     if query is None:
         return None
-    unwanted = set(engine(mode.backend).unwanted) - query.include
+    unwanted = (*engine(mode.backend).unwanted, *(("assume_equal",) if mode.divides else ()))
+    return without(query, unwanted, database)
+
+
+def without(query: Query, tags: Iterable[str], database: Any) -> Query:
+    """Return the query without what has these tags, unless it includes one itself."""
+    unwanted = set(tags) - query.include
     if unwanted:  # an edited database may lack some
         unwanted.intersection_update(tag for entry in database.entries() for tag in entry.tags)
     return query.excluding(*sorted(unwanted)) if unwanted else query

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import TensorType
+from ...ops.lowered.assumed import BrokenAssumption
 from .caller import Caller, parameters
 from .checks import Parameter, too_many
 from .output_lengths import evaluated
@@ -36,12 +37,27 @@ class Binding:
         self.name, self.inputs = name, tuple(inputs)
         self.outputs: list[Any] = list(outputs)
         self._entry, self._given = entry, given
+        self.caller: Caller | None = None
+        """The calls of the compiled program that is bound."""
         self._held = [(it, weakref.ref(it)) for it in (*arguments, *outputs) if isinstance(it, np.ndarray)]
 
     @property
     def settled(self) -> bool:
         """Whether all output arrays are known and stay the same."""
         return all(output is not None for output in self.outputs)
+
+    def guarded(self, otherwise: Callable[[BrokenAssumption, Sequence[Any]], list[np.ndarray]]) -> Binding:
+        """Return this binding; `otherwise` runs calls that break an assumption, as shared values of other shapes do."""
+        entry = self._entry
+
+        def call(*arrays: np.ndarray) -> list[np.ndarray]:
+            try:
+                return entry(*arrays)
+            except BrokenAssumption as error:
+                return otherwise(error, arrays)
+
+        self._entry = call
+        return self
 
     def __call__(self) -> list[Any]:
         for k, (result, output) in enumerate(zip(self._entry(*self.inputs), self.outputs, strict=True)):
@@ -60,8 +76,10 @@ class Binding:
         self.outputs[k] = result
 
 
-def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
+def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding | None:
     """Return the binding of a compiled program; `out`: arrays for all outputs that are no updates.
+
+    None for arrays whose lengths are not those that the program assumes.
 
     Raises:
         TypeError, ValueError: an argument does not fit, or would have to be copied; an array of `out` does not fit, or
@@ -71,6 +89,8 @@ def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarr
     inputs = _inputs(caller.parameters, shared, arguments)
     given = iter(inputs)
     shapes = [next(given).shape if c is None else np.shape(c.value) for c in shared]
+    if any(evaluated(a, shapes) != evaluated(b, shapes) for a, b in interface.assumed):
+        return None
     own = interface.own_outputs
     fixed = [all(shared[place] is None for place in _inputs_in(p)) for p in map(_flat, interface.lengths)]
     known = [
@@ -84,7 +104,9 @@ def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarr
         outputs = list(_checked_out(caller.name, out, [interface.outputs[k] for k in own], [known[k] for k in own],
                                     [*inputs, *values]))  # fmt: skip
     into = {k: o for k, o in zip(own, outputs, strict=True) if o is not None and known[k] == o.shape}
-    return Binding(caller.name, caller.entry_into(into), arguments, inputs, outputs, out is not None)
+    binding = Binding(caller.name, caller.entry_into(into), arguments, inputs, outputs, out is not None)
+    binding.caller = caller
+    return binding
 
 
 def bind_plain(

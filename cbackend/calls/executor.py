@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import FunctionGraph
+from ...ops.lowered.assumed import BrokenAssumption
 from ...profiling import Roofline, RunProfile
 from ...record.cached import cached_property
 from ...record.spelling import counted
@@ -39,6 +40,7 @@ from ..program.program import Program
 from ..runtime.runtime import build_program, runtime_with
 from .binding import Binding, bind_caller
 from .caller import Caller
+from .foreseen import foreseen
 from .interface import interface_of
 from .measured import Measured
 from .native import PlainCall
@@ -65,9 +67,51 @@ class Executable:
         """The function that runs calls."""
         self.compile_seconds = compile_seconds
         """Seconds of planning, printing, compiling and loading."""
+        self.general: tuple[Callable[[], FunctionGraph], Callable[[FunctionGraph], Any]] | None = None
+        """Makes the graph, optimized without assumptions on its lengths, and the executable of one."""
+        self.broken = 0
+        """Calls that broke the assumptions of the graph."""
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
-        return self.entry(*arguments)
+        try:
+            return self.entry(*arguments)
+        except BrokenAssumption as error:
+            return self._in_general(error, arguments)
+
+    def _in_general(self, error: BrokenAssumption, arguments: Sequence[Any]) -> list[np.ndarray]:
+        """Run a call that breaks the assumptions of the graph.
+
+        Lengths that certainly disagree need no compilation: the general program says what is wrong.
+        """
+        if self.general is None:
+            raise error
+        self.broken += 1
+        certain = self.foreseen(arguments)
+        if certain is not None:
+            raise certain from None
+        return self.without_assumptions(*arguments)  # type: ignore[no-any-return]
+
+    def foreseen(self, arguments: Sequence[Any]) -> Exception | None:
+        """Return the exception that the lengths of arguments lead to in the graph without assumptions, if they do."""
+        given = iter(arguments)
+        shapes = [np.shape(next(given) if c is None else c.value) for c in self._caller.shared]
+        return foreseen(self._caller.name, self._general_program, shapes)
+
+    @cached_property
+    def _general_graph(self) -> FunctionGraph:
+        assert self.general is not None
+        return self.general[0]()
+
+    @cached_property
+    def _general_program(self) -> Program:
+        with using(self._target or host()):
+            return plan(self._general_graph)
+
+    @cached_property
+    def without_assumptions(self) -> Any:
+        """The executable of the graph that assumes nothing, compiled by the first call that needs it."""
+        assert self.general is not None
+        return self.general[1](self._general_graph)
 
     def native(
         self, other: Callable[..., Any], as_list: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = ()
@@ -89,7 +133,8 @@ class Executable:
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         """Bind this executable to arrays; see binding.py."""
-        return bind_caller(self._caller, arguments, out)
+        binding = bind_caller(self._caller, arguments, out)
+        return self.without_assumptions.bind(arguments, out) if binding is None else binding.guarded(self._in_general)
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a builtin that runs `binding` and returns `result`; `other` handles all failures.
@@ -98,7 +143,8 @@ class Executable:
         """
         if not binding.settled:
             return None
-        return self._caller.native_bound(binding.inputs, binding.outputs, result, other)
+        caller = self._caller if binding.caller is None else binding.caller
+        return caller.native_bound(binding.inputs, binding.outputs, result, other)
 
     def low_level(self, kind: str) -> tuple[Any, Any] | None:
         """Return the C function and the user data of a low-level callable of SciPy; None if a call needs Python."""

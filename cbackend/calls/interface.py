@@ -12,7 +12,7 @@ import numpy as np
 from ...graph import TensorType, Variable
 from ...record import record
 from ..program.program import Program
-from .output_lengths import Step, output_lengths
+from .output_lengths import Step, assumptions, output_lengths
 
 
 @record(eq=False)
@@ -23,7 +23,8 @@ class Interface:
     its lengths, None where only a call tells one.  `in_place`: outputs that are written over an input.
     `dense_inputs`: whether all inputs must be C-contiguous.  `products`, `solvers`: the dtypes of which it needs the
     runtime's products of matrices and its LAPACK.  `constants` are aligned, C-contiguous and native.  `sites`: how many
-    nodes messages may speak of.  `calls_back`: whether it calls Python.
+    nodes messages may speak of.  `calls_back`: whether it calls Python.  `assumed`: programs for pairs of lengths that
+    are taken as equal.
     """
 
     inputs: tuple[Variable, ...]
@@ -37,6 +38,7 @@ class Interface:
     constants: tuple[np.ndarray, ...]
     sites: int
     calls_back: bool
+    assumed: tuple[tuple[list[Step], list[Step]], ...] = ()
 
     @property
     def own_outputs(self) -> list[int]:
@@ -53,7 +55,7 @@ def interface_of(program: Program) -> Interface:
         lengths=tuple(output_lengths(graph)), in_place=program.in_place, dense_inputs=program.dense_inputs,
         products=program.products, solvers=program.solvers,
         constants=tuple(_plain(c.data) for c in program.all_constants), sites=len(program.sites),
-        calls_back=program.calls_back,
+        calls_back=program.calls_back, assumed=tuple(assumptions(graph)),
     )  # fmt: skip
 
 

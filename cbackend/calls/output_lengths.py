@@ -7,10 +7,12 @@ to native_entry.c.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...graph import Dim, FunctionGraph, Variable, dims_of
+from ...ops.lowered.assumed import assumed_lengths
+from ...ops.shapes.lengths import tensor_to_dim
 
 Step = tuple[str, Any]
 """("number", n), ("extent", (input, axis)), or (operation, None), which takes the two lengths before it."""
@@ -18,6 +20,10 @@ Step = tuple[str, Any]
 OPERATIONS = ("add", "sub", "mul", "floordiv", "maximum", "minimum", "broadcast")
 _DEPTH = 3
 """Most nesting of a program, by the stack of native_entry.c.  Beyond it the length is assumed from the last call."""
+
+
+_LONGEST = 50
+"""Most nesting of a program that only Python evaluates."""
 
 
 def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
@@ -28,6 +34,15 @@ def output_lengths(graph: FunctionGraph) -> list[list[list[Step]] | None]:
         programs = [p for dim in dims_of(output) if (p := _program(dim, places, _DEPTH)) is not None]
         found.append(programs if len(programs) == output.ndim else None)
     return found
+
+
+def assumptions(graph: FunctionGraph) -> Iterator[tuple[list[Step], list[Step]]]:
+    """Yield programs for the pairs of lengths that `graph` takes as equal."""
+    places = {variable: k for k, variable in enumerate(graph.inputs)}
+    for pair in assumed_lengths(graph):
+        have, want = (_program(tensor_to_dim(n), places, _LONGEST) for n in pair)
+        if have is not None and want is not None:
+            yield have, want
 
 
 def evaluated(program: Sequence[Step], shapes: Sequence[tuple[int, ...]]) -> int:

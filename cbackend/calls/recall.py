@@ -55,6 +55,7 @@ def keep(
         "library": library.key.hex(),
         "outputs": [[o.dtype, o.shape] for o in interface.outputs],
         "lengths": interface.lengths,
+        "assumed": interface.assumed,
         "in_place": list(interface.in_place.items()),
         "dense_inputs": interface.dense_inputs,
         "products": interface.products,
@@ -104,7 +105,7 @@ def _read(content: bytes, graph: FunctionGraph, toolchain: Toolchain, cache: Cac
         updates=graph.updates, lengths=tuple(map(_lengths, reported["lengths"])),
         in_place={int(o): int(i) for o, i in reported["in_place"]}, dense_inputs=bool(reported["dense_inputs"]),
         products=tuple(reported["products"]), solvers=tuple(reported["solvers"]), constants=tuple(constants),
-        sites=int(reported["sites"]), calls_back=False,
+        sites=int(reported["sites"]), calls_back=False, assumed=tuple(map(tuple, map(_lengths, reported["assumed"]))),
     )  # fmt: skip
     return Recalled(interface, library, {name: schedule for name, schedule in schedules.items() if schedule})
 

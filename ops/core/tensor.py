@@ -343,6 +343,13 @@ _LONGEST_BRIEF = 48
 """Most characters of an operand in a line of a message."""
 
 
+class _OfFarther(dict[Variable, "written.Code"]):
+    """The codes of operands in a message; other values are named or left out."""
+
+    def __missing__(self, variable: Variable) -> written.Code:
+        return variable.name or "...", written.ATOM
+
+
 class TensorOp(Op):
     """The base of the ops of this vocabulary: calls accept variables, numbers and arrays."""
 
@@ -380,6 +387,7 @@ class TensorOp(Op):
         if not self.spelling and type(self).code is TensorOp.code:
             return plain
         speaker = written.Speaker()
+        speaker.codes = _OfFarther()  # an op may be written with the operands of its operands
         assert output.owner is not None
         speaker.codes.update((i, (t, written.ATOM)) for i, t in zip(output.owner.inputs, operands, strict=True))
         text, level = self.written(output, speaker)

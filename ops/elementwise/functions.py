@@ -14,6 +14,7 @@ from ..core.namespace import T
 from ..core.operands import several
 from ..core.tensor import TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, TensorLike
+from ..shapes.conditions import between
 from ..shapes.specify import with_length
 from . import records as e
 
@@ -277,7 +278,7 @@ def iscomplex(x: TensorLike) -> TensorVariable:
 def choose(a: TensorLike, choices: Sequence[TensorLike], *, mode: str | None = "raise") -> TensorVariable:
     """The elements of `choices[i]` where `a`, broadcast against all choices, is i.
 
-    `mode`, for integers that name no choice: "raise" lets a run raise IndexError, "wrap" takes the remainder, "clip"
+    `mode`, for integers that name no choice: "raise" lets a run raise ValueError, "wrap" takes the remainder, "clip"
     the first or last choice.
     """
     a = as_tensor(a)
@@ -292,7 +293,7 @@ def choose(a: TensorLike, choices: Sequence[TensorLike], *, mode: str | None = "
     a, *laid_out = T.broadcast_arrays(e.cast(a, "int64"), *several_choices)
     count = len(laid_out)
     known = {
-        "raise": lambda: e.switch(e.lt(a, 0), count, a), "wrap": lambda: e.mod(a, count),
+        "raise": lambda: between(a, 0, count - 1, "choose: an integer of a"), "wrap": lambda: e.mod(a, count),
         "clip": lambda: e.clip(a, 0, count - 1),
     }[mode]()  # fmt: skip
     return T.take_along_axis(T.stack(laid_out), T.expand_dims(known, 0), 0)[0]  # type: ignore[no-any-return]

@@ -13,6 +13,7 @@ from ..core.checks import describe, normalize_axis, require_rank, shown, unpacke
 from ..core.namespace import T
 from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import ShapeLike, TensorLike
+from .conditions import between
 from .joining import concatenate, split
 from .lengths import as_lengths, lengths_of
 from .shape import expand_dims, moveaxis, ravel, reshape
@@ -35,11 +36,11 @@ def insert(arr: TensorLike, obj: Any, values: TensorLike, axis: int | None = Non
         new = moveaxis(new, 0, place)
     if positions.ndim == 0 or positions.type.shape == (1,):
         count = lengths_of(new)[place]
-        targets = _counted(reshape(positions, ()), length, length + count) + T.arange(count)
+        targets = _counted("insert", reshape(positions, ()), length, length) + T.arange(count)
     else:
         count = lengths_of(positions)[0]
-        order = T.argsort(_counted(positions, length, length + count), stable=True)
-        counted = _counted(positions, length, length + count)
+        counted = _counted("insert", positions, length, length)
+        order = T.argsort(counted, stable=True)
         targets = T.set_subtensor(counted[order], counted[order] + T.arange(count))
     front, whole = (slice(None),) * place, length + count
     kept = T.set_subtensor(T.ones((whole,), "bool")[targets], False)
@@ -56,7 +57,7 @@ def delete(arr: TensorLike, obj: Any, axis: int | None = None) -> TensorVariable
     x, place = _array_and_axis("delete", arr, axis)
     length = lengths_of(x)[place]
     positions = _positions("delete", obj, length)
-    kept = T.set_subtensor(T.ones((length,), "bool")[_counted(positions, length, length)], False)
+    kept = T.set_subtensor(T.ones((length,), "bool")[_counted("delete", positions, length, length - 1)], False)
     return T.compress(kept, x, place)
 
 
@@ -77,10 +78,10 @@ def _positions(what: str, obj: Any, length: Variable) -> Any:
     return T.nonzero(found)[0] if found.dtype == "bool" else T.cast(found, "int64")
 
 
-def _counted(positions: Any, length: Any, outside: Any) -> TensorVariable:
-    """Positions from the front: `length` is added to negative ones; positions out of bounds become `outside`."""
-    counted = T.switch(T.lt(positions, 0), positions + length, positions)
-    return T.switch(T.or_(T.lt(counted, 0), T.gt(counted, length)), outside, counted)
+def _counted(what: str, positions: Any, length: Any, last: Any) -> Any:
+    """Positions from the front: `length` is added to negative ones.  A run raises IndexError for one above `last`."""
+    named = between(positions, T.neg(length), last, f"{what}: a position", error=IndexError)
+    return T.switch(T.lt(named, 0), named + length, named)
 
 
 def resize(a: TensorLike, new_shape: ShapeLike) -> TensorVariable:

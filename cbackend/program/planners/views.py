@@ -7,6 +7,7 @@ from typing import Any
 
 from ....graph import Apply, Constant, Variable
 from ....ops.control.composed import After
+from ....ops.lowered.assumed import AssumeEqual, CheckAssumed
 from ....ops.lowered.fused import unmarked
 from ....ops.shapes.conditions import Check
 from ....ops.shapes.indexing import Subtensor
@@ -79,6 +80,20 @@ def plan_check_lengths(p: Planner, node: Apply) -> None:
         p.guard("equal", p.read(have), _promised(p, want), failure=Outcome.PROMISED, axis=pair)
     found = p.arrays[x]
     p.put(node.out, p.view(found, found.lengths, found.strides, dense=found.dense))
+
+
+def plan_assume_equal(p: Planner, node: Apply) -> None:
+    """Plan the arrays themselves, with the lengths that they are taken to have, after a check of these."""
+    op: AssumeEqual = node.op  # type: ignore[assignment]
+    tensors, wanted = op.parts(node.inputs)
+    known = [list(p.arrays[x].lengths) for x in tensors]
+    for place, ((number, axis), length) in enumerate(zip(op.axes, wanted, strict=True)):
+        want = _promised(p, length)
+        p.guard("equal", known[number][axis], want, failure=Outcome.PROMISED, axis=place)
+        known[number][axis] = want
+    for x, output, lengths in zip(tensors, node.outputs, known, strict=True):
+        found = p.arrays[x]
+        p.put(output, p.view(found, tuple(lengths), found.strides, dense=found.dense))
 
 
 def plan_check(p: Planner, node: Apply) -> None:
@@ -190,6 +205,8 @@ PLANNERS = {
     SpecifyShape: plan_specify_shape,
     MaskedShape: plan_specify_shape,
     CheckLengths: plan_check_lengths,
+    AssumeEqual: plan_assume_equal,
+    CheckAssumed: plan_check_lengths,
     Check: plan_check,
     Shape: plan_shape,
     ShapeI: plan_shape_i,

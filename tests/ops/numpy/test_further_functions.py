@@ -56,14 +56,22 @@ def test_inserted_values_keep_their_shape_and_dtype():
 @pytest.mark.parametrize("call", [
     lambda x: T.insert(x, 5, 0.0), lambda x: T.insert(x, -5, 0.0), lambda x: T.insert(x, [0, 7], 0.0),
     lambda x: T.delete(x, 4), lambda x: T.delete(x, -5), lambda x: T.delete(x, [0, 9]),
-    lambda x: T.choose(T.cast(x, "int64"), [x, x]), lambda x: T.choose(T.cast(-x, "int64"), [x, x]),
 ])  # fmt: skip
 def test_positions_out_of_range_raise(call):
     x = T.vector("x")
     for mode in ("NUMPY", "fast_run"):
         f = ag.function([x], call(x), mode=mode)
-        with pytest.raises(IndexError):
+        with pytest.raises(IndexError, match=r"(insert|delete): a position must be from -4 to [34]"):
             f(np.arange(4.0))
+
+
+def test_integers_that_name_no_choice_raise():
+    x, n = T.vector("x"), T.lvector("n")
+    for mode in ("NUMPY", "fast_run"):
+        f = ag.function([x, n], T.choose(n, [x, x]), mode=mode)
+        for integers in ([0, 1, 2, 0], [0, -1, 0, 0]):
+            with pytest.raises(ValueError, match="choose: an integer of a must be from 0 to 1"):
+                f(np.arange(4.0), integers)
 
 
 @settings(max_examples=40)
