@@ -3,8 +3,8 @@
     x, y: vectors;  exp(x) * y  -->  exp(x) * y'  with y' as long as x
 
 Broadcasting is decided at run time: where two lengths meet, one of them may be 1.  So gradients sum over axes that were
-perhaps broadcast, and loops stay separate.  Here lengths of inputs that meet in elementwise ops and products become one;
-the engine checks them at the start of a call, and runs the graph without the assumption if they differ.
+perhaps broadcast, and loops stay separate.  Here lengths of inputs that meet in elementwise ops and products become
+one; the engine checks them at the start of a call, and runs the graph without the assumption if they differ.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def optimized(graph, *query):
     [
         "fast_run -fusion -inplace -assume_equal", "fast_run unsafe -fusion -inplace -assume_equal",
         "canonicalize unsafe", "fast_compile",
-    ],  # fmt: skip
+    ],
 )
 def test_rules_come_to_rest(query):
     """No two rules undo one another, and a second run finds nothing to do."""
