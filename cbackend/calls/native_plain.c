@@ -40,8 +40,7 @@ EXPORT i64 ag_plain_call(void *function, char *const *inputs, char *const *outpu
 {
     const ag_plain *f = function;
     char *data[AG_ARRAYS];
-    for (i32 k = 0; k < f->count; k++)
-        data[k] = f->data[k] ? f->data[k] : k < f->inputs ? *inputs++ : *outputs++;
+    for (i32 k = 0; k < f->count; k++) data[k] = f->data[k] ? f->data[k] : k < f->inputs ? *inputs++ : *outputs++;
     return run_plain(f, data);
 }
 

@@ -64,7 +64,8 @@ static i32 multiply_sparse_rows(const ag_runtime *rt, const ag_sparse_rows *of)
     if (of->m <= 0 || of->n <= 0) return 0;
     const double all = (double)(of->elements + of->m) * (double)of->n;
     const i64 tasks = rt->threads > 1 && all > 2 * SPARSE_TASK
-                          ? at_most(at_most(of->m, 16 * rt->threads), (i64)(all / SPARSE_TASK) + 1) : 1;
+                          ? at_most(at_most(of->m, 16 * rt->threads), (i64)(all / SPARSE_TASK) + 1)
+                          : 1;
     sparse_work work = {.of = of, .rows = parts(of->m, tasks)};
     if (tasks > 1) rt->parallel(rt, parts(of->m, work.rows), multiply_some_rows, &work);
     else multiply_some_rows(&work, 0);
