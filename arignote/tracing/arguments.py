@@ -10,6 +10,7 @@ A form (see tree.py) has further parts here:
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -219,11 +220,19 @@ def require_no_draws(value: Any) -> None:
         )
 
 
+_STANDARD = sys.stdlib_module_names - {"__main__", "types"}
+"""Modules of the standard library; `types.SimpleNamespace` holds what a user puts there."""
+
+
 def has_state(value: Any) -> bool:
-    """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call."""
+    """Whether a value is an instance with attributes, compared by identity: its attributes are read at each call.
+
+    Instances of the standard library's classes, such as locks and files, are used as they are.
+    """
     kind = type(value)
     if not kind.__flags__ & _HEAP_TYPE or kind.__hash__ not in (None, object.__hash__):  # type: ignore[comparison-overlap]
         return False
-    if isinstance(value, _NO_STATE) or kind.__module__.partition(".")[0] == "arignote":
+    package = kind.__module__.partition(".")[0]
+    if isinstance(value, _NO_STATE) or package == "arignote" or package in _STANDARD:
         return False
     return hasattr(value, "__dict__") or any("__slots__" in vars(base) for base in kind.__mro__[:-1])
