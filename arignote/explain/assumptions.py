@@ -25,7 +25,7 @@ def lines(f: Function) -> Iterator[str]:
     yield from (f"  {each}" for each in taken)
     broken = broken_calls(f)
     yield f"{counted(broken, 'call')} broke that, and ran the graph that assumes nothing"
-    yield 'without assumptions: mode="fast_run -assume_equal"'
+    yield "without assumptions: a mode without equal_lengths"
 
 
 def assumed(graph: FunctionGraph) -> Iterator[str]:
@@ -46,4 +46,4 @@ def remarks_on_broken(f: Function) -> list[Remark]:
         return []
     what = f"{', '.join(assumed(f.graph))}; {counted(broken, 'call')} had other lengths"
     reason = "lengths that meet are taken as equal; such a call runs a second function when the first has found it out"
-    return [Remark("assumed", what, reason, 'mode="fast_run -assume_equal"')]
+    return [Remark("assumed", what, reason, 'mode="fast_run"')]

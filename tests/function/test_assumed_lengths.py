@@ -10,7 +10,8 @@ import arignote as ag
 from arignote import ops as T
 
 SIZES = [(5, 5), (5, 1), (1, 5), (1, 1), (0, 0), (0, 1), (1, 0)]
-WITHOUT = "fast_run -assume_equal"
+WITHOUT = "fast_run"
+ASSUMING = "fast_run equal_lengths"
 
 
 def formula():
@@ -46,13 +47,13 @@ def same(got, want):
 @pytest.fixture(scope="module")
 def both():
     inputs, outputs = formula()
-    return ag.function(inputs, outputs), ag.function(inputs, outputs, mode="NUMPY")
+    return ag.function(inputs, outputs, mode=ASSUMING), ag.function(inputs, outputs, mode="NUMPY")
 
 
 def test_gradients_have_no_sums_over_broadcast_axes():
-    f = ag.function(*formula())
+    f = ag.function(*formula(), mode=ASSUMING)
     assert names(f) == ["shape_i", "assume_equal", "fused"]
-    assert not {"sum_to", "fill", "switch", "eq"} & set(names(ag.function(*regression())))
+    assert not {"sum_to", "fill", "switch", "eq"} & set(names(ag.function(*regression(), mode=ASSUMING)))
     assert "sum_to" in names(ag.function(*formula(), mode=WITHOUT))
     assert "sum_to" in names(ag.function(*formula(), mode="fast_compile"))
 
@@ -77,7 +78,7 @@ def test_many_calls_copies_and_tiers(both):
     for _ in range(100):  # then the native entry runs
         f(*equal)
     again = pickle.loads(pickle.dumps(f))
-    tiered = ag.function(*formula(), tiered=True)
+    tiered = ag.function(*formula(), mode=ASSUMING, tiered=True)
     for function in (f, again, tiered):
         for values in (other, equal):
             same(function(*values), reference(*values))
@@ -88,7 +89,7 @@ def test_many_calls_copies_and_tiers(both):
 def test_a_shared_variable_that_changes_its_length():
     x, s = T.vector("x"), ag.shared(np.ones(3), "s")
     z = T.exp(x) * T.cos(s)
-    f = ag.function([x], [z, ag.grad(z.sum(), s)], updates={s: s * 2})
+    f = ag.function([x], [z, ag.grad(z.sum(), s)], updates={s: s * 2}, mode=ASSUMING)
     bound = f.bind(np.zeros(3))
     assert "assume_equal" in names(f)
     for value in (np.ones(3), np.ones(1), np.ones(3)):
@@ -103,7 +104,7 @@ def test_a_shared_variable_that_changes_its_length():
 @pytest.mark.parametrize("shapes", [((5, 3), 4, 3), ((5, 3), 5, 4), ((5, 3), 5, 1), ((1, 3), 4, 3), ((5, 3), 1, 3)])
 def test_errors_and_values_are_those_of_the_general_graph(shapes):
     inputs, outputs = regression()
-    f, general = ag.function(inputs, outputs), ag.function(inputs, outputs, mode=WITHOUT)
+    f, general = ag.function(inputs, outputs, mode=ASSUMING), ag.function(inputs, outputs, mode=WITHOUT)
     values = [np.ones(shape) for shape in shapes]
     want = outcome(general, values)
     if isinstance(want, str):
@@ -115,7 +116,7 @@ def test_errors_and_values_are_those_of_the_general_graph(shapes):
 
 def test_results_of_which_only_lengths_are_known_are_checked():
     x, y = T.vector("x"), T.vector("y")
-    f = ag.function([x, y], T.zeros_like(T.exp(x) * T.cos(y) * T.sin(x)))
+    f = ag.function([x, y], T.zeros_like(T.exp(x) * T.cos(y) * T.sin(x)), mode=ASSUMING)
     assert "assume_equal" not in names(f)
     for n, m in SIZES:
         assert f(np.ones(n), np.ones(m)).shape == np.broadcast_shapes((n,), (m,))
@@ -124,7 +125,7 @@ def test_results_of_which_only_lengths_are_known_are_checked():
 
 
 def test_it_says_what_it_assumes():
-    f = ag.function(*regression(), name="fit")
+    f = ag.function(*regression(), name="fit", mode=ASSUMING)
     text = str(f.explain("assumptions"))
     assert "t.shape[0] = X.shape[0]" in text and "w.shape[0] = X.shape[1]" in text and "0 calls broke" in text
     assert not f.remarks.of("assumed")
@@ -140,21 +141,21 @@ def test_it_says_what_it_assumes():
 
 def test_others_get_the_general_graph(tmp_path):
     inputs, outputs = formula()
-    f = ag.function(inputs, outputs, name="f")
+    f = ag.function(inputs, outputs, name="f", mode=ASSUMING)
     assert "assume_equal" not in names(f.without_assumptions)
-    assert "assume" not in ag.pprint(ag.rewrite(outputs[0], "fast_run"))
+    assert "assume" not in ag.pprint(ag.rewrite(outputs[0], ASSUMING))
     folder = f.export(tmp_path / "c")
     assert "assume" not in "".join(path.read_text() for path in folder.rglob("*.c"))
     verdict = ag.bisect(f, [np.ones(3), np.ones(1)])
     assert verdict.fault == "none"
-    checked = ag.function(inputs, outputs, mode="DEBUG")
+    checked = ag.function(inputs, outputs, mode=ag.Mode(ASSUMING, check=True))
     assert [o.shape for o in checked(np.ones(3), np.ones(1))] == [(3,), (3,), (1,)]
 
 
 def test_lengths_of_parts_and_known_lengths():
     x, y, z = T.vector("x"), T.vector("y"), T.vector("z", shape=(3,))
     step = T.exp(x[1:] - x[:-1]) * T.cos(y) + T.sin(z) * T.exp(T.cos(y))
-    f = ag.function([x, y, z], [step, *ag.grad(step.sum(), [x, y, z])])
+    f = ag.function([x, y, z], [step, *ag.grad(step.sum(), [x, y, z])], mode=ASSUMING)
     assert "assume_equal" in names(f)
     general = ag.function([x, y, z], [step, *ag.grad(step.sum(), [x, y, z])], mode="NUMPY")
     rng = np.random.default_rng(1)
