@@ -249,7 +249,8 @@ def test_the_passes_of_a_query_follow_the_engine():
     assert not for_c & ran and {"dot", "tanh", "sum"} <= ops and "canonicalize" in ran and "stacks_of_matrices" in ran
     assert "fused" in passes["fast_run fusion", "numpy"][1]
     g = ag.function(inputs, total, mode=ag.Mode("fast_run", backend="numpy"))
-    assert g.optimizer_profile.name == "fast_run -assume_equal -attention -bfloat16 -blas_c -fusion -inplace -layout -sparse"
+    left_out = "-assume_equal -attention -bfloat16 -blas_c -fusion -inplace -layout -sparse"
+    assert g.optimizer_profile.name == f"fast_run {left_out}"
     assert not any(r.rule.endswith("fusion") for r in g.journal)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import arignote as ag
 import arignote.ops as T
 from arignote.graph import FunctionGraph
+from arignote.ops.lowered.assumed import AssumeEqual, CheckAssumed
 from arignote.ops.lowered.formats.bfloats import Bfloats
 from arignote.ops.lowered.formats.nibbles import Nibbles
 from arignote.ops.lowered.formats.panels import Panels
@@ -64,6 +65,7 @@ ZOO = [
     T.softmax(X), T.log_softmax(X, 0), T.logsumexp(X, 1), T.Top(1)(X), T.sum(X, axis=1), T.max(X), T.any(X, axis=0),
     T.argmin(X, 1), T.cumsum(X, 1), T.cumprod(X, 0), T.SumTo()(X, V), T.cast(X, "float16"), T.where(X > 0, X, -X),
     T.specify_shape(X, (3, K)), X[np.array([True, False])], T.CheckLengths((("q", 0),))(X, K, 3),
+    AssumeEqual(((0, 0),))(V, K), CheckAssumed((("q", 0),))(X, K, 3),
     T.Check("expected {{}} or 'so', got {0}", "IndexError")(X, A > 0, K),
     T.add(X, Y, 1.0), stages()(X), T.Assembled(FunctionGraph([P := T.matrix("p")], [T.concatenate([P * 2, P])]))(X),
     T.diag(X), T.diag(V), T.tril(X, -1), T.triu(X, K), T.assume(X, "diagonal"), T.ByPhase()(X, Y), T.linalg.cholesky(X),

@@ -100,8 +100,8 @@ FORMS = {
 X3, M = np.arange(24.0).reshape(2, 3, 4), np.arange(6.0).reshape(2, 3)
 WITH_AXIS = sorted(
     f"{prefix}{name}" for prefix, space in (("", T), ("nn.", T.nn), ("linalg.", T.linalg)) for name in space.__all__
-    if name not in ("join", "batch_norm", "apply_along_axis", "gumbel_softmax") and inspect.isfunction(f := getattr(space, name))
-    and "axis" in inspect.signature(f).parameters
+    if name not in ("join", "batch_norm", "apply_along_axis", "gumbel_softmax")
+    and inspect.isfunction(f := getattr(space, name)) and "axis" in inspect.signature(f).parameters
 )  # fmt: skip
 INTEGERS = {"dequantize": "int8", "requantize": "int32", "packbits": "int8", "unpackbits": "uint8"}
 OTHER_ARGUMENTS = {
@@ -110,7 +110,8 @@ OTHER_ARGUMENTS = {
     "insert": (1, 2.0), "topk": (1,), "put_along_axis": (np.zeros((2, 3, 4), int), 1.0),
     "delete": (1,), "array_split": (2,),
     "take_along_axis": (np.zeros((2, 3, 4), int),), "scatter_add": ([0], 1.0),
-    "vecdot": (X3,), "nn.cosine_similarity": (X3 + 1,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
+    "nn.cosine_similarity": (X3 + 1,),
+    "vecdot": (X3,), "linalg.vecdot": (X3,), "cross": (X3,), "linalg.cross": (X3,), "expand_dims": (),
     "quantize": (np.full(3, 0.5),), "dequantize": (np.full(3, 0.5),),
     "requantize": (np.full(3, 0.5),),
     "linspace": (X3 + 1,), "logspace": (X3 + 1,), "geomspace": (X3 + 1,),
