@@ -14,6 +14,7 @@ from arignote.graph.facets import classes_of
 from arignote.ops.control.batching import NoBatch
 from arignote.ops.core.interpret import evaluate
 from arignote.ops.core.tensor import TensorOp
+from arignote.ops.sparse.rows import SparseRows
 
 N = 3
 F, I, M = "float64", "int64", "positive definite"
@@ -90,6 +91,8 @@ CASES = {
                       [(F, (4, 2, 4)), (F, (3, 2)), (I, (3,)), (I, (3,))]),
     "products of parts": (lambda x, y, i: x.at[1:, i].multiply(y), [(F, (3, 4)), (F, (5,)), (I, (5,))]),
     "extrema of parts": (lambda x, y, i: x.at[i].max(y), [(F, (4, 2)), (F, (5, 2)), (I, (5,))]),
+    "sparse rows": (lambda d, x: SparseRows()(d, np.int32([2, 0, 2]), np.int32([0, 2, 2, 3]), x),
+                    [(F, (3,)), (F, (3, 2))]),
     "dot of vectors": (T.dot, [(F, (4,)), (F, (4,))]),
     "matrix and vector": (T.dot, [(F, (2, 4)), (F, (4,))]),
     "vector and matrix": (T.dot, [(F, (4,)), (F, (4, 2))]),
