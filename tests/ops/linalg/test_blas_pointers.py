@@ -13,7 +13,7 @@ from arignote.cbackend.build.build import Library, build
 from arignote.cbackend.runtime import blas as blas_module
 from arignote.cbackend.runtime import sources
 from arignote.cbackend.runtime.blas import DTYPES, all_blas, find_blas
-from arignote.cbackend.runtime.runtime import Runtime, _needed_products, build_unit, load_runtime
+from arignote.cbackend.runtime.runtime import Runtime, load_runtime
 
 # Through the BLAS; by our own loops; by the loops that stand behind a BLAS, here without one.
 KINDS = ("blas", "own", "fallback")
@@ -25,7 +25,10 @@ SIZES = [
 
 @pytest.fixture(scope="module")
 def usual() -> dict[str, Library]:
-    return {dtype: build_unit(_needed_products(dtype), *tools()) for dtype in DTYPES}
+    """The libraries that are installed, by name: of a dtype, or of one with convolutions."""
+    runtime = load_runtime(*tools())
+    runtime.require_blas(DTYPES)
+    return dict(runtime._products)
 
 
 @pytest.fixture(autouse=True)
@@ -33,8 +36,8 @@ def restored(usual):
     """The products that other tests expect, installed again after each test."""
     yield
     runtime = load_runtime(*tools())
-    for dtype, library in usual.items():
-        runtime.install(dtype, library, find_blas())
+    for name, library in usual.items():
+        runtime.install(name, library, find_blas())
 
 
 class Products:
