@@ -17,15 +17,7 @@ static i32 repeated(const ag_binding *b)
     }
     for (i32 k = 0; k < b->axes; k++) lengths[k] = b->lengths[k];
     ag_call call;
-    call.rt = b->call.rt;
-    call.data = data;
-    call.lengths = lengths;
-    call.strides = 0;
-    call.declared = b->call.declared;
-    call.constants = b->call.constants;
-    call.constant_lengths = b->call.constant_lengths;
-    call.host = 0;
-    call.profile = 0;
+    prepare(&call, b->call.rt, b->call.declared, b->call.constants, b->call.constant_lengths, data, lengths);
     if (computed(b->run, &call, b->elements) == 0) return 1;
     for (i32 k = b->inputs; k < b->count; k++)
         if (data[k] != b->data[k]) b->call.rt->release(data[k]);

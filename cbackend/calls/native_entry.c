@@ -199,6 +199,21 @@ static void store(const ag_signature *s, object **results)
     for (i32 k = s->returned; k < s->outputs; k++) py.set_item(s->cells[s->stored + k - s->returned], 0, results[k]);
 }
 
+/* Fill in a call of contiguous arrays, without host steps and without a profile. */
+static void prepare(ag_call *call, const ag_runtime *rt, const i64 *declared, char *const *constants,
+                    const i64 *constant_lengths, char **data, i64 *lengths)
+{
+    call->rt = rt;
+    call->data = data;
+    call->lengths = lengths;
+    call->strides = 0;
+    call->declared = declared;
+    call->constants = constants;
+    call->constant_lengths = constant_lengths;
+    call->host = 0;
+    call->profile = 0;
+}
+
 /* Make one call; NULL if the Python entry has to repeat it.  begun: when it began, if the function has a profile. */
 static object *called(ag_signature *s, object *const *given, i64 begun)
 {
@@ -210,14 +225,8 @@ static object *called(ag_signature *s, object *const *given, i64 begun)
     if (elements < 0 || (!contiguous && !take_strides(s, given, strides))) return 0;
     i32 made = make(s, results, data, lengths, &elements);
     ag_call call;
-    call.rt = s->rt;
-    call.data = data;
-    call.lengths = lengths;
+    prepare(&call, s->rt, s->declared, s->constants, s->constant_lengths, data, lengths);
     call.strides = contiguous ? 0 : strides;
-    call.declared = s->declared;
-    call.constants = s->constants;
-    call.constant_lengths = s->constant_lengths;
-    call.host = 0;
     call.profile = s->profile;
     call.begun = begun;
     call.warm_up = s->warm_up;

@@ -12,15 +12,7 @@ static i32 runs(const ag_signature *s, char **data, i64 *lengths)
 {
     char *given = data[s->inputs];
     ag_call call;
-    call.rt = s->rt;
-    call.data = data;
-    call.lengths = lengths;
-    call.strides = 0;
-    call.declared = s->declared;
-    call.constants = s->constants;
-    call.constant_lengths = s->constant_lengths;
-    call.host = 0;
-    call.profile = 0;
+    prepare(&call, s->rt, s->declared, s->constants, s->constant_lengths, data, lengths);
     i32 is_done = s->run(&call) == 0;
     if (data[s->inputs] == given) return is_done;
     s->rt->release(data[s->inputs]); /* a block of the runtime, for a result of another length */

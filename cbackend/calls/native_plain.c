@@ -21,15 +21,7 @@ static i64 run_plain(const ag_plain *f, char **data)
     for (i32 k = f->inputs; k < f->count; k++) before[k] = data[k];
     for (i32 k = 0; k < f->axes; k++) lengths[k] = f->lengths[k];
     ag_call call;
-    call.rt = f->call.rt;
-    call.data = data;
-    call.lengths = lengths;
-    call.strides = 0;
-    call.declared = f->call.declared;
-    call.constants = f->call.constants;
-    call.constant_lengths = f->call.constant_lengths;
-    call.host = 0;
-    call.profile = 0;
+    prepare(&call, f->call.rt, f->call.declared, f->call.constants, f->call.constant_lengths, data, lengths);
     if (f->run(&call) == 0) return 0;
     for (i32 k = f->inputs; k < f->count; k++)
         if (data[k] != before[k]) f->call.rt->release(data[k]);
