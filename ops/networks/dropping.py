@@ -1,6 +1,7 @@
 """Linear maps, and functions of networks that draw: dropout of channels, noisy activations.  PyTorch's names.
 
-What draws takes `rng`, a `T.random.RandomStream`; in the function that `ag.freeze` makes, dropout is its input.
+Each function that draws takes `rng`, a `T.random.RandomStream`; in the function that `ag.freeze` makes, dropout is its
+input.
 """
 
 from __future__ import annotations
