@@ -113,6 +113,12 @@ class Executable:
         assert self.general is not None
         return self.general[1](self._general_graph)
 
+    @property
+    def _for_any_lengths(self) -> Caller:
+        """The calls for C, where no second function stands behind a broken assumption."""
+        assumes = self._caller.interface.assumed and self.general is not None
+        return self.without_assumptions._caller if assumes else self._caller  # type: ignore[no-any-return]
+
     def native(
         self, other: Callable[..., Any], as_list: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = ()
     ) -> Callable[..., Any] | None:
@@ -129,7 +135,7 @@ class Executable:
         `inputs`: an array for each input that is bound, a shape for each that the caller gives.  None for functions
         with side effects, with a profile, or whose results have lengths that only a call tells.
         """
-        return self._caller.plain_call(inputs)
+        return self._for_any_lengths.plain_call(inputs)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         """Bind this executable to arrays; see binding.py."""
@@ -148,7 +154,7 @@ class Executable:
 
     def low_level(self, kind: str) -> tuple[Any, Any] | None:
         """Return the C function and the user data of a low-level callable of SciPy; None if a call needs Python."""
-        return self._caller.low_level(kind)
+        return self._for_any_lengths.low_level(kind)
 
     @cached_property
     def c_file(self) -> CFile:

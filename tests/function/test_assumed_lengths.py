@@ -146,6 +146,8 @@ def test_others_get_the_general_graph(tmp_path):
     assert "assume" not in ag.pprint(ag.rewrite(outputs[0], ASSUMING))
     folder = f.export(tmp_path / "c")
     assert "assume" not in "".join(path.read_text() for path in folder.rglob("*.c"))
+    assert f.executable.plain_call([(3,), (1,)]) is not None
+    assert "without_assumptions" in f.executable.__dict__
     verdict = ag.bisect(f, [np.ones(3), np.ones(1)])
     assert verdict.fault == "none"
     checked = ag.function(inputs, outputs, mode=ag.Mode(ASSUMING, check=True))
