@@ -3,24 +3,28 @@
    A float's bits are in order already where it is positive; the others of a negative one are inverted.  So -0.0 is -1 and
    0.0 is 0.  NaNs have the greatest key. */
 
-/* Load a row.  merged: -0.0 and 0.0 have one key.  Return the NaNs; *negative: the zeros with a sign, where not merged. */
-INLINE i64 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 merged, KEY *restrict keys, i64 *negative)
+/* Load a row.  merged: -0.0 and 0.0 have one key.  Return NANS if there are any, and ZEROS if some have a sign. */
+INLINE i32 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 merged, KEY *restrict keys)
 {
-    i64 nans = 0, zeros = 0;
+    i32 found = 0;
 #define LOAD(TYPE, KEY_OF)                                             \
     for (i64 i = 0; i < n; i++) {                                      \
         const TYPE b = ((const TYPE *)x)[i * step];                    \
         keys[i] = (KEY)(KEY_OF);                                       \
     }                                                                  \
     break;
-#define LOAD_FLOAT(TYPE, INFINITY_BITS, MOST)                          \
-    for (i64 i = 0; i < n; i++) {                                      \
-        const TYPE b = ((const TYPE *)x)[i * step], sign = b >> (8 * sizeof b - 1); \
-        const TYPE is_nan = (b & (MOST)) > (INFINITY_BITS), is_zero = b == (TYPE)~(MOST);  \
-        const TYPE ordered = (TYPE)((b ^ (sign & (MOST))) + (merged & is_zero));  \
-        keys[i] = is_nan ? (MOST) : ordered;                           \
-        nans += is_nan, zeros += is_zero;                              \
-    }                                                                  \
+#define LOAD_FLOAT(TYPE, INFINITY_BITS, MOST)                                               \
+    {                                                                                       \
+        TYPE nans = 0, zeros = 0;                                                           \
+        for (i64 i = 0; i < n; i++) {                                                       \
+            const TYPE b = ((const TYPE *)x)[i * step], sign = b >> (8 * sizeof b - 1);     \
+            const TYPE is_nan = (b & (MOST)) > (INFINITY_BITS), is_zero = b == (TYPE)~(MOST); \
+            const TYPE ordered = (TYPE)((b ^ (sign & (MOST))) + (merged & is_zero));        \
+            keys[i] = is_nan ? (MOST) : ordered;                                            \
+            nans |= is_nan, zeros |= is_zero;                                               \
+        }                                                                                   \
+        found = (nans ? NANS : 0) | (zeros ? ZEROS : 0);                                    \
+    }                                                                                       \
     break;
     switch (kind) {
     case AG_U8: LOAD(u8, b)
@@ -39,23 +43,20 @@ INLINE i64 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 m
     }
 #undef LOAD
 #undef LOAD_FLOAT
-    *negative = zeros;
-    return nans;
+    return found;
 }
 
-static i64 NAME(load)(i32 kind, i64 n, const void *x, i64 step, KEY *restrict keys, i64 *negative)
+static i32 NAME(load)(i32 kind, i64 n, const void *x, i64 step, KEY *restrict keys)
 {
-    return step == 1 ? NAME(load_some)(kind, n, x, 1, 0, keys, negative)
-                     : NAME(load_some)(kind, n, x, step, 0, keys, negative);
+    return step == 1 ? NAME(load_some)(kind, n, x, 1, 0, keys) : NAME(load_some)(kind, n, x, step, 0, keys);
 }
 
 #if KEY_BITS == 64
 /* Load a row whose zeros are all equal. */
 static void NAME(load_merged)(i32 kind, i64 n, const void *x, i64 step, KEY *restrict keys)
 {
-    i64 negative;
-    if (step == 1) NAME(load_some)(kind, n, x, 1, 1, keys, &negative);
-    else NAME(load_some)(kind, n, x, step, 1, keys, &negative);
+    if (step == 1) NAME(load_some)(kind, n, x, 1, 1, keys);
+    else NAME(load_some)(kind, n, x, step, 1, keys);
 }
 #endif
 

@@ -1,4 +1,5 @@
-/* Sorting and selection of keys, signed integers KEY of KEY_BITS; included for 32 and 64 bits.  Equal keys are alike.
+/* Sorting and selection of keys: KEY is a signed integer of KEY_BITS, or a float without NaNs.  Equal keys are alike, but
+   for the sign of a zero, which may get lost.
 
    Quicksort between two arrays: the keys below a pivot stay, the others move to the same places of the other array.  The
    last few are written in order to their places.  Where pivots are bad, and without vectors, digits of 8 bits sort, from
@@ -41,6 +42,16 @@ static KEY NAME(pivot_of)(const KEY *a, i64 n)
 }
 #endif
 
+#if KEY_IS_FLOAT
+/* Sort by digits of integers in the same order. */
+static void NAME(sort_by_digits)(KEY *from, KEY *other, i64 n, KEY *to)
+{
+    i64 *const keys = (i64 *)from, *const sorted = (i64 *)to;
+    for (i64 i = 0; i < n; i++) keys[i] ^= keys[i] >> 63 & KEY64_MOST;
+    sort_by_digits64(keys, (i64 *)other, n, sorted);
+    for (i64 i = 0; i < n; i++) sorted[i] ^= sorted[i] >> 63 & KEY64_MOST;
+}
+#else
 /* Sort by digits; the result is in `to`, which may be one of both arrays. */
 static void NAME(sort_by_digits)(KEY *from, KEY *other, i64 n, KEY *to)
 {
@@ -69,6 +80,7 @@ static void NAME(sort_by_digits)(KEY *from, KEY *other, i64 n, KEY *to)
     }
     if (from != to) memcpy(to, from, (size_t)n * sizeof(KEY));
 }
+#endif
 
 /* Partition around a pivot from a sample.  Return how many keys stay in *from, at the front; the others are in *other.  If
    none is below the pivot, it is the least key: those equal to it come first, and *same says how many they are. */
@@ -80,7 +92,7 @@ static i64 NAME(halve)(KEY **from, KEY **other, i64 n, i64 *same)
     if (below) return below;
     KEY *const all = *other;
     *other = *from, *from = all;
-    *same = pivot == KEY_MOST ? n : NAME(partition)(*from, *other, n, (KEY)(pivot + 1));
+    *same = pivot == KEY_MOST ? n : NAME(partition)(*from, *other, n, NEXT_KEY(pivot));
     return *same;
 }
 
@@ -114,6 +126,7 @@ static void NAME(sort_keys)(KEY *a, i64 n, KEY *room)
     NAME(sort_to_depth)(a, room, n, a, 2 * digits_of((u64)n));
 }
 
+#if !KEY_IS_FLOAT
 /* Write the key that sorting brings to each of `count` ascending places to found[]; both arrays change. */
 static void NAME(select_keys)(KEY *from, KEY *other, i64 n, const i64 *places, i64 count, KEY *found)
 {
@@ -151,3 +164,4 @@ static void NAME(select_keys)(KEY *from, KEY *other, i64 n, const i64 *places, i
         places += low, found += low, count -= low;
     }
 }
+#endif

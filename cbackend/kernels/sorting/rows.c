@@ -1,9 +1,8 @@
 /* Rows of a batch: their places in memory, their division among threads, and elements by kind. */
 #pragma once
-#include "sorting.h"
 #include "key_sorts.c"
 
-enum { SORT_TASK = 1 << 14 }; /* elements of a task, at least */
+enum { SORT_TASK = 1 << 14, OWN_ROOM = 1 << 14 }; /* elements of a task, at least; bytes on the stack */
 
 static const u8 kind_bytes[] = {1, 1, 2, 2, 2, 4, 4, 4, 8, 8, 8, 8, 16};
 
@@ -32,8 +31,8 @@ static i64 place_of(i64 row, i32 rank, const i64 *batch, const i64 *strides)
 /* Return the key of an element; zeros are equal. */
 static i64 key_at(i32 kind, const void *x, i64 at)
 {
-    i64 key = 0, negative;
-    load_some64(kind, 1, (const char *)x + at * kind_bytes[kind], 1, 1, &key, &negative);
+    i64 key = 0;
+    load_some64(kind, 1, (const char *)x + at * kind_bytes[kind], 1, 1, &key);
     return key;
 }
 
@@ -49,7 +48,8 @@ typedef struct row_work {
 static void do_rows(void *context, i64 task)
 {
     row_work *work = context;
-    void *const room = work->rt->alloc(work->room + 64);
+    char own[OWN_ROOM] __attribute__((aligned(64)));
+    void *const room = work->room <= OWN_ROOM ? own : work->rt->alloc(work->room);
     const i64 end = least((task + 1) * work->each, work->rows);
     if (!room) work->failed = OUTCOME_MEMORY;
     for (i64 row = task * work->each; row < end && !work->failed; row++) {
@@ -57,7 +57,7 @@ static void do_rows(void *context, i64 task)
         if (failed) work->failed = failed;
         if (*work->rt->stop && work->rt->stopped()) break;
     }
-    work->rt->release(room);
+    if (room != own) work->rt->release(room);
 }
 
 /* Do all rows of n elements, several threads side by side where there are many.  Each row is one thread's. */

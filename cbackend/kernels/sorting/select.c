@@ -21,13 +21,12 @@ static i32 select_row(const ag_runtime *rt, const void *call, i64 row, void *roo
     const i32 failed = order_keys(rt, found, count, order, places);
     if (failed) return failed;
     for (i64 k = 0; k < count; k++) places[k] = found[order[k]];
-    i64 negative;
     if (is_wide(of->kind)) {
-        load64(of->kind, n, x, step, keys, &negative);
+        load64(of->kind, n, x, step, keys);
         select_keys64(keys, keys + n, n, places, count, found);
         for (i64 k = 0; k < count; k++) store64(of->kind, 1, found + k, y + order[k] * bytes, 1);
     } else {
-        load32(of->kind, n, x, step, (i32 *)keys, &negative);
+        load32(of->kind, n, x, step, (i32 *)keys);
         select_keys32((i32 *)keys, (i32 *)(keys + n), n, places, count, (i32 *)found);
         for (i64 k = 0; k < count; k++) store32(of->kind, 1, (i32 *)found + k, y + order[k] * bytes, 1);
     }

@@ -32,14 +32,14 @@ static void write_again(i32 kind, i64 n, const void *x, i64 xs, i32 which, void 
         if (is_special(kind, x, i * xs, which)) copy_one(bytes, y, at++ * ys, x, i * xs);
 }
 
-/* Return how many keys, which are ascending, are less than -1. */
-static i64 below_zeros(i32 kind, i64 n, const void *keys)
+/* Return how many keys, which are ascending, are less than `bound`. */
+static i64 below(i32 kind, i64 n, const void *keys, i64 bound)
 {
     i64 low = 0, high = n;
     while (low < high) {
         const i64 middle = (low + high) / 2;
         const i64 key = is_wide(kind) ? ((const i64 *)keys)[middle] : ((const i32 *)keys)[middle];
-        if (key < -1) low = middle + 1;
+        if (key < bound) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -62,6 +62,42 @@ static void sort_bytes(i32 kind, i64 n, const u8 *x, i64 xs, u8 *y, i64 ys)
     }
 }
 
+#ifdef __AVX2__
+/* Copy floats, NaNs as infinities; return how many NaNs there are.  *signs: whether a zero has a sign. */
+INLINE i64 load_floats(i64 n, const double *x, i64 step, double *restrict keys, i64 *signs)
+{
+    i64 nans = 0, zeros = 0;
+    for (i64 i = 0; i < n; i++) {
+        const double v = x[i * step];
+        i64 bits;
+        memcpy(&bits, &v, sizeof v);
+        keys[i] = v != v ? __builtin_inf() : v;
+        nans += v != v, zeros |= bits == (i64)0x8000000000000000u;
+    }
+    *signs = zeros;
+    return nans;
+}
+
+/* Sort a row of float64 as floats, which takes fewer instructions than integers do. */
+static void sort_floats(i64 n, const double *x, i64 xs, double *y, i64 ys, double *room)
+{
+    double *const keys = ys == 1 ? y : room;
+    i64 signs, nans;
+    if (xs == 1) nans = load_floats(n, x, 1, keys, &signs);
+    else nans = load_floats(n, x, xs, keys, &signs);
+    sort_keys_floats(keys, n, ys == 1 ? room : room + n);
+    i64 zeros = 0;
+    for (i64 high = n; signs && zeros < high;) {
+        const i64 middle = (zeros + high) / 2;
+        if (keys[middle] < 0) zeros = middle + 1;
+        else high = middle;
+    }
+    for (i64 i = 0; i < n && ys != 1; i++) y[i * ys] = keys[i];
+    if (nans) write_again(AG_F64, n, x, xs, 1, y, n - nans, ys);
+    if (signs) write_again(AG_F64, n, x, xs, 0, y, zeros, ys);
+}
+#endif
+
 /* Sort a row of real numbers.  Room for 2 n keys. */
 static void sort_real(i32 kind, i64 n, const void *x, i64 xs, void *y, i64 ys, void *room)
 {
@@ -69,21 +105,29 @@ static void sort_real(i32 kind, i64 n, const void *x, i64 xs, void *y, i64 ys, v
         sort_bytes(kind, n, x, xs, y, ys);
         return;
     }
+#ifdef __AVX2__
+    if (kind == AG_F64) {
+        sort_floats(n, x, xs, y, ys, room);
+        return;
+    }
+#endif
     const i64 in_place = ys == 1 && kind >= AG_U32;
     void *const keys = in_place ? y : room;
-    i64 negative, nans, zeros = 0;
+    i64 nans = 0, zeros = 0;
+    i32 found;
     if (is_wide(kind)) {
-        nans = load64(kind, n, x, xs, keys, &negative);
+        found = load64(kind, n, x, xs, keys);
         sort_keys64(keys, n, in_place ? room : (i64 *)room + n);
     } else {
-        nans = load32(kind, n, x, xs, keys, &negative);
+        found = load32(kind, n, x, xs, keys);
         sort_keys32(keys, n, in_place ? room : (i32 *)room + n);
     }
-    if (negative) zeros = below_zeros(kind, n, keys);
+    if (found & ZEROS) zeros = below(kind, n, keys, -1);
+    if (found & NANS) nans = below(kind, n, keys, kind == AG_F16 ? 0x7fff : kind == AG_F32 ? KEY32_MOST : KEY64_MOST);
     if (is_wide(kind)) store64(kind, n, keys, y, ys);
     else store32(kind, n, keys, y, ys);
-    if (nans) write_again(kind, n, x, xs, 1, y, n - nans, ys);
-    if (negative) write_again(kind, n, x, xs, 0, y, zeros, ys);
+    if (found & NANS) write_again(kind, n, x, xs, 1, y, nans, ys);
+    if (found & ZEROS) write_again(kind, n, x, xs, 0, y, zeros, ys);
 }
 
 static i32 sort_row(const ag_runtime *rt, const void *call, i64 row, void *room)

@@ -1,4 +1,5 @@
-/* Vectors of keys with AVX2: sorting networks of a few vectors, and partitions.  Included for KEY = i32 and i64, with NAME.
+/* Vectors of keys with AVX2: sorting networks of a few vectors, and partitions.  Included for KEY = i32, i64
+   and double, which has an instruction for minima and maxima, with NAME.
 
    A network sorts R vectors as columns, then merges neighbouring columns: each merge is bitonic, compares across lanes
    first and within columns last.  So nearly all comparisons are between whole vectors.
@@ -13,7 +14,8 @@ enum { NAME(LANES) = 32 / sizeof(KEY) };
 #define BROADCAST(x) _mm256_set1_epi32(x)
 #define SIGNS(x) (u32) _mm256_movemask_ps(_mm256_castsi256_ps(x))
 #define MASKED(from, own) _mm256_maskload_epi32(from, own)
-#define COUNTED(k) _mm256_add_epi32(_mm256_set1_epi32(k), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
+/* Lanes that stand for positions below n, from position k on. */
+#define BELOW(n, k) _mm256_cmpgt_epi32(_mm256_set1_epi32((i32)(n) - (k)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
 /* Reversed lanes of groups of 2, 4 and 8, lanes that 1 and 2 are apart exchanged, and the upper half of each group. */
 #define REVERSED2(x) _mm256_shuffle_epi32(x, 0xb1)
 #define REVERSED4(x) _mm256_shuffle_epi32(x, 0x1b)
@@ -24,13 +26,21 @@ enum { NAME(LANES) = 32 / sizeof(KEY) };
 #define UPPER4 0xcc
 #define UPPER8 0xf0
 #else
+#if KEY_IS_FLOAT
+#define AS_REAL(x) _mm256_castsi256_pd(x)
+#define IS_GREATER(a, b) _mm256_castpd_si256(_mm256_cmp_pd(AS_REAL(a), AS_REAL(b), _CMP_GT_OQ))
+#define LEAST_OF(a, b) _mm256_castpd_si256(_mm256_min_pd(AS_REAL(a), AS_REAL(b)))
+#define MOST_OF(a, b) _mm256_castpd_si256(_mm256_max_pd(AS_REAL(a), AS_REAL(b)))
+#define BROADCAST(x) _mm256_castpd_si256(_mm256_set1_pd(x))
+#else
 #define IS_GREATER(a, b) _mm256_cmpgt_epi64(a, b)
 #define LEAST_OF(a, b) _mm256_blendv_epi8(a, b, IS_GREATER(a, b))
 #define MOST_OF(a, b) _mm256_blendv_epi8(b, a, IS_GREATER(a, b))
 #define BROADCAST(x) _mm256_set1_epi64x(x)
+#endif
 #define SIGNS(x) (u32) _mm256_movemask_pd(_mm256_castsi256_pd(x))
 #define MASKED(from, own) _mm256_maskload_epi64((const long long *)(from), own)
-#define COUNTED(k) _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(0, 1, 2, 3))
+#define BELOW(n, k) _mm256_cmpgt_epi64(_mm256_set1_epi64x((n) - (k)), _mm256_setr_epi64x(0, 1, 2, 3))
 #define REVERSED2(x) _mm256_shuffle_epi32(x, 0x4e)
 #define REVERSED4(x) _mm256_permute4x64_epi64(x, 0x1b)
 #define EXCHANGED1(x) _mm256_shuffle_epi32(x, 0x4e)
@@ -41,7 +51,7 @@ enum { NAME(LANES) = 32 / sizeof(KEY) };
 /* Order two vectors lane by lane. */
 INLINE void NAME(order)(__m256i *a, __m256i *b)
 {
-#if KEY_BITS == 32
+#if KEY_BITS == 32 || KEY_IS_FLOAT
     const __m256i low = LEAST_OF(*a, *b), high = MOST_OF(*a, *b);
 #else
     const __m256i swap = IS_GREATER(*a, *b);
@@ -158,7 +168,7 @@ INLINE void NAME(sort_padded)(const int r, const KEY *a, i64 n, KEY *to)
     __m256i v[16];
 #pragma GCC unroll 16
     for (int i = 0; i < r; i++) {
-        const __m256i own = IS_GREATER(BROADCAST((KEY)n), COUNTED(i * L));
+        const __m256i own = BELOW(n, i * L);
         v[i] = _mm256_blendv_epi8(BROADCAST(KEY_MOST), MASKED(a + i * L, own), own);
     }
     NAME(sort_vectors)(r, v);
@@ -195,7 +205,7 @@ static i64 NAME(partition)(KEY *from, KEY *to, i64 n, KEY pivot)
     for (; i + L <= n; i += L) {
         const __m256i x = _mm256_loadu_si256((const __m256i *)(from + i));
         const u32 below = SIGNS(IS_GREATER(p, x));
-        const __m256i moved = _mm256_permutevar8x32_epi32(x, _mm256_load_si256((const __m256i *)NAME(lanes)[below]));
+        const __m256i moved = _mm256_permutevar8x32_epi32(x, _mm256_load_si256((const __m256i *)LANES_OF[below]));
         const i64 count = __builtin_popcount(below);
         _mm256_storeu_si256((__m256i *)left, moved);
         _mm256_storeu_si256((__m256i *)(right - L), moved);
@@ -214,8 +224,14 @@ static i64 NAME(partition)(KEY *from, KEY *to, i64 n, KEY pivot)
 static KEY NAME(pivot_of)(const KEY *a, i64 n)
 {
     enum { L = NAME(LANES) };
+    if (n < 2048) { /* the middle one of the middle ones of three */
+        const i64 step = n / 9;
+        const KEY x = MIDDLE(a[0], a[step], a[2 * step]), y = MIDDLE(a[3 * step], a[4 * step], a[5 * step]);
+        const KEY z = MIDDLE(a[6 * step], a[7 * step], a[8 * step]);
+        return MIDDLE(x, y, z);
+    }
     KEY sample[32], median[32];
-    const i64 count = n < 1024 ? 8 : 32, step = n / count;
+    const i64 count = 32, step = n / count;
     for (i64 i = 0; i < count; i++) sample[i] = a[i * step + (i * 2654435761u >> 7) % (u64)step];
     NAME(sort_few)(sample, count, median);
     return median[count / 2];
@@ -227,7 +243,8 @@ static KEY NAME(pivot_of)(const KEY *a, i64 n)
 #undef BROADCAST
 #undef SIGNS
 #undef MASKED
-#undef COUNTED
+#undef BELOW
+#undef AS_REAL
 #undef REVERSED2
 #undef REVERSED4
 #undef REVERSED8
