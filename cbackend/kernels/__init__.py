@@ -70,12 +70,12 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS, PACKED, SORTS = "products", "bytes", "solvers", "packed", "sorts"
+PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER = "products", "bytes", "solvers", "packed", "sorts", "fourier"
 WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
 """Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
 """Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
-one dtype with weights in packed formats, each in a library of its own; and sorts of all dtypes."""
-OF_ALL_DTYPES = (SORTS,)
+one dtype with weights in packed formats, each in a library of its own; sorts and Fourier transforms of all dtypes."""
+OF_ALL_DTYPES = (SORTS, FOURIER)
 """Tables whose kernels take every dtype.  Each is in a library of that name."""
 
 

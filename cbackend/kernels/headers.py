@@ -16,6 +16,7 @@ from . import (
     ARRAY,
     BYTES,
     FOLDER,
+    FOURIER,
     INNER,
     NUMBER,
     PACKED,
@@ -37,7 +38,7 @@ WIDTH = 118
 
 TABLES = {
     PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table",
-    SORTS: "ag_sort_table",
+    SORTS: "ag_sort_table", FOURIER: "ag_fourier_table",
 }  # fmt: skip
 """The struct of each table of the runtime."""
 

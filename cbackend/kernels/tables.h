@@ -2,6 +2,7 @@
 #pragma once
 #include "attention/attention.h"
 #include "convolutions/convolutions.h"
+#include "fourier/fourier.h"
 #include "linear_algebra/linear_algebra.h"
 #include "packed/packed.h"
 #include "pools/pools.h"
@@ -63,3 +64,7 @@ typedef struct ag_sort_table {
     void (*count_distinct)(const struct ag_runtime *rt, const ag_count_distinct *of);
     void (*distinct)(const struct ag_runtime *rt, const ag_distinct *of);
 } ag_sort_table;
+
+typedef struct ag_fourier_table {
+    i32 (*transform)(const struct ag_runtime *rt, const ag_transform *of);
+} ag_fourier_table;

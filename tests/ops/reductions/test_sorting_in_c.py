@@ -49,8 +49,8 @@ def expected(x: np.ndarray, v: np.ndarray, places: np.ndarray, k: int) -> list[n
     if x.dtype.name in REAL:
         for axis, of in ((1, -1), (0, 1)):
             n = x.shape[axis]
-            turned = np.flip(x, axis) if of < 0 else x
-            order = np.argsort(turned, axis, kind="stable")
+            flipped = np.flip(x, axis) if of < 0 else x
+            order = np.argsort(flipped, axis, kind="stable")
             order = np.flip(n - 1 - order, axis) if of < 0 else order
             order = np.take(order, np.arange(k), axis)
             results += [np.take_along_axis(x, order, axis), order]
