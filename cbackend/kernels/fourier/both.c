@@ -1,13 +1,6 @@
 /* Fourier transforms of float32 and float64. */
 #pragma once
-#include "fourier.h"
-#include "roots.c"
-
-enum { FOURIER_TASK = 1 << 13, KEPT_NUMBERS = 1 << 23 }; /* numbers of a task, at least; numbers of plans that last */
-
-#define REAL float
-#define REAL_BYTES 4
-#define OF(x) x##_f32
+#include "real32.h"
 #include "transforms.c"
 
 #undef REAL

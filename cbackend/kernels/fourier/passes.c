@@ -2,6 +2,7 @@
 
    x holds m * r rows of s numbers, y gets them in the order of the next pass: y[r p + k] = sum over j of x[p + m j] times
    roots, for p < m.  Included for single numbers and for vectors. */
+#include "single.h"
 
 /* Multiply by a root and store. */
 #define PUT(k, re, im)                                                                       \

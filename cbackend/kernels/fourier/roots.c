@@ -66,7 +66,8 @@ static void root_of(i64 k, i64 n, double *c, double *s)
     }
 }
 
-enum { MOST_FACTORS = 48, MOST_PRIME = 23 };
+enum { MOST_FACTORS = 48, MOST_PRIME = 113 };
+enum { FOURIER_TASK = 1 << 13, KEPT_NUMBERS = 1 << 24 }; /* numbers of a task, at least; those of plans that last */
 
 /* Write the factors of n, of which the first one is 4 if n has it; return how many.  0: a prime is too large. */
 static int factors_of(i64 n, int *factors)

@@ -1,11 +1,11 @@
 /* Transforms of one real type REAL, its plans, and rows of a batch.  Included for float and for double, with OF. */
+#include "real32.h"
 
 typedef REAL OF(vec4) __attribute__((vector_size(4 * sizeof(REAL))));
 typedef REAL OF(loose4) __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
-typedef REAL OF(loose1) __attribute__((may_alias));
 
 #define VEC REAL
-#define LOOSE OF(loose1)
+#define LOOSE REAL
 #define WIDTH 1
 #define NAME(x) OF(x##_1)
 #include "passes.c"
@@ -44,12 +44,12 @@ typedef REAL OF(loose8) __attribute__((vector_size(32), aligned(4), may_alias));
    Bluestein's: a length with a large prime is a convolution of `inner` length by `chirp`, whose transform is `kernel`. */
 typedef struct OF(plan) {
     struct OF(plan) *next, *inner;
-    i64 n, is_kept;
+    i64 n, is_kept, is_real;
     int count, factors[MOST_FACTORS];
     REAL *roots;       /* of each pass: for each p its r - 1 roots; complex numbers */
     REAL *first;       /* of the first pass, where its radix is 4: vectors along p */
     REAL *small;       /* of each factor that is an odd prime above 5, its roots */
-    REAL *halves;      /* exp(-2 pi i k / 2 n), k <= n: for real numbers, twice as many */
+    REAL *halves;      /* is_real: exp(-2 pi i k / 2 n), k <= n, for twice as many real numbers */
     REAL *room, *chirp, *kernel;
 } OF(plan);
 
@@ -57,11 +57,11 @@ static OF(plan) *OF(plans); /* those that are kept */
 static i64 OF(kept);        /* their numbers */
 
 /* Return the numbers that the tables of a plan hold. */
-static i64 OF(size)(i64 n, const int *factors, int count)
+static i64 OF(size)(i64 n, const int *factors, int count, i64 is_real)
 {
-    i64 size = 0, m = n;
+    i64 size = is_real ? 2 * (n + 1) : 0, m = n;
     for (int k = 0; k < count; k++) m /= factors[k], size += 2 * m * (factors[k] - 1) + 2 * factors[k];
-    return size + 6 * (n / 4 + 4) + 2 * (n + 1);
+    return size + (count && factors[0] == 4 ? 6 * (n / 4 + 4) : 0);
 }
 
 static void OF(fill)(OF(plan) *plan, REAL *to)
@@ -93,7 +93,7 @@ static void OF(fill)(OF(plan) *plan, REAL *to)
                 to += 8;
             }
     plan->halves = to;
-    for (i64 k = 0; k <= n; k++) {
+    for (i64 k = 0; k <= n && plan->is_real; k++) {
         if (k < n) root_of(k, 2 * n, &c, &s);
         else c = -1, s = 0;
         *to++ = (REAL)c, *to++ = (REAL)-s;
@@ -216,13 +216,13 @@ static REAL *OF(transform_any)(const OF(plan) *plan, i64 lanes, REAL *x, i64 swa
     return to;
 }
 
-static OF(plan) *OF(plan_for)(i64 n);
+static OF(plan) *OF(plan_for)(i64 n, i64 is_real);
 
 /* Make the chirp of a length, exp(-pi i j^2 / n), and the transform of its conjugate over the inner length. */
 static i64 OF(add_chirp)(OF(plan) *plan)
 {
     const i64 n = plan->n;
-    plan->inner = OF(plan_for)(good_length(2 * n - 1));
+    plan->inner = OF(plan_for)(good_length(2 * n - 1), 0);
     if (!plan->inner) return 0;
     const i64 big = plan->inner->n;
     REAL *const room = plan->room = malloc((size_t)(4 * big + 2 * n + 2 * big) * sizeof(REAL));
@@ -255,13 +255,13 @@ static void OF(drop)(OF(plan) *plan)
 
 /* Return the plan of a length; NULL without memory.  It is kept as long as all plans have few numbers.  Two threads may make
    one of the same length at once. */
-static OF(plan) *OF(plan_for)(i64 n)
+static OF(plan) *OF(plan_for)(i64 n, i64 is_real)
 {
     for (OF(plan) *at = __atomic_load_n(&OF(plans), __ATOMIC_ACQUIRE); at; at = at->next)
-        if (at->n == n) return at;
-    OF(plan) own = {.n = n};
+        if (at->n == n && at->is_real == is_real) return at;
+    OF(plan) own = {.n = n, .is_real = is_real};
     own.count = factors_of(n, own.factors);
-    const i64 is_whole = own.count > 0 || n == 1, size = is_whole ? OF(size)(n, own.factors, own.count) : 2 * (n + 1);
+    const i64 is_whole = own.count > 0 || n == 1, size = OF(size)(n, own.factors, own.count, is_real);
     OF(plan) *const plan = malloc(sizeof own + 64 + (size_t)size * sizeof(REAL));
     if (!plan) return 0;
     *plan = own;
@@ -283,17 +283,23 @@ static OF(plan) *OF(plan_for)(i64 n)
 
 /* --- rows */
 
+/* Read complex numbers, or pairs of real ones, as real and imaginary parts. */
+INLINE void OF(read_pairs)(i64 n, const REAL *restrict x, i64 first, i64 second, i64 lanes, REAL *restrict re, REAL *restrict im)
+{
+    for (i64 j = 0; j < n; j++) re[j * lanes] = x[first * j], im[j * lanes] = x[first * j + second];
+}
+
 /* Read one row as real and imaginary parts, `lanes` apart; real numbers: pairs are complex ones if their number is even. */
 static void OF(read_row)(const ag_transform *of, const REAL *x, i64 step, i64 lanes, REAL *re, REAL *im)
 {
     const i64 n = of->n;
-    if (of->form <= AG_BACKWARD)
-        for (i64 j = 0; j < n; j++) re[j * lanes] = x[2 * j * step], im[j * lanes] = x[2 * j * step + 1];
-    else if (of->form == AG_FROM_REAL && n % 2)
+    if (of->form == AG_FROM_REAL && n % 2)
         for (i64 j = 0; j < n; j++) re[j * lanes] = x[j * step], im[j * lanes] = 0;
-    else if (of->form == AG_FROM_REAL)
-        for (i64 j = 0; j < n / 2; j++) re[j * lanes] = x[2 * j * step], im[j * lanes] = x[(2 * j + 1) * step];
-    else
+    else if (of->form != AG_TO_REAL) {
+        const i64 pairs = of->form == AG_FROM_REAL ? n / 2 : n, second = of->form == AG_FROM_REAL ? step : 1;
+        if (step == 1 && lanes == 1) OF(read_pairs)(pairs, x, 2, 1, 1, re, im);
+        else OF(read_pairs)(pairs, x, 2 * step, second, lanes, re, im);
+    } else
         for (i64 j = 0; j <= n / 2; j++) {
             const REAL a = x[2 * j * step], b = j == 0 || 2 * j == n ? 0 : x[2 * j * step + 1];
             re[j * lanes] = a, im[j * lanes] = b;
@@ -314,32 +320,40 @@ static void OF(join_halves)(const OF(plan) *plan, i64 lanes, REAL *re, REAL *im)
     }
 }
 
-/* Write the frequencies of real numbers from those of their pairs. */
-static void OF(write_halves)(const OF(plan) *plan, i64 lanes, const REAL *re, const REAL *im, REAL scale, REAL *y)
+/* Write the h + 1 frequencies of real numbers from the h of their pairs: those at both ends, then the others. */
+INLINE void OF(write_halves)(i64 h, const REAL *restrict roots, i64 lanes, const REAL *restrict re, const REAL *restrict im,
+                             REAL scale, REAL *restrict y)
 {
-    const i64 h = plan->n;
+    y[0] = (re[0] + im[0]) * scale, y[2 * h] = (re[0] - im[0]) * scale, y[1] = y[2 * h + 1] = 0;
     scale /= 2;
-    for (i64 k = 0; k <= h; k++) {
-        const i64 i = (k == h ? 0 : k) * lanes, j = (k == 0 ? 0 : h - k) * lanes;
-        const REAL c = plan->halves[2 * k], s = plan->halves[2 * k + 1];
+    for (i64 k = 1; k < h; k++) {
+        const i64 i = k * lanes, j = (h - k) * lanes;
+        const REAL c = roots[2 * k], s = roots[2 * k + 1];
         const REAL a = re[i] + re[j], b = im[i] - im[j], d = re[i] - re[j], e = im[i] + im[j];
         y[2 * k] = (a + (d * s + e * c)) * scale, y[2 * k + 1] = (b - (d * c - e * s)) * scale;
     }
+}
+
+/* Write numbers, or pairs of real ones. */
+INLINE void OF(write_pairs)(i64 n, i64 lanes, const REAL *restrict re, const REAL *restrict im, REAL scale, REAL *restrict y)
+{
+    for (i64 j = 0; j < n; j++) y[2 * j] = re[j * lanes] * scale, y[2 * j + 1] = im[j * lanes] * scale;
 }
 
 static void OF(write_row)(const ag_transform *of, const OF(plan) *plan, i64 lanes, const REAL *re, const REAL *im,
                           REAL scale, REAL *y)
 {
     const i64 n = of->n, is_even = n % 2 == 0;
-    if (of->form == AG_FROM_REAL && is_even) OF(write_halves)(plan, lanes, re, im, scale, y);
-    else if (of->form == AG_TO_REAL)
-        for (i64 j = 0; j < plan->n; j++) {
-            if (is_even) y[2 * j] = re[j * lanes] * scale, y[2 * j + 1] = im[j * lanes] * scale;
-            else y[j] = re[j * lanes] * scale;
-        }
-    else
-        for (i64 j = 0; j < (of->form == AG_FROM_REAL ? n / 2 + 1 : n); j++)
-            y[2 * j] = re[j * lanes] * scale, y[2 * j + 1] = im[j * lanes] * scale;
+    if (of->form == AG_FROM_REAL && is_even) {
+        if (lanes == 1) OF(write_halves)(plan->n, plan->halves, 1, re, im, scale, y);
+        else OF(write_halves)(plan->n, plan->halves, lanes, re, im, scale, y);
+    } else if (of->form == AG_TO_REAL && !is_even)
+        for (i64 j = 0; j < n; j++) y[j] = re[j * lanes] * scale;
+    else {
+        const i64 pairs = of->form == AG_FROM_REAL ? n / 2 + 1 : plan->n;
+        if (lanes == 1) OF(write_pairs)(pairs, 1, re, im, scale, y);
+        else OF(write_pairs)(pairs, lanes, re, im, scale, y);
+    }
 }
 
 enum { OF(ROWS) = 16 / sizeof(REAL) * 2 }; /* side by side: two vectors of 128 bits, one of 256 */
@@ -387,7 +401,7 @@ static void OF(do_rows)(void *context, i64 task)
 static i32 OF(transform_rows)(const ag_runtime *rt, const ag_transform *of, i64 rows)
 {
     const i64 is_halved = of->form >= AG_FROM_REAL && of->n % 2 == 0, n = is_halved ? of->n / 2 : of->n;
-    OF(plan) *const plan = OF(plan_for)(n);
+    OF(plan) *const plan = OF(plan_for)(n, is_halved);
     if (!plan) return OUTCOME_MEMORY;
     const double scale = of->scale == AG_BY_LENGTH ? 1 / (double)of->n : of->scale == AG_BY_ROOT ? 1 / __builtin_sqrt((double)of->n) : 1;
     const i64 lanes = rows >= OF(ROWS) && (n % 16 || n < 64) ? OF(ROWS) : 1;

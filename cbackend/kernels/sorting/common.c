@@ -26,5 +26,24 @@ typedef unsigned long long u64;
 INLINE i64 least(i64 a, i64 b) { return a < b ? a : b; }
 INLINE i64 most(i64 a, i64 b) { return a > b ? a : b; }
 
+enum { NANS = 1, ZEROS = 2 }; /* what rows of floats have */
+
+/* Return the middle one of three numbers. */
+#define MIDDLE(a, b, c) ((a) < (b) ? ((b) < (c) ? (b) : (a) < (c) ? (c) : (a)) : ((a) < (c) ? (a) : (b) < (c) ? (c) : (b)))
+
+#ifdef __AVX2__
+/* Orders of the 8 words of a vector that bring the keys whose bit is set to the front.  Filled when the library is loaded. */
+static u32 lanes32[256][8] __attribute__((aligned(32))), lanes64[16][8] __attribute__((aligned(32)));
+
+static __attribute__((constructor)) void fill_lanes(void)
+{
+    for (u32 set = 0; set < 256; set++)
+        for (u32 lane = 0, front = 0, back = (u32)__builtin_popcount(set); lane < 8; lane++)
+            lanes32[set][set >> lane & 1 ? front++ : back++] = lane;
+    for (u32 set = 0; set < 16; set++) /* the other four lanes stand behind them */
+        for (u32 word = 0; word < 8; word++) lanes64[set][word] = 2 * lanes32[set][word / 2] + word % 2;
+}
+#endif
+
 /* Return the number of binary digits of x. */
 INLINE i32 digits_of(u64 x) { return x ? 64 - __builtin_clzll(x) : 0; }

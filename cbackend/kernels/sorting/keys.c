@@ -2,6 +2,7 @@
 
    A float's bits are in order already where it is positive; the others of a negative one are inverted.  So -0.0 is -1 and
    0.0 is 0.  NaNs have the greatest key. */
+#include "key32.h"
 
 /* Load a row.  merged: -0.0 and 0.0 have one key.  Return NANS if there are any, and ZEROS if some have a sign. */
 INLINE i32 NAME(load_some)(i32 kind, i64 n, const void *x, i64 step, const i32 merged, KEY *restrict keys)

@@ -4,6 +4,7 @@
    Quicksort between two arrays: the keys below a pivot stay, the others move to the same places of the other array.  The
    last few are written in order to their places.  Where pivots are bad, and without vectors, digits of 8 bits sort, from
    the last one on. */
+#include "key32.h"
 
 #ifdef __AVX2__
 #include "vectors.c"

@@ -4,7 +4,9 @@
    A network sorts R vectors as columns, then merges neighbouring columns: each merge is bitonic, compares across lanes
    first and within columns last.  So nearly all comparisons are between whole vectors.
    Source: J. Wassenberg, M. Blacher, J. Giesen, P. Sanders, "Vectorized and performance-portable Quicksort", 2022. */
+#include "key32.h"
 
+#ifdef __AVX2__
 enum { NAME(LANES) = 32 / sizeof(KEY) };
 
 #if KEY_BITS == 32
@@ -258,3 +260,4 @@ static KEY NAME(pivot_of)(const KEY *a, i64 n)
 #undef REFLECTED
 #undef STORE
 #undef STORE_HALVES
+#endif
