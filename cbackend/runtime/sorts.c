@@ -4,6 +4,7 @@
 #include "../kernels/sorting/select.c"
 #include "../kernels/sorting/search.c"
 #include "../kernels/sorting/lengths.c"
+#include "../kernels/sorting/suppression.c"
 #include "../kernels/slots.h"
 
 /* Fill the entries.  No BLAS sorts. */

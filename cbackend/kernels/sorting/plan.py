@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply, Variable
+from ....ops.networks.suppression import NonMaxSuppression
 from ....ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Sorting, Unique, UniqueParts
 from ....ops.reductions.topk import TopK
 from ...program.outcome import Outcome
@@ -21,6 +22,7 @@ from .spec import (
     SEARCHSORTED,
     SELECT,
     SORT,
+    SUPPRESS,
     TOPK,
     Kind,
 )
@@ -144,7 +146,25 @@ def _plan_distinct(p: Planner, node: Apply, more: Sequence[Variable | None], equ
     p.run(DISTINCT, **among, order=order, values=values, index=index, inverse=inverse, counts=counts)
 
 
+def plan_suppression(p: Planner, node: Apply) -> None:
+    op, most = node.op, p.read(node.inputs[2])
+    assert isinstance(op, NonMaxSuppression)
+    boxes, scores, overlap, least = (p.packed(p.arrays[node.inputs[k]]) for k in (0, 1, 3, 4))
+    batches, classes, n = scores.lengths
+    for axis, want in enumerate((batches, n, 4)):
+        p.guard("equal", boxes.lengths[axis], want, failure=Outcome.PROMISED, axis=axis)
+    limit = p.let("minimum", p.let("maximum", most, 0), n)
+    found, count = p.fresh("int64", (batches, classes, limit, 3)), p.on_stack("int64", ())
+    p.run(
+        SUPPRESS, wide=int(boxes.dtype == "float64"), centred=int(op.centred), batches=batches, classes=classes, n=n,
+        limit=limit, boxes=boxes, scores=scores, overlap=overlap, least=least, found=found, count=count,
+    )  # fmt: skip
+    rows: Lengths = (p.load(count), 3)
+    p.copy(p.result(node.out, rows), p.view(found, rows, (3, 1), dense=True))
+
+
 PLANNERS = {
+    NonMaxSuppression: plan_suppression,
     Sort: plan_sort,
     ArgSort: plan_sort,
     OrderStatistics: plan_select,

@@ -87,6 +87,23 @@ typedef struct ag_nonzero {
     i64 *y;
 } ag_nonzero;
 
+/* found[3 * count] = batch, class and place of each box that no better one of its class overlaps, the best ones
+   first.  All arrays are contiguous. */
+typedef struct ag_suppress {
+    i32 wide;              /* boxes and scores are float64, not float32 */
+    i32 centred;           /* boxes are centre and size */
+    i64 batches;
+    i64 classes;
+    i64 n;                 /* boxes */
+    i64 limit;             /* boxes of a class that are kept */
+    const void *boxes;     /* four numbers each */
+    const void *scores;
+    const double *overlap;
+    const double *least;   /* the score to exceed */
+    i64 *found;
+    i64 *count;
+} ag_suppress;
+
 /* count = how many elements of x differ from the one before, in the order of `order`. */
 typedef struct ag_count_distinct {
     i32 kind;         /* the dtype of x: AG_U8 and so on */

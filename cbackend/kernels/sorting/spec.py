@@ -60,6 +60,16 @@ SPECS = (
          array("y", WRITE, c="i64")),
         SORTS, "find_nonzero",
     ),
+    SUPPRESS := KernelSpec(
+        "suppress", "found[3 * count] = batch, class and place of each box that no better one of its class overlaps, "
+        "the best ones first.  All arrays are contiguous.",
+        (flag("wide", "boxes and scores are float64, not float32"), flag("centred", "boxes are centre and size"),
+         length("batches"), length("classes"), length("n", "boxes"), length("limit", "boxes of a class that are kept"),
+         array("boxes", READ, "four numbers each"), array("scores", READ), array("overlap", READ, c="double"),
+         array("least", READ, "the score to exceed", c="double"), array("found", WRITE, c="i64"),
+         array("count", WRITE, c="i64")),
+        SORTS, "suppress", fails=("MEMORY",),
+    ),
     COUNT_DISTINCT := KernelSpec(
         "count_distinct", "count = how many elements of x differ from the one before, in the order of `order`.",
         (_KIND, length("n"), flag("equal_nan", "NaNs are one value"), array("x", READ, "contiguous"),
