@@ -7,7 +7,16 @@ from typing import Any
 
 from ....graph import Apply, Variable
 from ....ops.networks.suppression import NonMaxSuppression
-from ....ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Sorting, Unique, UniqueParts
+from ....ops.reductions.sorting import (
+    ArgSort,
+    Nonzero,
+    OrderStatistics,
+    SearchSorted,
+    Sort,
+    Sorting,
+    Unique,
+    UniqueParts,
+)
 from ....ops.reductions.topk import TopK
 from ...program.outcome import Outcome
 from ...program.planner import Planner
@@ -72,7 +81,6 @@ def plan_topk(p: Planner, node: Apply) -> None:
     n = x.lengths[-1]
     p.guard("not_negative", k, failure=Outcome.PROMISED)
     p.guard("reaches", n, k, failure=Outcome.PROMISED)
-    p.guard("reaches", k, 0, failure=Outcome.PROMISED, axis=1)
     p.needed.update(node.outputs)  # both are written, whichever is read
     values, positions = (p.result(output, (*x.lengths[:-1], k)) for output in node.outputs)
     p.run(TOPK, **_along(x, len(x.lengths) - 1), k=k, largest=int(op.largest), values=values, positions=positions)
