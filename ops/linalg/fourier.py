@@ -1,4 +1,4 @@
-"""The discrete Fourier transform along the last axis, computed by NumPy.
+"""The discrete Fourier transform along the last axis.
 
     Fourier("fft")(x), Fourier("ifft")(x)   complex -> complex, of equal length
     Fourier("rfft")(x)                      real, of length n -> complex, of length n // 2 + 1
