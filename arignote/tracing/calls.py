@@ -9,7 +9,7 @@ import builtins
 import math
 import site
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from types import FunctionType, MethodType
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import is_symbolic, number_of
+from ..ops.core.traced import is_symbolic, number_of, operated
 from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..record.frames import OWN
@@ -42,9 +42,9 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
         return ours(*args, **options)
     if isinstance(f, FunctionType):
-        return _users(f)(*args, **options)
+        return _run(trace, _users(f), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
-        return _users(f.__func__)(f.__self__, *args, **options)
+        return _run(trace, _users(f.__func__), (f.__self__, *args), options)
     if f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
@@ -87,6 +87,25 @@ def _of_builtin(f: Any) -> Callable[..., Any] | None:
 
 
 # --- functions of the user
+
+def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return a call of a function; in one that calls itself, numbers of the call decide branches."""
+    running = trace.running
+    depth = running.get(f, 0)
+    running[f] = depth + 1
+    trace.recursion += depth > 0
+    try:
+        return f(*args, **options)
+    except RecursionError:
+        if depth != 1:
+            raise
+        raise RecursionError(
+            f"{f.__name__} calls itself without an end, since the trace does not know the values that decide; write a "
+            f"loop, or make the number that ends it static: ag.jit(f, static_argnames=...){line()}"
+        ) from None
+    finally:
+        running[f] = depth
+        trace.recursion -= depth > 0
 
 
 def _users(f: Any) -> Any:
@@ -169,6 +188,8 @@ def _all_of(name: str) -> Any:
 
 def _as_number(kind: type, dtype: str) -> Any:
     def function(x: Any, *rest: Any) -> Any:
+        if rest and kind is complex and _any_symbolic((x, *rest)):
+            return operated("add", function(x), operated("mul", function(*rest), 1j))
         if not isinstance(x, Variable):
             return kind(x, *rest)
         trace: Any = current()

@@ -27,7 +27,7 @@ AG = "_ag"
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
-    ast.Compare, ast.UnaryOp,
+    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
 )  # fmt: skip
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
@@ -55,6 +55,7 @@ def rewritten(code: CodeType) -> CodeType | None:
         ast.copy_location(body, tree)
     body.decorator_list = []
     _Function(body, set(code.co_freevars)).write()
+    body.name = "_ag_function"  # a recursive function reads its own name as a global, or from outside
     body.args.defaults, body.args.kw_defaults = _constants(body.args.defaults), _constants(body.args.kw_defaults)
     outer = ast.parse(f"def _ag_outer({', '.join(code.co_freevars)}):\n    pass")
     outer.body[0].body = [body]  # type: ignore[attr-defined]
@@ -129,6 +130,39 @@ def _is_out_of_reach(tree: ast.AST) -> bool:
     return any(isinstance(node, kinds) for node in ast.walk(tree))
 
 
+def _with_checks(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return a block with `assert`, and `if` that only raises, as calls: the test may depend on values."""
+    found: list[ast.stmt] = []
+    for s in body:
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            inner = getattr(s, name, None)
+            if name == "handlers":
+                for handler in inner or ():
+                    handler.body = _with_checks(handler.body)
+            elif isinstance(inner, list) and not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+                setattr(s, name, _with_checks(inner))
+        found.append(_check(s) or s)
+    return found
+
+
+def _check(s: Any) -> Any:
+    if isinstance(s, ast.Assert):
+        message = s.msg if s.msg is not None else ast.Constant("")
+        made = _ag("require", s.test, _lambda(message))
+    elif isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Raise):
+        raised = s.body[0]
+        if raised.exc is None or raised.cause is not None:
+            return None
+        made = _ag("raise_if", s.test, _lambda(raised.exc))
+    else:
+        return None
+    expression = ast.copy_location(ast.Expr(made), s)
+    for inner in ast.walk(expression):
+        if not hasattr(inner, "lineno"):
+            ast.copy_location(inner, s)
+    return expression
+
+
 # --- writing
 
 
@@ -177,7 +211,7 @@ class _Function:
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(node.body[len(docstring) :])
+        body = without_jumps(_with_checks(node.body[len(docstring) :]))
         mark_live(body)
         locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
         first: list[ast.stmt] = []
@@ -212,6 +246,9 @@ class _Function:
             return [s]
         if isinstance(s, ast.AugAssign):
             return self._augmented(s)
+        if isinstance(s, ast.Raise) and s.exc is not None:
+            s.exc = _ag("raised", self.value(s.exc))
+            return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
         for name, field in ast.iter_fields(s):

@@ -201,6 +201,7 @@ class _Tracing:
             written_to = self.objects.written()
             form = self._form(result, outputs)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
+            outputs += self._trace.checks
         with outside():
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
