@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 import site
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..record.frames import OWN
 from .branches import line, truth
-from .iterables import Enumerated, Listed, Range, Reversed, Steps, Zip, part_of
+from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .undefined import defined
 
 _KINDS = (int, float, complex)
@@ -56,6 +57,19 @@ def call_writing(f: Any, *args: Any, **options: Any) -> Any:
     if type(found) is np.ndarray and found.dtype.kind in "biufc" and _makes(f) and current() is not None:
         return copied(as_tensor(found))
     return found
+
+
+def joined(space: Any, key: Any) -> Any:
+    """`np.r_[key]`, and the other arrays that NumPy makes of an index."""
+    name = next((n for n in ("r_", "c_", "mgrid", "ogrid") if space is getattr(np, n)), "")
+    parts = [v for k in (key if type(key) is tuple else (key,)) for v in _bounds(k)]
+    if not name or current() is None or not _any_symbolic(parts):
+        return space[key]
+    return getattr(T, name)[key]
+
+
+def _bounds(key: Any) -> tuple[Any, ...]:
+    return (key.start, key.stop, key.step) if type(key) is slice else (key,)
 
 
 def _makes(f: Any) -> bool:
@@ -142,6 +156,25 @@ def _enumerate(part: Any, start: Any = 0) -> Any:
 def _reversed(part: Any) -> Any:
     steps = part_of(part)
     return reversed(part) if steps is None else Reversed(steps)
+
+
+def _ndindex(*shape: Any) -> Any:
+    lengths = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    return Indices([_whole(n) for n in lengths])
+
+
+def _whole(n: Any) -> Any:
+    return n if is_symbolic(n) else operator.index(n)
+
+
+def _ndenumerate(x: Any) -> Any:
+    return Elements(as_tensor(x), numbered=True)
+
+
+def _nditer(x: Any, *args: Any, **options: Any) -> Any:
+    if args or options or not isinstance(x, Variable):
+        raise TypeError(f"np.nditer of a symbolic array takes no flags; loop over indices{line()}")
+    return Elements(x)
 
 
 def _numbered(found: Any, operands: Sequence[Any]) -> Any:
@@ -328,8 +361,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer,
     np.ndarray: _filled(0), np.full_like: _like("full_like"),
     **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
-_ALWAYS = frozenset((np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
+_ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

@@ -21,6 +21,7 @@ from typing import Any
 from ..record.frames import OWN
 from .jumps import without_jumps
 from .liveness import assigned_in, mark_live
+from .plainer import holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
@@ -125,42 +126,9 @@ def _lambdas(text: str) -> tuple[Any, ...]:
 
 
 def _is_out_of_reach(tree: ast.AST) -> bool:
-    """Whether a function is a generator or a coroutine, or assigns in expressions, which stays as it is."""
-    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.AsyncFor)
-    return any(isinstance(node, kinds) for node in ast.walk(tree))
-
-
-def _with_checks(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Return a block with `assert`, and `if` that only raises, as calls: the test may depend on values."""
-    found: list[ast.stmt] = []
-    for s in body:
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            inner = getattr(s, name, None)
-            if name == "handlers":
-                for handler in inner or ():
-                    handler.body = _with_checks(handler.body)
-            elif isinstance(inner, list) and not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
-                setattr(s, name, _with_checks(inner))
-        found.append(_check(s) or s)
-    return found
-
-
-def _check(s: Any) -> Any:
-    if isinstance(s, ast.Assert):
-        message = s.msg if s.msg is not None else ast.Constant("")
-        made = _ag("require", s.test, _lambda(message))
-    elif isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Raise):
-        raised = s.body[0]
-        if raised.exc is None or raised.cause is not None:
-            return None
-        made = _ag("raise_if", s.test, _lambda(raised.exc))
-    else:
-        return None
-    expression = ast.copy_location(ast.Expr(made), s)
-    for inner in ast.walk(expression):
-        if not hasattr(inner, "lineno"):
-            ast.copy_location(inner, s)
-    return expression
+    """Whether a function is a generator or a coroutine, or assigns where the assignment may not happen: it stays."""
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)
+    return any(isinstance(node, kinds) for node in ast.walk(tree)) or holds_assignment(tree)
 
 
 # --- writing
@@ -192,6 +160,15 @@ def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str
     return made_def  # type: ignore[no-any-return]
 
 
+def _key(key: Any) -> ast.expr:
+    """Return an index as a value: slices by the builtin."""
+    if isinstance(key, ast.Slice):
+        return _ag("slice", *(ast.Constant(None) if b is None else b for b in (key.lower, key.upper, key.step)))
+    if isinstance(key, ast.Tuple):
+        return ast.Tuple([_key(k) for k in key.elts], ast.Load())
+    return key  # type: ignore[no-any-return]
+
+
 class _Function:
     """One function in the making; functions inside it are written by their own."""
 
@@ -211,7 +188,7 @@ class _Function:
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(_with_checks(node.body[len(docstring) :]))
+        body = without_jumps(plainer(node.body[len(docstring) :]))
         mark_live(body)
         locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
         first: list[ast.stmt] = []
@@ -300,16 +277,7 @@ class _Function:
     def _into(self, target: Any, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Attribute):
             return ast.Expr(_ag("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
-        return ast.Expr(_ag("set_item", self.value(target.value), self._key(target.slice), value))
-
-    def _key(self, key: Any) -> ast.expr:
-        """Return an index as a value: slices by the builtin."""
-        if isinstance(key, ast.Slice):
-            bounds = [ast.Constant(None) if b is None else self.value(b) for b in (key.lower, key.upper, key.step)]
-            return _ag("slice", *bounds)
-        if isinstance(key, ast.Tuple):
-            return ast.Tuple([self._key(k) for k in key.elts], ast.Load())
-        return self.value(key)  # type: ignore[no-any-return]
+        return ast.Expr(_ag("set_item", self.value(target.value), _key(self.value(target.slice)), value))
 
     def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
@@ -318,7 +286,7 @@ class _Function:
             s.value = value
             return [s]
         if isinstance(t, ast.Subscript):
-            return [ast.Expr(_ag("change_item", self.value(t.value), self._key(t.slice), word, value))]
+            return [ast.Expr(_ag("change_item", self.value(t.value), _key(self.value(t.slice)), word, value))]
         return [ast.Expr(_ag("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
 
     # --- control flow
@@ -414,6 +382,11 @@ class _Expressions(ast.NodeTransformer):
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
+        return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)

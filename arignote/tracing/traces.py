@@ -290,6 +290,8 @@ class _Tracing:
                 return Static(None)
             if isinstance(value, AnyView):
                 return Object(object, number_of(value))
+            if isinstance(value, (str, bytes, np.dtype)):
+                return Static(value)  # it depends on types and numbers that the trace holds for
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
             outputs.append(self._as_output(value, tree, len(outputs) - first))

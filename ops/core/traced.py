@@ -199,6 +199,13 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     return whole
 
 
+def held(known: Known) -> Any:
+    """The value of a number of the call, which becomes a guard."""
+    trace: Any = tracing.current()
+    trace.require(f"{known.text} == {known.value!r}")
+    return known.value
+
+
 def python_number(x: Any) -> Any:
     """An element of an array as the Python number that NumPy's `item` makes of it."""
     trace, kind = tracing.current(), _KINDS.get(x.type.kind)
