@@ -57,14 +57,14 @@ def _check(error: Any) -> Check:
     name = type(made).__name__
     if ERRORS.get(name) is not type(made):
         raise TypeError(
-            f"raise {shown(made)}: by a test of values a compiled function raises exceptions of Python and NumPy, one of "
-            f"{', '.join(ERRORS)}{line()}"
+            f"raise {shown(made)}: by a test of values a compiled function raises exceptions of Python and NumPy, one "
+            f"of {', '.join(ERRORS)}{line()}"
         )
     return Check(str(made.args[0]) if len(made.args) == 1 else str(made), name)
 
 
 def _refused() -> TypeError:
     return TypeError(
-        f"raise in a loop or branch that depends on values: a compiled loop cannot stop so; let it compute whether, and "
+        "raise in a loop or branch that depends on values: a compiled loop cannot stop so; let it compute whether, and "
         f"raise after it{line()}"
     )

@@ -17,6 +17,7 @@ import textwrap
 from functools import lru_cache
 from types import CodeType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN
 from .jumps import without_jumps
@@ -44,7 +45,7 @@ _COMPARISONS = {
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
     """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
-    tree = None if OWN[code.co_filename] else _tree_of(code)
+    tree = None if OWN[code.co_filename] else tree_of(code)
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)
@@ -75,8 +76,18 @@ def _inner(code: CodeType, name: str) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
-def _tree_of(code: CodeType) -> Any:
+_given: WeakKeyDictionary[CodeType, Any] = WeakKeyDictionary()
+
+
+def give_tree(code: CodeType, tree: Any) -> None:
+    """Say what the syntax of a function is that no file has."""
+    _given[code] = tree
+
+
+def tree_of(code: CodeType) -> Any:
     """Return the syntax of a function with the lines of its file; None if there is no source."""
+    if code in _given:
+        return copy.deepcopy(_given[code])
     if code.co_name == "<lambda>":
         return _lambda_of(code)
     try:

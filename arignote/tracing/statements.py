@@ -26,8 +26,8 @@ from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "and_", "any_of", "call", "call_writing", "change_attribute", "change_item", "choice", "compare",
-    "for_", "if_", "items", "joined", "none_of", "not_", "or_", "raise_if", "raised", "require", "returned", "set_attribute",
-    "set_item", "slice", "while_",
+    "for_", "if_", "items", "joined", "none_of", "not_", "or_", "raise_if", "raised", "require", "returned",
+    "set_attribute", "set_item", "slice", "while_",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)

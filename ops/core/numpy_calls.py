@@ -135,7 +135,7 @@ def result_of(found: Any) -> Any:
 
 
 def _write_at(name: str, x: Any, indices: Any, *values: Any) -> None:
-    """`ufunc.at`: every index counts."""
+    """`ufunc.at`: every index counts.  Raises ValueError for a function of two arguments without a value."""
     if not isinstance(x, Variable):
         raise TypeError(f"numpy.{name}.at: the array is made outside of the traced function; pass it as an argument"
                         f"{line()}")  # fmt: skip
@@ -147,8 +147,10 @@ def _write_at(name: str, x: Any, indices: Any, *values: Any) -> None:
             raise TypeError(f"numpy.{name}.at: {_absent(name, T)}{line()}")
         store(x, T.apply_at(function, before, indices, *values), f"numpy.{name}.at")
         return
+    if not values:
+        raise ValueError(f"numpy.{name}.at: the second operand is missing{line()}")
     part = T.getitem(before, indices)
-    given = fitted(part, *values, f"numpy.{name}.at")
+    given = fitted(part, values[0], f"numpy.{name}.at")
     if name in ("add", "subtract"):
         new = T.inc_subtensor(part, T.neg(given) if name == "subtract" else given)
     else:

@@ -27,7 +27,18 @@ from .namespace import T
 from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
-from .traced import applied, class_of, first_length, held, is_of_call, lengths, line, number_of, own_array, python_number
+from .traced import (
+    applied,
+    class_of,
+    first_length,
+    held,
+    is_of_call,
+    lengths,
+    line,
+    number_of,
+    own_array,
+    python_number,
+)
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -328,7 +339,7 @@ class TracedVariable(TensorVariable):
     def __class__(self, kind: type) -> None:
         object.__dict__["__class__"].__set__(self, kind)
 
-    def item(self, *place: Any) -> TensorVariable:
+    def item(self, *place: Any) -> Any:
         """The element at a place, a flat index or one for each axis, as a Python number; of one element without."""
         if not place:
             return python_number(T.reshape(self, ()))
@@ -343,7 +354,8 @@ class TracedVariable(TensorVariable):
 
     def tolist(self) -> Any:
         """The elements as Python numbers in nested lists; the lengths are those of the call."""
-        return [row.tolist() for row in self] if self.ndim else python_number(self)
+        rows: Any = self
+        return [row.tolist() for row in rows] if self.ndim else python_number(self)
 
 
 class TensorConstant(TensorVariable, Constant):
