@@ -138,7 +138,7 @@ def parameter(argument: Argument, operands: tuple[Operand, ...], outputs: int, s
     if isinstance(argument, Extra):
         return Parameter(argument.name)
     if isinstance(argument, Report):
-        return Parameter("said", is_pointer=True, const=False)
+        return Parameter("detail", is_pointer=True, const=False)
     name = operand_name(argument.operand, outputs)
     if isinstance(argument, Bits):
         return Parameter(f"{name}_bits")

@@ -520,7 +520,7 @@ class _Parser:
             return Vector(self.quantities())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
-        if self.r.accept("said"):
+        if self.r.accept("detail"):
             return Detail()
         if self.r.accept("{"):
             return self._stages()

@@ -30,7 +30,7 @@
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: calls.py
     argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype
-                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
+                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "detail"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
     place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
@@ -210,7 +210,7 @@ class Printer:
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
         if isinstance(argument, Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        return "said" if isinstance(argument, Detail) else str(argument)
+        return "detail" if isinstance(argument, Detail) else str(argument)
 
     def fields(self, function: str, arguments: Sequence[Argument]) -> str:
         """Return the arguments of a kernel of the runtime by the names of its fields."""
