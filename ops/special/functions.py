@@ -38,6 +38,7 @@ from . import (
     orders01,
     oscillating,
     quantiles,
+    waves01,
 )
 from .function import SPECIAL, SpecialFunction
 from .table import special_op
@@ -322,10 +323,10 @@ iv_by_order: Binary = special_op(
 
 # --- Bessel functions
 _ORDER = "that by the order has no closed form (DLMF 10.15)"
-j0: Unary = special_op(oscillating.j0, lambda g, y, x: -g * j1(x), cost=400, even=True)
-j1: Unary = special_op(oscillating.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=400)
-y0: Unary = special_op(oscillating.y0, lambda g, y, x: -g * y1(x), cost=400)
-y1: Unary = special_op(oscillating.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=400)
+j0: Unary = special_op(waves01.j0, lambda g, y, x: -g * j1(x), cost=60, even=True)
+j1: Unary = special_op(waves01.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=60)
+y0: Unary = special_op(waves01.y0, lambda g, y, x: -g * y1(x), cost=60)
+y1: Unary = special_op(waves01.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=60)
 jv: Binary = special_op(
     oscillating.jv, _no_slope("jv", _ORDER), lambda g, y, v, x: 0.5 * g * (jv(v - 1, x) - jv(v + 1, x)), cost=1200
 )

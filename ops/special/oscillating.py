@@ -370,35 +370,6 @@ def yv(v: float, x: float) -> float:
     return bessel_y(v, x) if v >= 0.0 else of_negative_order(v, x, 1)
 
 
-@scalar
-def j0(x: float) -> float:
-    """The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x))."""
-    a = fabs(x)
-    return x if x != x else 0.0 if a == inf else 1.0 if a == 0.0 else bessel_j(0.0, a)
-
-
-@scalar
-def j1(x: float) -> float:
-    """The Bessel function of the first kind and order 1, within 64 ulp of the envelope."""
-    a = fabs(x)
-    if x != x or a == 0.0:
-        return x
-    size = 0.0 if a == inf else bessel_j(1.0, a)
-    return -size if x < 0.0 else size
-
-
-@scalar
-def y0(x: float) -> float:
-    """The Bessel function of the second kind and order 0, within 64 ulp of the envelope; NaN for x < 0."""
-    return yv(0.0, x)
-
-
-@scalar
-def y1(x: float) -> float:
-    """The Bessel function of the second kind and order 1, within 64 ulp of the envelope; NaN for x < 0."""
-    return yv(1.0, x)
-
-
 # --- Airy functions, of orders 1/3
 
 

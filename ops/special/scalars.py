@@ -18,7 +18,7 @@ import numpy as np
 from ..elementwise import special as _special
 
 MODULES = (
-    "parts", "errors", "entropies", "gammas", "betas", "orders01", "bessel", "by_order", "oscillating",
+    "parts", "errors", "entropies", "gammas", "betas", "orders01", "bessel", "by_order", "waves01", "oscillating",
     "integrals", "hypergeometric", "quantiles",
 )  # fmt: skip
 """The families, each of which uses earlier ones only."""

@@ -397,36 +397,6 @@ static inline f64 ag_yv_f64(f64 v, f64 x)
     return v >= 0.0 ? ag_bessel_y_f64(v, x) : ag_of_negative_order_f64(v, x, 1);
 }
 
-/* The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x)). */
-INLINE f64 ag_j0_f64(f64 x)
-{
-    const f64 a = fabs_F(x);
-    return x != x ? x : a == __builtin_inf() ? 0.0 : a == 0.0 ? 1.0 : ag_bessel_j_f64(0.0, a);
-}
-
-/* The Bessel function of the first kind and order 1, within 64 ulp of the envelope. */
-static inline f64 ag_j1_f64(f64 x)
-{
-    const f64 a = fabs_F(x);
-    if (x != x || a == 0.0) {
-        return x;
-    }
-    const f64 size = a == __builtin_inf() ? 0.0 : ag_bessel_j_f64(1.0, a);
-    return x < 0.0 ? -size : size;
-}
-
-/* The Bessel function of the second kind and order 0, within 64 ulp of the envelope; NaN for x < 0. */
-INLINE f64 ag_y0_f64(f64 x)
-{
-    return ag_yv_f64(0.0, x);
-}
-
-/* The Bessel function of the second kind and order 1, within 64 ulp of the envelope; NaN for x < 0. */
-INLINE f64 ag_y1_f64(f64 x)
-{
-    return ag_yv_f64(1.0, x);
-}
-
 /* 2 a**1.5 / 3 in two parts, a > 0. */
 INLINE f64 ag_airy_zeta_f64(f64 a, f64 *second)
 {
