@@ -124,7 +124,7 @@ def _without_gain(tuned: Tuned, first: Mapping[str, Schedule]) -> Tuned:
 def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float]]:
     """Yield the kernels worth tuning, the most costly first, with the share of the remaining time for each."""
     total = sum(seconds.values())
-    worth = [k for k in kernels if k.splits is not None and seconds.get(k.name, 0.0) > SHARE * total]
+    worth = [k for k in kernels if k.takes_schedule and seconds.get(k.name, 0.0) > SHARE * total]
     worth.sort(key=lambda k: -seconds[k.name])
     for at, kernel in enumerate(worth):
         yield kernel, seconds[kernel.name] / sum(seconds[k.name] for k in worth[at:])
