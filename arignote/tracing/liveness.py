@@ -91,8 +91,9 @@ def _of_block(body: list[ast.stmt], known: _Known) -> _Block:
     for one in reversed(several):
         needs = (needs - one.kills) | one.needs
         kills |= one.kills
-    reads = frozenset().union(*(one.reads for one in several))
-    return _Block(frozenset(needs), frozenset(kills), reads, tuple(dict.fromkeys(n for o in several for n in o.assigns)))
+    reads = frozenset(n for one in several for n in one.reads)
+    assigns = dict.fromkeys(n for one in several for n in one.assigns)
+    return _Block(frozenset(needs), frozenset(kills), reads, tuple(assigns))
 
 
 def _of_statement(s: ast.stmt, known: _Known) -> _Block:
@@ -130,22 +131,24 @@ def _mark(body: list[ast.stmt], after: set[str], always: set[str], known: _Known
         live = _of_statement(s, known).before(live)
 
 
-def _mark_one(s: Any, after: set[str], always: set[str], known: _Known) -> None:
-    if isinstance(s, (ast.If, ast.For, ast.While)):
+def _mark_one(statement: ast.stmt, after: set[str], always: set[str], known: _Known) -> None:
+    s: Any = statement  # with attributes of ours
+    is_loop = type(s) in (ast.For, ast.While)
+    if is_loop or type(s) is ast.If:
         block = _of_statement(s, known)
         s._reads, s._assigned = sorted(block.reads), list(block.assigns)
-    if isinstance(s, ast.If):
+    if type(s) is ast.If:
         s._live = after | always
         _mark(s.body, after, always, known)
         _mark(s.orelse, after, always, known)
-    elif isinstance(s, (ast.For, ast.While)):
+    elif is_loop:
         s._flags = getattr(s, "_flags", [])
-        targets = set(assigned_in([ast.Assign([s.target], ast.Constant(None))])) if isinstance(s, ast.For) else set()
-        test = reads_of(s.test) if isinstance(s, ast.While) else set()
+        targets = set(assigned_in([ast.Assign([s.target], ast.Constant(None))])) if type(s) is ast.For else set()
+        test = reads_of(s.test) if type(s) is ast.While else set()
         live = after | (_of_block(s.body, known).needs - targets) | test | set(s._flags)
         s._live = live | always
         _mark(s.body, live, always, known)
-    elif isinstance(s, (ast.With, ast.Try)):
+    elif type(s) in (ast.With, ast.Try):
         inner = after | _of_statement(s, known).reads
         for block in (s.body, *(h.body for h in getattr(s, "handlers", ())), getattr(s, "orelse", ()),
                       getattr(s, "finalbody", ())):  # fmt: skip
