@@ -110,8 +110,8 @@ def _found(s: Any, known: _Known) -> _Block:
         assigns = tuple(dict.fromkeys((*then.assigns, *other.assigns)))
         needs = then.needs | other.needs | test
         return _Block(needs, then.kills & other.kills, then.reads | other.reads | test, assigns)
-    if isinstance(s, (ast.For, ast.While)):
-        is_for = isinstance(s, ast.For)
+    if type(s) in (ast.For, ast.While):
+        is_for = type(s) is ast.For
         header = frozenset(reads_of(s.iter if is_for else s.test))
         targets = assigned_in([ast.Assign([s.target], ast.Constant(None))]) if is_for else ()
         body, other = _of_block(s.body, known), _of_block(s.orelse, known)
@@ -137,7 +137,7 @@ def _mark_one(statement: ast.stmt, after: set[str], always: set[str], known: _Kn
     if is_loop or type(s) is ast.If:
         block = _of_statement(s, known)
         s._reads, s._assigned = sorted(block.reads), list(block.assigns)
-    if type(s) is ast.If:
+    if isinstance(statement, ast.If):
         s._live = after | always
         _mark(s.body, after, always, known)
         _mark(s.orelse, after, always, known)

@@ -205,7 +205,8 @@ class Form:
         shared = [None] * len(function.inputs) + self._containers
         self._run = compile_graph(
             function.graph if graph is None else graph, name=function.name, shared=shared, toolchain=toolchain,
-            cache=process_cache(), profile=profile, threads=function.threads, schedule=schedules, target=function.target,
+            cache=process_cache(), profile=profile, threads=function.threads, schedule=schedules,
+            target=function.target,
         )  # fmt: skip
 
     def seconds(self, arrays: Sequence[np.ndarray], calls: int) -> float:
