@@ -27,6 +27,7 @@ from arignote.ops.linalg.determinants import Det
 from arignote.ops.linalg.solving import Inverse, Solve, SolveTriangular
 from arignote.ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reductions.reduce import Reduce
+from arignote.ops.reductions.unbroadcasting import SumTo
 from arignote.ops.shapes.lengths import Shape, ShapeI
 
 from .terms import NotTranslated, Term
@@ -217,10 +218,14 @@ class Translation:
         """The outputs as unknown functions of the operands; their shapes from a run on ones."""
         op = node.op
         trial = [np.ones(i.shape, dtype=i.dtype) if isinstance(i, Array) else i for i in inputs]
-        shapes = [r.shape for r in evaluate_node(node, trial)]
-        if any(v.dtype.startswith("float") is False and isinstance(i, Array) and v.ndim == 0 and "ndex" in op.name
-               for v, i in zip(node.inputs, inputs, strict=True)):
-            raise NotTranslated(f"{op.name} at an unknown index")
+        if type(op).__module__.startswith(MOVERS) and any(
+            v.type.kind in "iu" and isinstance(i, Array) for v, i in zip(node.inputs, inputs, strict=True)
+        ):
+            raise NotTranslated(f"{op.name} of unknown integers")  # which may be lengths
+        try:
+            shapes = [r.shape for r in evaluate_node(node, trial)]
+        except (ValueError, IndexError, ArithmeticError, TypeError) as error:
+            raise NotTranslated(f"{op.name}: {str(error).splitlines()[0]}") from None
         terms = [t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat]
         key = f"{op}{[tuple(i.shape) for i in inputs]}"
         self.how.add(f"{op.name} as a function")
@@ -237,16 +242,29 @@ Rule = Callable[[Translation, Apply, Sequence[Known]], Sequence[Known]]
 
 
 def reduced(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
-    x = inputs[0]
-    axes = tuple(node.op.axis)
-    kept = [a for a in range(x.items.ndim) if a not in axes]
-    moved = x.items.transpose([*kept, *axes])
+    made = _reduced(t, node.op.scalar, inputs[0].items, tuple(node.op.axis), node.out.dtype)
+    return [Array(made, node.out.dtype)]
+
+
+def _reduced(t: Translation, scalar: Any, x: np.ndarray, axes: Sequence[int], dtype: str) -> np.ndarray:
+    """The terms folded along the axes."""
+    kept = [a for a in range(x.ndim) if a not in axes]
+    moved = x.transpose([*kept, *axes])
     shape = moved.shape[: len(kept)]
     size = int(np.prod(moved.shape[len(kept) :]))
-    rows = moved.reshape((*shape, size)) if moved.size else np.empty((*shape, size), dtype=object)
-    dtype = node.out.dtype
-    made = [t.theory.fold(node.op.scalar, list(rows[p]), dtype) for p in np.ndindex(*shape)]
-    return [Array(objects(shape, made), dtype)]
+    rows = moved.reshape((*shape, size))
+    return objects(shape, [t.theory.fold(scalar, list(rows[p]), dtype) for p in np.ndindex(*shape)])
+
+
+def summed_to(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    x, like = inputs
+    x = lifted(t.theory, x, node.out.dtype)
+    added = x.items.ndim - len(like.shape)
+    if added < 0:
+        raise ValueError("the rank of a sum is larger than that of the summands")
+    axes = [a for a in range(x.items.ndim) if a < added or like.shape[a - added] == 1 != x.shape[a]]
+    total = _reduced(t, ELEMENTWISE["add"], x.items, axes, x.dtype)
+    return [Array(total.reshape(like.shape), x.dtype)]
 
 
 def _products(t: Translation, row: Sequence[Term], column: Sequence[Term], dtype: str) -> Term:
@@ -425,7 +443,7 @@ def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
 
 
 OWN: dict[type, Rule] = {
-    Reduce: reduced, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
+    Reduce: reduced, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
     Inverse: inverse, Det: determinant, Solve: solve, SolveTriangular: solve, Assume: assumed,
 }  # fmt: skip
 """Ops with a translation of their own."""

@@ -26,7 +26,7 @@ from .arrays import Array, Known, Translation, leaf, objects
 from .instances import Instance
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
 from .reals import MOST_PATHS, Reals
-from .terms import NotTranslated, OutOfFormat
+from .terms import NotTranslated, OutOfFormat, limit
 
 LENGTHS = (0, 1, 2, 3)
 MOST_SHAPES = 10
@@ -47,18 +47,18 @@ class Found:
 
 
 class Clock:
-    """The time that is left for a rule."""
+    """The time of this process that is left for a rule."""
 
     def __init__(self, seconds: float) -> None:
-        self.end = time.monotonic() + seconds
+        self.end = time.process_time() + seconds
 
     @property
     def milliseconds(self) -> int:
-        return max(int(1000 * (self.end - time.monotonic())), 1)
+        return max(int(1000 * (self.end - time.process_time())), 1)
 
     @property
     def over(self) -> bool:
-        return time.monotonic() > self.end
+        return time.process_time() > self.end
 
     def part(self, most: int) -> int:
         return max(min(self.milliseconds, most), 1)
@@ -68,14 +68,9 @@ def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
     """What can be proved of the instance before the clock runs out."""
     if not instance.before.inputs:
         return _evaluated(rule, instance)
-    try:
-        if all(map(is_pointwise, (instance.before, instance.after))):
-            return _pointwise(rule, instance, clock)
-        return _bounded(rule, instance, clock)
-    except NotTranslated as error:
-        return Found(UNPROVED, reason=f"not translated: {error}")
-    except z3.Z3Exception as error:
-        return Found(UNPROVED, reason=f"not translated: {error}".splitlines()[0])
+    if all(map(is_pointwise, (instance.before, instance.after))):
+        return _pointwise(rule, instance, clock)
+    return _bounded(rule, instance, clock)
 
 
 def _evaluated(rule: Rule, instance: Instance) -> Found:
@@ -159,7 +154,7 @@ def shapes_differ(instance: Instance) -> str:
     demands, results = zip(*(_lengths(g, lengths) for g in (before, after)), strict=True)
     equal = [a == b for x, y in zip(*results, strict=True) for a, b in zip(x, y, strict=True)]
     solver = z3.Solver()
-    solver.set("timeout", 1000)
+    limit(solver, 1000)
     solver.add(*natural, *demands[0], z3.Not(z3.And(*equal, *demands[1])))
     return "" if solver.check() == z3.unsat else "the shape after is not proved to be that before"
 
@@ -266,7 +261,7 @@ def _fixings(
     rng = np.random.default_rng(0)
     choices: list[dict[Variable, np.ndarray]] = []
     pools = [INDICES if v.type.kind == "i" else INDICES[:3] for v in whole]
-    if all(sizes[v] == () for v in whole):
+    if len(whole) == 0 or all(sizes[v] == () for v in whole):
         combined = list(itertools.product(*pools))
         picked = combined if len(combined) <= 12 else [combined[k] for k in rng.permutation(len(combined))[:40]]
         trials = [{v: np.array(n, v.dtype) for v, n in zip(whole, p, strict=True)} for p in picked]
@@ -291,6 +286,16 @@ def _trial(dtype: str, shape: Sequence[int]) -> np.ndarray:
     return made
 
 
+def _runs(graph: FunctionGraph, shapes: Sequence[tuple[int, ...]], pool: tuple[int, int], rng: Any) -> bool:
+    """Whether lengths and indices agree, for integers of this pool."""
+    arrays = [_trial(v.dtype, s) for v, s in zip(graph.inputs, shapes, strict=True)]
+    for a in arrays:
+        if a.dtype.kind in "iu":
+            a[...] = rng.integers(pool[0], pool[1] + 1, a.shape)
+    error = outcome(graph, arrays)
+    return not (isinstance(error, Exception) and (is_of_lengths(error) or isinstance(error, IndexError)))
+
+
 def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
     """Shapes of the inputs at which the graph runs, small ones first: all of a few, some of many."""
     unknown = [(k, axis) for k, v in enumerate(graph.inputs) for axis, n in enumerate(v.type.shape) if n is None]
@@ -307,8 +312,7 @@ def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
         for (k, axis), n in zip(unknown, size, strict=True):
             shapes[k][axis] = n
         fixed: list[Any] = [tuple(s) for s in shapes]
-        error = outcome(graph, [_trial(v.dtype, s) for v, s in zip(graph.inputs, fixed, strict=True)])
-        if isinstance(error, Exception) and (is_of_lengths(error) or isinstance(error, IndexError)):
+        if not any(_runs(graph, fixed, pool, rng) for pool in ((1, 1), (2, 3), (0, 1), (0, 4), (0, 4), (0, 4))):
             continue
         yield fixed
         found += 1
@@ -325,9 +329,12 @@ Arrays = Callable[[Mapping[str, Any]], list[np.ndarray]]
 
 def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock) -> Found:
     """What can be proved of the instance with these leaves."""
-    if needs_reals(rule, instance.before):
-        return over_reals(rule, instance, kind, given, clock)
-    return over_machine(rule, instance, kind, given, arrays, clock)
+    try:
+        if needs_reals(rule, instance.before):
+            return over_reals(rule, instance, kind, given, clock)
+        return over_machine(rule, instance, kind, given, arrays, clock)
+    except (NotTranslated, z3.Z3Exception) as error:
+        return Found(UNPROVED, reason=f"not translated: {str(error).splitlines()[0]}")
 
 
 def translated(
@@ -392,6 +399,9 @@ def _values(graph: FunctionGraph) -> list[Variable]:
     return [*graph.inputs, *(v for node in graph.order for v in (*node.inputs, *node.outputs))]
 
 
+TIMEOUTS = {"own": 700, "8 bits": 2500, "16 bits": 1000, "8-bit integers": 2500}
+"""Milliseconds for one question over each format."""
+
 _answers: dict[tuple[str, ...], str] = {}
 """Answers by formula: instances of several ranks ask the same."""
 
@@ -410,14 +420,14 @@ def ask(
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals[:-1]))), goals[-1]]
     elif raises:
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals)))]
-    open_goals = [g for g in open_goals if not z3.is_true(g)]
+    open_goals = [g for g in open_goals if not z3.is_true(g) and not holds_in_every_case(g)]
     if not open_goals:
         return "yes", theory
     key = (rule.name, form.name, *sorted(g.sexpr() for g in open_goals))
     if key in _answers:
         return _answers[key], theory
     solver = _solver(theory)
-    solver.set("timeout", clock.part(2500))
+    limit(solver, clock.part(TIMEOUTS[form.name]))
     solver.add(*theory.side, z3.Not(z3.And(*open_goals)))
     answer = solver.check()
     if answer == z3.unsat:
@@ -429,6 +439,33 @@ def ask(
         text = replayed(rule, instance, arrays, values)
     _answers[key] = text
     return text, theory
+
+
+MOST_CASES = 4
+"""Conditions of choices whose combinations are tried one by one."""
+
+
+def holds_in_every_case(goal: Any) -> bool:
+    """Whether the goal simplifies to true for all truth values of the conditions of its choices, as if they were free."""
+    conditions: dict[int, Any] = {}
+    todo, met = [goal], set()
+    while todo:
+        term = todo.pop()
+        if term.get_id() in met:
+            continue
+        met.add(term.get_id())
+        if z3.is_app_of(term, z3.Z3_OP_ITE):
+            conditions[term.arg(0).get_id()] = term.arg(0)
+        if z3.is_const(term) and z3.is_bool(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            conditions[term.get_id()] = term
+        todo += term.children()
+    if not 0 < len(conditions) <= MOST_CASES:
+        return False
+    cases = itertools.product((True, False), repeat=len(conditions))
+    return all(
+        z3.is_true(z3.simplify(z3.substitute(goal, *((c, z3.BoolVal(v)) for c, v in zip(conditions.values(), case, strict=True)))))
+        for case in cases
+    )
 
 
 def _solver(theory: Machine) -> z3.Solver:

@@ -457,7 +457,29 @@ def _either(test: Callable[[Any], Any]) -> Rule:
     return lambda m, k, a: z3.Or(test(a[0]), test(a[1]))
 
 
+def _before(a: Any, b: Any) -> Any:
+    """NumPy's order of complex numbers: by the real part, then by the imaginary one."""
+    numbers = z3.And(z3.Not(z3.fpIsNaN(a[1])), z3.Not(z3.fpIsNaN(b[1])))
+    return z3.Or(z3.And(z3.fpLT(a[0], b[0]), numbers), z3.And(z3.fpEQ(a[0], b[0]), z3.fpLT(a[1], b[1])))
+
+
+def _not_after(a: Any, b: Any) -> Any:
+    numbers = z3.And(z3.Not(z3.fpIsNaN(a[1])), z3.Not(z3.fpIsNaN(b[1])))
+    return z3.Or(z3.And(z3.fpLT(a[0], b[0]), numbers), z3.And(z3.fpEQ(a[0], b[0]), z3.fpLEQ(a[1], b[1])))
+
+
+def _complex_extremum(largest: bool) -> Rule:
+    def chosen(m: Machine, kind: str, a: Any, b: Any) -> Any:
+        first = z3.Or(_not_after(b, a) if largest else _not_after(a, b), z3.fpIsNaN(a[0]), z3.fpIsNaN(a[1]))
+        return tuple(z3.If(first, x, y) for x, y in zip(a, b, strict=True))
+
+    return chosen
+
+
 COMPLEX: dict[str, Rule] = {
+    "lt": lambda m, k, a, b: _before(a, b), "gt": lambda m, k, a, b: _before(b, a),
+    "le": lambda m, k, a, b: _not_after(a, b), "ge": lambda m, k, a, b: _not_after(b, a),
+    "maximum": _complex_extremum(True), "minimum": _complex_extremum(False),
     "add": _pairwise(FLOAT["add"]), "sub": _pairwise(FLOAT["sub"]), "neg": _pairwise(FLOAT["neg"]),
     "mul": _product, "square": lambda m, k, a: _product(m, k, a, a),
     "conj": lambda m, k, a: (a[0], z3.fpNeg(a[1])), "real": lambda m, k, a: a[0], "imag": lambda m, k, a: a[1],

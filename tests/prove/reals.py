@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import z3
 
-from .terms import NotTranslated, Term, number_of
+from .terms import NotTranslated, Term, limit, number_of
 
 QUICK = 300
 """Milliseconds for a question on the way."""
@@ -72,7 +72,7 @@ class Reals:
 
     def solver(self, timeout: int) -> z3.Solver:
         solver = z3.Tactic("qfnra-nlsat").solver() if not self._has_integers() else z3.Solver()
-        solver.set("timeout", timeout)
+        limit(solver, timeout)
         solver.add(*self.side, *self.path)
         return solver
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import z3
 
 
 class NotTranslated(Exception):
@@ -80,3 +81,13 @@ class Term:
 def number_of(value: Any) -> Any:
     """The Python number of a NumPy scalar or array of one element."""
     return value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def limit(solver: z3.Solver, milliseconds: int) -> None:
+    """Give a solver about so much time: by its own count of steps, which other processes do not change."""
+    solver.set("rlimit", STEPS * milliseconds)
+    solver.set("timeout", 10 * milliseconds)
+
+
+STEPS = 4000
+"""Steps of z3 in a millisecond, about."""

@@ -1,0 +1,157 @@
+"""Verdicts on rules: what the instances of a rule prove together, kept with the digest of what they speak of.
+
+    proved      every instance, for all values; elementwise rules for all shapes too
+    bounded     every instance, on arrays of lengths up to the stated one (or for the stated values of integers)
+    tested      not proved, with the reason; the property tests hold the rule
+    refuted     a counterexample that NumPy confirms
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rule_trials import POSITIONS, RULES, Violation, hold_at_special_values
+
+import arignote
+from arignote.optdb import PatternRule, Rule
+
+from .check import BOUNDED, PROVED, REFUTED, UNPROVED, Clock, check, needs_reals
+from .instances import instances
+
+DATA = Path(__file__).with_name("verdicts.json")
+ROOT = Path(arignote.__file__).parent.parent
+TESTED = "tested"
+MOST_INSTANCES = 150
+
+
+@dataclass
+class Verdict:
+    """What is known of a rule."""
+
+    rule: str
+    verdict: str
+    contract: str
+    theory: str = ""
+    bounds: list[str] = field(default_factory=list)
+    facts: list[str] = field(default_factory=list)
+    reason: str = ""
+    instances: int = 0
+    seconds: float = 0.0
+    pattern: bool = False
+    digest: str = ""
+
+
+def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdict:
+    """The verdict on one rule, found in about so many seconds."""
+    begun = time.process_time()
+    clock = Clock(seconds)
+    count: Counter[str] = Counter()
+    theory: set[str] = set()
+    bounds: set[str] = set()
+    facts: set[str] = set()
+    reasons: dict[str, str] = {}
+    over_reals = late = False
+    for instance in instances(rule):
+        if sum(count.values()) >= most:
+            break
+        if clock.over:
+            late = True
+            break
+        found = check(rule, instance, clock)
+        if found.status == UNPROVED and clock.over and count:
+            late = True
+            break
+        count[found.status] += 1
+        if found.status in (UNPROVED, REFUTED):
+            reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
+            if found.status == REFUTED:
+                break
+            continue
+        over_reals |= needs_reals(rule, instance.before)
+        theory |= found.theory
+        bounds |= found.bounds
+        facts |= found.facts
+    made = Verdict(rule.name, TESTED, str(rule.contract), pattern=isinstance(rule, PatternRule), digest=digest(rule))
+    made.instances = sum(count.values())
+    if count[REFUTED]:
+        made.verdict, made.reason = REFUTED, reasons[REFUTED]
+    elif count[UNPROVED]:
+        made.reason = reasons[UNPROVED]
+        if count[PROVED] + count[BOUNDED]:
+            made.reason += f" ({count[PROVED] + count[BOUNDED]} of {made.instances} instances are proved)"
+    elif not count[PROVED] + count[BOUNDED]:
+        made.reason = "no instance was reached in time" if late else "no instance fires"
+    else:
+        made.verdict = BOUNDED if count[BOUNDED] or late else PROVED
+        if late:
+            bounds.add(f"the first {made.instances} instances")
+        if over_reals:
+            made.verdict, made.reason = _with_special_values(rule, made.verdict, bounds)
+    if made.verdict in (PROVED, BOUNDED):
+        made.theory, made.bounds, made.facts = ", ".join(sorted(theory)), sorted(bounds), sorted(facts)
+    made.seconds = round(time.process_time() - begun, 1)
+    return made
+
+
+def _with_special_values(rule: Rule, verdict: str, bounds: set[str]) -> tuple[str, str]:
+    """The verdict with special values taken into account: every combination of them, run by NumPy."""
+    try:
+        compared = hold_at_special_values(rule) if rule.name not in POSITIONS else 0
+    except Violation as error:
+        return REFUTED, f"at special values: {str(error).splitlines()[-1]}"
+    if not compared:
+        return TESTED, "equal over the reals, but special values cannot be run"
+    bounds.add("special values by NumPy")
+    return verdict, ""
+
+
+# --- digests
+
+
+def digest(rule: Rule) -> str:
+    """Digest of what a verdict speaks of: the rule, the file that defines it, shared conditions, and the prover."""
+    path = Path(rule.origin.rpartition(":")[0])
+    sources = [path, path.parents[1] / "facts.py", *sorted(Path(__file__).parent.glob("*.py"))]
+    found = hashlib.sha256(f"{rule} {rule.contract}".encode())
+    for source in sources:
+        if source.name not in ("__main__.py", "verdicts.py", "page.py") and source.exists():
+            found.update(source.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def stale(known: Mapping[str, Verdict]) -> list[str]:
+    """Names of rules without a verdict on what they are now."""
+    return [name for name, rule in RULES.items() if name not in known or known[name].digest != digest(rule)]
+
+
+# --- the file
+
+
+def load() -> dict[str, Verdict]:
+    """The verdicts in the file, by rule."""
+    if not DATA.exists():
+        return {}
+    rows: dict[str, dict[str, Any]] = json.loads(DATA.read_text())
+    return {name: Verdict(rule=name, **row) for name, row in rows.items()}
+
+
+def save(verdicts: Mapping[str, Verdict]) -> None:
+    """Write the file: one line a rule, in order of name; rules that are gone are left out."""
+    lines = []
+    for name in sorted(verdicts):
+        if name in RULES:
+            row = {key: value for key, value in asdict(verdicts[name]).items() if key != "rule"}
+            lines.append(f"{json.dumps(name)}: {json.dumps(row)}")
+    DATA.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
+    """How many rules have each verdict."""
+    return Counter(v.verdict for v in verdicts)
