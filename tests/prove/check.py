@@ -498,6 +498,8 @@ def concrete(value: Any) -> Any:
     if z3.is_bv(value):
         return value.as_signed_long()
     if z3.is_fp(value):
+        if value.isNaN():
+            return np.nan
         bits = z3.simplify(z3.fpToIEEEBV(value)).as_long()
         exponent_bits, digits = value.ebits(), value.sbits()
         fraction = bits & (2 ** (digits - 1) - 1)

@@ -61,7 +61,7 @@ def instances(rule: Rule) -> Iterator[Instance]:
 
 def _outputs(rule: Rule, rng: np.random.Generator) -> Iterator[Any]:
     """Functions that make the outputs to try."""
-    for example in EXAMPLES[rule.name]:
+    for example in EXAMPLES.get(rule.name, []):
         yield lambda example=example: example
     if isinstance(rule, PatternRule):
         likes = list({p.op.name: p.op for p in rule.pattern.walk() if isinstance(getattr(p, "op", None), OpLike)}.values())
@@ -73,7 +73,7 @@ def _outputs(rule: Rule, rng: np.random.Generator) -> Iterator[Any]:
             choice = choices[rng.integers(len(choices))]
             dtype = str(rng.choice(DTYPES))
             yield lambda d=dtype, c=choice: _from_pattern(rule, rng, d, likes, c, bool(rng.random() < 0.5), True)
-    for example, dtype in itertools.product(EXAMPLES[rule.name], _dtypes()):
+    for example, dtype in itertools.product(EXAMPLES.get(rule.name, []), _dtypes()):
         yield lambda e=example, d=dtype: varied(rng, e, d)
 
 

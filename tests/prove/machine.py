@@ -39,6 +39,8 @@ OWN = Format("own", {"float16": (5, 11), "float32": (8, 24), "float64": (11, 53)
 HALF = Format("16 bits", {"float16": (4, 7), "float32": (5, 11), "float64": (8, 24)})
 SMALL = Format("8 bits", {"float16": (3, 3), "float32": (4, 4), "float64": (5, 8)})
 NARROW = Format("8-bit integers", OWN.bits, {16: 6, 32: 7, 64: 8, 8: 5})
+MOST_OPERANDS = 24
+"""Operands of an uninterpreted function that the solver compares; more are the same only as expressions."""
 PART = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -56,6 +58,8 @@ class Machine:
         """Statements that hold for the uninterpreted values."""
         self.leaves: dict[str, Any] = {}
         self.uninterpreted = False
+        self._bundles: dict[tuple[int, ...], int] = {}
+        self._kept: list[Any] = []
 
     # --- leaves and numbers
 
@@ -174,10 +178,18 @@ class Machine:
     def opaque(self, name: str, operands: Sequence[Term], dtype: str) -> Term:
         """The value of a function of which only congruence is known."""
         values = [v for t in operands for v in (t.value if isinstance(t.value, tuple) else (t.value,))]
+        if len(values) > MOST_OPERANDS:
+            name, values = f"{name} of {self._interned(values)}", []
         if dtype in PART:
             sort = self.sort(PART[dtype])
             return Term(self, dtype, tuple(self.function(f"{name}.{p}", values, sort) for p in ("re", "im")))
         return Term(self, dtype, self.function(name, values, self.sort(dtype)))
+
+    def _interned(self, values: Sequence[Any]) -> int:
+        """The number of these operands among all: the same if they are the same expressions."""
+        simple = [z3.simplify(v) for v in values]
+        self._kept += simple  # so that no other expression gets their numbers
+        return self._bundles.setdefault(tuple(v.get_id() for v in simple), len(self._bundles))
 
     def choose(self, condition: Term, a: Term, b: Term) -> Term:
         if isinstance(a.value, tuple):

@@ -23,6 +23,8 @@ from .terms import NotTranslated, Term, limit, number_of
 QUICK = 300
 """Milliseconds for a question on the way."""
 MOST_PATHS = 64
+MOST_OPERANDS = 8
+"""Operands of an unknown function that the solver compares; more are the same only as expressions."""
 PART = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -201,7 +203,7 @@ class Reals:
         args = tuple(z3.simplify(v.x, som=True) if z3.is_arith(v.x) else z3.simplify(v.x) for v in values)
         for other, known, result in self._calls:
             if other == name and len(known) == len(args) and all(
-                a.sort() == b.sort() and (a.eq(b) or (self.valid(a == b))) for a, b in zip(args, known, strict=True)
+                a.sort() == b.sort() and (a.eq(b) or (len(args) <= MOST_OPERANDS and self.valid(a == b))) for a, b in zip(args, known, strict=True)
             ):
                 return Value(result, defined)
         result = make(f"{name}#{len(self._calls)}")

@@ -9,26 +9,31 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rule_trials import POSITIONS, RULES, Violation, hold_at_special_values
+import numpy as np
+from rule_trials import EXAMPLES, RULES, SPECIAL, Violation, at_special_values, compare, compare_all, outcome
 
 import arignote
 from arignote.optdb import PatternRule, Rule
+from arignote.optdb.applier import RuleError
 
-from .check import BOUNDED, PROVED, REFUTED, UNPROVED, Clock, check, needs_reals
-from .instances import instances
+from .check import BOUNDED, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
+from .instances import Instance, instances
 
 DATA = Path(__file__).with_name("verdicts.json")
 ROOT = Path(arignote.__file__).parent.parent
 TESTED = "tested"
 MOST_INSTANCES = 150
+SAMPLES = 4
+"""Sets of random arrays for an instance that is not proved."""
 
 
 @dataclass
@@ -50,6 +55,13 @@ class Verdict:
 
 def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdict:
     """The verdict on one rule, found in about so many seconds."""
+    try:
+        return _verdict_on(rule, seconds, most)
+    except RuleError as error:
+        return Verdict(rule.name, REFUTED, str(rule.contract), reason=f"the rule fails: {error}".splitlines()[0])
+
+
+def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
     begun = time.process_time()
     clock = Clock(seconds)
     count: Counter[str] = Counter()
@@ -57,7 +69,7 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
     bounds: set[str] = set()
     facts: set[str] = set()
     reasons: dict[str, str] = {}
-    over_reals = late = False
+    over_reals = late = sampled = False
     for instance in instances(rule):
         if sum(count.values()) >= most:
             break
@@ -68,6 +80,9 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
         if found.status == UNPROVED and clock.over and count:
             late = True
             break
+        if found.status == UNPROVED and not sampled and needs_reals(rule, instance.before):
+            sampled = True
+            found = _sampled(rule, instance, found)
         count[found.status] += 1
         if found.status in (UNPROVED, REFUTED):
             reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
@@ -100,16 +115,60 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
     return made
 
 
+def _sampled(rule: Rule, instance: Instance, found: Found) -> Found:
+    """What a few random runs add to an instance that is not proved over the reals, where no model is a counterexample."""
+    rng = np.random.default_rng(0)
+    try:
+        for _ in range(SAMPLES):
+            compare_all(rule, instance.before, instance.after, rng)
+    except Violation as error:
+        return Found(REFUTED, reason=str(error).splitlines()[-1])
+    return found
+
+
 def _with_special_values(rule: Rule, verdict: str, bounds: set[str]) -> tuple[str, str]:
     """The verdict with special values taken into account: every combination of them, run by NumPy."""
     try:
-        compared = hold_at_special_values(rule) if rule.name not in POSITIONS else 0
+        compared = sum(_held(rule, instance) for instance in _floats(rule))
     except Violation as error:
         return REFUTED, f"at special values: {str(error).splitlines()[-1]}"
     if not compared:
         return TESTED, "equal over the reals, but special values cannot be run"
     bounds.add("special values by NumPy")
     return verdict, ""
+
+
+def _floats(rule: Rule) -> list[Instance]:
+    """Instances on floats alone, of which special values are tried: the examples in two dtypes, or the first ones."""
+    found = [i for i in itertools.islice(instances(rule), 40) if {v.type.kind for v in i.before.inputs} == {"f"}]
+    examples = len(EXAMPLES.get(rule.name, ())) or 1
+    others = [i for i in found[examples:] if i.dtypes != found[0].dtypes]
+    return [*found[:examples], *others[:1]]
+
+
+def _held(rule: Rule, instance: Instance) -> int:
+    """How often values were compared at combinations of special values."""
+    before, after = instance.before, instance.after
+    compared = 0
+    for given in _special(instance):
+        want = outcome(before, given)
+        if not isinstance(want, Exception):
+            compare(rule, before, after, given, want, outcome(after, given))
+            compared += 1
+    return compared
+
+
+def _special(instance: Instance) -> Iterator[list[np.ndarray]]:
+    """Each combination of special values, as elements of all operands, or else along rows or at random places."""
+    inputs = instance.before.inputs
+    if not is_pointwise(instance.before):
+        kept = (pair for pair in at_special_values(instance.before.outputs[0], inputs[0].dtype))
+        yield from (arrays for graph, arrays in kept if [v.type for v in graph.inputs] == [v.type for v in inputs])
+        return
+    points = SPECIAL if len(inputs) < 3 else SPECIAL[::2] if len(inputs) == 3 else SPECIAL[::5]
+    for values in itertools.product(points, repeat=len(inputs)):
+        with np.errstate(over="ignore"):
+            yield [np.full([n or 1 for n in v.type.shape], x, v.dtype) for v, x in zip(inputs, values, strict=True)]
 
 
 # --- digests
