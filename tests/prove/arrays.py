@@ -28,9 +28,10 @@ from arignote.ops.linalg.solving import Inverse, Solve, SolveTriangular
 from arignote.ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reductions.reduce import Reduce
 from arignote.ops.reductions.unbroadcasting import SumTo
+from arignote.ops.shapes.conditions import Check
 from arignote.ops.shapes.lengths import Shape, ShapeI
 
-from .terms import NotTranslated, Term
+from .terms import NotTranslated, Term, Vacuous
 
 MOVERS = ("arignote.ops.shapes.", "arignote.ops.lowered.blocked", "arignote.ops.lowered.assumed")
 """Modules whose ops may only move elements; each use is checked on several numberings."""
@@ -419,13 +420,13 @@ def solve(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Know
 def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
     """The operand, with the property as a hypothesis about its elements."""
     x, kind = inputs[0], node.op.property
+    if x.shape[-1] != x.shape[-2]:
+        raise Vacuous("a matrix that is not square")
     if t.theory.name != "reals" or np.dtype(x.dtype).kind != "f":
         return [x]
     for p in np.ndindex(*x.shape[:-2]):
         m = x.items[p]
         n = m.shape[0]
-        if m.shape[0] != m.shape[1]:
-            raise ValueError("a matrix that is not square")
         hypotheses = []
         for i, j in itertools.product(range(n), repeat=2):
             zero = {"lower_triangular": j > i, "upper_triangular": j < i, "diagonal": i != j}.get(kind, False)
@@ -442,8 +443,17 @@ def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
     return [x]
 
 
+def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    """The operand; the graph raises unless the condition holds."""
+    ok = lifted(t.theory, inputs[1], node.inputs[1].dtype).items
+    for term in ok.flat:
+        holds = t.theory.cast(term, "bool").value
+        t.theory.raises.append(z3.Not(getattr(holds, "x", holds)))
+    return [inputs[0]]
+
+
 OWN: dict[type, Rule] = {
     Reduce: reduced, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
-    Inverse: inverse, Det: determinant, Solve: solve, SolveTriangular: solve, Assume: assumed,
+    Check: checked, Inverse: inverse, Det: determinant, Solve: solve, SolveTriangular: solve, Assume: assumed,
 }  # fmt: skip
 """Ops with a translation of their own."""

@@ -26,13 +26,14 @@ from .arrays import Array, Known, Translation, leaf, objects
 from .instances import Instance
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
 from .reals import MOST_PATHS, Reals
-from .terms import NotTranslated, OutOfFormat, limit
+from .terms import NotTranslated, OutOfFormat, Vacuous, limit
 
 LENGTHS = (0, 1, 2, 3)
 MOST_SHAPES = 10
 """Combinations of lengths that one instance is proved for."""
 INDICES = (0, 1, 2, -1, -2, 3, -3)
-PROVED, BOUNDED, UNPROVED, REFUTED = "proved", "bounded", "unproved", "refuted"
+PROVED, BOUNDED, UNPROVED, REFUTED, NEVER = "proved", "bounded", "unproved", "refuted", "never"
+"""`never`: the graph fails for all arrays that were tried, so that there is nothing to prove."""
 
 
 @dataclass
@@ -188,13 +189,20 @@ def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
     count = 0
     for shapes in shapes_of(instance.before):
         if clock.over:
+            if not count:
+                return Found(UNPROVED, reason="time")
             total.bounds.add("time ran out before all lengths were tried")
             break
         found = _at_shapes(rule, instance, shapes, clock)
+        if found.status == NEVER:
+            continue
         if found.status in (UNPROVED, REFUTED):
             if count and found.reason.startswith("not translated: an array of"):
                 break
-            found.reason += f" at the lengths {shapes}"
+            if count and clock.over:
+                total.bounds.add("time ran out before all lengths were tried")
+                break
+            found.reason = f"{found.reason or 'time'} at the lengths {shapes}"
             return found
         count += 1
         total.theory |= found.theory
@@ -202,7 +210,7 @@ def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
         total.facts |= found.facts
         total.bounds.add(f"lengths <= {max([0, *(n for s in shapes for n in s)])}")
     if not count:
-        return Found(UNPROVED, reason="no lengths at which the graph runs")
+        return Found(NEVER, reason="no lengths at which the graph runs")
     largest = max((int(b.rpartition(" ")[2]) for b in total.bounds if b.startswith("lengths")), default=0)
     total.bounds = {b for b in total.bounds if not b.startswith("lengths")} | {f"lengths <= {largest}"}
     unknown = any(None in v.type.shape for v in instance.before.inputs)
@@ -216,7 +224,7 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
     whole = [v for v in instance.before.inputs if v.type.kind in "iu"]
     found = Found(UNPROVED, reason="nothing was tried")
     for fixed in _fixings(whole, sizes, instance.before):
-        if found.status in (PROVED, REFUTED) and fixed:
+        if found.status in (PROVED, REFUTED, NEVER) and fixed:
             continue
 
         def given(theory: Any, fixed: Mapping[Variable, np.ndarray] = fixed[0] if fixed else {}) -> dict[Variable, Known]:
@@ -312,7 +320,7 @@ def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
         for (k, axis), n in zip(unknown, size, strict=True):
             shapes[k][axis] = n
         fixed: list[Any] = [tuple(s) for s in shapes]
-        if not any(_runs(graph, fixed, pool, rng) for pool in ((1, 1), (2, 3), (0, 1), (0, 4), (0, 4), (0, 4))):
+        if not any(_runs(graph, fixed, pool, rng) for pool in ((1, 1), (2, 3), (0, 1), *[(-1, 4)] * 20)):
             continue
         yield fixed
         found += 1
@@ -333,6 +341,8 @@ def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given,
         if needs_reals(rule, instance.before):
             return over_reals(rule, instance, kind, given, clock)
         return over_machine(rule, instance, kind, given, arrays, clock)
+    except Vacuous as error:
+        return Found(NEVER, reason=str(error))
     except (NotTranslated, z3.Z3Exception) as error:
         return Found(UNPROVED, reason=f"not translated: {str(error).splitlines()[0]}")
 
@@ -420,7 +430,8 @@ def ask(
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals[:-1]))), goals[-1]]
     elif raises:
         open_goals = [z3.simplify(z3.Or(fails, z3.And(*goals)))]
-    open_goals = [g for g in open_goals if not z3.is_true(g) and not holds_in_every_case(g)]
+    open_goals = [c for g in open_goals for c in by_truths(g, theory)]
+    open_goals = [g for g in open_goals if not z3.is_true(g) and not holds_in_every_case(g) and not _by_sums(g)]
     if not open_goals:
         return "yes", theory
     key = (rule.name, form.name, *sorted(g.sexpr() for g in open_goals))
@@ -441,8 +452,29 @@ def ask(
     return text, theory
 
 
+def _by_sums(goal: Any) -> bool:
+    """Whether the goal is an equality of polynomials modulo a power of two with the same monomials."""
+    if not (z3.is_eq(goal) and z3.is_bv(goal.arg(0))):
+        return False
+    return z3.is_true(z3.simplify(z3.simplify(goal.arg(0) - goal.arg(1), som=True) == 0))
+
+
 MOST_CASES = 4
 """Conditions of choices whose combinations are tried one by one."""
+
+
+def by_truths(goal: Any, theory: Machine) -> list[Any]:
+    """Goals that are together the goal: one for each choice of the leaves that are truth values, if there are few."""
+    truths = [v for v in theory.leaves.values() if z3.is_bool(v)]
+    if z3.is_true(goal) or not 0 < len(truths) <= MOST_CASES:
+        return [goal]
+    return [_with_values(goal, truths, case) for case in itertools.product((True, False), repeat=len(truths))]
+
+
+def _with_values(goal: Any, conditions: Sequence[Any], case: Sequence[bool]) -> Any:
+    """The goal with truth values in the place of conditions, simplified."""
+    pairs = zip(conditions, case, strict=True)
+    return z3.simplify(z3.substitute(goal, *((c, z3.BoolVal(v)) for c, v in pairs)))
 
 
 def holds_in_every_case(goal: Any) -> bool:
@@ -462,10 +494,7 @@ def holds_in_every_case(goal: Any) -> bool:
     if not 0 < len(conditions) <= MOST_CASES:
         return False
     cases = itertools.product((True, False), repeat=len(conditions))
-    return all(
-        z3.is_true(z3.simplify(z3.substitute(goal, *((c, z3.BoolVal(v)) for c, v in zip(conditions.values(), case, strict=True)))))
-        for case in cases
-    )
+    return all(z3.is_true(_with_values(goal, list(conditions.values()), case)) for case in cases)
 
 
 def _solver(theory: Machine) -> z3.Solver:

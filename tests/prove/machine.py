@@ -275,6 +275,12 @@ class Machine:
             return self.constant({"mul": 1, "logical_and": 1}.get(op.name, 0), dtype)
         if len(terms) == 1:
             return terms[0]
+        if op.name == "add" and np.dtype(dtype).kind == "f":
+            inner = [_negated(t.value) for t in terms]
+            if None not in inner:
+                self.facts.add("a sum of negated numbers is the negated sum")
+                total = self.opaque(f"add_of_{len(terms)}", [Term(self, dtype, v) for v in inner], dtype)
+                return Term(self, dtype, z3.fpNeg(total.value))
         if op.name in ("add", "mul") and np.dtype(dtype).kind in "fc":
             return self.opaque(f"{op.name}_of_{len(terms)}", terms, dtype)
         return reduce(lambda a, b: self.apply(op, (a, b), (dtype, dtype), dtype), terms)
@@ -306,6 +312,11 @@ class Machine:
             strange = [z3.Or(z3.fpIsNaN(v), z3.fpIsInf(v)) for v in self.leaves.values() if z3.is_fp(v)]
             options.append(z3.And(z3.Or(*strange), z3.fpIsNaN(b)))
         return z3.Or(*options)
+
+
+def _negated(x: Any) -> Any:
+    """The number whose negation is written; None if the expression is no negation."""
+    return x.arg(0) if z3.is_app_of(x, z3.Z3_OP_FPA_NEG) else None
 
 
 class _Named:

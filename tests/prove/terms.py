@@ -12,6 +12,10 @@ class NotTranslated(Exception):
     """A part of a graph that a theory has no words for; the message names it."""
 
 
+class Vacuous(NotTranslated):
+    """A promise of the graph that arrays of these lengths cannot keep."""
+
+
 class OutOfFormat(NotTranslated):
     """A constant that a small format cannot hold."""
 
