@@ -228,7 +228,7 @@ class Translation:
         except (ValueError, IndexError, ArithmeticError, TypeError) as error:
             raise NotTranslated(f"{op.name}: {str(error).splitlines()[0]}") from None
         terms = [t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat]
-        key = f"{op}{[tuple(i.shape) for i in inputs]}"
+        key = f"{op.name}#{self.theory.ops.setdefault(op, len(self.theory.ops))}{[tuple(i.shape) for i in inputs]}"
         self.how.add(f"{op.name} as a function")
         made = []
         for n, (variable, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
@@ -324,7 +324,8 @@ def normalized(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence
     for p in np.ndindex(*rows.shape[:-1]):
         exps = [_mapped(t, "exp", v) for v in rows[p]]
         if not exps and isinstance(op, LogSumExp):
-            raise NotTranslated("logsumexp of nothing")
+            sums[p] = t.theory.constant(-np.inf, x.dtype)
+            continue
         total = t.theory.fold(ELEMENTWISE["add"], exps, x.dtype)
         sums[p] = _mapped(t, "log", total) if not isinstance(op, Softmax) and exps else total
         for k, v in enumerate(rows[p]):
@@ -418,29 +419,42 @@ def solve(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Know
 
 
 def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
-    """The operand, with the property as a hypothesis about its elements."""
+    """The operand with zeros where the property has them; what else it says is a hypothesis."""
     x, kind = inputs[0], node.op.property
     if x.shape[-1] != x.shape[-2]:
         raise Vacuous("a matrix that is not square")
-    if t.theory.name != "reals" or np.dtype(x.dtype).kind != "f":
-        return [x]
+    made, n = x.items.copy(), x.shape[-1]
+    zeros = {"lower_triangular": lambda i, j: j > i, "upper_triangular": lambda i, j: j < i, "diagonal": lambda i, j: i != j}
     for p in np.ndindex(*x.shape[:-2]):
-        m = x.items[p]
-        n = m.shape[0]
-        hypotheses = []
+        m = made[p]
         for i, j in itertools.product(range(n), repeat=2):
-            zero = {"lower_triangular": j > i, "upper_triangular": j < i, "diagonal": i != j}.get(kind, False)
-            if zero:
-                hypotheses.append(m[i, j].value.x == 0)
-            if kind in ("symmetric", "positive_definite") and j > i:
-                hypotheses.append(m[i, j].value.x == m[j, i].value.x)
-            if kind == "orthogonal":
-                total = z3.Sum([m[k, i].value.x * m[k, j].value.x for k in range(n)])
-                hypotheses.append(total == (1 if i == j else 0))
+            if kind in zeros and zeros[kind](i, j):
+                m[i, j] = t.theory.constant(0, x.dtype)
+            if kind in ("symmetric", "positive_definite") and j < i:
+                m[i, j] = m[j, i] if np.dtype(x.dtype).kind != "c" else m[j, i].conjugate()
+        if kind == "orthogonal":
+            _orthonormal(t, m, x.dtype)
         if kind == "positive_definite":
-            hypotheses += [_determinant(t, m[:k, :k]).value.x > 0 for k in range(1, n + 1)]
-        t.theory.side += hypotheses
-    return [x]
+            _positive(t, m, x.dtype)
+    return [Array(made, x.dtype)]
+
+
+def _orthonormal(t: Translation, m: np.ndarray, dtype: str) -> None:
+    """Hypotheses that the columns are orthonormal, and the rows."""
+    if np.dtype(dtype).kind == "c" or (np.dtype(dtype).kind == "f" and t.theory.name == "machine"):
+        raise NotTranslated(f"an orthogonal matrix of {dtype} in the theory of {t.theory.name}")
+    for rows in (m.T, m):
+        for i, j in itertools.product(range(m.shape[0]), repeat=2):
+            total = _products(t, list(rows[i]), list(rows[j]), dtype).value
+            wanted = t.theory.constant(int(i == j), dtype).value
+            t.theory.side.append(getattr(total, "x", total) == getattr(wanted, "x", wanted))
+
+
+def _positive(t: Translation, m: np.ndarray, dtype: str) -> None:
+    """Hypotheses that the leading minors are positive."""
+    if t.theory.name != "reals" or np.dtype(dtype).kind != "f":
+        raise NotTranslated(f"a positive definite matrix of {dtype} in the theory of {t.theory.name}")
+    t.theory.side += [_determinant(t, m[:k, :k]).value.x > 0 for k in range(1, m.shape[0] + 1)]
 
 
 def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:

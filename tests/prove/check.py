@@ -17,8 +17,13 @@ import numpy as np
 import z3
 from rule_trials import Violation, compare, is_of_lengths, outcome
 
-from arignote.graph import Apply, Constant, FunctionGraph, Variable
+from arignote.explain.bisect import every_value
+from arignote.graph import Apply, Constant, FunctionGraph, Variable, leaves, rebuild
 from arignote.ops.elementwise.records import Cast, Elementwise
+from arignote.ops.linalg.assumptions import CHECKS, Assume
+from arignote.ops.lowered.byte_tables import LookUp
+from arignote.ops.networks.quantized import Dequantize, Quantize
+from arignote.ops.networks.fixed_point import Requantize
 from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb import Rule
 
@@ -71,7 +76,7 @@ def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
         return _evaluated(rule, instance)
     if all(map(is_pointwise, (instance.before, instance.after))):
         return _pointwise(rule, instance, clock)
-    return _bounded(rule, instance, clock)
+    return _exhaustive(rule, generalized(instance)) or _bounded(rule, instance, clock)
 
 
 def _evaluated(rule: Rule, instance: Instance) -> Found:
@@ -80,6 +85,49 @@ def _evaluated(rule: Rule, instance: Instance) -> Found:
     if text.startswith("refuted"):
         return Found(REFUTED, reason=text)
     return Found(PROVED, {"evaluation of constants"})
+
+
+BY_ELEMENT = (Elementwise, Cast, Quantize, Dequantize, Requantize, LookUp)
+"""Ops each element of whose result depends on the same element of one operand, if the others are constants."""
+
+
+def _exhaustive(rule: Rule, instance: Instance) -> Found | None:
+    """The answer of NumPy for all values of the only operand, if it has few and the graph is one of its elements."""
+    (*others,) = instance.before.inputs
+    if len(others) != 1 or others[0].dtype not in ("bool", "int8", "uint8", "int16", "uint16", "float16"):
+        return None
+    (x,) = others
+    nodes = [node for g in (instance.before, instance.after) for node in g.order]
+    by_element = all(
+        isinstance(n.op, BY_ELEMENT) and sum(not isinstance(i, Constant) for i in n.inputs) == 1 for n in nodes
+    )
+    if not by_element or any(n is not None for n in x.type.shape) or not x.ndim:
+        return None
+    width = np.dtype(x.dtype).itemsize
+    values = np.arange(2 ** (8 * width if x.dtype != "bool" else 1), dtype=f"u{width}").view(x.dtype)
+    given = [values.reshape((1,) * (x.ndim - 1) + (-1,))]
+    text = replayed(rule, instance, lambda _: given, {})
+    if text.startswith("refuted"):
+        return Found(REFUTED, reason=text)
+    return Found(PROVED, {f"evaluation of all {len(values)} values"})
+
+
+def generalized(instance: Instance) -> Instance:
+    """The instance with fresh inputs for the values that both graphs compute, the last ones of them."""
+    kept = {v for node in instance.after.order for v in node.outputs}
+    shared = [v for node in instance.before.order for v in node.outputs if v in kept]
+    if not shared:
+        return instance
+    fresh = {v: type(v)(v.type) for v in shared}
+    for k, v in enumerate(fresh.values()):
+        v.name = f"shared{k}"
+    graphs = []
+    outputs = [rebuild(g.outputs, dict(fresh)) for g in (instance.before, instance.after)]
+    read = dict.fromkeys(v for side in outputs for v in leaves(side) if not isinstance(v, Constant))
+    if any(o.owner is None for o in outputs[0]):
+        return instance
+    graphs = [FunctionGraph(list(read), side) for side in outputs]
+    return Instance(*graphs)
 
 
 def needs_reals(rule: Rule, graph: FunctionGraph) -> bool:
@@ -212,7 +260,9 @@ def _bounded(rule: Rule, instance: Instance, clock: Clock) -> Found:
     if not count:
         return Found(NEVER, reason="no lengths at which the graph runs")
     largest = max((int(b.rpartition(" ")[2]) for b in total.bounds if b.startswith("lengths")), default=0)
-    total.bounds = {b for b in total.bounds if not b.startswith("lengths")} | {f"lengths <= {largest}"}
+    total.bounds = {b for b in total.bounds if not b.startswith("lengths")}
+    if any(v.ndim for v in instance.before.inputs):
+        total.bounds.add(f"lengths <= {largest}")
     unknown = any(None in v.type.shape for v in instance.before.inputs)
     total.status = BOUNDED if unknown or any(v.ndim for v in instance.before.inputs) else PROVED
     return total
@@ -255,7 +305,7 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
                 return one
             for name in ("theory", "bounds", "facts"):
                 getattr(found, name).update(getattr(one, name))
-        found.bounds.add(f"{len(fixed)} values of the integers")
+        found.bounds.add("at most 8 values of the integers")
     return found
 
 
@@ -506,6 +556,8 @@ def _solver(theory: Machine) -> z3.Solver:
 def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str, Any]) -> str:
     """What NumPy says of a model of the solver."""
     given = arrays(values)
+    if not keeps_promises(instance.before, given):
+        return "the solver's model breaks a promise of `assume`"
     want, got = outcome(instance.before, given), outcome(instance.after, given)
     said = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in zip(instance.before.inputs, given, strict=True))
     if isinstance(want, Exception):
@@ -518,6 +570,15 @@ def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str
     except Violation as error:
         return f"refuted: {want.tolist()} becomes {got.tolist()} for {said}: {str(error).splitlines()[-1]}"
     return f"the solver's model is no counterexample in NumPy: {said}"
+
+
+def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether the matrices that the graph assumes to have properties have them."""
+    promises = [node for node in graph.order if isinstance(node.op, Assume)]
+    if not promises:
+        return True
+    values = every_value(graph, arrays)
+    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
 
 
 def concrete(value: Any) -> Any:

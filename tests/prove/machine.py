@@ -58,6 +58,8 @@ class Machine:
         """Statements that hold for the uninterpreted values."""
         self.leaves: dict[str, Any] = {}
         self.uninterpreted = False
+        self.ops: dict[Any, int] = {}
+        """The ops that are functions without a meaning, numbered."""
         self._bundles: dict[tuple[int, ...], int] = {}
         self._kept: list[Any] = []
 

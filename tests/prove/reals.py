@@ -61,6 +61,8 @@ class Reals:
         self.raises: list[Any] = []
         self.leaves: dict[str, Any] = {}
         self.uninterpreted = False
+        self.ops: dict[Any, int] = {}
+        """The ops that are functions without a meaning, numbered."""
         self._atoms: dict[tuple[str, str], Any] = {}
         self._exponents: dict[str, Any] = {}
         """The exponent of each atom of an exponential, by the name of the atom."""
