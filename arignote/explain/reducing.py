@@ -274,6 +274,7 @@ def _outputs(graph: FunctionGraph, arrays: Arrays) -> Iterator[Any]:
     known = _given(graph, arrays)
     if len(graph.outputs) > 1:
         yield from (_with([o], known) for o in graph.outputs)
+        yield from (_with([o for o in graph.outputs if o is not out], known) for out in graph.outputs)
     made = [o for node in graph.order for o in node.outputs if o not in graph.outputs]
     step = max(len(made) // 2, 1)
     positions = list(range(min(len(made), 8)))

@@ -9,7 +9,7 @@ from arignote.optdb import Rule
 from arignote.optdb.rules import default_db
 
 from .check import BOUNDED, PROVED, REFUTED
-from .verdicts import TESTED, Verdict, counted, stale
+from .verdicts import TESTED, Verdict, counted
 
 PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
 HEAD = """# Proofs of rules
@@ -20,7 +20,7 @@ Written by `python -m tests.prove --page`, from the verdicts in `tests/prove/ver
 | verdict | meaning |
 |---|---|
 | proved | Every instance holds for all values. An elementwise rule holds for all shapes, too. |
-| bounded | Every instance holds for all values, on arrays of the stated lengths or for the stated integers. |
+| bounded | Every instance holds for all values, within the stated bounds: lengths, integers, instances. |
 | tested | There is no proof, for the stated reason. Random tests hold the rule to its contract. |
 | refuted | NumPy confirms a counterexample. |
 
@@ -35,7 +35,9 @@ Theories:
 - **reals**: real numbers, for contracts that allow rounding. All combinations of special values run in NumPy as well.
 
 A function without a closed form, such as a sum of floats, is uninterpreted: equal operands give equal results. The column of
-facts names each law that a proof uses. A verdict is stale if the rule or the prover has changed since.
+facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no elements.
+
+A change of a rule makes its verdict stale. `python -m tests.prove --changed` proves stale rules again.
 
 """
 
@@ -64,13 +66,11 @@ def summary(known: Mapping[str, Verdict]) -> str:
 
 def table(known: Mapping[str, Verdict]) -> str:
     """One row a rule."""
-    old = set(stale(known))
     lines = ["| rule | verdict | contract | theory | bounds or reason | facts | instances | seconds |", "|" + "---|" * 8]
     for name in sorted(known):
         v = known[name]
-        verdict = f"{v.verdict} (stale)" if name in old else v.verdict
         cells = [
-            name, verdict, v.contract, v.theory, v.reason or "; ".join(v.bounds), "; ".join(v.facts), str(v.instances),
+            name, v.verdict, v.contract, v.theory, v.reason or "; ".join(v.bounds), "; ".join(v.facts), str(v.instances),
             f"{v.seconds:g}",
         ]  # fmt: skip
         lines.append(f"| {' | '.join(_cell(c) for c in cells)} |")

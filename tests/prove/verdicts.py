@@ -25,7 +25,7 @@ import arignote
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.applier import RuleError
 
-from .check import BOUNDED, NEVER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
+from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
 from .instances import Instance, instances
 
 DATA = Path(__file__).with_name("verdicts.json")
@@ -71,6 +71,7 @@ def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
     bounds: set[str] = set()
     facts: set[str] = set()
     reasons: dict[str, str] = {}
+    unanswered: list[str] = []
     over_reals = late = sampled = False
     for instance in instances(rule):
         if sum(count.values()) >= most:
@@ -86,6 +87,9 @@ def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
             sampled = True
             found = _sampled(rule, instance, found)
         if found.status == NEVER:
+            continue
+        if found.status == UNPROVED and found.reason.startswith((NO_ANSWER, "time")):
+            unanswered.append(instance.dtypes)
             continue
         count[found.status] += 1
         if found.status in (UNPROVED, REFUTED):
@@ -105,10 +109,14 @@ def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
         made.reason = reasons[UNPROVED]
         if count[PROVED] + count[BOUNDED]:
             made.reason += f" ({count[PROVED] + count[BOUNDED]} of {made.instances} instances are proved)"
+    elif len(unanswered) > count[PROVED] + count[BOUNDED]:
+        made.reason = f"{NO_ANSWER}: {'; '.join(dict.fromkeys(unanswered))}"
     elif not count[PROVED] + count[BOUNDED]:
         made.reason = "no instance was reached in time" if late else "no instance fires"
     else:
-        made.verdict = BOUNDED if count[BOUNDED] or late else PROVED
+        made.verdict = BOUNDED if count[BOUNDED] or late or unanswered else PROVED
+        if unanswered:
+            bounds.add(f"no answer in time for {len(unanswered)} instances: {'; '.join(dict.fromkeys(unanswered))}")
         if late:
             bounds.add(f"the first {made.instances} instances")
         if over_reals:
