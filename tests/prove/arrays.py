@@ -23,8 +23,10 @@ from arignote.ops.core.interpret import evaluate_node
 from arignote.ops.elementwise.records import ELEMENTWISE, Cast, Elementwise
 from arignote.ops.linalg.assumptions import Assume
 from arignote.ops.linalg.blas import Dot, MatMul
-from arignote.ops.linalg.determinants import Det
+from arignote.ops.linalg.determinants import Det, SlogDet
+from arignote.ops.linalg.factorizations import Cholesky
 from arignote.ops.linalg.solving import Inverse, Solve, SolveTriangular
+from arignote.ops.lowered.phrases import Mean
 from arignote.ops.networks.functions import LogSoftmax, LogSumExp, Softmax
 from arignote.ops.reductions.reduce import Reduce
 from arignote.ops.reductions.unbroadcasting import SumTo
@@ -106,7 +108,7 @@ class Translation:
         op = node.op
         if isinstance(op, (ShapeI, Shape)) and isinstance(inputs[0], Array):
             inputs = [np.zeros(inputs[0].shape)]
-        if not any(isinstance(i, Array) for i in inputs):
+        if not any(isinstance(i, Array) for i in inputs) and not self._is_real_number(node):
             return evaluate_node(node, inputs)
         own = OWN.get(type(op))
         if isinstance(op, (Elementwise, Cast)):
@@ -128,6 +130,13 @@ class Translation:
             if made is not None:
                 return made
         return self.opaque(node, inputs)
+
+    def _is_real_number(self, node: Apply) -> bool:
+        """Whether the node computes a number from others that must not be rounded."""
+        variables = (*node.inputs, *node.outputs)
+        return self.theory.name == "reals" and isinstance(node.op, Elementwise) and all(
+            v.type.kind == "f" for v in variables
+        )
 
     # --- elementwise
 
@@ -196,7 +205,10 @@ class Translation:
 
     def by_meaning(self, node: Apply, inputs: Sequence[Known]) -> list[Known] | None:
         """The outputs of `evaluate` on arrays of terms; None if it asks for more than arithmetic."""
-        values = [i.items if isinstance(i, Array) else i for i in inputs]
+        values = [
+            i.items if isinstance(i, Array) else lifted(self.theory, i, v.dtype).items if v.type.kind in "fc" else i
+            for i, v in zip(inputs, node.inputs, strict=True)
+        ]
         try:
             results = node.op.evaluate(*values)
         except (TypeError, ValueError, AttributeError, IndexError, NotTranslated, np.linalg.LinAlgError):
@@ -218,13 +230,13 @@ class Translation:
     def opaque(self, node: Apply, inputs: Sequence[Known]) -> list[Known]:
         """The outputs as unknown functions of the operands; their shapes from a run on ones."""
         op = node.op
-        trial = [np.ones(i.shape, dtype=i.dtype) if isinstance(i, Array) else i for i in inputs]
+        ones = [trial(i.dtype, i.shape) if isinstance(i, Array) else i for i in inputs]
         if type(op).__module__.startswith(MOVERS) and any(
             v.type.kind in "iu" and isinstance(i, Array) for v, i in zip(node.inputs, inputs, strict=True)
         ):
             raise NotTranslated(f"{op.name} of unknown integers")  # which may be lengths
         try:
-            shapes = [r.shape for r in evaluate_node(node, trial)]
+            shapes = [r.shape for r in evaluate_node(node, ones)]
         except (ValueError, IndexError, ArithmeticError, TypeError) as error:
             raise NotTranslated(f"{op.name}: {str(error).splitlines()[0]}") from None
         terms = [t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat]
@@ -237,6 +249,14 @@ class Translation:
             ]
             made.append(Array(objects(shape, items), variable.dtype))
         return made
+
+
+def trial(dtype: str, shape: Sequence[int]) -> np.ndarray:
+    """Numbers with which most ops run: ones, and positive definite matrices."""
+    made = np.ones(shape, dtype=dtype)
+    if made.ndim >= 2 and shape[-1] == shape[-2] and made.dtype.kind in "fc":
+        made = made + np.asarray(2 * np.eye(shape[-1]), dtype=dtype)
+    return made
 
 
 Rule = Callable[[Translation, Apply, Sequence[Known]], Sequence[Known]]
@@ -255,6 +275,16 @@ def _reduced(t: Translation, scalar: Any, x: np.ndarray, axes: Sequence[int], dt
     size = int(np.prod(moved.shape[len(kept) :]))
     rows = moved.reshape((*shape, size))
     return objects(shape, [t.theory.fold(scalar, list(rows[p]), dtype) for p in np.ndindex(*shape)])
+
+
+def mean(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    x, axes = inputs[0], tuple(node.op.axis)
+    if t.theory.name != "reals":
+        return t.opaque(node, inputs)
+    total = _reduced(t, ELEMENTWISE["add"], x.items, axes, x.dtype)
+    count = t.theory.constant(float(np.prod([x.shape[a] for a in axes])), x.dtype)
+    made = [apply_scalar(t.theory, "true_div", (v, count)) for v in total.flat]
+    return [Array(objects(total.shape, made), x.dtype)]
 
 
 def summed_to(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
@@ -372,9 +402,19 @@ def _inverse(t: Translation, m: np.ndarray) -> np.ndarray:
     return made
 
 
+def _square(t: Translation, node: Apply, inputs: Sequence[Known]) -> Array:
+    """The first operand, matrices that must be square."""
+    x = lifted(t.theory, inputs[0], node.inputs[0].dtype)
+    if x.shape[-1] != x.shape[-2]:
+        raise Vacuous("a matrix that is not square")
+    if t.theory.name == "reals" and x.shape[-1] > 2:
+        raise NotTranslated("an array of matrices with more than two rows")
+    return x
+
+
 def inverse(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
-    (x,) = inputs
-    if t.theory.name != "reals" or x.shape[-1] > 2:
+    x = _square(t, node, inputs)
+    if t.theory.name != "reals":
         return t.opaque(node, inputs)
     made = np.empty(x.shape, dtype=object)
     for p in np.ndindex(*x.shape[:-2]):
@@ -383,8 +423,8 @@ def inverse(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
 
 
 def determinant(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
-    (x,) = inputs
-    if t.theory.name != "reals" or x.shape[-1] > 3:
+    x = _square(t, node, inputs)
+    if t.theory.name != "reals":
         return t.opaque(node, inputs)
     shape = x.shape[:-2]
     made = [t.theory.cast(_determinant(t, x.items[p]), x.dtype) for p in np.ndindex(*shape)]
@@ -393,7 +433,8 @@ def determinant(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequenc
 
 def solve(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
     """inv(a) @ b; of a triangular system the half that is read."""
-    if t.theory.name != "reals" or inputs[0].shape[-1] > 2 or inputs[0].items.ndim != 2:
+    _square(t, node, inputs)
+    if t.theory.name != "reals" or node.inputs[0].ndim != 2 or node.inputs[1].ndim > 2:
         return t.opaque(node, inputs)
     a, b = (lifted(t.theory, i, v.dtype) for i, v in zip(inputs, node.inputs, strict=True))
     m = a.items.copy()
@@ -416,6 +457,36 @@ def solve(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Know
     ]
     result = objects((made.shape[0], right.shape[1]), [v for row in rows for v in row])
     return [Array(result[:, 0] if vector else result, node.out.dtype)]
+
+
+def logarithm_of_determinant(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    """The sign of the determinant, and the logarithm of its modulus."""
+    x = _square(t, node, inputs)
+    if t.theory.name != "reals" or np.dtype(x.dtype).kind != "f":
+        return t.opaque(node, inputs)
+    whole = [t.theory.cast(_determinant(t, x.items[p]), x.dtype) for p in np.ndindex(*x.shape[:-2])]
+    signs = [_mapped(t, "sign", v) for v in whole]
+    logarithms = [_mapped(t, "log", _mapped(t, "abs", v)) for v in whole]
+    return [Array(objects(x.shape[:-2], part), x.dtype) for part in (signs, logarithms)]
+
+
+def cholesky(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
+    """The factor of matrices of at most two rows, from their lower halves."""
+    x = _square(t, node, inputs)
+    n = x.shape[-1]
+    if t.theory.name != "reals" or np.dtype(x.dtype).kind != "f" or type(node.op)() != node.op:
+        return t.opaque(node, inputs)
+    made = np.empty(x.shape, dtype=object)
+    mul, sub, div = (_binary(t, name) for name in ("mul", "sub", "true_div"))
+    for p in np.ndindex(*x.shape[:-2]):
+        a, m = x.items[p], made[p]
+        if n:
+            m[0, 0] = _mapped(t, "sqrt", a[0, 0])
+        if n == 2:
+            m[0, 1] = t.theory.constant(0.0, x.dtype)
+            m[1, 0] = div(a[1, 0], m[0, 0])
+            m[1, 1] = _mapped(t, "sqrt", sub(a[1, 1], mul(m[1, 0], m[1, 0])))
+    return [Array(made, x.dtype)]
 
 
 def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Known]:
@@ -467,7 +538,8 @@ def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
 
 
 OWN: dict[type, Rule] = {
-    Reduce: reduced, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
-    Check: checked, Inverse: inverse, Det: determinant, Solve: solve, SolveTriangular: solve, Assume: assumed,
+    Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
+    Check: checked, Inverse: inverse, Det: determinant, SlogDet: logarithm_of_determinant,
+    Cholesky: cholesky, Solve: solve, SolveTriangular: solve, Assume: assumed,
 }  # fmt: skip
 """Ops with a translation of their own."""

@@ -27,7 +27,7 @@ from arignote.ops.networks.fixed_point import Requantize
 from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb import Rule
 
-from .arrays import Array, Known, Translation, leaf, objects
+from .arrays import Array, Known, Translation, leaf, objects, trial
 from .instances import Instance
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
 from .reals import MOST_PATHS, Reals
@@ -335,7 +335,7 @@ def _fixings(
             for most in (1, 2, 3, 7) * 8
         ]
     for choice in trials:
-        filled = [choice[v] if v in choice else _trial(v.dtype, sizes[v]) for v in graph.inputs]
+        filled = [choice[v] if v in choice else trial(v.dtype, sizes[v]) for v in graph.inputs]
         if not isinstance(outcome(graph, filled), Exception):
             choices.append(choice)
         if len(choices) == 8:
@@ -343,16 +343,9 @@ def _fixings(
     yield choices
 
 
-def _trial(dtype: str, shape: Sequence[int]) -> np.ndarray:
-    made = np.ones(shape, dtype=dtype)
-    if made.ndim >= 2 and shape[-1] == shape[-2] and made.dtype.kind in "fc":
-        made = made + 2 * np.eye(shape[-1], dtype=dtype)
-    return made
-
-
 def _runs(graph: FunctionGraph, shapes: Sequence[tuple[int, ...]], pool: tuple[int, int], rng: Any) -> bool:
     """Whether lengths and indices agree, for integers of this pool."""
-    arrays = [_trial(v.dtype, s) for v, s in zip(graph.inputs, shapes, strict=True)]
+    arrays = [trial(v.dtype, s) for v, s in zip(graph.inputs, shapes, strict=True)]
     for a in arrays:
         if a.dtype.kind in "iu":
             a[...] = rng.integers(pool[0], pool[1] + 1, a.shape)
@@ -639,7 +632,7 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
             (a, b) for s, t in zip(before, after, strict=True) for a, b in zip(theory.parts(s), theory.parts(t), strict=True)
         ]
         for a, b in values:
-            if not theory.equal(a, b, clock.part(1500)):
+            if not theory.equal(a, b, clock.part(1500), "nan" in rule.contract.relaxed):
                 why = "time" if clock.over else "equality over the reals is not proved"
                 return Found(UNPROVED, found.theory, reason=why)
         if not inhabited:
@@ -649,7 +642,7 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
         ]
         found.facts |= theory.facts
     if not inhabited:
-        return Found(UNPROVED, found.theory, reason="defined nowhere over the reals")
+        return Found(NEVER, reason="defined nowhere over the reals")
     return found
 
 

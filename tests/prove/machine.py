@@ -474,6 +474,29 @@ def _product(m: Machine, kind: str, a: Any, b: Any) -> Any:
     return real, add(m, kind, mul(m, kind, a[0], b[1]), mul(m, kind, a[1], b[0]))
 
 
+def _quotient(m: Machine, kind: str, a: Any, b: Any) -> Any:
+    """NumPy's quotient, by the larger part of the divisor.  Source: Smith, Algorithm 116, 1962."""
+    mul, add, sub, div = (FLOAT[name] for name in ("mul", "add", "sub", "true_div"))
+    one = z3.FPVal(1.0, a[0].sort())
+
+    def by(large: Any, small: Any, real: Any, imag: Any) -> tuple[Any, Any]:
+        ratio = div(m, kind, small, large)
+        scale = div(m, kind, one, add(m, kind, large, mul(m, kind, small, ratio)))
+        return mul(m, kind, real(ratio), scale), mul(m, kind, imag(ratio), scale)
+
+    first = by(
+        b[0], b[1], lambda r: add(m, kind, a[0], mul(m, kind, a[1], r)), lambda r: sub(m, kind, a[1], mul(m, kind, a[0], r))
+    )
+    other = by(
+        b[1], b[0], lambda r: add(m, kind, mul(m, kind, a[0], r), a[1]), lambda r: sub(m, kind, mul(m, kind, a[1], r), a[0])
+    )
+    sizes = [z3.fpAbs(part) for part in b]
+    by_zero = z3.And(z3.fpIsZero(b[0]), z3.fpIsZero(b[1]))
+    wide = z3.fpGEQ(sizes[0], sizes[1])
+    pairs = zip([div(m, kind, part, sizes[0]) for part in a], first, other, strict=True)
+    return tuple(z3.If(by_zero, x, z3.If(wide, y, z)) for x, y, z in pairs)
+
+
 def _equal(a: Any, b: Any) -> Any:
     return z3.And(z3.fpEQ(a[0], b[0]), z3.fpEQ(a[1], b[1]))
 
@@ -506,7 +529,7 @@ COMPLEX: dict[str, Rule] = {
     "le": lambda m, k, a, b: _not_after(a, b), "ge": lambda m, k, a, b: _not_after(b, a),
     "maximum": _complex_extremum(True), "minimum": _complex_extremum(False),
     "add": _pairwise(FLOAT["add"]), "sub": _pairwise(FLOAT["sub"]), "neg": _pairwise(FLOAT["neg"]),
-    "mul": _product, "square": lambda m, k, a: _product(m, k, a, a),
+    "mul": _product, "true_div": _quotient, "square": lambda m, k, a: _product(m, k, a, a),
     "conj": lambda m, k, a: (a[0], z3.fpNeg(a[1])), "real": lambda m, k, a: a[0], "imag": lambda m, k, a: a[1],
     "eq": lambda m, k, a, b: _equal(a, b), "ne": lambda m, k, a, b: z3.Not(_equal(a, b)),
     "isnan": _either(z3.fpIsNaN), "isinf": _either(z3.fpIsInf),

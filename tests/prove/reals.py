@@ -91,6 +91,13 @@ class Reals:
             return False
         solver = self.solver(timeout)
         solver.add(*under, z3.Not(statement))
+        if solver.check() == z3.unsat:
+            return True
+        if not self._exponents or timeout == QUICK:
+            return False
+        self.facts.add("exp(a) >= 1 exactly where a >= 0")
+        for name, exponent in self._exponents.items():
+            solver.add((real(exponent) >= 0) == (z3.Real(name) >= 1))
         return solver.check() == z3.unsat
 
     def decide(self, condition: Any) -> bool:
@@ -243,6 +250,8 @@ class Reals:
             exponent = z3.RealVal(1) if atom is None else atom
             if factor.denominator > 16 or abs(factor.numerator) > 16:
                 exponent, factor = exponent * z3.Q(factor.numerator, factor.denominator), Fraction(1)
+            if z3.is_rational_value(exponent := z3.simplify(exponent)) and exponent.as_fraction() < 0:
+                exponent, factor = z3.simplify(-exponent), -factor
             base = self.known("exp", exponent, lambda e: [e > 0])
             self._exponents[base.decl().name()] = exponent
             if atom is None and z3.is_rational_value(exponent) and exponent.as_fraction() == 1:
@@ -381,11 +390,13 @@ class Reals:
     def parts(self, t: Term) -> tuple[Value, ...]:
         return t.value if isinstance(t.value, tuple) else (t.value,)
 
-    def equal(self, a: Value, b: Value, timeout: int) -> bool:
-        """Whether the two values are equal wherever `a` is defined, and `b` is defined there."""
+    def equal(self, a: Value, b: Value, timeout: int, nan: bool = False) -> bool:
+        """Whether the two values are equal wherever `a` is defined, and `b` is defined there; with `nan` it need not be."""
         under = [a.defined]
+        if nan:
+            under, b = [a.defined, b.defined], Value(b.x, z3.BoolVal(True), b.infinite)
         if a.infinite or b.infinite:
-            return a.infinite == b.infinite
+            return a.infinite == b.infinite or self.valid(z3.Not(a.defined), timeout)
         if z3.is_bool(a.x):
             return self.valid(z3.And(b.defined, a.x == b.x), timeout, under)
         if not self.valid(b.defined, timeout, under):
@@ -587,9 +598,35 @@ def _log(r: Reals, v: Value, shift: Any = 0) -> Value:
 def _scaled_log(base: int) -> Callable[..., Value]:
     def scaled(r: Reals, v: Value) -> Value:
         found = _log(r, v)
-        return Value(found.x / r.log(z3.RealVal(base)), found.defined)
+        return Value(_divided(found.x, r.log(z3.RealVal(base))), found.defined)
 
     return scaled
+
+
+def _divided(x: Any, unit: Any) -> Any:
+    """x / unit, with the unit cancelled in the terms that have it as a factor; it is not zero."""
+    result = z3.RealVal(0)
+    for atom, factor in linear(z3.simplify(real(x), som=True)):
+        parts = list(atom.children()) if atom is not None and z3.is_mul(atom) else [atom]
+        own = next((k for k, part in enumerate(parts) if part is not None and part.eq(unit)), None)
+        number = z3.Q(factor.numerator, factor.denominator)
+        if own is not None:
+            result = result + number * reduce(lambda a, b: a * b, [p for k, p in enumerate(parts) if k != own], z3.RealVal(1))
+        else:
+            result = result + (number if atom is None else number * atom) / unit
+    return result
+
+
+def _exp2(r: Reals, x: Any) -> Any:
+    """exp(x * log(2)), with the logarithm cancelled in the terms that are divided by it."""
+    unit = r.log(z3.RealVal(2))
+    exponent = z3.RealVal(0)
+    for atom, factor in linear(z3.simplify(real(x), som=True)):
+        number = z3.Q(factor.numerator, factor.denominator)
+        whole = number if atom is None else number * atom
+        cancelled = atom is not None and z3.is_div(atom) and atom.arg(1).eq(unit)
+        exponent = exponent + (number * atom.arg(0) if cancelled else whole * unit)
+    return r.exp(exponent)
 
 
 def _log1mexp(r: Reals, v: Value) -> Value:
@@ -723,7 +760,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sqrt": _sqrt, "cbrt": _cbrt, "pow": _pow, "maximum": _extremum(True), "minimum": _extremum(False),
     "clip": _clip, "hypot": _hypot, "conj": lambda r, a: a, "real": lambda r, a: a,
     "exp": _of_one(lambda r, x: r.exp(x)), "expm1": _of_one(lambda r, x: r.exp(x) - 1),
-    "exp2": _of_one(lambda r, x: r.exp(x * r.log(z3.RealVal(2)))),
+    "exp2": _of_one(_exp2),
     "log": _log, "log1p": lambda r, v: _log(r, v, 1), "log2": _scaled_log(2), "log10": _scaled_log(10),
     "logaddexp": _logaddexp, "softplus": _softplus, "log1mexp": _log1mexp, "xlogy": _xlogy,
     "sigmoid": _of_one(lambda r, x: 1 / (1 + 1 / r.exp(x))), "tanh": _of_one(_tanh),
@@ -731,6 +768,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "cosh": _of_one(lambda r, x: (r.exp(x) + 1 / r.exp(x)) / 2),
     "arctanh": _arctanh, "arcsinh": _arcsinh, "arccosh": _arccosh,
     "erf": _of_one(lambda r, x: r.odd("erf", x)), "erfc": _of_one(lambda r, x: 1 - r.odd("erf", x)),
+    "ndtr": _of_one(lambda r, x: (1 + r.odd("erf", x / r.root(z3.RealVal(2), 2))) / 2),
+    "log_ndtr": lambda r, v: _log(r, Value((1 + r.odd("erf", real(v.x) / r.root(z3.RealVal(2), 2))) / 2, v.defined)),
     "sin": _circular("sin"), "cos": _circular("cos"), "tan": _circular("tan"),
     "arcsin": _inverse("arcsin", "sin", -1, 1), "arccos": _inverse("arccos", "cos", -1, 1),
     "arctan": _inverse("arctan", "tan"),
@@ -761,6 +800,11 @@ def pi(r: Reals) -> Any:
     return r.known("pi", z3.RealVal(1), lambda p: [p > z3.Q(314159, 100000), p < z3.Q(314160, 100000)])
 
 
+def half_root(r: Reals) -> Any:
+    """1 / sqrt(2), a number of its own, so that signs of factors are seen."""
+    return r.known("1/sqrt(2)", z3.RealVal(1), lambda h: [h * h * 2 == 1, h > 0])
+
+
 KNOWN: list[tuple[str, float, Callable[[Reals], Any]]] = [
     ("log(2)", float(np.log(2)), lambda r: r.log(z3.RealVal(2))),
     ("1 / log(2)", float(1 / np.log(2)), lambda r: 1 / r.log(z3.RealVal(2))),
@@ -774,6 +818,6 @@ KNOWN: list[tuple[str, float, Callable[[Reals], Any]]] = [
     ("1 / sqrt(pi)", float(1 / np.sqrt(np.pi)), lambda r: 1 / r.root(pi(r), 2)),
     ("2 / sqrt(pi)", float(2 / np.sqrt(np.pi)), lambda r: 2 / r.root(pi(r), 2)),
     ("sqrt(2)", float(np.sqrt(2)), lambda r: r.root(z3.RealVal(2), 2)),
-    ("1 / sqrt(2)", float(1 / np.sqrt(2)), lambda r: 1 / r.root(z3.RealVal(2), 2)),
+    ("1 / sqrt(2)", float(1 / np.sqrt(2)), lambda r: half_root(r)),
 ]
 """Real numbers that constants of rules round."""
