@@ -80,7 +80,8 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
-notation, polynomials = lazy.module(".reading.notation", __name__), lazy.module(".reading.polynomials", __name__)
+guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
+polynomials = lazy.module(".reading.polynomials", __name__)
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
@@ -209,7 +210,7 @@ def default_db() -> SequenceDB:
 
 def readable(db: OptInDB) -> None:
     """Register the rules by which expressions are written for people."""
-    for group in (*READABLE, notation.NOTATION, polynomials.POLYNOMIALS):
+    for group in (*READABLE, guards.GUARDS, notation.NOTATION, polynomials.POLYNOMIALS):
         for rule in group:
             db.register(rule.name, rule, "readable")
     db.register("merge", MergeOptimizer(), "readable", cleanup=True)
