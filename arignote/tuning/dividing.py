@@ -21,6 +21,7 @@ from ..engines.registry import title
 from ..function.compile_progress import Progress, Silence, progress
 from ..function.compiled import Function
 from ..function.function import divided_again
+from ..function.optimization import for_any_lengths
 from ..graph import Apply, Constant, FunctionGraph, Variable, rebuild
 from ..ops.core.interpret import evaluate_node
 from ..ops.core.tensor import TensorVariable
@@ -103,7 +104,7 @@ def graph_to_divide(function: Function) -> FunctionGraph:
     """Return the graph of a function as the pass `partition` gets it."""
     query = function.mode.optimizer
     assert query is not None
-    optimizer = optdb.query(query)
+    optimizer = optdb.query(for_any_lengths(query, optdb))
     at = next(k for k, member in enumerate(optimizer.optimizers) if isinstance(member, PartitionOptimizer))
     graph, _ = SeqOptimizer(optimizers=optimizer.optimizers[:at])(function.unoptimized_graph)
     return graph
