@@ -52,6 +52,12 @@ def mark_live(body: list[ast.stmt]) -> None:
     _before(body, captured, captured)
 
 
+def live_before(body: list[ast.stmt], after: set[str]) -> set[str]:
+    """Return the names whose values a block needs that it has not assigned itself; `after`: those read after it."""
+    captured = {n for top in body for node in ast.walk(top) if isinstance(node, _SCOPES) for n in reads_of(node)}
+    return _before(body, after | captured, captured)
+
+
 def _before(body: list[ast.stmt], after: set[str], always: set[str]) -> set[str]:
     """Return the names that are live before a block, given those after it."""
     live = set(after)

@@ -17,17 +17,19 @@ import textwrap
 from functools import lru_cache
 from types import CodeType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN
 from .jumps import without_jumps
 from .liveness import assigned_in, mark_live
+from .plainer import holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
-    ast.Compare, ast.UnaryOp,
+    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
 )  # fmt: skip
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
@@ -43,7 +45,7 @@ _COMPARISONS = {
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
     """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
-    tree = None if OWN[code.co_filename] else _tree_of(code)
+    tree = None if OWN[code.co_filename] else tree_of(code)
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)
@@ -55,6 +57,7 @@ def rewritten(code: CodeType) -> CodeType | None:
         ast.copy_location(body, tree)
     body.decorator_list = []
     _Function(body, set(code.co_freevars)).write()
+    body.name = "_ag_function"  # a recursive function reads its own name as a global, or from outside
     body.args.defaults, body.args.kw_defaults = _constants(body.args.defaults), _constants(body.args.kw_defaults)
     outer = ast.parse(f"def _ag_outer({', '.join(code.co_freevars)}):\n    pass")
     outer.body[0].body = [body]  # type: ignore[attr-defined]
@@ -73,8 +76,18 @@ def _inner(code: CodeType, name: str) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
-def _tree_of(code: CodeType) -> Any:
+_given: WeakKeyDictionary[CodeType, Any] = WeakKeyDictionary()
+
+
+def give_tree(code: CodeType, tree: Any) -> None:
+    """Say what the syntax of a function is that no file has."""
+    _given[code] = tree
+
+
+def tree_of(code: CodeType) -> Any:
     """Return the syntax of a function with the lines of its file; None if there is no source."""
+    if code in _given:
+        return copy.deepcopy(_given[code])
     if code.co_name == "<lambda>":
         return _lambda_of(code)
     try:
@@ -124,9 +137,9 @@ def _lambdas(text: str) -> tuple[Any, ...]:
 
 
 def _is_out_of_reach(tree: ast.AST) -> bool:
-    """Whether a function is a generator or a coroutine, or assigns in expressions, which stays as it is."""
-    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.AsyncFor)
-    return any(isinstance(node, kinds) for node in ast.walk(tree))
+    """Whether a function is a generator or a coroutine, or assigns where the assignment may not happen: it stays."""
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)
+    return any(isinstance(node, kinds) for node in ast.walk(tree)) or holds_assignment(tree)
 
 
 # --- writing
@@ -158,6 +171,15 @@ def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str
     return made_def  # type: ignore[no-any-return]
 
 
+def _key(key: Any) -> ast.expr:
+    """Return an index as a value: slices by the builtin."""
+    if isinstance(key, ast.Slice):
+        return _ag("slice", *(ast.Constant(None) if b is None else b for b in (key.lower, key.upper, key.step)))
+    if isinstance(key, ast.Tuple):
+        return ast.Tuple([_key(k) for k in key.elts], ast.Load())
+    return key  # type: ignore[no-any-return]
+
+
 class _Function:
     """One function in the making; functions inside it are written by their own."""
 
@@ -177,7 +199,7 @@ class _Function:
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(node.body[len(docstring) :])
+        body = without_jumps(plainer(node.body[len(docstring) :]))
         mark_live(body)
         locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
         first: list[ast.stmt] = []
@@ -212,6 +234,9 @@ class _Function:
             return [s]
         if isinstance(s, ast.AugAssign):
             return self._augmented(s)
+        if isinstance(s, ast.Raise) and s.exc is not None:
+            s.exc = _ag("raised", self.value(s.exc))
+            return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
         for name, field in ast.iter_fields(s):
@@ -263,16 +288,7 @@ class _Function:
     def _into(self, target: Any, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Attribute):
             return ast.Expr(_ag("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
-        return ast.Expr(_ag("set_item", self.value(target.value), self._key(target.slice), value))
-
-    def _key(self, key: Any) -> ast.expr:
-        """Return an index as a value: slices by the builtin."""
-        if isinstance(key, ast.Slice):
-            bounds = [ast.Constant(None) if b is None else self.value(b) for b in (key.lower, key.upper, key.step)]
-            return _ag("slice", *bounds)
-        if isinstance(key, ast.Tuple):
-            return ast.Tuple([self._key(k) for k in key.elts], ast.Load())
-        return self.value(key)  # type: ignore[no-any-return]
+        return ast.Expr(_ag("set_item", self.value(target.value), _key(self.value(target.slice)), value))
 
     def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
@@ -281,7 +297,7 @@ class _Function:
             s.value = value
             return [s]
         if isinstance(t, ast.Subscript):
-            return [ast.Expr(_ag("change_item", self.value(t.value), self._key(t.slice), word, value))]
+            return [ast.Expr(_ag("change_item", self.value(t.value), _key(self.value(t.slice)), word, value))]
         return [ast.Expr(_ag("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
 
     # --- control flow
@@ -377,6 +393,11 @@ class _Expressions(ast.NodeTransformer):
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
+        return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
