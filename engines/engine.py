@@ -77,7 +77,10 @@ class Engine:
     hosts_refused = False
     """Whether NumPy runs nodes with a `refusal` as steps of the function."""
     falls_back: bool = False
-    """Whether its functions run calls that break assumptions on lengths by `Request.general`; else no graph assumes any."""
+    """Whether its functions run calls that break assumptions on lengths by `Request.general`.
+
+    For others no graph assumes any.
+    """
     stage = "compiling"
     """The stage in the progress line."""
     own_errors: tuple[type[Exception], ...] = (EngineError,)

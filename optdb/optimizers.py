@@ -40,7 +40,7 @@ class Optimizer:
     contract: ClassVar[Contract | None] = None
     """Numerics contract of the optimizer, if declared."""
     in_bodies: ClassVar[bool] = True
-    """Whether it optimizes inner graphs of loops and branches, too; if not, it treats them with the graph around them."""
+    """Whether it optimizes inner graphs of loops and branches by themselves, too."""
 
     name: str = ""
     strict: bool = False

@@ -148,7 +148,7 @@ class Executable:
         if binding is not None:
             return binding.guarded(self._in_general)
         self.broken += 1
-        return self.without_assumptions.bind(arguments, out)
+        return self.without_assumptions.bind(arguments, out)  # type: ignore[no-any-return]
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a builtin that runs `binding` and returns `result`; `other` handles all failures.

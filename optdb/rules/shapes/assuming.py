@@ -14,13 +14,13 @@ loop has them, so that nothing fails in the middle of a loop; the body repeats t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar
 
 from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting
-from ....graph.dims import Symbol, extent, substituted
+from ....graph.dims import Symbol, substituted
 from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
@@ -69,34 +69,17 @@ def with_bodies_assuming(graph: FunctionGraph, bodies: Mapping[FunctionGraph, As
     """Return the graph with loops whose bodies assume what they would, as far as it holds for the loops' operands."""
 
     def visit(node: Apply) -> Sequence[Variable]:
-        inner = bodies.get(node.op.graph) if isinstance(node.op, Scan) else None
-        if inner is None:
+        op = node.op
+        inner = bodies.get(op.graph) if isinstance(op, Scan) else None
+        if inner is None or not isinstance(op, Scan):
             return node.outputs
-        outer = _outer_lengths(node)
-        lengths = {
-            (k, axis): dim for (k, axis), dim in inner.lengths.items()
-            if (known := substituted(dim, outer)) is not None and known == outer(extent(inner.graph.inputs[k], axis))
-        }  # fmt: skip
+        pairs = inner.outside(node)
+        lengths = {place: inner.lengths[place] for place, (have, want) in pairs.items() if have == want}
         body = inner.graph.substituted(inner.images(lengths)) if lengths else inner.graph
         body = with_bodies_assuming(body, inner.bodies) if inner.bodies else body
-        return node.outputs if body is node.op.graph else node.with_op(replace(node.op, graph=body)).outputs
+        return node.outputs if body is op.graph else node.with_op(replace(op, graph=body)).outputs
 
     return graph.rebuilt(visit)
-
-
-def _outer_lengths(node: Apply) -> Callable[[Symbol], Dim | None]:
-    """Return a function from the length of an input of a loop's body to that of the loop's operand."""
-    op: Scan = node.op  # type: ignore[assignment]
-    places = {inner: k for k, inner in enumerate(op.graph.inputs)}
-
-    def outer(atom: Symbol) -> Dim | None:
-        variable, axis = atom.args
-        k = places.get(variable)  # type: ignore[call-overload]
-        if k is None or atom.kind != "extent":
-            return None
-        return dims_of(node.inputs[k + 1])[axis + (k < op.sequences)]  # type: ignore[operator]
-
-    return outer
 
 
 @record(kw_only=True)
@@ -113,7 +96,9 @@ class CheckedOnceOptimizer(Optimizer):
         return _returning(graph, checks, self.name, editor), OptimizerProfile()
 
 
-def _returning(graph: FunctionGraph, others: Mapping[Variable, Variable], by: str, editor: GraphEditor) -> FunctionGraph:
+def _returning(
+    graph: FunctionGraph, others: Mapping[Variable, Variable], by: str, editor: GraphEditor
+) -> FunctionGraph:
     """Return the graph with others of its outputs, which nodes inside go on to read."""
     taken = {before: after for before, after in others.items() if editor.admit(by, before, after)}
     if not taken:
@@ -158,11 +143,19 @@ class Assumed:
         body = node.op.graph
         if body not in self.bodies:
             self.bodies[body] = Assumed(body, zip(body.inputs[node.op.states], body.outputs, strict=False))
-        outer = _outer_lengths(node)
-        for (k, axis), dim in self.bodies[body].lengths.items():
-            pair = outer(extent(body.inputs[k], axis)), substituted(dim, outer)
-            if None not in pair:
-                yield pair  # type: ignore[misc]
+        yield from self.bodies[body].outside(node).values()
+
+    def outside(self, node: Apply) -> dict[Place, tuple[Dim, Dim]]:
+        """Return the lengths of a loop's operands for those of this graph, its body, and what they are taken for."""
+        op: Scan = node.op  # type: ignore[assignment]
+
+        def outer(atom: Symbol) -> Dim | None:
+            k = self._places.get(atom.args[0]) if atom.kind == "extent" else None  # type: ignore[call-overload]
+            return None if k is None else shapes[k][atom.args[1]]  # type: ignore[index, no-any-return]
+
+        shapes = [dims_of(v)[k < op.sequences :] for k, v in enumerate(node.inputs[1:])]
+        found = {(k, axis): substituted(dim, outer) for (k, axis), dim in self.lengths.items()}
+        return {(k, axis): (shapes[k][axis], dim) for (k, axis), dim in found.items() if dim is not None}
 
     def images(self, lengths: Mapping[Place, Dim]) -> dict[Variable, Variable]:
         """Return the views of inputs that have these lengths."""
@@ -265,7 +258,8 @@ def _where_they_differ(a: Dim, b: Dim) -> tuple[Dim, Dim]:
 
 def _few_atoms(dim: Symbol) -> Sequence[Symbol]:
     """Return the lengths and values that a length is computed from, or nothing if it has more than FEW parts."""
-    found, waiting = [], [dim]
+    found: list[Symbol] = []
+    waiting = [dim]
     for _ in range(FEW):
         if not waiting:
             return found
