@@ -16,6 +16,7 @@ from typing import Any
 from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
+from ...ops.lowered.assumed import assumption_in
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.indexing import Subtensor
@@ -46,7 +47,8 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     Raises InconsistencyError if the graph overwrites what is still needed, ScheduleError for a schedule that does not
     fit its kernel.
     """
-    nodes = execution_order(graph)
+    assumption = assumption_in(graph)
+    nodes = execution_order(graph, () if assumption is None else (assumption,))  # before work is done in vain
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
     program = _planned(graph, nodes, mutable, choices, plan_node)
