@@ -12,6 +12,7 @@ import numpy as np
 
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
+from ...ops.control.element_bodies import nodes_within
 from ...ops.control.scan_ops import Scan
 from ...ops.lowered.fused import Fused, unmarked
 from ...ops.lowered.fused_product import FusedProduct
@@ -52,6 +53,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
             node = node.op.stages(node)[remarked[STAGE]]
+    if node is not None and isinstance(node.op, Scan) and outcome > Outcome.KERNEL:
+        node, outcome = _inner_failure(node.op, node, outcome, remarked)
     op = None if node is None else unmarked(node.op)
     count = remarked[0] if remarked else 0
     values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
@@ -85,6 +88,15 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
 
 
+def _inner_failure(op: Scan, node: Apply, outcome: int, remarked: Sequence[int]) -> tuple[Apply, int]:
+    """Return the node of a loop's body that failed in the kernel of the loop, and how."""
+    if outcome - Outcome.KERNEL not in _OF_ELEMENTS:
+        return node, outcome
+    with inheriting(node.origin):
+        inner = nodes_within(op.graph)[remarked[remarked[0]]]
+    return inner, _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
+
+
 def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> ErrorParts:
     """Return the failure of an op that checks lengths or a condition; numbers of a condition are noted as 64 bits."""
     if not isinstance(op, Check):
@@ -104,6 +116,13 @@ def _loop_failure(op: Scan, outcome: int, operand: int, values: list[int]) -> st
     return ""
 
 
+_OF_ELEMENTS = {
+    Status.NEGATIVE_POWER: 0,
+    Status.INDEX: int(Outcome.INDEX),
+    Status.NEGATIVE_STEPS: int(Outcome.NEGATIVE_STEPS),
+    Status.TOO_SHORT: int(Outcome.TOO_SHORT),
+}
+"""Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {
     int(Outcome.SINGULAR): "Singular matrix",
     int(Outcome.NOT_POSITIVE_DEFINITE): "Matrix is not positive definite",

@@ -16,6 +16,7 @@ from typing import Any
 from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
+from ...ops.control.element_bodies import with_numbers_outside
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.indexing import Subtensor
@@ -30,6 +31,7 @@ from .planned import Plan, plan_of
 from .planner import Planner
 from .planners.host import plan_host
 from .planners.kernels import KERNEL_OPS
+from .planners.loops import counted_ranges
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 
@@ -46,6 +48,7 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     Raises InconsistencyError if the graph overwrites what is still needed, ScheduleError for a schedule that does not
     fit its kernel.
     """
+    graph = with_numbers_outside(graph)
     nodes = execution_order(graph)
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
@@ -76,7 +79,7 @@ def _planned(
 ) -> Program:  # fmt: skip
     """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays unless it is `strided`."""
     dense = not strided and (is_body or bool(mutable))
-    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, (planner, plan_body), choices, strided)
+    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes, strided), mutable, (planner, plan_body), choices, strided)
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     p.ordered = set() if is_body else _in_any_order(graph, p)
@@ -98,6 +101,7 @@ def _planned(
 
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
     """Plan a graph as a body of the program under construction and return its number; equal graphs share a body."""
+    graph = graph if p.strided else with_numbers_outside(graph)
     if graph not in p.bodies:
         body = _planned(graph, execution_order(graph), {}, p.choices, p.plan_node, is_body=True, strided=p.strided)
         p.bodies[graph] = body
@@ -149,8 +153,11 @@ SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
 """Ops whose lengths can be computed without any elements."""
 
 
-def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
-    """Return the variables whose elements are read.  A variable whose shape alone is read is not computed."""
+def _needed(graph: FunctionGraph, nodes: Sequence[Apply], strided: bool) -> set[Variable]:
+    """Return the variables whose elements are read.  A variable whose shape alone is read is not computed.
+
+    `strided`: loops run as bodies, which read the elements of all inputs.
+    """
     needed = set(graph.outputs)
     for node in reversed(nodes):
         op = unmarked(node.op)
@@ -160,7 +167,8 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
         if isinstance(op, SHAPE_ALONE) and not wanted and not op.fallible:
             continue
         needed.update(node.outputs)
-        needed.update(i for k, i in enumerate(node.inputs) if k != op.unread)
+        counted = () if strided else counted_ranges(node)
+        needed.update(i for k, i in enumerate(node.inputs) if k != op.unread and i not in counted)
     return needed
 
 

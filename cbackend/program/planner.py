@@ -184,6 +184,10 @@ class Planner:
         self.steps.append(Read(self.site, name, array))
         return name
 
+    def known(self, variable: Variable) -> Quantity | None:
+        """Return the value of an integer scalar that has been read already, or that was known before."""
+        return self._known.get(("read", variable))
+
     def knows(self, variable: Variable, value: Quantity) -> None:
         """Record the value of an integer scalar, so that it is never read from memory."""
         if isinstance(value, str):

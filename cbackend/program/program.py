@@ -131,7 +131,12 @@ class Detail:
     """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
-Argument = Quantity | float | Array | Vector | Number | After | Stages | Detail | Inner | None
+@record(slots=True)
+class Poll:
+    """Argument of a kernel with long loops: the function that tells whether Ctrl-C was pressed."""
+
+
+Argument = Quantity | float | Array | Vector | Number | After | Stages | Detail | Poll | Inner | None
 """None stands for a field without a value."""
 
 

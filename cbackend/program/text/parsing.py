@@ -42,6 +42,7 @@ from ..program import (
     Offset,
     Order,
     Pack,
+    Poll,
     Program,
     Quantity,
     Read,
@@ -522,6 +523,8 @@ class _Parser:
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
         if self.r.accept("said"):
             return Detail()
+        if self.r.accept("poll"):
+            return Poll()
         if self.r.accept("{"):
             return self._stages()
         return self.quantity() if self._sees_quantity() else self.array()

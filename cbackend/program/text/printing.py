@@ -31,6 +31,7 @@
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: calls.py
     argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype
                 | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
+                | "poll"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
     place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
@@ -76,6 +77,7 @@ from ..program import (
     Offset,
     Order,
     Pack,
+    Poll,
     Program,
     Read,
     Release,
@@ -210,7 +212,9 @@ class Printer:
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
         if isinstance(argument, Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        return "said" if isinstance(argument, Detail) else str(argument)
+        if isinstance(argument, (Detail, Poll)):
+            return "said" if isinstance(argument, Detail) else "poll"
+        return str(argument)
 
     def fields(self, function: str, arguments: Sequence[Argument]) -> str:
         """Return the arguments of a kernel of the runtime by the names of its fields."""
