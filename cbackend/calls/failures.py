@@ -53,8 +53,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
             node = node.op.stages(node)[remarked[STAGE]]
-    if node is not None and isinstance(node.op, Scan) and outcome > Outcome.KERNEL:
-        node, outcome = _inner_failure(node.op, node, outcome, remarked)
+    if node is not None and isinstance(unmarked(node.op), Scan) and outcome > Outcome.KERNEL:
+        node, outcome = _inner_failure(unmarked(node.op), node, outcome, remarked)
     op = None if node is None else unmarked(node.op)
     count = remarked[0] if remarked else 0
     values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
@@ -78,8 +78,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
         return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
-    if node is not None and isinstance(node.op, Scan):
-        message_of_loop = _loop_failure(node.op, outcome, operand, values)
+    if node is not None and isinstance(op, Scan):
+        message_of_loop = _loop_failure(op, outcome, operand, values)
         if message_of_loop:
             return ValueError, message_of_loop, _where(node)
     if outcome in _UNSOLVABLE:

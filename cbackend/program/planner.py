@@ -60,6 +60,8 @@ class Planner:
         self.choices = choices
         self.mutable = mutable
         """Inputs, by name, that may be overwritten, and the output that each becomes."""
+        self.restores = True
+        """Whether a failing call restores the parts of inputs that it has overwritten."""
         self.direct = direct
         """Variables that may be computed in the memory of an output, and the number of that output."""
         self.needed = needed

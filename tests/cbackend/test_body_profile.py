@@ -22,7 +22,8 @@ def nested():
     """A loop whose step has a loop and a choice, and a loop behind it, called 30 times."""
 
     def outer(row, s):
-        inner, _ = ag.scan(lambda e, acc: T.sin(acc) + e, sequences=row, outputs_info=T.zeros(()))
+        inner, _ = ag.scan(lambda e, acc: T.sin(acc) + e, sequences=row, outputs_info=T.zeros((1,)))
+        inner = inner[:, 0]
         return ag.cond(s.sum() > 0, lambda: T.exp(-s * s) + inner[-1], lambda: T.tanh(s) + inner[-1])
 
     states, _ = ag.scan(outer, sequences=X, outputs_info=V)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
-from ....graph import Apply, Constant, Dim, Variable
+from ....graph import Apply, Constant, Dim, FunctionGraph, Variable
 from ....graph.dims import atoms, fold, opaque_dims
 from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
@@ -36,7 +36,7 @@ from .kernels import plan_kernel
 
 
 def plan_scan(p: Planner, node: Apply) -> None:
-    op = node.op
+    op = unmarked(node.op)
     assert isinstance(op, Scan)
     n, sequences, firsts, others = op.parts(node)
     steps = p.read(n)
@@ -54,13 +54,31 @@ def plan_scan(p: Planner, node: Apply) -> None:
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(states) or op.traced[k]
         whole = (count or steps, *lengths) if stacked else lengths
-        result, is_made = _result(p, output, whole, stacked and op.until)
+        first = _overwritten(p, node, k, lengths)
+        result, is_made = (first, False) if first else _result(p, output, whole, stacked and op.until)
         results.append(result)
         made.append(is_made)
     arrays = tuple(rows), tuple(states), tuple(fixed)
-    number = p.plan_body(p, op.graph)
-    p.steps.append(Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count))
+    body = op.own_states
+    own = [(i, o) for i, o in body.updates if not made[o]]  # its memory is there before the first step
+    number = p.plan_body(p, FunctionGraph(body.inputs, body.outputs, own))
+    in_place = list(p.bodies.values())[number].in_place
+    held = tuple(k in in_place and not is_made for k, is_made in zip(range(len(states)), made, strict=False))
+    rest = op.traced, held, tuple(kept), tuple(results), tuple(made), count
+    p.steps.append(Loop(p.site, number, steps, *arrays, *rest))
     _put(p, node, results)
+
+
+def _overwritten(p: Planner, node: Apply, output: int, lengths: tuple[Length, ...]) -> Array | None:
+    """Return the array of the first value of a state if the loop may work in it."""
+    place = node.op.destroys().get(output)
+    if place is None:
+        return None
+    first = p.arrays[node.inputs[place]]
+    if first.lengths != lengths or not p.is_overwritable(first):
+        return None
+    p.needed.add(node.outputs[output])
+    return first
 
 
 def is_elementary(op: Scan) -> bool:
@@ -74,15 +92,16 @@ def is_elementary(op: Scan) -> bool:
 
 def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     """Plan one kernel for all steps.  Its array states begin as copies of their first values."""
-    op = node.op
+    op = unmarked(node.op)
     assert isinstance(op, Scan)
     kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
     results = []
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(op.traced) or op.traced[k]
-        results.append(_result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
+        first = _overwritten(p, node, k, lengths)
+        results.append(first or _result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
     for first, result in zip(op.parts(node)[2], results, strict=False):
-        if first.ndim:
+        if first.ndim and p.arrays[first].base != result.base:
             p.copy(result, p.arrays[first])
     numbers: dict[Quantity, ir.Expr] = {}
 

@@ -24,7 +24,7 @@
                 | "commit" | "restore" array "from" array | "release" "slot" INT | "finish" "output" INT array
                 | NAME, ... "=" "host" "(" array, ... ")"
                 | [NAME "="] "loop" "body" INT "steps" quantity "along" arrays "from" arrays "with" arrays results
-                  "traced" "[" INT, ... "]"
+                  "traced" "[" INT, ... "]" ["held" "[" INT, ... "]"]
                 | "choice" quantity "?" "body" INT ":" "body" INT "with" arrays results
     results   ::= "into" arrays "made" "[" INT, ... "]" "kept" "[" length, ... "]" ...
     or        ::= ["or" OUTCOME] ["axis" INT]
@@ -246,6 +246,8 @@ class Printer:
         given = " ".join(f"{word} {self.several(arrays)}" for word, arrays in parts)
         count = f"{step.count} = " if step.count else ""
         traced = f"traced [{_list(map(int, step.traced))}]"
+        if any(step.held):
+            traced += f" held [{_list(map(int, step.held))}]"
         return f"{count}loop body {step.body} steps {step.steps} {given} {self._results(step)} {traced}"
 
     def choice(self, step: Choice) -> str:
