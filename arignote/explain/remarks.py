@@ -22,10 +22,10 @@ from typing import Any
 from .. import pages
 from ..cbackend.program.launches import is_launched
 from ..cbackend.program.planners.host import no_c
-from ..cbackend.program.program import Loop
+from ..cbackend.program.program import Choice, Loop, bodies_of
 from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
-from ..ops.control.laziness import titles_of
+from ..ops.control.laziness import titles_at
 from ..ops.control.scan_ops import Scan
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
@@ -149,8 +149,11 @@ def _remarks(graph: FunctionGraph, ran: Collection[str], program: Any, title: st
 
 def _bodies(program: Any) -> list[tuple[Any, str]]:
     """The programs of the bodies of a program, each with the name of its loop or branch."""
-    titles = titles_of(program.graph)
-    return [(body, titles.get(body.graph, "a body")) for body in program.bodies]
+    titles: dict[int, str] = {}
+    for step in program.steps:
+        if isinstance(step, (Loop, Choice)):
+            titles.update(zip(bodies_of(step), titles_at(program.sites[step.site].node).values(), strict=False))
+    return [(body, titles.get(number, "a body")) for number, body in enumerate(program.bodies)]
 
 
 def _small_steps(program: Any, texts: _Texts) -> Iterator[Remark]:

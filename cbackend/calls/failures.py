@@ -54,7 +54,7 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
         with inheriting(node.origin):
             node = node.op.stages(node)[remarked[STAGE]]
     if node is not None and isinstance(unmarked(node.op), Scan) and outcome > Outcome.KERNEL:
-        node, outcome = _inner_failure(unmarked(node.op), node, outcome, remarked)
+        node, outcome, operand, remarked = _inner_failure(unmarked(node.op), node, outcome, operand, remarked)
     op = None if node is None else unmarked(node.op)
     count = remarked[0] if remarked else 0
     values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
@@ -88,13 +88,18 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
 
 
-def _inner_failure(op: Scan, node: Apply, outcome: int, remarked: Sequence[int]) -> tuple[Apply, int]:
-    """Return the node of a loop's body that failed in the kernel of the loop, and how."""
+def _inner_failure(
+    op: Scan, node: Apply, outcome: int, operand: int, remarked: Sequence[int]
+) -> tuple[Apply, int, int, Sequence[int]]:
+    """Return the node of a loop's body that failed in the kernel of the loop, and the outcome as that of a step."""
     if outcome - Outcome.KERNEL not in _OF_ELEMENTS:
-        return node, outcome
-    with inheriting(node.origin):
-        inner = nodes_within(op.graph)[remarked[remarked[0]]]
-    return inner, _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
+        return node, outcome, operand, remarked
+    numbers = list(remarked[1 : remarked[0]])  # behind them stands the number of the node
+    inner = nodes_within(op.graph)[remarked[remarked[0]]]
+    outcome = _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
+    if outcome == Outcome.TOO_SHORT:
+        operand = numbers.pop(0)
+    return inner, outcome, operand, [len(numbers), *numbers]
 
 
 def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> ErrorParts:

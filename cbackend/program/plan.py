@@ -99,9 +99,10 @@ def _planned(
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
     steps, slots = (tuple(p.steps), {}) if strided else assign_slots(p.steps if is_body else checks_first(p.steps, mutable))
+    sites = _sites(p, nodes, dict(zip(graph.order, given.order, strict=True)))
     return Program(
-        graph, inputs, constants, steps, _sites(p, nodes, dict(zip(graph.order, given.order, strict=True))), tuple(p.kernels.values()), p.locals, slots,
-        tuple(p.products), tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
+        given, inputs, constants, steps, sites, tuple(p.kernels.values()), p.locals, slots, tuple(p.products),
+        tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
     )  # fmt: skip
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 from ... import pages
 from ...graph import Apply, Constant, FunctionGraph
+from ...ops.control.element_bodies import with_numbers_outside
 from ...record import record
+from ...record.cached import cached_property
 from ...record.spelling import counted
 from ..ir.kernel import Kernel
 from .outcome import Outcome
@@ -393,10 +395,15 @@ class Program:
         """The steps as text."""
         return pages.notebook.facts(repr(self).strip("<>"), ()) + pages.notebook.text_form(str(self))
 
+    @cached_property
+    def own_constants(self) -> tuple[Constant, ...]:
+        """The constants of the program itself: those of its graph, and numbers of loops that are one kernel."""
+        return with_numbers_outside(self.graph).constants
+
     @property
     def all_constants(self) -> list[Constant]:
         """The constants, and then those of the bodies, one body after the other."""
-        return [*self.graph.constants, *(c for body in self.bodies for c in body.all_constants)]
+        return [*self.own_constants, *(c for body in self.bodies for c in body.all_constants)]
 
     @property
     def all_sites(self) -> list[Site | None]:
@@ -414,5 +421,5 @@ class Program:
 
     def constants_before(self, number: int) -> tuple[int, int]:
         """Return the number of constants before those of a body, and of their lengths."""
-        before = [*self.graph.constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
+        before = [*self.own_constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
         return len(before), sum(c.ndim for c in before)
