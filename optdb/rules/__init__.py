@@ -231,6 +231,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
     db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
+    db.register("scan_make_inplace", inplace.inplace_states(), *tags, "scanOp_make_inplace", position=65)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *tags, "blas_opt_inplace", position=70)
     elementwise = inplace.inplace_elemwise()
     db.register("inplace_elemwise_optimizer", elementwise, *tags, "inplace_elemwise_opt", position=75)
