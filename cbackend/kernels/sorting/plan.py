@@ -18,6 +18,8 @@ from ....ops.reductions.sorting import (
     UniqueParts,
 )
 from ....ops.reductions.topk import TopK
+from ....ops.shapes.joining import RepeatedPositions
+from ....ops.shapes.scalar_masks import WholeIf
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Lengths, Quantity
@@ -26,8 +28,10 @@ from .spec import (
     ARGSORT,
     COUNT_DISTINCT,
     COUNT_NONZERO,
+    COUNT_REPEATED,
     DISTINCT,
     NONZERO,
+    REPEATED,
     SEARCHSORTED,
     SELECT,
     SORT,
@@ -171,7 +175,24 @@ def plan_suppression(p: Planner, node: Apply) -> None:
     p.copy(p.result(node.out, rows), p.view(found, rows, (3, 1), dense=True))
 
 
+def plan_repeated_positions(p: Planner, node: Apply) -> None:
+    counts, found = p.packed(p.arrays[node.inputs[0]]), p.on_stack("int64", ())
+    (n,) = counts.lengths
+    p.run(COUNT_REPEATED, n=n, counts=counts, total=found)
+    total = p.load(found)
+    p.guard("not_negative", total, failure=Outcome.PROMISED)
+    p.run(REPEATED, n=n, counts=counts, y=p.result(node.out, (total,)))
+
+
+def plan_whole_if(p: Planner, node: Apply) -> None:
+    x, times = p.arrays[node.inputs[0]], p.read(node.inputs[1])
+    lengths: Lengths = (times, *x.lengths)
+    p.copy(p.result(node.out, lengths), p.view(x, lengths, (0, *x.strides)))
+
+
 PLANNERS = {
+    RepeatedPositions: plan_repeated_positions,
+    WholeIf: plan_whole_if,
     NonMaxSuppression: plan_suppression,
     Sort: plan_sort,
     ArgSort: plan_sort,

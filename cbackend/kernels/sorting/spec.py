@@ -71,6 +71,14 @@ SPECS = (
          array("count", WRITE, c="i64")),
         SORTS, "suppress", fails=("MEMORY",),
     ),
+    COUNT_REPEATED := KernelSpec(
+        "count_repeated", "total = the sum of counts, which are contiguous; if one is negative, the least of them.",
+        (length("n"), array("counts", READ, c="i64"), array("total", WRITE, c="i64")), SORTS, "count_repeated",
+    ),
+    REPEATED := KernelSpec(
+        "repeated", "y = the positions 0, 1, ... of counts, each as many times as its count says.",
+        (length("n"), array("counts", READ, c="i64"), array("y", WRITE, c="i64")), SORTS, "repeat_positions",
+    ),
     COUNT_DISTINCT := KernelSpec(
         "count_distinct", "count = how many elements of x differ from the one before, in the order of `order`.",
         (_KIND, length("n"), flag("equal_nan", "NaNs are one value"), array("x", READ, "contiguous"),
