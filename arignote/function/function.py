@@ -200,7 +200,9 @@ def restored(how: Compilation, graph: FunctionGraph) -> Function:
 def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
     """Return the function under other schedules."""
     how, profile = replace(function.compilation, schedules=schedule), function.optimizer_profile
-    return _compiled(how, Optimization.done(function.graph, how.mode, profile, function.journal, how.target), Silence())
+    start = how.signature.graph
+    done = Optimization.done(start, function.graph, how.mode, profile, function.journal, how.target)
+    return _compiled(how, done, Silence())
 
 
 def general(function: Function) -> Function:

@@ -88,7 +88,9 @@ def _hoisted(s: ast.stmt) -> list[ast.stmt]:
     found = _assignments(s)
     if not found:
         return []
-    statements: list[ast.stmt] = [ast.copy_location(ast.Assign([ast.Name(f.target.id, ast.Store())], f.value), f) for f in found]
+    statements: list[ast.stmt] = [
+        ast.copy_location(ast.Assign([ast.Name(f.target.id, ast.Store())], f.value), f) for f in found
+    ]
     _Named(found).visit(s)
     for one in statements:
         _Named(found).visit(one)

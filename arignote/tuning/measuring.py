@@ -21,6 +21,7 @@ from ..cbackend.ir.kernel import Kernel
 from ..cbackend.ir.schedule import Schedule, ScheduleError
 from ..engines.compiler import find_toolchain, process_cache
 from ..engines.registry import title
+from ..explain.assumptions import for_lengths_of
 from ..function.compile_progress import Progress, Silence, progress
 from ..function.compiled import Function
 from ..function.function import recompiled
@@ -90,6 +91,7 @@ class Tuning:
 
 def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool) -> Tuning:
     """See `tune`."""
+    function = for_lengths_of(function, function.arrays(list(inputs)))
     kernels = function.program.kernels if function.program is not None else ()
     toolchain = find_toolchain()
     if function.backend != "c" or toolchain is None:

@@ -30,6 +30,10 @@ class Status(IntEnum):
     """The maximum or minimum of an empty array, or its position, was asked for (NumPy: ValueError)."""
     INDEX = 3
     """An index lies outside its axis (NumPy: IndexError)."""
+    NEGATIVE_STEPS = 4
+    """An inner loop has a negative number of steps."""
+    TOO_SHORT = 5
+    """A sequence ends before an inner loop does."""
 
 
 @record
