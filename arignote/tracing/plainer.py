@@ -72,6 +72,8 @@ def _assignments(s: ast.AST) -> list[Any]:
                 waiting.append(node.test)
         else:
             waiting += reversed(list(ast.iter_child_nodes(node)))
+    if not found:
+        return []
     parts = [n for part in _expressions(s) for n in ast.walk(part)]
     calls = [n for n in parts if isinstance(n, ast.Call) and not any(n in ast.walk(f.value) for f in found)]
     first = min(((f.lineno, f.col_offset) for f in found), default=(0, 0))
@@ -84,7 +86,11 @@ def _assignments(s: ast.AST) -> list[Any]:
 def _hoisted(s: ast.stmt) -> list[ast.stmt]:
     """Return the assignments of a statement as statements before it; it reads their names then."""
     found = _assignments(s)
-    statements = [_like(ast.Assign([ast.Name(f.target.id, ast.Store())], f.value), f) for f in found]
+    if not found:
+        return []
+    statements: list[ast.stmt] = [
+        ast.copy_location(ast.Assign([ast.Name(f.target.id, ast.Store())], f.value), f) for f in found
+    ]
     _Named(found).visit(s)
     for one in statements:
         _Named(found).visit(one)
@@ -99,7 +105,7 @@ class _Named(ast.NodeTransformer):
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
         self.generic_visit(node)
-        return _like(ast.Name(node.target.id, ast.Load()), node) if node in self.found else node
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node) if node in self.found else node
 
 
 def _endless(s: ast.While) -> ast.stmt:
@@ -107,8 +113,8 @@ def _endless(s: ast.While) -> ast.stmt:
     test = ast.Expr(s.test)
     ast.copy_location(test, s)
     before = _hoisted(test)
-    end = _like(ast.If(ast.UnaryOp(ast.Not(), test.value), [ast.Break()], []), s)
-    return _like(ast.While(ast.Constant(True), [*before, end, *s.body], []), s)  # type: ignore[no-any-return]
+    end = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test.value), [ast.Break()], []), s)
+    return ast.copy_location(ast.While(ast.Constant(True), [*before, end, *s.body], []), s)  # type: ignore[no-any-return]
 
 
 def _checked(s: Any) -> Any:
@@ -124,12 +130,4 @@ def _checked(s: Any) -> Any:
         return None
     none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     function = ast.Attribute(ast.Name("_ag", ast.Load()), name, ast.Load())
-    return _like(ast.Expr(ast.Call(function, [test, ast.Lambda(none, made)], [])), s)
-
-
-def _like(node: Any, other: ast.AST) -> Any:
-    """Give the new parts of a node the place of another."""
-    for inner in ast.walk(node):
-        if not hasattr(inner, "lineno"):
-            ast.copy_location(inner, other)
-    return node
+    return ast.copy_location(ast.Expr(ast.Call(function, [test, ast.Lambda(none, made)], [])), s)

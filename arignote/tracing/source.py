@@ -31,6 +31,8 @@ _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
     ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
 )  # fmt: skip
+_BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
+"""What generators and coroutines hold, which stay as they are."""
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
@@ -49,7 +51,8 @@ def rewritten(code: CodeType) -> CodeType | None:
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)
-    if not any(isinstance(node, _FLOW) for node in ast.walk(tree)) or _is_out_of_reach(tree):
+    kinds = {type(node) for node in ast.walk(tree)}
+    if kinds.isdisjoint(_FLOW) or kinds & _BEYOND or (ast.NamedExpr in kinds and holds_assignment(tree)):
         return None
     body: Any = tree
     if lambdas:
@@ -92,13 +95,10 @@ def tree_of(code: CodeType) -> Any:
         return _lambda_of(code)
     try:
         lines, first = inspect.getsourcelines(code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        tree = ast.parse("\n" * (first - 1) + textwrap.dedent("".join(lines)))
     except (OSError, TypeError, IndexError, SyntaxError):
         return None
-    found = next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
-    if found is not None:
-        ast.increment_lineno(found, first - 1)
-    return found
+    return next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
 
 
 def _lambda_of(code: CodeType) -> Any:
@@ -134,12 +134,6 @@ def _lambdas(text: str) -> tuple[Any, ...]:
         return tuple(n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Lambda))
     except SyntaxError:
         return ()
-
-
-def _is_out_of_reach(tree: ast.AST) -> bool:
-    """Whether a function is a generator or a coroutine, or assigns where the assignment may not happen: it stays."""
-    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor)
-    return any(isinstance(node, kinds) for node in ast.walk(tree)) or holds_assignment(tree)
 
 
 # --- writing
@@ -185,28 +179,34 @@ class _Function:
 
     def __init__(self, node: Any, free: set[str]) -> None:
         self.node, self.count = node, 0
+        nodes = list(ast.walk(node))
         self.writes = any(
             isinstance(n, ast.AugAssign) or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-            for n in ast.walk(node)
+            for n in nodes
         )
         """Whether it writes to parts of arrays, or by an operator such as `+=`."""
+        self.outer = {name for s in nodes if isinstance(s, ast.Nonlocal) for name in s.names}
         args = node.args
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
         self.parameters = {a.arg for a in every}
-        declared = {n for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
+        declared = {name for s in nodes if isinstance(s, ast.Global) for name in s.names} | self.outer
         self.foreign = declared | (free - self.parameters)
+        self.flows = any(isinstance(n, (ast.For, ast.While, ast.If)) for n in nodes)
+        self.locals: set[str] = set()
+        """The names that are assigned, parameters among them."""
 
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
         body = without_jumps(plainer(node.body[len(docstring) :]))
         mark_live(body)
-        locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
+        assigned = assigned_in(body)
+        self.locals = {*assigned, *self.parameters}
         first: list[ast.stmt] = []
-        if any(isinstance(s, (ast.For, ast.While, ast.If)) for top in body for s in ast.walk(top)):
+        if self.flows:
             first = [
                 ast.copy_location(ast.Assign([_name(n, True)], _ag("Undefined", ast.Constant(n))), node)
-                for n in locals_
+                for n in assigned if n not in self.parameters and n not in self.foreign
             ]
         node.body = [*docstring, *first, *self.statements(body)]
 
@@ -214,12 +214,7 @@ class _Function:
         found: list[ast.stmt] = []
         for s in body:
             made_here = self.statement(s)
-            for one in made_here:
-                for inner in ast.walk(one):
-                    if not hasattr(inner, "lineno"):
-                        ast.copy_location(inner, s)
-                ast.copy_location(one, s)
-            found += made_here
+            found += [ast.copy_location(one, s) for one in made_here]
         return found
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
@@ -331,10 +326,7 @@ class _Function:
 
     def _own(self, s: ast.stmt) -> list[str]:
         """Return the names that a statement assigns, but for temporary ones of this module."""
-        return [n for n in assigned_in([s]) if n not in self.foreign or n in self._outer()]
-
-    def _outer(self) -> set[str]:
-        return {n for s in ast.walk(self.node) if isinstance(s, ast.Nonlocal) for n in s.names}
+        return [n for n in s._assigned if n not in self.foreign or n in self.outer]  # type: ignore[attr-defined]
 
     def _loop(self, s: Any) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
         live = s._live
@@ -347,14 +339,9 @@ class _Function:
     def _see(self, s: Any, defs: list[ast.stmt], state: list[ast.expr]) -> None:
         """Add a function that gives the values that a statement reads."""
         seen = self._new("seen")
-        known = [n for n in s._reads if n in self.parameters or (n in self._locals() and n not in self.foreign)]
+        known = [n for n in s._reads if n in self.parameters or (n in self.locals and n not in self.foreign)]
         defs.append(_def(seen, [], [ast.Return(ast.Tuple([_name(n) for n in known], ast.Load()))], []))
         state.append(_name(seen))
-
-    def _locals(self) -> set[str]:
-        if not hasattr(self, "_all"):
-            self._all = set(assigned_in(self.node.body)) | self.parameters
-        return self._all
 
     def _stop(self, s: Any) -> ast.expr:
         return _lambda(_ag("any_of", *(_name(f) for f in s._flags))) if s._flags else ast.Constant(None)

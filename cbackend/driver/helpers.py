@@ -3,9 +3,9 @@
 Most are compiled with the runtime already (abi/driver.h, looped.h), once and with more care than a driver.  A file has
 their text, so it is whole for any compiler; ours gets `-DAG_PREBUILT`, skips it, and calls them by the table of the
 runtime, as `rt->fail` for `ag_fail`.  The tables of loops (loops.h) stand before them, the others (functions.h) behind,
-with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time: gcc optimizes neither it nor
-the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).
-Bodies of loops are optimized all the same.
+with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time:
+gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps
+takes 0.3 us longer, of 7).  Bodies of loops are optimized all the same.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ _AHEAD = """\
 """
 
 _INTERNAL = (
-    "ag_slice_bound", "ag_bytes", "ag_bytes_of", "ag_grow", "ag_aim", "ag_collect", "ag_step", "ag_timed", "ag_timed_end",
+    "ag_slice_bound", "ag_bytes", "ag_bytes_of", "ag_grow", "ag_aim", "ag_collect", "ag_step", "ag_timed",
+    "ag_timed_end",
 )  # fmt: skip
 """Functions that only other functions of the runtime call; all others are in its table."""
 _HERE = Path(__file__).parent

@@ -38,6 +38,7 @@ static i32 ag_aim(const ag_runtime *rt, const ag_loop *l, i64 t, i64 n)
     for (i32 k = 0; k < l->outputs; k++) {
         char *target = 0;
         if (l->kinds[k] == AG_LAST) target = l->places[2 * k + (t & 1)];
+        else if (l->kinds[k] == AG_HELD) target = l->results[k];
         else if (l->bytes[k] >= 0) {
             if (l->kinds[k] == AG_GROWN && t >= l->capacity[k] && !ag_grow(rt, l, k, t, n)) return OUTCOME_MEMORY;
             target = l->results[k] + t * l->bytes[k];
@@ -150,6 +151,11 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
     for (i32 k = 0; k < 2 * l->states && n > 0; k++)
         if (l->kinds[k / 2] == AG_LAST && !(l->places[k] = rt->alloc(l->bytes[k / 2] > 0 ? l->bytes[k / 2] : 1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
+    for (i32 k = 0; k < l->states && !outcome; k++) {
+        if (l->kinds[k] != AG_HELD) continue;
+        if (state[k] != l->results[k]) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
+        state[k] = l->results[k];
+    }
     if (n > 4096) rt->listen();
     for (i64 end = n, first = 0, start = 0, timed = 0;;) { /* steps without clocks, then one with them, and again */
         if (row) {
@@ -171,7 +177,8 @@ static i32 ag_looped(ag_call *call, const ag_loop *l, i64 n, i64 *count)
         if (t >= n || outcome || ends) break;
     }
     for (i32 k = 0; k < l->outputs && !outcome; k++) {
-        if (l->kinds[k] == AG_LAST) __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
+        if (l->kinds[k] == AG_LAST && state[k] != l->results[k])
+            __builtin_memcpy(l->results[k], state[k], (u64)l->bytes[k]);
         if (l->kinds[k] == AG_GROWN && !l->results[k] && !(l->results[k] = rt->alloc(1)))
             outcome = ag_fail(call, OUTCOME_MEMORY, l->site, 0, 0, 0);
     }

@@ -12,8 +12,8 @@ typedef struct ag_body {
 } ag_body;
 
 /* Storage of a result of a body: the last is kept; all are kept in allocated memory; all are kept in memory that
-   grows. */
-enum { AG_LAST, AG_ALL, AG_GROWN };
+   grows; the state is written in place, where its last value is wanted. */
+enum { AG_LAST, AG_ALL, AG_GROWN, AG_HELD };
 
 /* A loop.  Inputs of the body are rows of sequences, states, and others; its outputs the next states, values of the
    step, and the condition to end, which stays 0 if there is none.  Tables have an entry an output. */

@@ -80,7 +80,8 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
-notation, polynomials = lazy.module(".reading.notation", __name__), lazy.module(".reading.polynomials", __name__)
+guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
+polynomials = lazy.module(".reading.polynomials", __name__)
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
@@ -208,7 +209,7 @@ def default_db() -> SequenceDB:
 
 def readable(db: OptInDB) -> None:
     """Register the rules by which expressions are written for people."""
-    for group in (*READABLE, notation.NOTATION, polynomials.POLYNOMIALS):
+    for group in (*READABLE, guards.GUARDS, notation.NOTATION, polynomials.POLYNOMIALS):
         for rule in group:
             db.register(rule.name, rule, "readable")
     db.register("merge", MergeOptimizer(), "readable", cleanup=True)
@@ -230,6 +231,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
     db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
+    db.register("scan_make_inplace", inplace.inplace_states(), *tags, "scanOp_make_inplace", position=65)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *tags, "blas_opt_inplace", position=70)
     elementwise = inplace.inplace_elemwise()
     db.register("inplace_elemwise_optimizer", elementwise, *tags, "inplace_elemwise_opt", position=75)
