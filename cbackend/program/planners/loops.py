@@ -111,7 +111,8 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
 
     def array(a: Array, is_range: bool = False) -> Given:
-        return Given(None, is_range, tuple(map(named, a.lengths)), (ir.ONE,) if is_range else tuple(map(named, a.strides)))
+        strides = (ir.ONE,) if is_range else tuple(map(named, a.strides))
+        return Given(None, is_range, tuple(map(named, a.lengths)), strides)
 
     count = named(steps)
     given = []
