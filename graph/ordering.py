@@ -14,7 +14,7 @@ The nodes that overwrite inputs, and what depends on them, come last: all that m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .fgraph import FunctionGraph
 from .node import Apply, Constant, Variable
@@ -126,15 +126,23 @@ class Destroyers:
         lasting = not node.op.restorable and not self.private
         return lasting and any(self.storage_of(victim).owner is None for victim in victims)
 
-    def _scheduled(self) -> list[Apply]:
+    def starting_with(self, first: Sequence[Apply]) -> tuple[Apply, ...]:
+        """The order in which these nodes run as soon as they can."""
+        return tuple(self._scheduled(first))
+
+    def _scheduled(self, first: Sequence[Apply] = ()) -> list[Apply]:
         before = {node: self.before(node) for node in dict.fromkeys(self.destroyer.values())}
-        order = ordered(self.graph.order, before)
+        order = ordered((*first, *self.graph.order), before)
         return overwriters_last(order, before, {node for node in before if self.overwrites_input(node)})
 
 
-def execution_order(graph: FunctionGraph, private: bool = False) -> tuple[Apply, ...]:
-    """The nodes of `graph` in an order in which every value is read before it is overwritten (see Destroyers)."""
-    return Destroyers(graph, private).order
+def execution_order(graph: FunctionGraph, first: Sequence[Apply] = (), private: bool = False) -> tuple[Apply, ...]:
+    """The nodes of `graph` in an order in which every value is read before it is overwritten (see Destroyers).
+
+    Those that are named `first` run as soon as they can.
+    """
+    found = Destroyers(graph, private)
+    return found.starting_with(first) if first else found.order
 
 
 def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list[Apply]:

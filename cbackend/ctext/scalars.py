@@ -32,7 +32,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
     "segment_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
-    "is_turned": {"i": call("ag_is_turned", 2)},
+    "is_transposed": {"i": call("ag_is_transposed", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},
     "widened_in": {"b": call("ag_widened_in_{C}", 5)},

@@ -75,6 +75,11 @@ class Kernel:
         return self.comment.split("\n", 1)[0]
 
     @property
+    def takes_schedule(self) -> bool:
+        """Whether a schedule chooses its loops; a kernel with a signature of its own has fixed ones."""
+        return self.splits is not None and not self.signature
+
+    @property
     def operands(self) -> tuple[Operand, ...]:
         """Outputs, then inputs."""
         return self.outputs + self.inputs

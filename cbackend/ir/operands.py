@@ -145,7 +145,7 @@ def parameter(argument: Argument, operands: tuple[Operand, ...], outputs: int, s
     if isinstance(argument, Extra):
         return Parameter(argument.name)
     if isinstance(argument, Report):
-        return Parameter("said", is_pointer=True, const=False)
+        return Parameter("detail", is_pointer=True, const=False)
     if isinstance(argument, Poll):
         return Parameter("stopped", CALLBACK)
     name = operand_name(argument.operand, outputs)

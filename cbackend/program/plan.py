@@ -17,6 +17,7 @@ from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
 from ...ops.control.element_bodies import with_numbers_outside
+from ...ops.lowered.assumed import assumption_in
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.indexing import Subtensor
@@ -49,7 +50,8 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     fit its kernel.
     """
     given, graph = graph, with_numbers_outside(graph)
-    nodes = execution_order(graph)
+    assumption = assumption_in(graph)
+    nodes = execution_order(graph, () if assumption is None else (assumption,))  # before work is done in vain
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
     program = _planned(graph, nodes, mutable, choices, plan_node, given)

@@ -168,8 +168,8 @@ class _Writer(Scalars):
         self._fail_if(negative, Status.NEGATIVE_POWER)
 
     def _fail_if(self, condition: ir.Expr, status: Status, *numbers: ir.Expr) -> None:
-        said = (*numbers, ir.number(self._place))
-        reported = (ir.Store("said", ir.number(at), v) for at, v in enumerate((ir.number(len(said)), *said)))
+        detail = (*numbers, ir.number(self._place))
+        reported = (ir.Store("detail", ir.number(at), v) for at, v in enumerate((ir.number(len(detail)), *detail)))
         self.add(ir.If(condition, (*reported, ir.Return(ir.Const("int32", int(status))))))
 
     # --- values

@@ -15,7 +15,7 @@ from ....ops.control.scan_ops import Scan
 from ....ops.lowered.fused import unmarked
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import INNER, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
+from ...kernels import INNER, OF_ALL_DTYPES, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
 from ..calls import effects_of
 from ..outcome import Outcome
 from ..program import (
@@ -394,9 +394,9 @@ class _Parser:
         return name
 
     def library(self) -> str:
-        """The name of a library of products: a dtype, with convolutions, or that of a format of packed weights."""
+        """The name of a library of products: a dtype, with convolutions, that of a format of packed weights, or a table."""
         name = self.r.name()
-        if name in packed_libraries() or name in convolution_libraries():
+        if name in packed_libraries() or name in convolution_libraries() or name in OF_ALL_DTYPES:
             return name
         self.r.back()
         return self.dtype()
@@ -524,7 +524,7 @@ class _Parser:
             return Vector(self.quantities())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
-        if self.r.accept("said"):
+        if self.r.accept("detail"):
             return Detail()
         if self.r.accept("poll"):
             return Poll()

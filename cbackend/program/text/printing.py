@@ -30,8 +30,7 @@
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: calls.py
     argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype
-                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
-                | "poll"
+                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "detail" | "poll"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
     place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
@@ -213,7 +212,7 @@ class Printer:
         if isinstance(argument, Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
         if isinstance(argument, (Detail, Poll)):
-            return "said" if isinstance(argument, Detail) else "poll"
+            return "detail" if isinstance(argument, Detail) else "poll"
         return str(argument)
 
     def fields(self, function: str, arguments: Sequence[Argument]) -> str:

@@ -25,9 +25,13 @@ from ..memory.inplace import InplaceOptimizer
 
 @record(kw_only=True)
 class LazyBranches(Optimizer):
-    """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices."""
+    """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices.
+
+    It has been in all bodies: again, it would nest them without bound.
+    """
 
     contract: ClassVar[Contract | None] = exact
+    in_bodies: ClassVar[bool] = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         return admitted(graph, made_lazy(graph), self.name, editor), OptimizerProfile()
@@ -35,17 +39,14 @@ class LazyBranches(Optimizer):
 
 @record(kw_only=True)
 class InnerGraphs(Optimizer):
-    """Optimizes the inner graphs of loops and choices by all other passes of the query.
-
-    But for `LazyBranches`: it has been in all of them, and again it would nest them without bound.
-    """
+    """Optimizes the inner graphs of loops and choices by all other passes of the query that apply to bodies."""
 
     before: tuple[Optimizer, ...] = ()
     after: tuple[Optimizer, ...] = ()
 
     def among(self, members: tuple[Optimizer, ...]) -> InnerGraphs:
         at = next(k for k, member in enumerate(members) if member is self)
-        before = tuple(member for member in members[:at] if not isinstance(member, LazyBranches))
+        before = tuple(member for member in members[:at] if member.in_bodies)
         return replace(self, before=before, after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
