@@ -389,7 +389,7 @@ class _Writer(Scalars):
         left = ir.minus(steps, begin)
         is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
         full = ir.plus(begin, ir.number(strip))
-        whole = [
+        whole: list[ir.Statement] = [
             ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full))),
             ir.For(t.name, begin, end, body),
             ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),
