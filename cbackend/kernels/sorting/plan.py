@@ -145,7 +145,8 @@ def _plan_distinct(p: Planner, node: Apply, more: Sequence[Variable | None], equ
     ordered = p.fresh("int64" if any(wanted) else x.dtype, (n,))
     p.run(ARGSORT if any(wanted) else SORT, **_along(x, 0), y=ordered, y_strides=(1,))
     order = ordered if any(wanted) else None
-    among: dict[str, Any] = {"kind": kind_of(x), "n": n, "equal_nan": int(equal_nan), "x": x if order is not None else ordered}
+    read = x if order is not None else ordered
+    among: dict[str, Any] = {"kind": kind_of(x), "n": n, "equal_nan": int(equal_nan), "x": read}
     found = p.on_stack("int64", ())
     p.run(COUNT_DISTINCT, **among, order=order, count=found)
     count = p.load(found)
