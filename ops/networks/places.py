@@ -1,4 +1,4 @@
-"""Parts of a tensor named by tuples of indices, `gather_nd`, written there, `scatter_nd`, and folded, `embedding_bag`."""
+"""Parts of a tensor named by indices: gathered (`gather_nd`), written (`scatter_nd`), folded (`embedding_bag`)."""
 
 from __future__ import annotations
 
