@@ -19,10 +19,10 @@ from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, SourceLine, Variable
 from ..ops.control.cond import Cond
 from ..ops.control.scan_ops import Scan
-from ..ops.lowered.fused import unmarked
 from ..ops.core.checks import describe
 from ..ops.core.interpret import observing, unwatched
 from ..ops.elementwise.records import Pointwise
+from ..ops.lowered.fused import unmarked
 from ..record import record
 
 SHOWN = 60

@@ -26,7 +26,6 @@ from ..cbackend.program.program import Choice, Loop, bodies_of
 from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
 from ..ops.control.laziness import titles_at
-from ..ops.control.scan_ops import Scan
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
 from ..ops.linalg.blas import BLAS_DTYPES, Accumulating, Dot, MatMul

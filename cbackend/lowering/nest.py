@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ...graph import Apply, Constant, Variable
+from ...graph import Constant, Variable
 from ...graph.types import numpy_dtype
 from ..ir import loops as ir
 from ..ir.loops import loop

@@ -100,7 +100,8 @@ def _planned(
         finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
-    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(p.steps if is_body else checks_first(p.steps, mutable))
+    ordered = p.steps if is_body else checks_first(p.steps, mutable)
+    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(ordered)
     sites = _sites(p, nodes, dict(zip(graph.order, given.order, strict=True)))
     return Program(
         given, inputs, constants, steps, sites, tuple(p.kernels.values()), p.locals, slots, tuple(p.products),

@@ -276,8 +276,9 @@ class Host:
 class Loop:
     """Runs body number `body`, with a row of each sequence, the states and the others, `steps` times at most.
 
-    `held`: for each state whether the body writes it in place, in the memory of its result.  `kept`: the lengths of each
-    output of the body, as far as they are known; `made`: whether the loop allocates a result itself; `count`: the name of how many steps it took, where a condition ends it.
+    `held`: for each state whether the body writes it in place, in the memory of its result.  `kept`: the lengths of
+    each output of the body, as far as they are known; `made`: whether the loop allocates a result itself; `count`: the
+    name of how many steps it took, where a condition ends it.
     """
 
     site: int

@@ -86,7 +86,8 @@ class Scan(TensorOp):
     @property
     def own_states(self) -> FunctionGraph:
         """Return the body with its `replaced` states as updates."""
-        return FunctionGraph(self.graph.inputs, self.graph.outputs, ((place - 1, k) for k, place in self.replaced.items()))
+        updates = ((place - 1, k) for k, place in self.replaced.items())
+        return FunctionGraph(self.graph.inputs, self.graph.outputs, updates)
 
     def parts(self, node: Apply) -> tuple[Variable, Sequence[Variable], Sequence[Variable], Sequence[Variable]]:
         """The number of steps, the sequences, the first states and the others among the inputs of a node."""

@@ -99,7 +99,8 @@ def test_programs(program):
 
 def test_scans():
     """Traces, dtypes, loops without steps, several loops in one function."""
-    x, z, h, k, b = T.vector("x"), T.zvector("z"), T.tensor("h", "float16", (None,)), T.lscalar("k"), T.vector("b", "bool")
+    x, z, h = T.vector("x"), T.zvector("z"), T.tensor("h", "float16", (None,))
+    k, b = T.lscalar("k"), T.vector("b", "bool")
     outputs = [
         *ag.scan(lambda v, s, t: [s * 0.5 + v, t + s, s * v], x, [T.constant(1.0), T.constant(0.0), None])[0],
         ag.scan(lambda v, s: s * v + 1, z, T.constant(1j))[0][-1],
@@ -142,7 +143,8 @@ def powers(x, n):
 
 
 def test_errors_name_the_line():
-    with pytest.raises(IndexError, match=r"index 30 is out of bounds for axis 0 of x with size 30(?s:.*)x\[i \+ 1\] = x\[i\]"):
+    expected = r"index 30 is out of bounds for axis 0 of x with size 30(?s:.*)x\[i \+ 1\] = x\[i\]"
+    with pytest.raises(IndexError, match=expected):
         ag.jit(written_behind)(np.zeros(30), 30)
     with pytest.raises(ValueError, match=r"negative integer powers(?s:.*)s \+ 2"):
         ag.jit(powers)(np.zeros(30), 30)

@@ -112,7 +112,7 @@ CASES = [
     (factorial, 3, 2.0), (fibonacci, 10), (divisor, 12, 18), (divisor, 7, 5), (halves, X[::-1].copy()), (named, X),
     (named, X / 100), (named_in_a_loop, X * 9), (named_twice, X), (positive, X), (asserted, X, X - 1),
     (positive_elements, X), (by_number, X, 3), (one_element, X), (numbered, M), (numbered, np.ones((20, 30))),
-    (joined, X, 4), (lambda x: f"{x.dtype} {len(x)}", X), (lambda x: complex(x[0], x[1]), X),
+    (joined, X, 4), (lambda x: f"{x.dtype} {len(x)}", X), (lambda t: t * 2, "abc"), (lambda x: complex(x[0], x[1]), X),
     (lambda x: complex(1, x), 2), (lambda x, n: {f"a{n:02d}": x}, X, 3),
 ]  # fmt: skip
 

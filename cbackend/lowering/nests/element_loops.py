@@ -103,7 +103,7 @@ def element_kernel(node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Se
 
 @dataclass
 class _Block:
-    """Statements under construction, the names of values that they have computed, and indices that they have checked."""
+    """Statements under construction; values that have a name in them, and facts on indices that hold there."""
 
     statements: list[ir.Statement] = field(default_factory=list)
     known: dict[Any, ir.Expr] = field(default_factory=dict)
@@ -147,9 +147,9 @@ class _Writer(Scalars):
         self.add(ir.Let(found.name, expr))
         if not isinstance(expr, ir.Load):
             self._blocks[-1].known[expr] = found
-        if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" and expr.name in _SIGNS:
-            if _SIGNS[expr.name](map(self.is_not_negative, expr.args)):
-                self._counts_from_front(found)
+        signs = _SIGNS.get(expr.name) if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" else None
+        if signs is not None and signs(map(self.is_not_negative, expr.args)):  # type: ignore[union-attr]
+            self._counts_from_front(found)
         return found
 
     def is_not_negative(self, expr: ir.Expr) -> bool:
@@ -389,7 +389,7 @@ class _Writer(Scalars):
         left = ir.minus(steps, begin)
         is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
         full = ir.plus(begin, ir.number(strip))
-        whole = [
+        whole: list[ir.Statement] = [
             ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full))),
             ir.For(t.name, begin, end, body),
             ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),

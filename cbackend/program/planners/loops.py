@@ -64,8 +64,8 @@ def plan_scan(p: Planner, node: Apply) -> None:
     number = p.plan_body(p, FunctionGraph(body.inputs, body.outputs, own))
     in_place = list(p.bodies.values())[number].in_place
     held = tuple(k in in_place and not is_made for k, is_made in zip(range(len(states)), made, strict=False))
-    rest = op.traced, held, tuple(kept), tuple(results), tuple(made), count
-    p.steps.append(Loop(p.site, number, steps, *arrays, *rest))
+    ends = tuple(kept), tuple(results), tuple(made)
+    p.steps.append(Loop(p.site, number, steps, *arrays, op.traced, held, *ends, count))
     _put(p, node, results)
 
 
@@ -98,8 +98,8 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
     results = []
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(op.traced) or op.traced[k]
-        first = _overwritten(p, node, k, lengths)
-        results.append(first or _result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
+        there = _overwritten(p, node, k, lengths)
+        results.append(there or _result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
     for first, result in zip(op.parts(node)[2], results, strict=False):
         if first.ndim and p.arrays[first].base != result.base:
             p.copy(result, p.arrays[first])
@@ -111,7 +111,8 @@ def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
         return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
 
     def array(a: Array, is_range: bool = False) -> Given:
-        return Given(None, is_range, tuple(map(named, a.lengths)), (ir.ONE,) if is_range else tuple(map(named, a.strides)))
+        strides = (ir.ONE,) if is_range else tuple(map(named, a.strides))
+        return Given(None, is_range, tuple(map(named, a.lengths)), strides)
 
     count = named(steps)
     given = []

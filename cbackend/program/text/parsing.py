@@ -320,21 +320,18 @@ class _Parser:
         return Host(self.site, tuple(name for name in names if name not in lengths), lengths, reads)
 
     def _loop(self, count: str | None = None) -> Step:
-        self.r.expect("body")
-        body = self.r.integer()
-        self.r.expect("steps")
-        steps = self.quantity()
-        sequences, states, others = (self._after(word) for word in ("along", "from", "with"))
+        body = self._after("body", self.r.integer)
+        steps = self._after("steps", self.quantity)
+        sequences, states, others = (self._after(word, self.arrays) for word in ("along", "from", "with"))
         results, made, kept = self._results()
-        self.r.expect("traced")
-        traced = self.flags()
+        traced = self._after("traced", self.flags)
         held = self.flags() if self.r.accept("held") else (False,) * len(states)
         return Loop(self.site, body, steps, sequences, states, others, traced, held, kept, results, made, count)
 
-    def _after(self, word: str) -> tuple[Array, ...]:
-        """Return the arrays after a word."""
+    def _after(self, word: str, read: Callable[[], T]) -> T:
+        """Return what stands behind a word."""
         self.r.expect(word)
-        return self.arrays()
+        return read()
 
     def _choice(self) -> Step:
         condition = self.quantity()
@@ -552,18 +549,15 @@ class _Parser:
         kernel, arguments = self.kernel(), self.arguments()
         self.r.expect("on")
         rows = self.r.several(self._rows, "(", ")")
-        self.r.expect("cost")
-        cost = self.r.integer()
+        cost = self._after("cost", self.r.integer)
         self.r.expect("over")
         return Stage(kernel, arguments, rows, cost, self.quantities())
 
     def _rows(self) -> Rows:
         if self.r.accept("memory"):
             return Rows(-1, 0, 0)
-        self.r.expect("line_buffer")
-        line_buffer = self.r.integer()
-        self.r.expect("row")
-        row = self.quantity()
+        line_buffer = self._after("line_buffer", self.r.integer)
+        row = self._after("row", self.quantity)
         self.r.expect("+")
         return Rows(line_buffer, row, self.quantity())
 

@@ -175,7 +175,7 @@ def softmax(call: Call, x: Any, dim: int, dtype: Any = None) -> Any:
 def softmax_backward(call: Call, g: Any, y: Any, dim: int, dtype: Any) -> Any:
     if y.ndim == 0:
         return NotImplemented
-    axis = dim % y.ndim
+    axis, g, y = dim % y.ndim, _wide(g), _wide(y)
     if "log_softmax" in str(call.node.target):
         return as_dtype(g - T.exp(y) * T.sum(g, axis=axis, keepdims=True), call.dtype)
     scaled = g * y

@@ -119,7 +119,7 @@ class Assumed:
         self._origin: Origin = ()
         """The user's line where lengths meet first."""
         self.bodies: dict[FunctionGraph, Assumed] = {}
-        """What the bodies of loops would assume."""
+        """Assumptions of the bodies of loops, if these were functions."""
         seen: set[tuple[tuple[Dim, Dim], bool]] = set()
         for pairs, certain in ((_demanded, True), (_side_by_side, False), (self._inside, False)):
             for node in graph.order:

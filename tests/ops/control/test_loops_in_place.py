@@ -43,8 +43,7 @@ CASES = {
         lambda a, b: [T.set_subtensor(a[0], b[1]), T.set_subtensor(b[1], a[0] + 1)], X, X
     ),
     "states swap": lambda: last(lambda a, b: [T.set_subtensor(b[0], 1.0), a], X, Y),
-    "one value twice": lambda: (lambda a: last(lambda a, b: [T.set_subtensor(a[0], b[1]), T.set_subtensor(a[0], b[1])],
-                                               X, Y))(0),
+    "one value twice": lambda: last(lambda a, b: [T.set_subtensor(a[0], b[1]), T.set_subtensor(a[0], b[1])], X, Y),
     "the whole state": lambda: last(lambda a: T.tanh(a) + 0.1, X),
     "the first value is read in each step": lambda: last(lambda a: T.set_subtensor(a[0], a[0] + X[1]), X),
     "transposed": lambda: last(lambda a: T.set_subtensor(a.T[1:], a.T[:-1] + 1).T, X),
@@ -124,8 +123,11 @@ def test_no_step_moves_the_array():
     assert sum(node.bytes for node in body.nodes) <= 100 * body.steps
     (step,) = [s for s in plan(f.graph).steps if type(s).__name__ == "Loop"]
     assert step.held == (True,)
-    inner, _ = ag.scan(lambda k, a: ag.scan(lambda j, b: T.set_subtensor(b[j : j + 2], b[k] + 1), T.arange(K), a)[0][-1],
-                       T.arange(K), x)  # fmt: skip
+
+    def outer_step(k, a):
+        return ag.scan(lambda j, b: T.set_subtensor(b[j : j + 2], b[k] + 1), T.arange(K), a)[0][-1]
+
+    inner, _ = ag.scan(outer_step, T.arange(K), x)
     (outer,) = [b for b in plan(ag.function([x, K], inner[-1]).graph).bodies if b.bodies]
     (step,) = [s for s in outer.steps if type(s).__name__ == "Loop"]
     assert step.held == (True,) and step.states[0].base == step.results[0].base == "in1"
