@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from .. import networks as _networks
 from .activations import *
 from .attending import *
-from .bags import *
 from .convolution import *
 from .ctc import *
 from .distances import *
@@ -29,7 +28,7 @@ from .windows import *
 
 if not TYPE_CHECKING:  # type checkers follow the stars
     _PARTS = (
-        "activations", "attending", "bags", "convolution", "ctc", "distances", "dropping", "fractional", "functions",
+        "activations", "attending", "convolution", "ctc", "distances", "dropping", "fractional", "functions",
         "losses", "normalization", "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed",
         "windows",
     )  # fmt: skip

@@ -41,7 +41,8 @@ def fractional_max_pool2d(
     if output_size is None:
         if None in known:
             raise ValueError(f"{name}: output_ratio needs known lengths, got {describe(x)}; give output_size")
-        counts = [int(n * ratio) for n, ratio in zip(known, _pair(name, "output_ratio", output_ratio))]  # type: ignore[operator]
+        ratios = _pair(name, "output_ratio", output_ratio)
+        counts = [int(n * ratio) for n, ratio in zip(known, ratios)]  # type: ignore[operator]
     else:
         counts = [int(n) for n in _pair(name, "output_size", output_size)]
     for n, window, count in zip(known, windows, counts, strict=True):
