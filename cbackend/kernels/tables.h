@@ -62,6 +62,8 @@ typedef struct ag_sort_table {
     void (*count_nonzero)(const struct ag_runtime *rt, const ag_count_nonzero *of);
     void (*nonzero)(const struct ag_runtime *rt, const ag_nonzero *of);
     i32 (*suppress)(const struct ag_runtime *rt, const ag_suppress *of);
+    void (*count_repeated)(const struct ag_runtime *rt, const ag_count_repeated *of);
+    void (*repeated)(const struct ag_runtime *rt, const ag_repeated *of);
     void (*count_distinct)(const struct ag_runtime *rt, const ag_count_distinct *of);
     void (*distinct)(const struct ag_runtime *rt, const ag_distinct *of);
 } ag_sort_table;

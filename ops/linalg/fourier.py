@@ -1,4 +1,4 @@
-"""The discrete Fourier transform along the last axis, computed by NumPy.
+"""The discrete Fourier transform along the last axis.
 
     Fourier("fft")(x), Fourier("ifft")(x)   complex -> complex, of equal length
     Fourier("rfft")(x)                      real, of length n -> complex, of length n // 2 + 1
@@ -80,7 +80,7 @@ class Fourier(TensorOp):
         lengths = [int(n) for n in values[1:]]
         return (transform(values[0], *lengths, axis=-1, norm=self.norm),)
 
-    def broken(self, operand: int, n: int) -> str:
+    def broken(self, operand: int, n: int = 0) -> str:
         """The message for a length below 1."""
         return f"{self.kind} takes 1 number or more, got {n}"
 

@@ -1,8 +1,8 @@
 """Discrete Fourier transforms as NumPy's `numpy.fft` has them.  `T.fft` for users.
 
-float16 and float32 give complex64; bools, integers and float64 give complex128.  NumPy
-computes the transforms themselves, in every mode; padding and what surrounds them is compiled.  A run raises ValueError
-for a transform of length 0.
+float16 and float32 give complex64; bools, integers and float64 give complex128.  C computes them by passes of small
+radices, and lengths with a prime above 113 by Bluestein's convolution.  The root of the mean square of errors is about
+half an ulp for each doubling of the length, at most.  A run raises ValueError for a transform of length 0.
 """
 
 from __future__ import annotations

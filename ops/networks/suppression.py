@@ -46,7 +46,8 @@ class NonMaxSuppression(TensorOp):
                 f"{describe(scores)}"
             )
         if [(n.dtype, n.ndim) for n in numbers] != [("int64", 0), ("float64", 0), ("float64", 0)]:
-            raise TypeError(f"{self.name} takes an int64 and two float64 scalars, got {', '.join(map(describe, numbers))}")
+            given = ", ".join(map(describe, numbers))
+            raise TypeError(f"{self.name} takes an int64 and two float64 scalars, got {given}")
         return (TensorType("int64", (None, 3)),)
 
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:

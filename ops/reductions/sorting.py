@@ -183,7 +183,7 @@ class Nonzero(TensorOp):
             )
         return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(mask))
 
-    def broken(self, axis: int, holds: int, have: int, want: int) -> str:
+    def broken(self, axis: int, holds: int, have: int, want: int = 0) -> str:
         """The message for a mask that is not as long as the axis that it selects from."""
         return f"the mask has length {have} along axis {axis}, the axis that it selects from has length {want}"
 

@@ -51,18 +51,18 @@ class TopK(TensorOp):
         x, k = values[0], int(values[1])
         n = x.shape[-1]
         if not 0 <= k <= n:
-            raise ValueError(self.broken(0, n, k) if k > 0 else self.broken(1, k, 0))
+            raise ValueError(self.broken(0, n, k))
         if self.largest:  # of the reversed axis, from the end: equal elements stay in order
             order = n - 1 - np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
         else:
             order = np.argsort(x, axis=-1, kind="stable")[..., :k]
         return np.take_along_axis(x, order, -1), order.astype(np.int64, copy=False)
 
-    def broken(self, bound: int, greater: int, less: int) -> str:
-        """The message for a k that is greater than the length of the axis (bound 0), or negative (bound 1)."""
-        if bound:
-            return f"topk: k must be from 0 to the length of the axis, got {greater}"
-        return f"topk: k must be from 0 to {greater}, the length of the axis, got {less}"
+    def broken(self, operand: int, *numbers: int) -> str:
+        """The message for k, behind the length of the axis where it is known."""
+        *length, k = numbers
+        most = f"{length[0]}, the length of the axis" if length else "the length of the axis"
+        return f"topk: k must be from 0 to {most}, got {k}"
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         found = (*inputs[0][:-1], tensor_to_dim(node.inputs[1]))

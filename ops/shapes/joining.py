@@ -14,7 +14,7 @@ from ..control.batching import Examples, Flags, all_broadcast
 from ..core.checks import describe, normalize_axes, normalize_axis, require_count, shown, unpacked
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype, require_one_rank, several, with_dtype
-from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor, constant
+from ..core.tensor import TensorOp, TensorVariable, as_tensor, constant
 from ..core.typing import DTypeLike, ShapeLike, TensorLike
 from ..elementwise import costs
 from .conditions import checked
@@ -221,7 +221,7 @@ def _not_negative(count: Any, what: str) -> Variable:
 
 
 @record(repr=False)
-class RepeatedPositions(HostOp):
+class RepeatedPositions(TensorOp):
     """The positions 0, 1, ... of the elements of an int64 vector, each as many times as its element says.
 
     Raises ValueError for negative counts.
@@ -229,6 +229,7 @@ class RepeatedPositions(HostOp):
 
     name = "repeated_positions"
     fallible = True
+    error: ClassVar[type[Exception]] = ValueError
     picture: ClassVar[Kind] = Kind.INDEX
     operations: ClassVar[Callable[..., Any]] = costs.moving
     lacks: ClassVar[Lacks] = Lacks(
@@ -245,8 +246,12 @@ class RepeatedPositions(HostOp):
     def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
         (counts,) = values
         if len(counts) and counts.min() < 0:
-            raise ValueError(f"a count of repetitions is negative ({counts.min()})")
+            raise ValueError(self.broken(0, counts.min()))
         return (np.repeat(np.arange(len(counts), dtype=np.int64), counts),)
+
+    def broken(self, operand: int, count: int) -> str:
+        """The message for a negative count."""
+        return f"a count of repetitions is negative ({count})"
 
     def vjp(self, node: Apply, cotangents: Sequence[Variable | None]) -> Sequence[Variable | None]:
         return [None]

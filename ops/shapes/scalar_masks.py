@@ -12,12 +12,12 @@ from ...graph.dims import opaque_dims
 from ...record import record
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import HostOp
+from ..core.tensor import TensorOp
 from ..elementwise import costs
 
 
 @record(repr=False)
-class WholeIf(HostOp):
+class WholeIf(TensorOp):
     """`whole_if(x, flag)`: x with a new first axis, of length 1 if the flag is true, else 0."""
 
     name = "whole_if"

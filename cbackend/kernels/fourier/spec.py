@@ -8,13 +8,13 @@ from .. import FOURIER, READ, WRITE, KernelSpec, array, batch, flag, length, str
 
 
 class Form(IntEnum):
-    """What a transform takes and gives: complex numbers both ways, or real ones on one side."""
+    """The direction of a transform of complex numbers, or the side on which numbers are real."""
 
     FORWARD, BACKWARD, FROM_REAL, TO_REAL = range(4)
 
 
 class Scale(IntEnum):
-    """What the results are divided by: nothing, the length, its square root."""
+    """The divisor of the results: none, the length, its square root."""
 
     UNSCALED, BY_LENGTH, BY_ROOT = range(3)
 

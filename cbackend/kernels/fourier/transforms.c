@@ -39,7 +39,7 @@ typedef REAL OF(loose8) __attribute__((vector_size(32), aligned(4), may_alias));
 #undef NAME
 #endif
 
-/* What a transform of length n needs; kept until the process ends, or of one call.
+/* Tables of a transform of length n, kept until the process ends, or of one call.
 
    Bluestein's: a length with a large prime is a convolution of `inner` length by `chirp`, whose transform is `kernel`. */
 typedef struct OF(plan) {

@@ -48,6 +48,22 @@ static void find_nonzero(const ag_runtime *rt, const ag_nonzero *of)
     scan_nonzero(of->kind, KEY64_MOST, of->x, 1, of->inner, of->axis, of->count, of->y);
 }
 
+static void count_repeated(const ag_runtime *rt, const ag_count_repeated *of)
+{
+    (void)rt;
+    i64 total = 0, lowest = 0;
+    for (i64 k = 0; k < of->n; k++) total += of->counts[k], lowest = least(lowest, of->counts[k]);
+    *of->total = lowest < 0 ? lowest : total;
+}
+
+static void repeat_positions(const ag_runtime *rt, const ag_repeated *of)
+{
+    (void)rt;
+    i64 *y = of->y;
+    for (i64 k = 0; k < of->n; k++)
+        for (i64 left = of->counts[k]; left > 0; left--) *y++ = k;
+}
+
 static i32 is_nan_at(i32 kind, const void *x, i64 at)
 {
     if (is_complex(kind)) return class_of(kind, x, at) != 0;

@@ -7,8 +7,19 @@ from typing import Any
 
 from ....graph import Apply, Variable
 from ....ops.networks.suppression import NonMaxSuppression
-from ....ops.reductions.sorting import ArgSort, Nonzero, OrderStatistics, SearchSorted, Sort, Sorting, Unique, UniqueParts
+from ....ops.reductions.sorting import (
+    ArgSort,
+    Nonzero,
+    OrderStatistics,
+    SearchSorted,
+    Sort,
+    Sorting,
+    Unique,
+    UniqueParts,
+)
 from ....ops.reductions.topk import TopK
+from ....ops.shapes.joining import RepeatedPositions
+from ....ops.shapes.scalar_masks import WholeIf
 from ...program.outcome import Outcome
 from ...program.planner import Planner
 from ...program.program import Array, Lengths, Quantity
@@ -17,8 +28,10 @@ from .spec import (
     ARGSORT,
     COUNT_DISTINCT,
     COUNT_NONZERO,
+    COUNT_REPEATED,
     DISTINCT,
     NONZERO,
+    REPEATED,
     SEARCHSORTED,
     SELECT,
     SORT,
@@ -72,7 +85,6 @@ def plan_topk(p: Planner, node: Apply) -> None:
     n = x.lengths[-1]
     p.guard("not_negative", k, failure=Outcome.PROMISED)
     p.guard("reaches", n, k, failure=Outcome.PROMISED)
-    p.guard("reaches", k, 0, failure=Outcome.PROMISED, axis=1)
     p.needed.update(node.outputs)  # both are written, whichever is read
     values, positions = (p.result(output, (*x.lengths[:-1], k)) for output in node.outputs)
     p.run(TOPK, **_along(x, len(x.lengths) - 1), k=k, largest=int(op.largest), values=values, positions=positions)
@@ -133,7 +145,8 @@ def _plan_distinct(p: Planner, node: Apply, more: Sequence[Variable | None], equ
     ordered = p.fresh("int64" if any(wanted) else x.dtype, (n,))
     p.run(ARGSORT if any(wanted) else SORT, **_along(x, 0), y=ordered, y_strides=(1,))
     order = ordered if any(wanted) else None
-    among = {"kind": kind_of(x), "n": n, "equal_nan": int(equal_nan), "x": x if order is not None else ordered}
+    read = x if order is not None else ordered
+    among: dict[str, Any] = {"kind": kind_of(x), "n": n, "equal_nan": int(equal_nan), "x": read}
     found = p.on_stack("int64", ())
     p.run(COUNT_DISTINCT, **among, order=order, count=found)
     count = p.load(found)
@@ -163,7 +176,24 @@ def plan_suppression(p: Planner, node: Apply) -> None:
     p.copy(p.result(node.out, rows), p.view(found, rows, (3, 1), dense=True))
 
 
+def plan_repeated_positions(p: Planner, node: Apply) -> None:
+    counts, found = p.packed(p.arrays[node.inputs[0]]), p.on_stack("int64", ())
+    (n,) = counts.lengths
+    p.run(COUNT_REPEATED, n=n, counts=counts, total=found)
+    total = p.load(found)
+    p.guard("not_negative", total, failure=Outcome.PROMISED)
+    p.run(REPEATED, n=n, counts=counts, y=p.result(node.out, (total,)))
+
+
+def plan_whole_if(p: Planner, node: Apply) -> None:
+    x, times = p.arrays[node.inputs[0]], p.read(node.inputs[1])
+    lengths: Lengths = (times, *x.lengths)
+    p.copy(p.result(node.out, lengths), p.view(x, lengths, (0, *x.strides)))
+
+
 PLANNERS = {
+    RepeatedPositions: plan_repeated_positions,
+    WholeIf: plan_whole_if,
     NonMaxSuppression: plan_suppression,
     Sort: plan_sort,
     ArgSort: plan_sort,

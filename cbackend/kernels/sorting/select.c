@@ -80,8 +80,9 @@ static i32 topk_row(const ag_runtime *rt, const void *call, i64 row, void *room)
         for (i64 i = 0; i < count; i++) part[i] ^= invert;
         for (i64 i = count; i % TOPK_LANES; i++) part[i] = KEY64_MOST;
         for (i64 i = 0; i < count; i += TOPK_LANES) {
+            const i64 limit = c.limit;
             i64 enters = c.count < k;
-            for (i64 l = 0; l < TOPK_LANES; l++) enters |= part[i + l] < c.limit;
+            for (i64 l = 0; l < TOPK_LANES; l++) enters |= part[i + l] < limit;
             if (!enters) continue;
             for (i64 l = i; l < least(count, i + TOPK_LANES); l++) {
                 if (part[l] >= c.limit && c.count >= k) continue;

@@ -104,6 +104,20 @@ typedef struct ag_suppress {
     i64 *count;
 } ag_suppress;
 
+/* total = the sum of counts, which are contiguous; if one is negative, the least of them. */
+typedef struct ag_count_repeated {
+    i64 n;
+    const i64 *counts;
+    i64 *total;
+} ag_count_repeated;
+
+/* y = the positions 0, 1, ... of counts, each as many times as its count says. */
+typedef struct ag_repeated {
+    i64 n;
+    const i64 *counts;
+    i64 *y;
+} ag_repeated;
+
 /* count = how many elements of x differ from the one before, in the order of `order`. */
 typedef struct ag_count_distinct {
     i32 kind;         /* the dtype of x: AG_U8 and so on */

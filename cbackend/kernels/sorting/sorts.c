@@ -98,10 +98,12 @@ static void sort_floats(i64 n, const double *x, i64 xs, double *y, i64 ys, doubl
 }
 #endif
 
+enum { COUNTED_BYTES = 256 }; /* fewer bytes are sorted as keys: clearing the counts would take longer */
+
 /* Sort a row of real numbers.  Room for 2 n keys. */
 static void sort_real(i32 kind, i64 n, const void *x, i64 xs, void *y, i64 ys, void *room)
 {
-    if (kind <= AG_I8 && n > 64) {
+    if (kind <= AG_I8 && n > COUNTED_BYTES) {
         sort_bytes(kind, n, x, xs, y, ys);
         return;
     }

@@ -19,7 +19,8 @@ _KIND = flag("kind", "the dtype of x: AG_U8 and so on")
 
 def _along(*fields: Field) -> tuple[Field, ...]:
     """Return the fields of a call that sorts along an axis: strides of the other axes, then that of the axis."""
-    return (_KIND, batch("lengths of the other axes"), length("n", "elements along the axis"), *strided("x", READ), *fields)
+    lengths = (batch("lengths of the other axes"), length("n", "elements along the axis"))
+    return (_KIND, *lengths, *strided("x", READ), *fields)
 
 
 SPECS = (
@@ -43,8 +44,8 @@ SPECS = (
         SORTS, "topk_batch", fails=("MEMORY",),
     ),
     SEARCHSORTED := KernelSpec(
-        "searchsorted", "y = where elements of v go into the ascending vector a, one pair for each example.  All arrays "
-        "are contiguous.",
+        "searchsorted", "y = where elements of v go into the ascending vector a, one pair for each example.  All "
+        "arrays are contiguous.",
         (_KIND, length("examples"), length("n", "elements of a"), length("m", "elements of v"),
          flag("right", "behind equal elements"), array("a", READ), array("v", READ), array("y", WRITE, c="i64")),
         SORTS, "search_batch", fails=("MEMORY",),
@@ -54,10 +55,10 @@ SPECS = (
         (_KIND, length("n"), array("x", READ), array("count", WRITE, c="i64")), SORTS, "count_nonzero",
     ),
     NONZERO := KernelSpec(
-        "nonzero", "y = the positions of the nonzero elements of x, which is contiguous, along one axis: the place in x "
-        "over `inner`, modulo `axis`.",
-        (_KIND, length("inner"), length("axis", "the length of the axis; 0 for the first one"), array("x", READ), length("count", "of y"),
-         array("y", WRITE, c="i64")),
+        "nonzero", "y = the positions of the nonzero elements of x, which is contiguous, along one axis: the place in "
+        "x over `inner`, modulo `axis`.",
+        (_KIND, length("inner"), length("axis", "the length of the axis; 0 for the first one"), array("x", READ),
+         length("count", "of y"), array("y", WRITE, c="i64")),
         SORTS, "find_nonzero",
     ),
     SUPPRESS := KernelSpec(
@@ -69,6 +70,14 @@ SPECS = (
          array("least", READ, "the score to exceed", c="double"), array("found", WRITE, c="i64"),
          array("count", WRITE, c="i64")),
         SORTS, "suppress", fails=("MEMORY",),
+    ),
+    COUNT_REPEATED := KernelSpec(
+        "count_repeated", "total = the sum of counts, which are contiguous; if one is negative, the least of them.",
+        (length("n"), array("counts", READ, c="i64"), array("total", WRITE, c="i64")), SORTS, "count_repeated",
+    ),
+    REPEATED := KernelSpec(
+        "repeated", "y = the positions 0, 1, ... of counts, each as many times as its count says.",
+        (length("n"), array("counts", READ, c="i64"), array("y", WRITE, c="i64")), SORTS, "repeat_positions",
     ),
     COUNT_DISTINCT := KernelSpec(
         "count_distinct", "count = how many elements of x differ from the one before, in the order of `order`.",

@@ -391,7 +391,7 @@ class _Parser:
         return name
 
     def library(self) -> str:
-        """The name of a library of products: a dtype, with convolutions, that of a format of packed weights, or a table."""
+        """The name of a library of products: a dtype, with convolutions, a format of packed weights, or a table."""
         name = self.r.name()
         if name in packed_libraries() or name in convolution_libraries() or name in OF_ALL_DTYPES:
             return name

@@ -100,6 +100,33 @@ def test_results_are_those_of_the_function_and_no_sanitizer_complains(name, make
         np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12)
 
 
+ORDER = {
+    "sorted": T.sort(x, 0), "order": T.argsort(x), "median": T.median(x), "places": T.quantile(x, [0.1, 0.7]),
+    "greatest": T.topk(x, 2)[1], "distinct": T.unique(v, True)[1], "nonzero": T.nonzero(x > 0)[1],
+    "masked": x[x > 0], "found": T.searchsorted(T.sort(v), x), "spectrum": T.fft.rfft(x), "back": T.fft.ifft(z),
+    "prime": T.fft.fft(T.concatenate([v, v, v])[:127]),
+}  # fmt: skip
+"""Results whose kernels lie in the libraries of sorts and of Fourier transforms."""
+
+
+@pytest.mark.long
+def test_sorts_and_transforms_leave_python(make, tmp_path):
+    function = ag.function([x, v, z], ORDER, name="order")
+    arrays = [X, np.tile(V, 9), np.tile(V + 1j, 11)]
+    expected = list(function(*arrays).values())
+    function.export(tmp_path / "made")
+    make(tmp_path / "made", CHECKED)
+    for mine, its in zip(called(function, arrays, tmp_path / "made"), expected, strict=True):
+        assert mine.dtype == its.dtype and mine.shape == its.shape
+        np.testing.assert_allclose(mine, its, rtol=1e-12, atol=1e-12)
+
+
+def test_sorts_and_transforms_have_files(tmp_path):
+    function = ag.function([x, v, z], ORDER, name="order")
+    function.export(tmp_path)
+    assert {"ag_products_sorts.c", "ag_products_fourier.c"} <= {path.name for path in tmp_path.iterdir()}
+
+
 def test_equal_numbers_give_equal_bits(make, tmp_path):
     """Wherever they stand, and the bits of the function itself: a bundle has the same text."""
     ops = (T.sin, T.tan, T.log, T.log2, T.exp2, T.expm1, T.arctan, T.erf, T.cbrt)

