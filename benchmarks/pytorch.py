@@ -40,7 +40,7 @@ class Worker:
             )  # fmt: skip
         line = self._line()
         self.error = "" if line else (self._errors.read_text().strip().splitlines() or ["it died"])[-1][:120]
-        self.said: dict[str, float] = json.loads(line) if line else {}
+        self.figures: dict[str, float] = json.loads(line) if line else {}
         self.seconds = math.inf
 
     def _line(self) -> str:
@@ -74,7 +74,7 @@ def measure(network: str, backends: list[str], rounds: int, calls: int) -> dict[
                 worker.time(calls)
         for worker in found.values():
             worker.close()
-    sums = {name: w.said["sum"] for name, w in found.items() if not w.error}
+    sums = {name: w.figures["sum"] for name, w in found.items() if not w.error}
     if sums and max(sums.values()) - min(sums.values()) > 1e-3 * max(sums.values()):
         raise ValueError(f"{network}: the backends differ: {sums}")
     return found
@@ -103,7 +103,7 @@ def main() -> None:
 def _described(worker: Worker) -> str:
     if worker.error:
         return f"failed: {worker.error}"
-    return f"{worker.seconds * 1e3:9.3f} ms  first call {worker.said['first']:6.1f} s of processors"
+    return f"{worker.seconds * 1e3:9.3f} ms  first call {worker.figures['first']:6.1f} s of processors"
 
 
 def _compare(found: dict[str, Any], ratios: dict[str, list[float]]) -> None:
@@ -116,7 +116,7 @@ def _compare(found: dict[str, Any], ratios: dict[str, list[float]]) -> None:
     best = min(w.seconds for w in others.values())
     ratios.setdefault(f"{OURS} / best", []).append(ours.seconds / best)
     if "inductor" in others:
-        first = ours.said["first"] / others["inductor"].said["first"]
+        first = ours.figures["first"] / others["inductor"].figures["first"]
         ratios.setdefault(f"first call of {OURS} / inductor", []).append(first)
 
 

@@ -14,9 +14,7 @@ import numpy as np
 import torch
 
 from .... import ops as T
-from ....graph import Constant
 from ....ops.core.tensor import constant
-from ....ops.shapes.conditions import Check
 from ..dtypes import as_dtype, name_of, promoted
 from ..symbols import lengths
 from ..table import CONVERTERS, Call, converter
@@ -143,70 +141,6 @@ def rsub(call: Call, a: Any, b: Any, alpha: Any = 1) -> Any:
 @elementwise("mul.Tensor", "mul.Scalar")
 def mul(a: Any, b: Any) -> Any:
     return T.logical_and(a, b) if a.dtype == "bool" else T.mul(a, b)
-
-
-@converter("aten.div", "aten.true_divide")
-def div(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
-    kind = "INT_TO_FLOAT" if rounding_mode is None else "DEFAULT"
-    (a, b), _, _ = promoted(kind, (a, b), call.metas[:2])
-    if rounding_mode is None:
-        return as_dtype(T.true_div(a, b), call.dtype)
-    if a.type.kind in "iub":
-        b = _no_zero(a, b)
-    if rounding_mode == "floor":
-        return _floor_of_half(a, b) if call.dtype == "float16" else as_dtype(T.floor_div(a, b), call.dtype)
-    if call.dtype == "float16":  # PyTorch rounds the quotient before it drops the fraction
-        return T.trunc(as_dtype(T.true_div(a, b), "float16"))
-    return as_dtype(_towards_zero(a, b), call.dtype)
-
-
-def _floor_of_half(a: Any, b: Any) -> Any:
-    """Return the floor of a quotient of float16: PyTorch rounds each step of `div_floor_floating` to float16."""
-    a, b = as_dtype(a, "float16"), as_dtype(b, "float16")
-    rest, plain = T.fmod(a, b), T.true_div(a, b)
-    quotient = T.true_div(a - rest, b)
-    lower = T.logical_and(T.ne(rest, number(0, a)), T.ne(T.lt(b, number(0, b)), T.lt(rest, number(0, a))))
-    quotient = T.where(lower, quotient - number(1, a), quotient)
-    whole = T.floor(quotient)
-    whole = T.where(T.gt(quotient - whole, number(0.5, a)), whole + number(1, a), whole)
-    whole = T.where(T.eq(quotient, number(0, a)), T.copysign(number(0, a), plain), whole)
-    return T.where(T.eq(b, number(0, b)), plain, whole)
-
-
-def _no_zero(a: Any, b: Any) -> Any:
-    """Return divisors of integers; the call raises ZeroDivisionError if it divides by a zero."""
-    if isinstance(b, Constant) and np.all(b.data):
-        return b
-    divided = T.ne(b, number(0, b))
-    if None in a.type.shape or 0 in a.type.shape:  # without elements nothing is divided
-        divided = T.logical_or(divided, T.ne(a, a))
-    return Check("integer division by zero", "ZeroDivisionError")(b, T.all(divided))
-
-
-def _towards_zero(a: Any, b: Any) -> Any:
-    """Return the quotient without its fraction."""
-    if a.type.kind == "f":
-        return T.trunc(T.true_div(a, b))
-    quotient = T.floor_div(a, b)
-    if a.type.kind != "i":
-        return quotient
-    inexact = T.ne(T.mul(quotient, b), a)
-    return T.where(T.logical_and(inexact, T.lt(quotient, number(0, a))), quotient + number(1, a), quotient)
-
-
-@converter("aten.floor_divide")
-def floor_divide(call: Call, a: Any, b: Any) -> Any:
-    return div(call, a, b, "floor")
-
-
-@elementwise("remainder")
-def remainder(a: Any, b: Any) -> Any:
-    return T.mod(a, _no_zero(a, b) if a.type.kind in "iub" else b)
-
-
-@elementwise("fmod")
-def fmod(a: Any, b: Any) -> Any:
-    return T.fmod(a, _no_zero(a, b) if a.type.kind in "iub" else b)
 
 
 @elementwise("reciprocal", kind="INT_TO_FLOAT")
@@ -420,38 +354,6 @@ def view_as_real(call: Call, x: Any) -> Any:
 @converter("aten.view_as_complex")
 def view_as_complex(call: Call, x: Any) -> Any:
     return _complex(x[..., 0], x[..., 1], call.dtype)
-
-
-# --- primitives: operands of one dtype
-
-PRIMITIVES = (
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "ceil", "conj", "conj_physical", "cos", "cosh", "digamma", "div", "eq", "erf",
-    "erfc", "exp", "exp2", "expm1", "floor", "fmax", "fmin", "fmod", "frexp", "gcd", "ge", "gt", "hypot", "igamma",
-    "igammac", "imag", "isfinite", "le", "lgamma", "log", "log10", "log1p", "log2", "lt", "maximum", "minimum", "mul",
-    "ne", "neg", "nextafter", "pow", "real", "reciprocal", "remainder", "round", "rsqrt", "sign", "signbit", "sin",
-    "sinh", "sqrt", "sub", "tan", "tanh", "trunc", "where",
-)  # fmt: skip
-"""Ops of the namespace `prims` that are those of ATen."""
-OTHER_PRIMITIVES = {
-    "bessel_i0": "i0", "bessel_i0e": "special_i0e", "bessel_i1": "special_i1", "bessel_i1e": "special_i1e",
-    "bessel_j0": "special_bessel_j0", "bessel_j1": "special_bessel_j1", "erf_inv": "erfinv",
-    "erfcx": "special_erfcx", "ndtri": "special_ndtri", "zeta": "special_zeta", "shift_left": "bitwise_left_shift",
-    "shift_right_arithmetic": "bitwise_right_shift",
-}  # fmt: skip
-"""Our name of ATen by that of a primitive."""
-
-
-def _register_primitives() -> None:
-    for name, other in (*((n, n) for n in PRIMITIVES), *OTHER_PRIMITIVES.items()):
-        names = (f"aten.{other}{overload}" for overload in ("", ".Tensor", ".self"))
-        found = next((CONVERTERS[n] for n in names if n in CONVERTERS), None)
-        if found is None:
-            raise LookupError(f"prims.{name} has no converter under aten.{other}")
-        CONVERTERS[f"prims.{name}"] = found
-
-
-_register_primitives()
 
 
 # --- dtypes

@@ -1,10 +1,10 @@
 """All converters: importing this module registers them."""
 
-from . import attention, conditions, control, creation, elementwise, fourier, indexing, normalization, order, products
+from . import attention, conditions, control, creation, division, elementwise, fourier, indexing, normalization, order
 
-from . import recurrent, reductions, shapes, windows  # isort: skip
+from . import primitives, products, recurrent, reductions, shapes, windows  # isort: skip
 
 __all__ = [
-    "attention", "conditions", "control", "creation", "elementwise", "fourier", "indexing", "normalization", "order",
-    "products", "recurrent", "reductions", "shapes", "windows",
+    "attention", "conditions", "control", "creation", "division", "elementwise", "fourier", "indexing",
+    "normalization", "order", "primitives", "products", "recurrent", "reductions", "shapes", "windows",
 ]  # fmt: skip
