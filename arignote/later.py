@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from .chunked import graph as block_graph
     from .control import segments
     from .engines.division import divide, placement
-    from .explain import assumptions, bisect, debug, explain, facts, recording, reducing, remarks, report, rules_about, trace, why
+    from .explain import (
+        assumptions,
+        bisect,
+        debug,
+        explain,
+        facts,
+        recording,
+        reducing,
+        remarks,
+        report,
+        rules_about,
+        trace,
+        why,
+    )
     from .export import export as export
     from .export import low_level as low_level
     from .function import bind, function, narration, tree_path

@@ -67,7 +67,7 @@ def _captured(body: list[ast.stmt]) -> set[str]:
 
 
 class _Block(NamedTuple):
-    """What a statement or block does to names, whatever is live after it."""
+    """Effect of a statement or block on names, whatever is live after it."""
 
     needs: frozenset[str] = frozenset()
     """The names that it reads before it assigns them."""

@@ -32,7 +32,7 @@ _FLOW = (
     ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
 )  # fmt: skip
 _BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
-"""What generators and coroutines hold, which stay as they are."""
+"""Nodes of generators and coroutines, which stay as they are."""
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",

@@ -39,7 +39,7 @@ _SHOWN = 20
 
 @record
 class Worth:
-    """What a function loses without a rule, a pass or a tag."""
+    """Loss of a function without a rule, a pass or a tag."""
 
     name: str
     kind: str

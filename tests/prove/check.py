@@ -22,8 +22,8 @@ from arignote.graph import Apply, Constant, FunctionGraph, Variable, leaves, reb
 from arignote.ops.elementwise.records import Cast, Elementwise
 from arignote.ops.linalg.assumptions import CHECKS, Assume
 from arignote.ops.lowered.byte_tables import LookUp
-from arignote.ops.networks.quantized import Dequantize, Quantize
 from arignote.ops.networks.fixed_point import Requantize
+from arignote.ops.networks.quantized import Dequantize, Quantize
 from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb import Rule
 

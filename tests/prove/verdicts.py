@@ -19,13 +19,38 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rule_trials import EXAMPLES, ON_MATRICES, POSITIONS, RULES, SPECIAL, Violation, at_special_values, compare, compare_all, edges, outcome
+from rule_trials import (
+    EXAMPLES,
+    ON_MATRICES,
+    POSITIONS,
+    RULES,
+    SPECIAL,
+    Violation,
+    at_special_values,
+    compare,
+    compare_all,
+    edges,
+    outcome,
+)
 
 import arignote
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.applier import RuleError
 
-from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals, shapes_of
+from .check import (
+    BOUNDED,
+    NEVER,
+    NO_ANSWER,
+    PROVED,
+    REFUTED,
+    UNPROVED,
+    Clock,
+    Found,
+    check,
+    is_pointwise,
+    needs_reals,
+    shapes_of,
+)
 from .instances import Instance, instances
 
 DATA = Path(__file__).with_name("verdicts.json")
