@@ -1,8 +1,8 @@
 """Reproducers: the smallest graph, shapes and values on which a fault still shows, as a script to paste.
 
-Delta debugging in four moves, until none of them helps: take an earlier value as the only output, replace values by
-inputs that hold their numbers, leave a node out, shorten axes and simplify numbers.  A move counts if the fault is still
-there.  Source: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
+Delta debugging until no move helps.  A move takes an earlier value as the only output, replaces values by inputs that
+hold their numbers, leaves a node out, shortens axes or simplifies numbers.  It counts if the fault still shows.
+Source: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def load(path: str | Path) -> Failure:
 
 
 def failure_of(f: Function, arrays: Sequence[np.ndarray], verdict: Verdict, exact: bool = False) -> Failure | None:
-    """The fault that a search found, reduced; None if there is none, or if it cannot be shown apart from the function."""
+    """The fault that a search found, reduced; None if there is none, or if it does not show apart from the function."""
     if verdict.fault == "none":
         return None
     mode = f.mode
@@ -183,7 +183,9 @@ def _input(name: str, kind: TensorType) -> Variable:
 # --- reduction
 
 
-def reduced(failure: Failure, mode: Mode | None = None, exact: bool = False, query: Query | None = None) -> Failure | None:
+def reduced(
+    failure: Failure, mode: Mode | None = None, exact: bool = False, query: Query | None = None
+) -> Failure | None:
     """The failure on a graph, shapes and values that are as small as the moves make them; None if it does not show.
 
     `mode`, `query`: objects in the place of the failure's text, with rules that a program registered.

@@ -1,9 +1,9 @@
 """Verdicts on rules: what the instances of a rule prove together, kept with the digest of what they speak of.
 
-    proved      every instance, for all values; elementwise rules for all shapes too
-    bounded     every instance, on arrays of lengths up to the stated one (or for the stated values of integers)
-    tested      not proved, with the reason; the property tests hold the rule
-    refuted     a counterexample that NumPy confirms
+proved      every instance, for all values; elementwise rules for all shapes too
+bounded     every instance, on arrays of lengths up to the stated one (or for the stated values of integers)
+tested      not proved, with the reason; the property tests hold the rule
+refuted     a counterexample that NumPy confirms
 """
 
 from __future__ import annotations
@@ -19,14 +19,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rule_trials import EXAMPLES, ON_MATRICES, POSITIONS, RULES, SPECIAL, Violation, at_special_values, compare, compare_all, edges, outcome
+from rule_trials import (
+    EXAMPLES,
+    ON_MATRICES,
+    POSITIONS,
+    RULES,
+    SPECIAL,
+    Violation,
+    at_special_values,
+    compare,
+    compare_all,
+    edges,
+    outcome,
+)  # fmt: skip
 
 import arignote
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.applier import RuleError
 
-from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals, shapes_of
+from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
 from .instances import Instance, instances
+from .lengths import shapes_of
 
 DATA = Path(__file__).with_name("verdicts.json")
 ROOT = Path(arignote.__file__).parent.parent
@@ -68,74 +81,119 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
 
 def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
     begun = time.process_time()
-    clock = Clock(seconds)
-    count: Counter[str] = Counter()
-    theory: set[str] = set()
-    bounds: set[str] = set()
-    facts: set[str] = set()
-    reasons: dict[str, str] = {}
-    unanswered: list[str] = []
-    over_reals = late = sampled = False
-    for instance in instances(rule):
-        if sum(count.values()) >= most:
-            break
-        if clock.over:
-            late = True
-            break
-        found = check(rule, instance, clock)
-        if found.status == UNPROVED and clock.over and count:
-            late = True
-            break
-        if found.status == UNPROVED and not sampled and rule.name not in ON_MATRICES and needs_reals(rule, instance.before):
-            sampled = True
-            found = _sampled(rule, instance, found)
-        if found.status == NEVER:
-            continue
-        if found.status == UNPROVED and found.reason.startswith((NO_ANSWER, "time")):
-            unanswered.append(instance.dtypes)
-            continue
-        count[found.status] += 1
-        if found.status in (UNPROVED, REFUTED):
-            reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
-            if found.status == REFUTED:
-                break
-            continue
-        over_reals |= needs_reals(rule, instance.before)
-        theory |= found.theory
-        bounds |= found.bounds
-        facts |= found.facts
-    made = Verdict(rule.name, TESTED, str(rule.contract), pattern=isinstance(rule, PatternRule), digest=digest(rule))
-    made.instances = sum(count.values())
-    if count[REFUTED]:
-        made.verdict, made.reason = REFUTED, reasons[REFUTED]
-    elif count[UNPROVED]:
-        made.reason = reasons[UNPROVED]
-        if count[PROVED] + count[BOUNDED]:
-            made.reason += f" ({count[PROVED] + count[BOUNDED]} of {made.instances} instances are proved)"
-    elif len(unanswered) > count[PROVED] + count[BOUNDED]:
-        made.reason = f"{NO_ANSWER}: {'; '.join(dict.fromkeys(unanswered))}"
-    elif not count[PROVED] + count[BOUNDED]:
-        made.reason = "no instance was reached in time" if late else "no instance fires"
-    else:
-        made.verdict = BOUNDED if count[BOUNDED] or late or unanswered else PROVED
-        if unanswered:
-            bounds.add(f"no answer in time for {len(unanswered)} instances: {'; '.join(dict.fromkeys(unanswered))}")
-        if late:
-            bounds.add(f"the first {made.instances} instances")
-        if over_reals and rule.name in ON_MATRICES:
-            bounds.add("finite numbers")  # of what LAPACK makes of others no contract speaks
-        elif over_reals:
-            made.verdict, made.reason = _with_special_values(rule, made.verdict, bounds)
-    if made.verdict in (PROVED, BOUNDED):
-        lengths = sorted({b for b in bounds if b.startswith("lengths")}, key=lambda b: int(b.rpartition(" ")[2]))
-        bounds -= set(lengths[:-1])
-        made.theory, made.bounds, made.facts = ", ".join(sorted(theory)), sorted(bounds), sorted(facts)
+    tally = _tally(rule, Clock(seconds), most)
+    made = tally.verdict(rule)
     made.seconds = round(time.process_time() - begun, 1)
     return made
 
 
+@dataclass
+class _Tally:
+    """What the instances of a rule came to."""
+
+    count: Counter[str] = field(default_factory=Counter)
+    theory: set[str] = field(default_factory=set)
+    bounds: set[str] = field(default_factory=set)
+    facts: set[str] = field(default_factory=set)
+    reasons: dict[str, str] = field(default_factory=dict)
+    unanswered: list[str] = field(default_factory=list)
+    over_reals: bool = False
+    late: bool = False
+
+    @property
+    def good(self) -> int:
+        """The number of instances that are proved."""
+        return self.count[PROVED] + self.count[BOUNDED]
+
+    def add(self, rule: Rule, instance: Instance, found: Found) -> None:
+        """Take in what is known of an instance."""
+        if found.status == NEVER:
+            return
+        if found.status == UNPROVED and found.reason.startswith((NO_ANSWER, "time")):
+            self.unanswered.append(instance.dtypes)
+            return
+        self.count[found.status] += 1
+        if found.status in (UNPROVED, REFUTED):
+            self.reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
+            return
+        self.over_reals |= needs_reals(rule, instance.before)
+        self.theory |= found.theory
+        self.bounds |= found.bounds
+        self.facts |= found.facts
+
+    def verdict(self, rule: Rule) -> Verdict:
+        """The verdict on the rule, without its time."""
+        made = Verdict(
+            rule.name, TESTED, str(rule.contract), pattern=isinstance(rule, PatternRule), digest=digest(rule)
+        )
+        made.instances = sum(self.count.values())
+        made.reason = self._reason(made.instances)
+        if self.count[REFUTED]:
+            made.verdict = REFUTED
+        elif not made.reason:
+            made.verdict = BOUNDED if self.count[BOUNDED] or self.late or self.unanswered else PROVED
+            self._add_bounds(made.instances)
+            if self.over_reals and rule.name in ON_MATRICES:
+                self.bounds.add("finite numbers")  # of what LAPACK makes of others no contract speaks
+            elif self.over_reals:
+                made.verdict, made.reason = _with_special_values(rule, made.verdict, self.bounds)
+        if made.verdict in (PROVED, BOUNDED):
+            made.theory, made.bounds, made.facts = (
+                ", ".join(sorted(self.theory)),
+                sorted(self.bounds),
+                sorted(self.facts),
+            )
+        return made
+
+    def _reason(self, instances: int) -> str:
+        """Why the rule is not proved; empty if it is."""
+        if self.count[REFUTED]:
+            return self.reasons[REFUTED]
+        if self.count[UNPROVED]:
+            more = f" ({self.good} of {instances} instances are proved)" if self.good else ""
+            return self.reasons[UNPROVED] + more
+        if len(self.unanswered) > self.good:
+            return f"{NO_ANSWER}: {'; '.join(dict.fromkeys(self.unanswered))}"
+        if not self.good:
+            return "no instance was reached in time" if self.late else "no instance fires"
+        return ""
+
+    def _add_bounds(self, instances: int) -> None:
+        """Say what time did not allow, and the largest lengths alone."""
+        if self.late:
+            self.bounds.add(f"the first {instances} instances")
+        if self.unanswered:
+            those = "; ".join(dict.fromkeys(self.unanswered))
+            self.bounds.add(f"no answer in time for {len(self.unanswered)} instances: {those}")
+        lengths = sorted({b for b in self.bounds if b.startswith("lengths")}, key=lambda b: int(b.rpartition(" ")[2]))
+        self.bounds -= set(lengths[:-1])
+
+
+def _tally(rule: Rule, clock: Clock, most: int) -> _Tally:
+    """What the first instances of the rule come to, until the clock runs out or one is refuted."""
+    tally = _Tally()
+    sampled = rule.name in ON_MATRICES
+    for instance in instances(rule):
+        if sum(tally.count.values()) >= most:
+            break
+        if clock.over:
+            tally.late = True
+            break
+        found = check(rule, instance, clock)
+        if found.status == UNPROVED and clock.over and tally.good:
+            tally.late = True
+            break
+        if found.status == UNPROVED and not sampled and needs_reals(rule, instance.before):
+            sampled = True
+            found = _sampled(rule, instance, found)
+        tally.add(rule, instance, found)
+        if found.status == REFUTED:
+            break
+    return tally
+
+
 def _sampled(rule: Rule, instance: Instance, found: Found) -> Found:
-    """What a few random runs add to an instance that is not proved over the reals, where no model is a counterexample."""
+    """What a few random runs add to an instance that is not proved over the reals, where the solver has no models."""
     rng = np.random.default_rng(0)
     try:
         for _ in range(SAMPLES):
