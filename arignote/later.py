@@ -39,7 +39,8 @@ else:
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".control.segments", ".engines.division.divide",
         ".engines.division.placement", ".explain.assumptions", ".explain.bisect", ".explain.debug", ".explain.explain",
         ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report",
-        ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level", ".function.bind", ".function.function",
+        ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level",
+        ".function.bind", ".function.function",
         ".function.narration", ".function.tree_path", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip

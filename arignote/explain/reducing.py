@@ -93,7 +93,8 @@ class Failure:
             "difference": self.difference, "rule": self.rule, "registered": self.registered,
         }  # fmt: skip
         held = io.BytesIO()
-        np.savez(held, **{f"input{k}": a for k, a in enumerate(self.arrays)})
+        values: dict[str, Any] = {f"input{k}": a for k, a in enumerate(self.arrays)}
+        np.savez(held, **values)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
             file.writestr("failure.json", json.dumps(about, indent=1))
             file.writestr("graph.txt", str(self.graph))
@@ -146,9 +147,9 @@ def failure_of(f: Function, arrays: Sequence[np.ndarray], verdict: Verdict, exac
     rule = verdict.rule
     alone = _query_of(rule, mode)
     registered = rule if rule not in optdb else ""
-    for start, query in (
-        (None if rewriting.body else f.trace.graph(rewriting.index), alone), (graph, alone), (graph, mode.optimizer),
-    ):  # fmt: skip
+    whole = mode.optimizer if isinstance(mode.optimizer, Query) else None
+    state = None if rewriting.body else f.trace.graph(rewriting.index)
+    for start, query in ((state, alone), (graph, alone), (graph, whole)):
         if start is None or query is None:
             continue
         begun, given = _plain(start, arrays)

@@ -557,8 +557,8 @@ def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
 
 
 OWN: dict[type, Rule] = {
-    Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized,
-    LogSumExp: normalized,
+    Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized,
+    LogSoftmax: normalized, LogSumExp: normalized,
     Check: checked, Inverse: inverse, Det: determinant, SlogDet: logarithm_of_determinant,
     Cholesky: cholesky, Solve: solve, SolveTriangular: solve, Assume: assumed,
 }  # fmt: skip

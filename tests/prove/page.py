@@ -35,7 +35,8 @@ Theories:
 - **reals**: real numbers, for contracts that allow rounding. All combinations of special values run in NumPy as well.
 
 A function without a closed form, such as a sum of floats, is uninterpreted: equal operands give equal results. The
-column of facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no elements.
+column of facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no
+elements.
 
 A change of a rule makes its verdict stale. `python -m tests.prove --changed` proves stale rules again.
 
