@@ -28,7 +28,7 @@ def fixings(
         return
     rng = np.random.default_rng(0)
     choices: list[dict[Variable, np.ndarray]] = []
-    pools = [INDICES if v.type.kind == "i" else INDICES[:3] for v in whole]
+    pools = [INDICES if v.type.kind == "i" else tuple(n for n in INDICES if n >= 0) for v in whole]
     if len(whole) == 0 or all(sizes[v] == () for v in whole):
         combined = list(itertools.product(*pools))
         picked = combined if len(combined) <= 12 else [combined[k] for k in rng.permutation(len(combined))[:40]]
