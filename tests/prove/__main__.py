@@ -44,7 +44,7 @@ def verdicts(names: list[str], seconds: float, jobs: int) -> Iterator[Verdict]:
 
 
 def line(v: Verdict) -> str:
-    """What is known of a rule, in a line."""
+    """The verdict as a line."""
     more = v.reason or "; ".join(v.bounds)
     return f"{v.rule}: {v.verdict} ({v.theory or 'no theory'}, {v.instances} instances, {v.seconds} s) {more}".rstrip()
 

@@ -38,7 +38,7 @@ PROVED, BOUNDED, UNPROVED, REFUTED, NEVER = "proved", "bounded", "unproved", "re
 
 @dataclass
 class Found:
-    """What is known of an instance."""
+    """The result for one instance."""
 
     status: str
     theory: set[str] = field(default_factory=set)
@@ -66,7 +66,7 @@ class Clock:
 
 
 def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
-    """What can be proved of the instance before the clock runs out."""
+    """The result for the instance, before the clock runs out."""
     if not instance.before.inputs:
         return _evaluated(rule, instance)
     if all(map(is_pointwise, (instance.before, instance.after))):
@@ -75,7 +75,7 @@ def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
 
 
 def _evaluated(rule: Rule, instance: Instance) -> Found:
-    """What NumPy says of an instance without inputs."""
+    """The result for an instance without inputs, by evaluation."""
     text = replayed(rule, instance, lambda values: [], {})
     if text.startswith("refuted"):
         return Found(REFUTED, reason=text)
@@ -185,7 +185,7 @@ def _pointwise(rule: Rule, instance: Instance, clock: Clock) -> Found:
 
 
 def shapes_differ(instance: Instance) -> str:
-    """Why the shapes before and after are not proved to be the same; empty if they are."""
+    """The reason why the shapes are not proved to be the same; empty if they are."""
     before, after = instance.before, instance.after
     for a, b in zip(before.outputs, after.outputs, strict=True):
         if a.type.dtype != b.type.dtype or a.ndim != b.ndim:
@@ -319,7 +319,7 @@ Given = Callable[[Any], dict[Variable, Known]]
 
 
 def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock) -> Found:
-    """What can be proved of the instance with these leaves."""
+    """The result for the instance with these leaves."""
     try:
         if needs_reals(rule, instance.before):
             return over_reals(rule, instance, kind, given, clock)

@@ -49,7 +49,7 @@ def page(known: Mapping[str, Verdict]) -> str:
 
 
 def summary(known: Mapping[str, Verdict]) -> str:
-    """How many rules, patterns and entries of the database have each verdict."""
+    """The numbers of rules, patterns and entries of the database with each verdict."""
     entries = [e.name for e in default_db().entries() if isinstance(e.object, Rule)]
     lines = ["| | proved | bounded | tested | refuted | all |", "|---|---|---|---|---|---|"]
     groups = {

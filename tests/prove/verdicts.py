@@ -54,7 +54,7 @@ SAMPLES = 4
 
 @dataclass
 class Verdict:
-    """What is known of a rule."""
+    """The verdict on a rule, and its evidence."""
 
     rule: str
     verdict: str
@@ -92,7 +92,7 @@ def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
 
 @dataclass
 class _Tally:
-    """What the instances of a rule came to."""
+    """The results for the instances of a rule."""
 
     count: Counter[str] = field(default_factory=Counter)
     theory: set[str] = field(default_factory=set)
@@ -149,7 +149,7 @@ class _Tally:
         return made
 
     def _reason(self, instances: int) -> str:
-        """Why the rule is not proved; empty if it is."""
+        """The reason why the rule is not proved; empty if it is."""
         if self.count[REFUTED]:
             return self.reasons[REFUTED]
         if self.count[UNPROVED]:
@@ -173,7 +173,7 @@ class _Tally:
 
 
 def _tally(rule: Rule, clock: Clock, most: int) -> _Tally:
-    """What the first instances of the rule come to, until the clock runs out or one is refuted."""
+    """The results for the first instances, until the clock runs out or one is refuted."""
     tally = _Tally()
     sampled = rule.name in ON_MATRICES
     for instance in instances(rule):
@@ -196,7 +196,7 @@ def _tally(rule: Rule, clock: Clock, most: int) -> _Tally:
 
 
 def _sampled(rule: Rule, instance: Instance, found: Found) -> Found:
-    """What a few random runs add to an instance that is not proved over the reals, where the solver has no models."""
+    """The result for an instance without a proof over the reals, after a few random runs; the solver has no models."""
     rng = np.random.default_rng(0)
     try:
         for _ in range(SAMPLES):
@@ -224,7 +224,7 @@ def _with_special_values(rule: Rule, verdict: str, bounds: set[str]) -> tuple[st
 
 
 def _compared_at(rule: Rule, instance: Instance, shapes: Any, rng: np.random.Generator) -> int:
-    """How often values were compared on arrays of these shapes, with special values among small numbers."""
+    """The number of comparisons on arrays of these shapes, with special values among small numbers."""
     compared = 0
     for _ in range(6):
         given = [edges(rng, v.dtype, s) for v, s in zip(instance.before.inputs, shapes, strict=True)]
@@ -256,7 +256,7 @@ def _floats(rule: Rule) -> list[Instance]:
 
 
 def _held(rule: Rule, instance: Instance) -> int:
-    """How often values were compared at combinations of special values."""
+    """The number of comparisons at combinations of special values."""
     before, after = instance.before, instance.after
     compared = 0
     for given in _special(instance):
@@ -322,5 +322,5 @@ def save(verdicts: Mapping[str, Verdict]) -> None:
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
-    """How many rules have each verdict."""
+    """The number of rules with each verdict."""
     return Counter(v.verdict for v in verdicts)
