@@ -196,12 +196,16 @@ class FunctionGraph:
 
     def _repr_html_(self) -> str:
         """The picture of the graph; below it, folded away, the groups of which ops are made, and its text."""
+        return self._page(self._repr_svg_())
+
+    def _page(self, picture: str) -> str:
+        """A picture of the graph, and what is folded away below it."""
         text = str(self) if len(self) <= _LONGEST_TEXT else f"{self!r}: too long to be shown; print(str(graph))"
         groups = [
             pages.notebook.folded(title, pages.graph_svg.graph_svg(picture_of(inner), title))
             for title, inner in groups_of(self)
         ]
-        return "".join([self._repr_svg_(), *groups, pages.notebook.folded_text("text", text)])
+        return "".join([picture, *groups, pages.notebook.folded_text("text", text)])
 
     def _repr_svg_(self) -> str:
         return pages.graph_svg.graph_svg(picture_of(self), repr(self))
@@ -216,7 +220,8 @@ class FunctionGraph:
             ValueError: The path has another ending.
             RuntimeError: There is no program that draws a PNG.
         """
-        return pages.figure.Figure(self._repr_svg_(), repr(self), self._repr_html_()).save(path)
+        picture = self._repr_svg_()
+        return pages.figure.Figure(picture, repr(self), self._page(picture)).save(path)
 
     def __reduce__(self) -> Any:
         found, rows, numbers = flatten(self.outputs)

@@ -8,6 +8,7 @@ that violate the order (Ayer et al., 1955).  Everything is deterministic; ties k
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -89,21 +90,30 @@ class _Drawing:
         """Sort each row into the order with the fewest crossings that the sweeps find."""
         best, least = [list(row) for row in self.rows], self._crossings()
         for sweep in range(_SWEEPS):
+            if not least:
+                break
             down = sweep % 2 == 0
             rows = self.rows if down else self.rows[::-1]
             place = self._places()
             for row in rows:
                 near = self.above if down else self.below
+                if len(row) == 1:
+                    continue
                 means = {v: _mean([place[n] for n in near[v]], place[v]) for v in row}
                 row.sort(key=lambda v, means=means: (means[v], v))  # type: ignore[misc]
-                place.update((v, float(n)) for n, v in enumerate(row))
+                for n, v in enumerate(row):
+                    place[v] = float(n)
             crossings = self._crossings()
             if crossings < least:
                 best, least = [list(row) for row in self.rows], crossings
         self.rows = best
 
-    def _places(self) -> dict[int, float]:
-        return {v: float(n) for row in self.rows for n, v in enumerate(row)}
+    def _places(self) -> list[float]:
+        place = [0.0] * len(self.row)
+        for row in self.rows:
+            for n, v in enumerate(row):
+                place[v] = float(n)
+        return place
 
     def _crossings(self) -> int:
         place = self._places()
@@ -115,35 +125,45 @@ class _Drawing:
     # --- abscissas
     def place(self) -> None:
         """Give each vertex its abscissa."""
-        for row in self.rows:
-            self._spread(row, [0.0] * len(row))
+        offsets = [self._offsets(row) for row in self.rows]
+        weights = [[1.0 if v < len(self.sizes) else 8.0 for v in row] for row in self.rows]
+
+        def spread(k: int, wished: Sequence[float]) -> None:
+            """Take the abscissas of row k nearest to the wanted ones that keep order and distances."""
+            nearest = isotonic([w - o for w, o in zip(wished, offsets[k])], weights[k])
+            for v, offset, x in zip(self.rows[k], offsets[k], nearest):
+                self.x[v] = x + offset
+
+        count = len(self.rows)
+        for k in range(count):
+            spread(k, [0.0] * len(self.rows[k]))
         for sweep in range(_SWEEPS):
             down = sweep % 2 == 0
             near = self.above if down else self.below
-            for row in self.rows if down else self.rows[::-1]:
-                self._spread(row, [_mean([self.x[n] for n in near[v]], self.x[v]) for v in row])
+            for k in range(count) if down else reversed(range(count)):
+                spread(k, [_mean([self.x[n] for n in near[v]], self.x[v]) for v in self.rows[k]])
+        around = [[*above, *below] for above, below in zip(self.above, self.below)]
+        chains = [chain for chain in self.bends.values() if chain]
+        alone = [any(not around[v] for v in row) for row in self.rows]
         for _ in range(_STRAIGHTENING):
-            wished = [_mean([self.x[n] for n in (*self.above[v], *self.below[v])], x) for v, x in enumerate(self.x)]
-            for chain in self.bends.values():  # a bend wishes to be where its whole edge is
-                wished[slice(chain[0], chain[-1] + 1) if chain else slice(0)] = [
-                    _mean([self.x[v] for v in chain], 0.0)
-                ] * len(chain)
-            for row in self.rows:
-                middle = _mean([wished[v] for v in row if self.above[v] or self.below[v]], 0.0)
-                alone = (v for v in row if not self.above[v] and not self.below[v])
-                wished_here = dict.fromkeys(alone, middle)
-                self._spread(row, [wished_here.get(v, wished[v]) for v in row])
+            wished = [_mean([self.x[n] for n in near], x) for near, x in zip(around, self.x)]
+            for chain in chains:  # a bend wishes to be where its whole edge is
+                mean = _mean([self.x[v] for v in chain], 0.0)
+                wished[chain[0] : chain[-1] + 1] = [mean] * len(chain)
+            for k, row in enumerate(self.rows):
+                if alone[k]:
+                    middle = _mean([wished[v] for v in row if around[v]], 0.0)
+                    spread(k, [wished[v] if around[v] else middle for v in row])
+                else:
+                    spread(k, [wished[v] for v in row])
 
-    def _spread(self, row: Sequence[int], wished: Sequence[float]) -> None:
-        """The abscissas nearest to the wanted ones that keep order and distances."""
+    def _offsets(self, row: Sequence[int]) -> list[float]:
+        """The least distances of the vertices of a row from its first one."""
         offsets, offset = [], 0.0
         for n, v in enumerate(row):
             offset += (self.widths[row[n - 1]] + self.widths[v]) / 2 + GAP_X if n else 0.0
             offsets.append(offset)
-        weights = [1.0 if v < len(self.sizes) else 8.0 for v in row]
-        nearest = isotonic([w - o for w, o in zip(wished, offsets)], weights)
-        for v, offset, x in zip(row, offsets, nearest):
-            self.x[v] = x + offset
+        return offsets
 
     # --- the result
     def finished(self) -> Layout:
@@ -183,20 +203,13 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _inversions(values: Sequence[int]) -> int:
-    """The number of inversions, in n log n by a tree of counts (Fenwick, 1994)."""
-    if len(values) < 2:
-        return 0
-    tree, found = [0] * (max(values) + 2), 0
+    """The number of inversions, by insertion: a row has few enough that no tree of counts is faster."""
+    ordered: list[int] = []
+    found = 0
     for seen, value in enumerate(values):
-        k, not_larger = value + 1, 0
-        while k:
-            not_larger += tree[k]
-            k &= k - 1
-        found += seen - not_larger
-        k = value + 1
-        while k < len(tree):
-            tree[k] += 1
-            k += k & -k
+        place = bisect_right(ordered, value)
+        found += seen - place
+        ordered.insert(place, value)
     return found
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
-_FORBIDDEN = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\ufffd")
+_UNSAFE = re.compile("[&<>\"']")
+_EXCLUDED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that XML documents exclude, escaped or not; no file holds a lone surrogate."""
 
 _WITHOUT_CONTENT = frozenset(("br", "circle", "input", "line", "path", "polyline", "rect"))
@@ -13,7 +14,10 @@ _WITHOUT_CONTENT = frozenset(("br", "circle", "input", "line", "path", "polyline
 
 def escaped(text: str) -> str:
     """The text as HTML (or SVG) that shows it."""
-    return text.translate(_ESCAPES).translate(_FORBIDDEN)
+    if _UNSAFE.search(text):
+        text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        text = text.replace('"', "&quot;").replace("'", "&#x27;")
+    return _EXCLUDED.sub("\ufffd", text)
 
 
 def element(tag: str, content: str | Iterable[str] = "", **attributes: object) -> str:

@@ -21,8 +21,8 @@ from ..graph import Constant, FunctionGraph, Replacement, Variable
 from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
 from ..ops.core.interpret import evaluate_node, interpret, unwatched
-from ..ops.lowered.assumed import breaks_assumptions
 from ..record import record
+from .assumptions import for_lengths_of
 
 if TYPE_CHECKING:
     from .reducing import Failure
@@ -117,7 +117,7 @@ def bisect(f: Function, inputs: Sequence[Any], exact: bool = False, reduce: bool
         TypeError, ValueError: the inputs do not fit the function.
     """
     arrays = f.arrays(inputs)
-    f = _for_lengths_of(f, arrays)
+    f = for_lengths_of(f, arrays)
     verdict, states = _searched(f, arrays, exact)
     if verdict.fault != "rewrite":
         backend = _backend_difference(f, arrays, states)
@@ -135,12 +135,7 @@ def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
 
     The compiled function is not run: a verdict without fault means that the graph is right.
     """
-    return _searched(_for_lengths_of(f, arrays), arrays, False)[0]
-
-
-def _for_lengths_of(f: Function, arrays: Sequence[np.ndarray]) -> Function:
-    """Return the function that a call with these arrays runs."""
-    return f.without_assumptions if breaks_assumptions(f.graph, arrays) else f
+    return _searched(for_lengths_of(f, arrays), arrays, False)[0]
 
 
 def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[Verdict, _States]:

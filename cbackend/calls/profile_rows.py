@@ -10,6 +10,7 @@ from ...graph.pointing import called
 from ...graph.provenance import modules_of
 from ...ops.core.shared import SharedVariable
 from ...ops.lowered.assembled import Assembled
+from ...ops.lowered.assumed import AssumeEqual
 from ...ops.lowered.convolution_pair import ConvolutionPair
 from ...ops.lowered.fused import Fused, InPlace, unmarked
 from ...ops.lowered.fused_product import FusedProduct
@@ -148,8 +149,10 @@ def texts(program: Program) -> list[str]:
     for number, node in enumerate(site.node for site in program.sites):
         many = len(node.outputs) > 1
         results = [f"v{number}_{o.index}" if many else f"v{number}" for o in node.outputs]
-        names.update(zip(node.outputs, results, strict=True))
         operands = ", ".join(names.get(i) or called(i) for i in node.inputs)
+        if isinstance(node.op, AssumeEqual):  # its views are the inputs to their readers
+            results = [names.get(i) or called(i) for i in node.inputs[: len(node.outputs)]]
+        names.update(zip(node.outputs, results, strict=True))
         texts.append(f"{', '.join(results)} = {_word(node.op)}({operands})")
     return texts
 

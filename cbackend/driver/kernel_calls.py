@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..kernels import LAUNCH, PACKED, SOLVERS, STOPS, KernelSpec, specs
+from ..kernels import LAUNCH, OF_ALL_DTYPES, PACKED, SOLVERS, STOPS, KernelSpec, specs
 from ..program.calls import given
 from ..program.outcome import Outcome
 from ..program.program import After, Argument, Call, Inner, Vector
@@ -48,7 +48,8 @@ _LAUNCHED = f"f->outcome < 0 ? {_NEGATIVE} : {int(Outcome.KERNEL)} + f->outcome"
 
 def _of_slot(text: StepText, step: Call, spec: KernelSpec) -> str:
     struct = f"&(const {spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
-    return f"rt->{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}.{spec.name}(rt, {struct})"
+    table = spec.table if spec.table in OF_ALL_DTYPES else f"{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}"
+    return f"rt->{table}.{spec.name}(rt, {struct})"
 
 
 def _of_function(text: StepText, step: Call, spec: KernelSpec) -> str:

@@ -16,12 +16,14 @@ from . import (
     ARRAY,
     BYTES,
     FOLDER,
+    FOURIER,
     INNER,
     NUMBER,
     PACKED,
     PRODUCTS,
     QUANTITIES,
     SOLVERS,
+    SORTS,
     VECTOR,
     WRITE,
     Field,
@@ -34,7 +36,10 @@ NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n
 WIDTH = 118
 
 
-TABLES = {PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table"}
+TABLES = {
+    PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table",
+    SORTS: "ag_sort_table", FOURIER: "ag_fourier_table",
+}  # fmt: skip
 """The struct of each table of the runtime."""
 
 

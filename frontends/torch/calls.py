@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -84,21 +85,22 @@ def runner(
     mutated = [h for h in held if h.mutated]
     plain = all(is_tensor for _, is_tensor in passed)
     places = [place for place, _ in passed]
+    static_of = _getter(static)
     pointers: list[int] = []
     as_is = all(type(r) is Whole for r in results)
     from_numpy, asarray = torch.from_numpy, np.asarray
 
     def take(args: list[Any]) -> None:
-        pointers[:] = [args[k].data_ptr() for k in static]
+        pointers[:] = map(pointer_of, static_of(args))
         for h in held:
             h.take(args[h.place])
 
     def run(args: list[Any]) -> list[Any]:
-        if static and ([pointer_of(args[k]) for k in static] != pointers or copies):
+        if static and ([*map(pointer_of, static_of(args))] != pointers or copies):
             take(args)
             copies[:] = [h for h in held if h.is_copy]
         if plain:
-            arrays = [args[k].detach().numpy() for k in places]
+            arrays = [(t.detach() if t.requires_grad else t).numpy() for t in [args[k] for k in places]]
         else:
             arrays = [args[k].detach().numpy() if t else asarray(args[k]) for k, t in passed]
         kept = args[:] if needs_args else None
@@ -114,6 +116,13 @@ def runner(
     copies: list[Held] = []
     needs_args = any(type(r) is Given for r in results)
     return run
+
+
+def _getter(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    """Return a function from a list to its elements at these places."""
+    if len(places) == 1:
+        return lambda values: (values[places[0]],)
+    return operator.itemgetter(*places) if places else lambda values: ()
 
 
 class Whole:

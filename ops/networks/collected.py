@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from .. import networks as _networks
 from .activations import *
 from .attending import *
+from .bags import *
 from .convolution import *
 from .ctc import *
 from .distances import *
 from .dropping import *
+from .fractional import *
 from .functions import *
 from .losses import *
 from .normalization import *
@@ -27,8 +29,9 @@ from .windows import *
 
 if not TYPE_CHECKING:  # type checkers follow the stars
     _PARTS = (
-        "activations", "attending", "convolution", "ctc", "distances", "dropping", "functions", "losses",
-        "normalization", "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed", "windows",
+        "activations", "attending", "bags", "convolution", "ctc", "distances", "dropping", "fractional", "functions",
+        "losses", "normalization", "patches", "places", "pooling", "recurrent", "resizing", "sampling", "transposed",
+        "windows",
     )  # fmt: skip
     __all__ = ["by_phase", "running_updates"]
     for _part in _PARTS:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import Variable, dtype_name
+from ..core.checks import shown
 from ..core.namespace import T
 from ..core.shared import Container, SharedVariable
 from ..core.tensor import TensorVariable, as_tensor, constant
@@ -63,7 +64,7 @@ class RandomStream(ContinuousDraws, DiscreteDraws):
     def __init__(self, seed: int = 0) -> None:
         self.states: list[SharedVariable] = []
         """One for each draw made so far: a key and the number of calls, as uint64."""
-        self._seed, self._source, self._is_shared = 0, self, False
+        self._seed, self._source, self._is_shared, self._children = 0, self, False, 0
         self.seed(seed)
 
     @property
@@ -82,6 +83,21 @@ class RandomStream(ContinuousDraws, DiscreteDraws):
         self._source._seed = int(seed)
         for number, state in enumerate(self.states):
             state.set_value(self._first(number))
+
+    def spawn(self, n_children: int) -> list[RandomStream]:
+        """New streams whose draws are independent of this one's and of each other's; a later call gives further ones.
+
+        Their seeds follow from that of this stream and their number, by NumPy's `SeedSequence`.  Raises TypeError or
+        ValueError unless `n_children` is an integer >= 0.
+        """
+        if isinstance(n_children, bool) or not isinstance(n_children, (int, np.integer)):
+            raise TypeError(f"spawn: the number of streams must be an integer, got {shown(n_children)}")
+        if n_children < 0:
+            raise ValueError(f"spawn: the number of streams must be at least 0, got {n_children}")
+        parent = self._source
+        first, parent._children = parent._children, parent._children + int(n_children)
+        sequences = (np.random.SeedSequence(parent._seed, spawn_key=(k,)) for k in range(first, parent._children))
+        return [RandomStream(int(s.generate_state(1, np.uint64)[0])) for s in sequences]
 
     def __repr__(self) -> str:
         return f"<RandomStream of seed {self._source._seed}, {len(self.states)} draws>"

@@ -45,6 +45,7 @@ BOUNDS = {
     "optdb/rules/linalg/packed.py": {"LITTLE"},
     "optdb/rules/conforming.py": {"_LOOKED_AT"},
     "optdb/rules/elementwise/constants.py": {"LARGEST_FOLDED", "LARGEST_GROWTH", "_ALWAYS_SMALL"},
+    "optdb/rules/shapes/assuming.py": {"FEW"},
     "optdb/rules/shapes/fills.py": {"MOST_STEPS"},
     "optdb/rules/fusion/rows.py": {"OPEN"},
     "optdb/rules/shapes/lifting.py": {"MOST_PASSED"},

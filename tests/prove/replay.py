@@ -26,17 +26,18 @@ def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str
     if not keeps_promises(instance.before, given):
         return "the solver's model breaks a promise of `assume`"
     want, got = outcome(instance.before, given), outcome(instance.after, given)
-    shown_values = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in zip(instance.before.inputs, given, strict=True))
+    pairs = zip(instance.before.inputs, given, strict=True)
+    shown = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in pairs)
     if isinstance(want, Exception):
         lost = not isinstance(got, Exception) and "errors" not in rule.contract.relaxed and not is_of_lengths(want)
-        return f"refuted: the error {want} is lost for {shown_values}" if lost else f"a model that NumPy refuses: {want}"
+        return f"refuted: the error {want} is lost for {shown}" if lost else f"a model that NumPy refuses: {want}"
     if isinstance(got, Exception):
-        return f"refuted: {got} for {shown_values}"
+        return f"refuted: {got} for {shown}"
     try:
         compare(rule, instance.before, instance.after, given, want, got)
     except Violation as error:
-        return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown_values}: {str(error).splitlines()[-1]}"
-    return f"the solver's model is no counterexample in NumPy: {shown_values}"
+        return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {str(error).splitlines()[-1]}"
+    return f"the solver's model is no counterexample in NumPy: {shown}"
 
 
 def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:

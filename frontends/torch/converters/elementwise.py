@@ -26,7 +26,7 @@ FLOATS: dict[str, Callable[..., Any]] = {
     "log1p": T.log1p, "sin": T.sin, "cos": T.cos, "tan": T.tan, "asin": T.arcsin, "acos": T.arccos, "atan": T.arctan,
     "sinh": T.sinh, "cosh": T.cosh, "tanh": T.tanh, "asinh": T.arcsinh, "acosh": T.arccosh, "atanh": T.arctanh,
     "erf": T.erf, "erfc": T.erfc, "lgamma": T.gammaln, "digamma": T.digamma, "erfinv": T.special.erfinv,
-    "sigmoid": T.sigmoid, "special_i0e": T.special.i0e, "i0": T.special.i0, "special_i1": T.special.i1,
+    "special_i0e": T.special.i0e, "i0": T.special.i0, "special_i1": T.special.i1,
     "special_i1e": T.special.i1e, "special_erfcx": T.special.erfcx, "special_ndtri": T.special.ndtri,
     "special_log_ndtr": T.special.log_ndtr, "special_bessel_j0": T.special.j0, "special_bessel_j1": T.special.j1,
     "special_bessel_y0": T.special.y0, "special_bessel_y1": T.special.y1, "special_entr": T.special.entr,
@@ -43,7 +43,7 @@ FLOATS: dict[str, Callable[..., Any]] = {
 PLAIN: dict[str, Callable[..., Any]] = {
     "maximum": T.maximum, "minimum": T.minimum, "fmax": T.fmax, "fmin": T.fmin, "bitwise_not": T.bitwise_not,
     "bitwise_and": T.bitwise_and, "bitwise_or": T.bitwise_or, "bitwise_xor": T.bitwise_xor, "hypot": T.hypot,
-    "nextafter": T.nextafter, "logaddexp": T.logaddexp, "logaddexp2": T.logaddexp2, "gcd": T.gcd, "lcm": T.lcm,
+    "nextafter": T.nextafter, "logaddexp2": T.logaddexp2, "gcd": T.gcd, "lcm": T.lcm,
     "heaviside": T.heaviside, "fmod": T.fmod, "square": T.square, "positive": T.positive, "conj_physical": T.conj,
     "neg": T.neg,
 }  # fmt: skip
@@ -78,6 +78,19 @@ for _names, _kind in ((FLOATS, "INT_TO_FLOAT"), (PLAIN, "DEFAULT"), (BOOLEANS, "
 def number(value: Any, like: Any) -> Any:
     """Return a Python number, or a scalar, in the dtype of a value."""
     return as_dtype(value, like.dtype)
+
+
+def sigmoid(x: Any) -> Any:
+    """Return 1 / (1 + exp(-x)), of complex numbers too."""
+    return T.sigmoid(x) if x.type.kind != "c" else number(1, x) / (number(1, x) + T.exp(-x))
+
+
+CONVERTERS["aten.sigmoid"] = pointwise("INT_TO_FLOAT", sigmoid)
+
+
+@converter("aten.logaddexp")
+def logaddexp(call: Call, a: Any, b: Any) -> Any:
+    return NotImplemented if call.dtype.startswith("complex") else pointwise("DEFAULT", T.logaddexp)(call, a, b)
 
 
 def elementwise(*names: str, kind: str = "DEFAULT") -> Callable[..., Any]:
@@ -141,8 +154,23 @@ def div(call: Call, a: Any, b: Any, rounding_mode: str | None = None) -> Any:
     if a.type.kind in "iub":
         b = _no_zero(a, b)
     if rounding_mode == "floor":
-        return as_dtype(T.floor_div(a, b), call.dtype)
+        return _floor_of_half(a, b) if call.dtype == "float16" else as_dtype(T.floor_div(a, b), call.dtype)
+    if call.dtype == "float16":  # PyTorch rounds the quotient before it drops the fraction
+        return T.trunc(as_dtype(T.true_div(a, b), "float16"))
     return as_dtype(_towards_zero(a, b), call.dtype)
+
+
+def _floor_of_half(a: Any, b: Any) -> Any:
+    """Return the floor of a quotient of float16: PyTorch rounds each step of `div_floor_floating` to float16."""
+    a, b = as_dtype(a, "float16"), as_dtype(b, "float16")
+    rest, plain = T.fmod(a, b), T.true_div(a, b)
+    quotient = T.true_div(a - rest, b)
+    lower = T.logical_and(T.ne(rest, number(0, a)), T.ne(T.lt(b, number(0, b)), T.lt(rest, number(0, a))))
+    quotient = T.where(lower, quotient - number(1, a), quotient)
+    whole = T.floor(quotient)
+    whole = T.where(T.gt(quotient - whole, number(0.5, a)), whole + number(1, a), whole)
+    whole = T.where(T.eq(quotient, number(0, a)), T.copysign(number(0, a), plain), whole)
+    return T.where(T.eq(b, number(0, b)), plain, whole)
 
 
 def _no_zero(a: Any, b: Any) -> Any:
@@ -299,6 +327,13 @@ def addcmul(call: Call, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     (x, a, b), dtype, _ = promoted(kind, (x, a, b), call.metas[:3])
     part = a if value == 1 else as_dtype(value, dtype) * a
     return as_dtype(x + (part * b if _base(call) == "addcmul" else part / b), call.dtype)
+
+
+@converter("prims.fma")
+def fma(call: Call, a: Any, b: Any, c: Any) -> Any:
+    """Multiply and add; Dynamo makes it of `lerp` and `addcmul`, whose product eager mode rounds as well."""
+    dtype = call.dtype
+    return as_dtype(a, dtype) * as_dtype(b, dtype) + as_dtype(c, dtype)
 
 
 @converter("aten.polygamma")
@@ -478,7 +513,7 @@ def gelu(x: Any, approximate: str = "none") -> Any:
 
 @activation("silu")
 def silu(x: Any) -> Any:
-    return x * T.sigmoid(x)
+    return x * sigmoid(x)
 
 
 @activation("mish")

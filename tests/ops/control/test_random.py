@@ -1,6 +1,7 @@
 """Random numbers: the bits against published ones, distributions against their moments, what repeats and what not."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -237,3 +238,16 @@ def test_dropout_keeps_the_mean_and_its_gradient_the_mask():
 def test_mistakes(call, error, message):
     with pytest.raises(error, match=message):
         call(T.random.RandomStream(0))
+
+
+def test_streams_that_a_stream_spawns():
+    streams = [*(parent := T.random.RandomStream(5)).spawn(2), *parent.spawn(2)]
+    again = T.random.RandomStream(5).spawn(4)
+    seeds = [int(re.search(r"seed (\d+)", repr(s)).group(1)) for s in (*streams, *again)]
+    assert len(set(seeds)) == 4 and seeds[:4] == seeds[4:] and T.random.RandomStream(6).spawn(0) == []
+    draws = ag.function([], [s.normal(size=1000) for s in streams])()
+    assert abs(np.corrcoef(draws) - np.eye(4)).max() < 0.15
+    with pytest.raises(ValueError, match="at least 0"):
+        parent.spawn(-1)
+    with pytest.raises(TypeError, match="integer"):
+        parent.spawn(2.0)
