@@ -1,4 +1,7 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | reduce | onnx | theano | pymc-bench`."""
+"""The command line: `python -m arignote COMMAND`.
+
+Commands: demo, doctor, cache, opt, report, bisect, reduce, onnx, theano, pymc-bench.
+"""
 
 from __future__ import annotations
 

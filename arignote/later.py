@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         rules_about,
         trace,
         why,
-    )
+    )  # fmt: skip
     from .export import export as export
     from .export import low_level as low_level
     from .function import bind, function, narration, tree_path
@@ -38,8 +38,9 @@ else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".control.segments", ".engines.division.divide",
         ".engines.division.placement", ".explain.assumptions", ".explain.bisect", ".explain.debug", ".explain.explain",
-        ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report", ".explain.rules_about",
-        ".explain.trace", ".explain.why", ".export.export", ".export.low_level", ".function.bind", ".function.function",
+        ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report",
+        ".explain.rules_about", ".explain.trace", ".explain.why", ".export.export", ".export.low_level",
+        ".function.bind", ".function.function",
         ".function.narration", ".function.tree_path", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
     )  # fmt: skip

@@ -43,7 +43,7 @@ class Verdict:
     contract: str
     evaluations: int
     reproducer: Failure | None = None
-    """The fault on the smallest graph that was found: a script to paste, or to `save` for `python -m arignote reduce`."""
+    """The fault on the smallest graph that was found: a script to paste, or to `save` in a file."""
 
     @property
     def rule(self) -> str:

@@ -1,8 +1,8 @@
 """Reproducers: the smallest graph, shapes and values on which a fault still shows, as a script to paste.
 
-Delta debugging in four moves, until none of them helps: take an earlier value as the only output, replace values by
-inputs that hold their numbers, leave a node out, shorten axes and simplify numbers.  A move counts if the fault is still
-there.  Source: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
+Delta debugging until no move helps.  A move takes an earlier value as the only output, replaces values by inputs that
+hold their numbers, leaves a node out, shortens axes or simplifies numbers.  It counts if the fault still shows.
+Source: Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ class Failure:
             "difference": self.difference, "rule": self.rule, "registered": self.registered,
         }  # fmt: skip
         held = io.BytesIO()
-        np.savez(held, **{f"input{k}": a for k, a in enumerate(self.arrays)})
+        values: dict[str, Any] = {f"input{k}": a for k, a in enumerate(self.arrays)}
+        np.savez(held, **values)
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
             file.writestr("failure.json", json.dumps(about, indent=1))
             file.writestr("graph.txt", str(self.graph))
@@ -134,7 +135,7 @@ def load(path: str | Path) -> Failure:
 
 
 def failure_of(f: Function, arrays: Sequence[np.ndarray], verdict: Verdict, exact: bool = False) -> Failure | None:
-    """The fault that a search found, reduced; None if there is none, or if it cannot be shown apart from the function."""
+    """The fault that a search found, reduced; None if there is none, or if it does not show apart from the function."""
     if verdict.fault == "none":
         return None
     mode = f.mode
@@ -146,9 +147,9 @@ def failure_of(f: Function, arrays: Sequence[np.ndarray], verdict: Verdict, exac
     rule = verdict.rule
     alone = _query_of(rule, mode)
     registered = rule if rule not in optdb else ""
-    for start, query in (
-        (None if rewriting.body else f.trace.graph(rewriting.index), alone), (graph, alone), (graph, mode.optimizer),
-    ):  # fmt: skip
+    whole = mode.optimizer if isinstance(mode.optimizer, Query) else None
+    state = None if rewriting.body else f.trace.graph(rewriting.index)
+    for start, query in ((state, alone), (graph, alone), (graph, whole)):
         if start is None or query is None:
             continue
         begun, given = _plain(start, arrays)
@@ -183,7 +184,9 @@ def _input(name: str, kind: TensorType) -> Variable:
 # --- reduction
 
 
-def reduced(failure: Failure, mode: Mode | None = None, exact: bool = False, query: Query | None = None) -> Failure | None:
+def reduced(
+    failure: Failure, mode: Mode | None = None, exact: bool = False, query: Query | None = None
+) -> Failure | None:
     """The failure on a graph, shapes and values that are as small as the moves make them; None if it does not show.
 
     `mode`, `query`: objects in the place of the failure's text, with rules that a program registered.

@@ -23,7 +23,7 @@ ARRAYS = [np.linspace(0.3, 1.0, 5), np.ones(2)]
 
 
 def printed(program):
-    """What a program prints."""
+    """The output of a program."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(program, {})
     return out.getvalue()

@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from rule_trials import RULES
 from wide_target import WIDE
 
+from arignote.optdb import PatternRule
 from arignote.targets.current import using
 
 from .check import REFUTED
@@ -27,7 +28,9 @@ def proved(name: str, seconds: float) -> Verdict:
             return verdict_on(RULES[name], seconds)
         except Exception as error:  # named and counted: a defect of the prover ends no run
             reason = f"the prover fails: {type(error).__name__}: {error}".splitlines()[0]
-            return Verdict(name, TESTED, str(RULES[name].contract), reason=reason, digest=digest(RULES[name]))
+            rule = RULES[name]
+            pattern = isinstance(rule, PatternRule)
+            return Verdict(name, TESTED, str(rule.contract), reason=reason, digest=digest(rule), pattern=pattern)
 
 
 def verdicts(names: list[str], seconds: float, jobs: int) -> Iterator[Verdict]:
@@ -41,7 +44,7 @@ def verdicts(names: list[str], seconds: float, jobs: int) -> Iterator[Verdict]:
 
 
 def line(v: Verdict) -> str:
-    """What is known of a rule, in a line."""
+    """The verdict as a line."""
     more = v.reason or "; ".join(v.bounds)
     return f"{v.rule}: {v.verdict} ({v.theory or 'no theory'}, {v.instances} instances, {v.seconds} s) {more}".rstrip()
 
@@ -65,7 +68,7 @@ def main() -> int:
             print(line(verdict), flush=True)
             new.append(verdict)
             known[verdict.rule] = verdict
-            if len(new) % 20 == 0:
+            if len(new) % 5 == 0:
                 save(known)
         save(known)
         print(f"{len(new)} rules: " + ", ".join(f"{n} {kind}" for kind, n in counted(new).most_common()))

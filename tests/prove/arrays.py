@@ -93,11 +93,17 @@ class Translation:
         self.theory = theory
         self.how: set[str] = set()
 
+    def require_time(self) -> None:
+        """Raise NotTranslated when the time for the rule is over."""
+        if self.theory.clock is not None and self.theory.clock.over:
+            raise NotTranslated("time")
+
     def run(self, graph: FunctionGraph, given: Mapping[Variable, Known]) -> list[Known]:
         return self.outputs(graph.order, graph.outputs, dict(given))
 
     def outputs(self, nodes: Sequence[Apply], outputs: Sequence[Variable], known: dict[Variable, Known]) -> list[Known]:
         for node in nodes:
+            self.require_time()
             inputs = [i.data if isinstance(i, Constant) else known[i] for i in node.inputs]
             with np.errstate(all="ignore"):
                 results = self.node(node, inputs)
@@ -134,8 +140,10 @@ class Translation:
     def _is_real_number(self, node: Apply) -> bool:
         """Whether the node computes a number from others that must not be rounded."""
         variables = (*node.inputs, *node.outputs)
-        return self.theory.name == "reals" and isinstance(node.op, Elementwise) and all(
-            v.type.kind == "f" for v in variables
+        return (
+            self.theory.name == "reals"
+            and isinstance(node.op, Elementwise)
+            and all(v.type.kind == "f" for v in variables)
         )
 
     # --- elementwise
@@ -218,7 +226,9 @@ class Translation:
             result = np.asarray(result)
             if result.dtype == object:
                 items = [
-                    self.theory.cast(t, variable.dtype) if isinstance(t, Term) else self.theory.constant(t, variable.dtype)
+                    self.theory.cast(t, variable.dtype)
+                    if isinstance(t, Term)
+                    else self.theory.constant(t, variable.dtype)
                     for t in result.flat
                 ]
                 made.append(Array(objects(result.shape, items), variable.dtype))
@@ -239,13 +249,17 @@ class Translation:
             shapes = [r.shape for r in evaluate_node(node, ones)]
         except (ValueError, IndexError, ArithmeticError, TypeError) as error:
             raise NotTranslated(f"{op.name}: {str(error).splitlines()[0]}") from None
-        terms = [t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat]
+        terms = [
+            t for i, v in zip(inputs, node.inputs, strict=True) for t in lifted(self.theory, i, v.dtype).items.flat
+        ]
         key = f"{op.name}#{self.theory.ops.setdefault(op, len(self.theory.ops))}{[tuple(i.shape) for i in inputs]}"
         self.how.add(f"{op.name} as a function")
         made = []
         for n, (variable, shape) in enumerate(zip(node.outputs, shapes, strict=True)):
+            self.require_time()
             items = [
-                self.theory.opaque(f"{key}.{n}{list(position)}", terms, variable.dtype) for position in np.ndindex(*shape)
+                self.theory.opaque(f"{key}.{n}{list(position)}", terms, variable.dtype)
+                for position in np.ndindex(*shape)
             ]
             made.append(Array(objects(shape, items), variable.dtype))
         return made
@@ -300,6 +314,7 @@ def summed_to(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[
 
 def _products(t: Translation, row: Sequence[Term], column: Sequence[Term], dtype: str) -> Term:
     theory = t.theory
+    t.require_time()
     row, column = ([theory.cast(v, dtype) for v in part] for part in (row, column))
     if not row:
         return theory.constant(0, dtype)
@@ -495,7 +510,11 @@ def assumed(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
     if x.shape[-1] != x.shape[-2]:
         raise Vacuous("a matrix that is not square")
     made, n = x.items.copy(), x.shape[-1]
-    zeros = {"lower_triangular": lambda i, j: j > i, "upper_triangular": lambda i, j: j < i, "diagonal": lambda i, j: i != j}
+    zeros = {
+        "lower_triangular": lambda i, j: j > i,
+        "upper_triangular": lambda i, j: j < i,
+        "diagonal": lambda i, j: i != j,
+    }
     for p in np.ndindex(*x.shape[:-2]):
         m = made[p]
         for i, j in itertools.product(range(n), repeat=2):
@@ -538,7 +557,8 @@ def checked(t: Translation, node: Apply, inputs: Sequence[Known]) -> Sequence[Kn
 
 
 OWN: dict[type, Rule] = {
-    Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized, LogSoftmax: normalized, LogSumExp: normalized,
+    Reduce: reduced, Mean: mean, SumTo: summed_to, Dot: dot, MatMul: matmul, Softmax: normalized,
+    LogSoftmax: normalized, LogSumExp: normalized,
     Check: checked, Inverse: inverse, Det: determinant, SlogDet: logarithm_of_determinant,
     Cholesky: cholesky, Solve: solve, SolveTriangular: solve, Assume: assumed,
 }  # fmt: skip

@@ -9,41 +9,36 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import z3
-from rule_trials import Violation, compare, is_of_lengths, outcome
 
-from arignote.explain.bisect import every_value
 from arignote.graph import Apply, Constant, FunctionGraph, Variable, leaves, rebuild
 from arignote.ops.elementwise.records import Cast, Elementwise
-from arignote.ops.linalg.assumptions import CHECKS, Assume
 from arignote.ops.lowered.byte_tables import LookUp
 from arignote.ops.networks.fixed_point import Requantize
 from arignote.ops.networks.quantized import Dequantize, Quantize
 from arignote.ops.shapes.shape import DimShuffle
 from arignote.optdb import Rule
 
-from .arrays import Array, Known, Translation, leaf, objects, trial
+from .arrays import Array, Known, Translation, leaf, objects
 from .instances import Instance
+from .lengths import fixings, shapes_of
 from .machine import HALF, NARROW, OWN, SMALL, Format, Machine
 from .reals import MOST_PATHS, Reals
+from .replay import Arrays, concrete, replayed, value_of
 from .terms import NotTranslated, OutOfFormat, Vacuous, limit
 
-LENGTHS = (0, 1, 2, 3)
-MOST_SHAPES = 10
-"""Combinations of lengths that one instance is proved for."""
-INDICES = (0, -1, 1, 2, -2, 3, -3)
 PROVED, BOUNDED, UNPROVED, REFUTED, NEVER = "proved", "bounded", "unproved", "refuted", "never"
 """`never`: the graph fails for all arrays that were tried, so that there is nothing to prove."""
 
 
 @dataclass
 class Found:
-    """What is known of an instance."""
+    """The result for one instance."""
 
     status: str
     theory: set[str] = field(default_factory=set)
@@ -71,7 +66,7 @@ class Clock:
 
 
 def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
-    """What can be proved of the instance before the clock runs out."""
+    """The result for the instance, before the clock runs out."""
     if not instance.before.inputs:
         return _evaluated(rule, instance)
     if all(map(is_pointwise, (instance.before, instance.after))):
@@ -80,7 +75,7 @@ def check(rule: Rule, instance: Instance, clock: Clock) -> Found:
 
 
 def _evaluated(rule: Rule, instance: Instance) -> Found:
-    """What NumPy says of an instance without inputs."""
+    """The result for an instance without inputs, by evaluation."""
     text = replayed(rule, instance, lambda values: [], {})
     if text.startswith("refuted"):
         return Found(REFUTED, reason=text)
@@ -184,13 +179,13 @@ def _pointwise(rule: Rule, instance: Instance, clock: Clock) -> Found:
     def arrays(values: Mapping[str, Any]) -> list[np.ndarray]:
         shapes = [tuple(n or 1 for n in v.type.shape) for v in instance.before.inputs]
         pairs = zip(instance.before.inputs, shapes, strict=True)
-        return [np.full(s, _of(values, v.name, v.dtype), dtype=v.dtype) for v, s in pairs]
+        return [np.full(s, value_of(values, v.name, v.dtype), dtype=v.dtype) for v, s in pairs]
 
     return prove(rule, instance, OnePoint, given, arrays, clock)
 
 
 def shapes_differ(instance: Instance) -> str:
-    """Why the shapes before and after are not proved to be the same; empty if they are."""
+    """The reason why the shapes are not proved to be the same; empty if they are."""
     before, after = instance.before, instance.after
     for a, b in zip(before.outputs, after.outputs, strict=True):
         if a.type.dtype != b.type.dtype or a.ndim != b.ndim:
@@ -274,11 +269,13 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
     whole = [v for v in instance.before.inputs if v.type.kind in "iu"]
     found = Found(UNPROVED, reason="nothing was tried")
     first = True
-    for fixed in _fixings(whole, sizes, instance.before):
+    for fixed in fixings(whole, sizes, instance.before):
         if not first and found.status != UNPROVED:
             continue
 
-        def given(theory: Any, fixed: Mapping[Variable, np.ndarray] = fixed[0] if fixed else {}) -> dict[Variable, Known]:
+        def given(
+            theory: Any, fixed: Mapping[Variable, np.ndarray] = fixed[0] if fixed else {}
+        ) -> dict[Variable, Known]:
             return {
                 v: fixed[v] if v in fixed else leaf(theory, names[v], v.dtype, sizes[v]) for v in instance.before.inputs
             }
@@ -288,7 +285,7 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
         ) -> list[np.ndarray]:
             return [
                 fixed[v] if v in fixed else np.array(
-                    [_of(values, f"{names[v]}[{','.join(map(str, p))}]", v.dtype) for p in np.ndindex(*sizes[v])],
+                    [value_of(values, f"{names[v]}[{','.join(map(str, p))}]", v.dtype) for p in np.ndindex(*sizes[v])],
                     dtype=v.dtype,
                 ).reshape(sizes[v])
                 for v in instance.before.inputs
@@ -315,77 +312,14 @@ def _at_shapes(rule: Rule, instance: Instance, shapes: Sequence[tuple[int, ...]]
     return found
 
 
-def _fixings(
-    whole: Sequence[Variable], sizes: Mapping[Variable, tuple[int, ...]], graph: FunctionGraph
-) -> Iterator[list[dict[Variable, np.ndarray]]]:
-    """Choices of integers to be concrete: first none, then a few values of all."""
-    yield []
-    if not whole or not any(sizes[v] == () or v.ndim for v in whole):
-        return
-    rng = np.random.default_rng(0)
-    choices: list[dict[Variable, np.ndarray]] = []
-    pools = [INDICES if v.type.kind == "i" else INDICES[:3] for v in whole]
-    if len(whole) == 0 or all(sizes[v] == () for v in whole):
-        combined = list(itertools.product(*pools))
-        picked = combined if len(combined) <= 12 else [combined[k] for k in rng.permutation(len(combined))[:40]]
-        trials = [{v: np.array(n, v.dtype) for v, n in zip(whole, p, strict=True)} for p in picked]
-    else:
-        trials = [
-            {v: rng.choice(pool[:most], sizes[v]).astype(v.dtype) for v, pool in zip(whole, pools, strict=True)}
-            for most in (1, 2, 3, 7) * 8
-        ]
-    for choice in trials:
-        filled = [choice[v] if v in choice else trial(v.dtype, sizes[v]) for v in graph.inputs]
-        if not isinstance(outcome(graph, filled), Exception):
-            choices.append(choice)
-        if len(choices) == 8:
-            break
-    yield choices
-
-
-def _runs(graph: FunctionGraph, shapes: Sequence[tuple[int, ...]], pool: tuple[int, int], rng: Any) -> bool:
-    """Whether lengths and indices agree, for integers of this pool."""
-    arrays = [trial(v.dtype, s) for v, s in zip(graph.inputs, shapes, strict=True)]
-    for a in arrays:
-        if a.dtype.kind in "iu":
-            a[...] = rng.integers(pool[0], pool[1] + 1, a.shape)
-    error = outcome(graph, arrays)
-    return not (isinstance(error, Exception) and (is_of_lengths(error) or isinstance(error, IndexError)))
-
-
-def shapes_of(graph: FunctionGraph) -> Iterator[list[tuple[int, ...]]]:
-    """Shapes of the inputs at which the graph runs, small ones first: all of a few, some of many."""
-    unknown = [(k, axis) for k, v in enumerate(graph.inputs) for axis, n in enumerate(v.type.shape) if n is None]
-    rng = np.random.default_rng(0)
-    if len(LENGTHS) ** len(unknown) <= 64:
-        sizes = list(itertools.product(LENGTHS, repeat=len(unknown)))
-        sizes = [sizes[k] for k in rng.permutation(len(sizes))]
-    else:
-        sizes = [tuple(rng.choice(LENGTHS, len(unknown)).tolist()) for _ in range(400)]
-    sizes = list(dict.fromkeys([(n,) * len(unknown) for n in (2, 1, 0, 3)] + sizes))
-    found = 0
-    for size in sizes:
-        shapes = [list(v.type.shape) for v in graph.inputs]
-        for (k, axis), n in zip(unknown, size, strict=True):
-            shapes[k][axis] = n
-        fixed: list[Any] = [tuple(s) for s in shapes]
-        if not any(_runs(graph, fixed, pool, rng) for pool in ((1, 1), (2, 3), (0, 1), *[(-1, 4)] * 20)):
-            continue
-        yield fixed
-        found += 1
-        if found == MOST_SHAPES:
-            return
-
-
 # --- proofs
 
 
 Given = Callable[[Any], dict[Variable, Known]]
-Arrays = Callable[[Mapping[str, Any]], list[np.ndarray]]
 
 
 def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given, arrays: Arrays, clock: Clock) -> Found:
-    """What can be proved of the instance with these leaves."""
+    """The result for the instance with these leaves."""
     try:
         if needs_reals(rule, instance.before):
             return over_reals(rule, instance, kind, given, clock)
@@ -393,7 +327,8 @@ def prove(rule: Rule, instance: Instance, kind: type[Translation], given: Given,
     except Vacuous as error:
         return Found(NEVER, reason=str(error))
     except (NotTranslated, z3.Z3Exception) as error:
-        return Found(UNPROVED, reason=f"not translated: {str(error).splitlines()[0]}")
+        reason = str(error).splitlines()[0]
+        return Found(UNPROVED, reason="time" if reason == "time" else f"not translated: {reason}")
 
 
 def translated(
@@ -413,7 +348,11 @@ def translated(
         if kind is not OnePoint and tuple(a.shape) != tuple(b.shape):
             raise NotTranslated(f"the shape {tuple(a.shape)} becomes {tuple(b.shape)}")
         for side, value in zip(pairs, (a, b), strict=True):
-            items = value.items.flat if isinstance(value, Array) else [theory.constant(v, variable.dtype) for v in value.flat]
+            items = (
+                value.items.flat
+                if isinstance(value, Array)
+                else [theory.constant(v, variable.dtype) for v in value.flat]
+            )
             side.extend(items)
     return (*pairs, raises, raises_after)
 
@@ -471,6 +410,7 @@ def ask(
 ) -> tuple[str, Machine]:
     """("yes", or why not) of the instance over one format."""
     theory = Machine(form)
+    theory.clock = clock
     before, after, raises, raises_after = translated(theory, kind, instance, given)
     fails, fails_after = (z3.Or(*c) if c else z3.BoolVal(False) for c in (raises, raises_after))
     goals = [theory.same(rule.contract, a, b) for a, b in zip(before, after, strict=True)]
@@ -528,7 +468,7 @@ def _with_values(goal: Any, conditions: Sequence[Any], case: Sequence[bool]) -> 
 
 
 def holds_in_every_case(goal: Any) -> bool:
-    """Whether the goal simplifies to true for all truth values of the conditions of its choices, as if they were free."""
+    """Whether the goal simplifies to true for all truth values of the conditions of its choices, taken as free."""
     conditions: dict[int, Any] = {}
     todo, met = [goal], set()
     while todo:
@@ -553,68 +493,6 @@ def _solver(theory: Machine) -> z3.Solver:
     return z3.Then("simplify", "propagate-values", "fpa2bv", "simplify", "bit-blast", "sat").solver()
 
 
-def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str, Any]) -> str:
-    """What NumPy says of a model of the solver."""
-    given = arrays(values)
-    if not keeps_promises(instance.before, given):
-        return "the solver's model breaks a promise of `assume`"
-    want, got = outcome(instance.before, given), outcome(instance.after, given)
-    said = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in zip(instance.before.inputs, given, strict=True))
-    if isinstance(want, Exception):
-        lost = not isinstance(got, Exception) and "errors" not in rule.contract.relaxed and not is_of_lengths(want)
-        return f"refuted: the error {want} is lost for {said}" if lost else f"a model that NumPy refuses: {want}"
-    if isinstance(got, Exception):
-        return f"refuted: {got} for {said}"
-    try:
-        compare(rule, instance.before, instance.after, given, want, got)
-    except Violation as error:
-        return f"refuted: {want.tolist()} becomes {got.tolist()} for {said}: {str(error).splitlines()[-1]}"
-    return f"the solver's model is no counterexample in NumPy: {said}"
-
-
-def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
-    """Whether the matrices that the graph assumes to have properties have them."""
-    promises = [node for node in graph.order if isinstance(node.op, Assume)]
-    if not promises:
-        return True
-    values = every_value(graph, arrays)
-    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
-
-
-def concrete(value: Any) -> Any:
-    """The number of a value of a model."""
-    if z3.is_bool(value):
-        return z3.is_true(value)
-    if z3.is_bv(value):
-        return value.as_signed_long()
-    if z3.is_fp(value):
-        if value.isNaN():
-            return np.nan
-        bits = z3.simplify(z3.fpToIEEEBV(value)).as_long()
-        exponent_bits, digits = value.ebits(), value.sbits()
-        fraction = bits & (2 ** (digits - 1) - 1)
-        exponent = (bits >> (digits - 1)) & (2**exponent_bits - 1)
-        sign = -1.0 if bits >> (exponent_bits + digits - 1) else 1.0
-        bias = 2 ** (exponent_bits - 1) - 1
-        if exponent == 2**exponent_bits - 1:
-            return sign * (np.nan if fraction else np.inf)
-        if exponent == 0:
-            return sign * fraction * 2.0 ** (1 - bias - (digits - 1))
-        return sign * (1 + fraction / 2 ** (digits - 1)) * 2.0 ** (exponent - bias)
-    return 0
-
-
-def _of(values: Mapping[str, Any], name: str | None, dtype: str) -> Any:
-    """The value of a leaf in a model; zero if the model leaves it open."""
-    if np.dtype(dtype).kind == "c":
-        return complex(values.get(f"{name}.re", 0.0), values.get(f"{name}.im", 0.0))
-    value = values.get(str(name), 0)
-    if np.dtype(dtype).kind == "u":
-        return int(value) % 2 ** (8 * np.dtype(dtype).itemsize)
-    with np.errstate(all="ignore"):
-        return np.dtype(dtype).type(value)
-
-
 def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: Given, clock: Clock) -> Found:
     """The proof over the reals, along every path of choices."""
     found = Found(PROVED, theory={"reals"})
@@ -627,9 +505,12 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
         if count > MOST_PATHS or clock.over:
             return Found(UNPROVED, found.theory, reason="more paths than time")
         theory = Reals(choices)
+        theory.clock = clock
         before, after, _, _ = translated(theory, kind, instance, given)
         values = [
-            (a, b) for s, t in zip(before, after, strict=True) for a, b in zip(theory.parts(s), theory.parts(t), strict=True)
+            (a, b)
+            for s, t in zip(before, after, strict=True)
+            for a, b in zip(theory.parts(s), theory.parts(t), strict=True)
         ]
         for a, b in values:
             if not theory.equal(a, b, clock.part(1500), "nan" in rule.contract.relaxed):
@@ -637,9 +518,7 @@ def over_reals(rule: Rule, instance: Instance, kind: type[Translation], given: G
                 return Found(UNPROVED, found.theory, reason=why)
         if not inhabited:
             inhabited = not values or any(_possible(theory, a.defined) for a, _ in values)
-        todo += [
-            [*theory.taken[:k], not theory.taken[k]] for k in range(len(choices), len(theory.taken))
-        ]
+        todo += [[*theory.taken[:k], not theory.taken[k]] for k in range(len(choices), len(theory.taken))]
         found.facts |= theory.facts
     if not inhabited:
         return Found(NEVER, reason="defined nowhere over the reals")

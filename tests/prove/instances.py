@@ -64,7 +64,9 @@ def _outputs(rule: Rule, rng: np.random.Generator) -> Iterator[Any]:
     for example in EXAMPLES.get(rule.name, []):
         yield lambda example=example: example
     if isinstance(rule, PatternRule):
-        likes = list({p.op.name: p.op for p in rule.pattern.walk() if isinstance(getattr(p, "op", None), OpLike)}.values())
+        likes = list(
+            {p.op.name: p.op for p in rule.pattern.walk() if isinstance(getattr(p, "op", None), OpLike)}.values()
+        )
         fitting = [[op for op in CANDIDATES if like.accepts(op) and getattr(op, "arity", None) != 3] for like in likes]
         choices = list(itertools.islice(itertools.product(*fitting), MOST_CHOICES))
         for dtype, choice, strong in itertools.product(_dtypes(), choices, (False, True)):

@@ -58,6 +58,8 @@ class Machine:
         """Statements that hold for the uninterpreted values."""
         self.leaves: dict[str, Any] = {}
         self.uninterpreted = False
+        self.clock: Any = None
+        """The clock of the rule, if there is one."""
         self.ops: dict[Any, int] = {}
         """The ops that are functions without a meaning, numbered."""
         self._bundles: dict[tuple[int, ...], int] = {}
@@ -160,8 +162,8 @@ class Machine:
         """Truncation; of a number out of range what the machine gives, which is uninterpreted."""
         signed = np.dtype(dtype).kind == "i"
         whole = z3.fpRoundToIntegral(z3.RTZ(), x)
-        made = z3.fpToSBV(z3.RTZ(), x, z3.BitVecSort(width)) if signed else z3.fpToUBV(
-            z3.RTZ(), x, z3.BitVecSort(width)
+        made = (
+            z3.fpToSBV(z3.RTZ(), x, z3.BitVecSort(width)) if signed else z3.fpToUBV(z3.RTZ(), x, z3.BitVecSort(width))
         )
         back = z3.fpSignedToFP(RNE, made, x.sort()) if signed else z3.fpUnsignedToFP(RNE, made, x.sort())
         fits = z3.And(z3.Not(z3.fpIsNaN(x)), z3.Not(z3.fpIsInf(x)), z3.fpEQ(back, whole))
@@ -485,10 +487,16 @@ def _quotient(m: Machine, kind: str, a: Any, b: Any) -> Any:
         return mul(m, kind, real(ratio), scale), mul(m, kind, imag(ratio), scale)
 
     first = by(
-        b[0], b[1], lambda r: add(m, kind, a[0], mul(m, kind, a[1], r)), lambda r: sub(m, kind, a[1], mul(m, kind, a[0], r))
+        b[0],
+        b[1],
+        lambda r: add(m, kind, a[0], mul(m, kind, a[1], r)),
+        lambda r: sub(m, kind, a[1], mul(m, kind, a[0], r)),
     )
     other = by(
-        b[1], b[0], lambda r: add(m, kind, mul(m, kind, a[0], r), a[1]), lambda r: sub(m, kind, mul(m, kind, a[1], r), a[0])
+        b[1],
+        b[0],
+        lambda r: add(m, kind, mul(m, kind, a[0], r), a[1]),
+        lambda r: sub(m, kind, mul(m, kind, a[1], r), a[0]),
     )
     sizes = [z3.fpAbs(part) for part in b]
     by_zero = z3.And(z3.fpIsZero(b[0]), z3.fpIsZero(b[1]))

@@ -24,18 +24,19 @@ Written by `python -m tests.prove --page`, from the verdicts in `tests/prove/ver
 | tested | There is no proof, for the stated reason. Random tests hold the rule to its contract. |
 | refuted | NumPy confirms a counterexample. |
 
-An instance is the rule on one choice of dtypes, ops and ranks. The instances cover each dtype in all places, each op that
-the pattern admits, and mixed dtypes.
+An instance is the rule on one choice of dtypes, ops and ranks. The instances cover each dtype in all places, each op
+that the pattern admits, and mixed dtypes.
 
 Theories:
 
 - **bit-vectors**: integers of their own width and sign, with NumPy's shifts, divisions and casts.
-- **floating point**: IEEE 754 with NaN, infinities, signed zeros and subnormal numbers. A format of 8 or 16 bits stands in
-  for the dtype where the solver gives no answer in time.
+- **floating point**: IEEE 754 with NaN, infinities, signed zeros and subnormal numbers. A format of 8 or 16 bits
+  stands in for the dtype where the solver gives no answer in time.
 - **reals**: real numbers, for contracts that allow rounding. All combinations of special values run in NumPy as well.
 
-A function without a closed form, such as a sum of floats, is uninterpreted: equal operands give equal results. The column of
-facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no elements.
+A function without a closed form, such as a sum of floats, is uninterpreted: equal operands give equal results. The
+column of facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no
+elements.
 
 A change of a rule makes its verdict stale. `python -m tests.prove --changed` proves stale rules again.
 
@@ -48,7 +49,7 @@ def page(known: Mapping[str, Verdict]) -> str:
 
 
 def summary(known: Mapping[str, Verdict]) -> str:
-    """How many rules, patterns and entries of the database have each verdict."""
+    """The numbers of rules, patterns and entries of the database with each verdict."""
     entries = [e.name for e in default_db().entries() if isinstance(e.object, Rule)]
     lines = ["| | proved | bounded | tested | refuted | all |", "|---|---|---|---|---|---|"]
     groups = {
@@ -66,12 +67,15 @@ def summary(known: Mapping[str, Verdict]) -> str:
 
 def table(known: Mapping[str, Verdict]) -> str:
     """One row a rule."""
-    lines = ["| rule | verdict | contract | theory | bounds or reason | facts | instances | seconds |", "|" + "---|" * 8]
+    lines = [
+        "| rule | verdict | contract | theory | bounds or reason | facts | instances | seconds |",
+        "|" + "---|" * 8,
+    ]
     for name in sorted(known):
         v = known[name]
         cells = [
-            name, v.verdict, v.contract, v.theory, v.reason or "; ".join(v.bounds), "; ".join(v.facts), str(v.instances),
-            f"{v.seconds:g}",
+            name, v.verdict, v.contract, v.theory, v.reason or "; ".join(v.bounds), "; ".join(v.facts),
+            str(v.instances), f"{v.seconds:g}",
         ]  # fmt: skip
         lines.append(f"| {' | '.join(_cell(c) for c in cells)} |")
     return "\n".join(lines)

@@ -1,9 +1,9 @@
 """Verdicts on rules: what the instances of a rule prove together, kept with the digest of what they speak of.
 
-    proved      every instance, for all values; elementwise rules for all shapes too
-    bounded     every instance, on arrays of lengths up to the stated one (or for the stated values of integers)
-    tested      not proved, with the reason; the property tests hold the rule
-    refuted     a counterexample that NumPy confirms
+proved      every instance, for all values; elementwise rules for all shapes too
+bounded     every instance, on arrays of lengths up to the stated one (or for the stated values of integers)
+tested      not proved, with the reason; the property tests hold the rule
+refuted     a counterexample that NumPy confirms
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import itertools
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,27 +31,16 @@ from rule_trials import (
     compare_all,
     edges,
     outcome,
-)
+)  # fmt: skip
 
 import arignote
+from arignote.ops.linalg.blas import BlasOp, Dot, MatMul
 from arignote.optdb import PatternRule, Rule
 from arignote.optdb.applier import RuleError
 
-from .check import (
-    BOUNDED,
-    NEVER,
-    NO_ANSWER,
-    PROVED,
-    REFUTED,
-    UNPROVED,
-    Clock,
-    Found,
-    check,
-    is_pointwise,
-    needs_reals,
-    shapes_of,
-)
+from .check import BOUNDED, NEVER, NO_ANSWER, PROVED, REFUTED, UNPROVED, Clock, Found, check, is_pointwise, needs_reals
 from .instances import Instance, instances
+from .lengths import shapes_of
 
 DATA = Path(__file__).with_name("verdicts.json")
 ROOT = Path(arignote.__file__).parent.parent
@@ -65,7 +54,7 @@ SAMPLES = 4
 
 @dataclass
 class Verdict:
-    """What is known of a rule."""
+    """The verdict on a rule, and its evidence."""
 
     rule: str
     verdict: str
@@ -84,7 +73,9 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
     """The verdict on one rule, found in about so many seconds."""
     if rule.name in POSITIONS:
         reason = "positions among values that rounding makes equal, which a test holds against the true extremum"
-        return Verdict(rule.name, TESTED, str(rule.contract), reason=reason, digest=digest(rule))
+        made = Verdict(rule.name, TESTED, str(rule.contract), reason=reason, digest=digest(rule))
+        made.pattern = isinstance(rule, PatternRule)
+        return made
     try:
         return _verdict_on(rule, seconds, most)
     except RuleError as error:
@@ -93,74 +84,119 @@ def verdict_on(rule: Rule, seconds: float, most: int = MOST_INSTANCES) -> Verdic
 
 def _verdict_on(rule: Rule, seconds: float, most: int) -> Verdict:
     begun = time.process_time()
-    clock = Clock(seconds)
-    count: Counter[str] = Counter()
-    theory: set[str] = set()
-    bounds: set[str] = set()
-    facts: set[str] = set()
-    reasons: dict[str, str] = {}
-    unanswered: list[str] = []
-    over_reals = late = sampled = False
-    for instance in instances(rule):
-        if sum(count.values()) >= most:
-            break
-        if clock.over:
-            late = True
-            break
-        found = check(rule, instance, clock)
-        if found.status == UNPROVED and clock.over and count:
-            late = True
-            break
-        if found.status == UNPROVED and not sampled and rule.name not in ON_MATRICES and needs_reals(rule, instance.before):
-            sampled = True
-            found = _sampled(rule, instance, found)
-        if found.status == NEVER:
-            continue
-        if found.status == UNPROVED and found.reason.startswith((NO_ANSWER, "time")):
-            unanswered.append(instance.dtypes)
-            continue
-        count[found.status] += 1
-        if found.status in (UNPROVED, REFUTED):
-            reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
-            if found.status == REFUTED:
-                break
-            continue
-        over_reals |= needs_reals(rule, instance.before)
-        theory |= found.theory
-        bounds |= found.bounds
-        facts |= found.facts
-    made = Verdict(rule.name, TESTED, str(rule.contract), pattern=isinstance(rule, PatternRule), digest=digest(rule))
-    made.instances = sum(count.values())
-    if count[REFUTED]:
-        made.verdict, made.reason = REFUTED, reasons[REFUTED]
-    elif count[UNPROVED]:
-        made.reason = reasons[UNPROVED]
-        if count[PROVED] + count[BOUNDED]:
-            made.reason += f" ({count[PROVED] + count[BOUNDED]} of {made.instances} instances are proved)"
-    elif len(unanswered) > count[PROVED] + count[BOUNDED]:
-        made.reason = f"{NO_ANSWER}: {'; '.join(dict.fromkeys(unanswered))}"
-    elif not count[PROVED] + count[BOUNDED]:
-        made.reason = "no instance was reached in time" if late else "no instance fires"
-    else:
-        made.verdict = BOUNDED if count[BOUNDED] or late or unanswered else PROVED
-        if unanswered:
-            bounds.add(f"no answer in time for {len(unanswered)} instances: {'; '.join(dict.fromkeys(unanswered))}")
-        if late:
-            bounds.add(f"the first {made.instances} instances")
-        if over_reals and rule.name in ON_MATRICES:
-            bounds.add("finite numbers")  # of what LAPACK makes of others no contract speaks
-        elif over_reals:
-            made.verdict, made.reason = _with_special_values(rule, made.verdict, bounds)
-    if made.verdict in (PROVED, BOUNDED):
-        lengths = sorted({b for b in bounds if b.startswith("lengths")}, key=lambda b: int(b.rpartition(" ")[2]))
-        bounds -= set(lengths[:-1])
-        made.theory, made.bounds, made.facts = ", ".join(sorted(theory)), sorted(bounds), sorted(facts)
+    tally = _tally(rule, Clock(seconds), most)
+    made = tally.verdict(rule)
     made.seconds = round(time.process_time() - begun, 1)
     return made
 
 
+@dataclass
+class _Tally:
+    """The results for the instances of a rule."""
+
+    count: Counter[str] = field(default_factory=Counter)
+    theory: set[str] = field(default_factory=set)
+    bounds: set[str] = field(default_factory=set)
+    facts: set[str] = field(default_factory=set)
+    reasons: dict[str, str] = field(default_factory=dict)
+    unanswered: list[str] = field(default_factory=list)
+    over_reals: bool = False
+    late: bool = False
+
+    @property
+    def good(self) -> int:
+        """The number of instances that are proved."""
+        return self.count[PROVED] + self.count[BOUNDED]
+
+    def add(self, rule: Rule, instance: Instance, found: Found) -> None:
+        """Take in what is known of an instance."""
+        if found.status == NEVER:
+            return
+        if found.status == UNPROVED and found.reason.startswith((NO_ANSWER, "time")):
+            self.unanswered.append(instance.dtypes)
+            return
+        self.count[found.status] += 1
+        if found.status in (UNPROVED, REFUTED):
+            self.reasons.setdefault(found.status, f"{instance.dtypes}: {found.reason}")
+            return
+        self.over_reals |= needs_reals(rule, instance.before)
+        self.theory |= found.theory
+        self.bounds |= found.bounds
+        self.facts |= found.facts
+
+    def verdict(self, rule: Rule) -> Verdict:
+        """The verdict on the rule, without its time."""
+        made = Verdict(
+            rule.name, TESTED, str(rule.contract), pattern=isinstance(rule, PatternRule), digest=digest(rule)
+        )
+        made.instances = sum(self.count.values())
+        made.reason = self._reason(made.instances)
+        if self.count[REFUTED]:
+            made.verdict = REFUTED
+        elif not made.reason:
+            made.verdict = BOUNDED if self.count[BOUNDED] or self.late or self.unanswered else PROVED
+            self._add_bounds(made.instances)
+            if self.over_reals and rule.name in ON_MATRICES:
+                self.bounds.add("finite numbers")  # of what LAPACK makes of others no contract speaks
+            elif self.over_reals:
+                made.verdict, made.reason = _with_special_values(rule, made.verdict, self.bounds)
+        if made.verdict in (PROVED, BOUNDED):
+            made.theory, made.bounds, made.facts = (
+                ", ".join(sorted(self.theory)),
+                sorted(self.bounds),
+                sorted(self.facts),
+            )
+        return made
+
+    def _reason(self, instances: int) -> str:
+        """The reason why the rule is not proved; empty if it is."""
+        if self.count[REFUTED]:
+            return self.reasons[REFUTED]
+        if self.count[UNPROVED]:
+            more = f" ({self.good} of {instances} instances are proved)" if self.good else ""
+            return self.reasons[UNPROVED] + more
+        if len(self.unanswered) > self.good:
+            return f"{NO_ANSWER}: {'; '.join(dict.fromkeys(self.unanswered))}"
+        if not self.good:
+            return "no instance was reached in time" if self.late else "no instance fires"
+        return ""
+
+    def _add_bounds(self, instances: int) -> None:
+        """Say what time did not allow, and the largest lengths alone."""
+        if self.late:
+            self.bounds.add(f"the first {instances} instances")
+        if self.unanswered:
+            those = "; ".join(dict.fromkeys(self.unanswered))
+            self.bounds.add(f"no answer in time for {len(self.unanswered)} instances: {those}")
+        lengths = sorted({b for b in self.bounds if b.startswith("lengths")}, key=lambda b: int(b.rpartition(" ")[2]))
+        self.bounds -= set(lengths[:-1])
+
+
+def _tally(rule: Rule, clock: Clock, most: int) -> _Tally:
+    """The results for the first instances, until the clock runs out or one is refuted."""
+    tally = _Tally()
+    sampled = rule.name in ON_MATRICES
+    for instance in instances(rule):
+        if sum(tally.count.values()) >= most:
+            break
+        if clock.over:
+            tally.late = True
+            break
+        found = check(rule, instance, clock)
+        if found.status == UNPROVED and clock.over and tally.good:
+            tally.late = True
+            break
+        if found.status == UNPROVED and not sampled and needs_reals(rule, instance.before):
+            sampled = True
+            found = _sampled(rule, instance, found)
+        tally.add(rule, instance, found)
+        if found.status == REFUTED:
+            break
+    return tally
+
+
 def _sampled(rule: Rule, instance: Instance, found: Found) -> Found:
-    """What a few random runs add to an instance that is not proved over the reals, where no model is a counterexample."""
+    """The result for an instance without a proof over the reals, after a few random runs; the solver has no models."""
     rng = np.random.default_rng(0)
     try:
         for _ in range(SAMPLES):
@@ -188,15 +224,25 @@ def _with_special_values(rule: Rule, verdict: str, bounds: set[str]) -> tuple[st
 
 
 def _compared_at(rule: Rule, instance: Instance, shapes: Any, rng: np.random.Generator) -> int:
-    """How often values were compared on arrays of these shapes, with special values among small numbers."""
+    """The number of comparisons on arrays of these shapes, with special values among small numbers."""
     compared = 0
     for _ in range(6):
         given = [edges(rng, v.dtype, s) for v, s in zip(instance.before.inputs, shapes, strict=True)]
+        if not _are_fair(instance, given):
+            continue
         want = outcome(instance.before, given)
         if not isinstance(want, Exception):
             compare(rule, instance.before, instance.after, given, want, outcome(instance.after, given))
             compared += 1
     return compared
+
+
+def _are_fair(instance: Instance, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether the arrays have the lengths of the types, and are finite if a BLAS, which skips zeros, gets them."""
+    pairs = [(v.type.shape, a.shape) for v, a in zip(instance.before.inputs, arrays, strict=True)]
+    fit = all(n in (None, m) for shape, lengths in pairs for n, m in zip(shape, lengths, strict=True))
+    products = any(isinstance(node.op, (BlasOp, Dot, MatMul)) for node in instance.before.order)
+    return fit and not (products and not all(np.isfinite(a).all() for a in arrays if a.dtype.kind in "fc"))
 
 
 def _floats(rule: Rule) -> list[Instance]:
@@ -210,10 +256,12 @@ def _floats(rule: Rule) -> list[Instance]:
 
 
 def _held(rule: Rule, instance: Instance) -> int:
-    """How often values were compared at combinations of special values."""
+    """The number of comparisons at combinations of special values."""
     before, after = instance.before, instance.after
     compared = 0
     for given in _special(instance):
+        if not _are_fair(instance, given):
+            continue
         want = outcome(before, given)
         if not isinstance(want, Exception):
             compare(rule, before, after, given, want, outcome(after, given))
@@ -274,5 +322,5 @@ def save(verdicts: Mapping[str, Verdict]) -> None:
 
 
 def counted(verdicts: Iterable[Verdict]) -> Counter[str]:
-    """How many rules have each verdict."""
+    """The number of rules with each verdict."""
     return Counter(v.verdict for v in verdicts)

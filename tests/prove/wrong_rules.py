@@ -1,4 +1,4 @@
-"""Planted wrong rules, which no proof may cover: dropped conditions, swapped operands, wrong constants, blindness to NaN.
+"""Planted wrong rules, which no proof may cover: dropped conditions, swapped operands, wrong constants, blind to NaN.
 
 Each is a rule of the database or close to one, with one thing wrong.
 """

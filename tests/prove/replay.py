@@ -1,0 +1,83 @@
+"""Models of the solver run by NumPy: whether a difference is one of the rule, or of the translation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import z3
+from rule_trials import Violation, compare, is_of_lengths, outcome
+
+from arignote.explain.bisect import every_value
+from arignote.graph import FunctionGraph
+from arignote.ops.linalg.assumptions import CHECKS, Assume
+from arignote.optdb import Rule
+
+from .instances import Instance
+
+Arrays = Callable[[Mapping[str, Any]], list[np.ndarray]]
+"""The arrays of an instance for the values of a model by name."""
+
+
+def replayed(rule: Rule, instance: Instance, arrays: Arrays, values: Mapping[str, Any]) -> str:
+    """The judgement of NumPy on a model of the solver, as text."""
+    given = arrays(values)
+    if not keeps_promises(instance.before, given):
+        return "the solver's model breaks a promise of `assume`"
+    want, got = outcome(instance.before, given), outcome(instance.after, given)
+    pairs = zip(instance.before.inputs, given, strict=True)
+    shown = ", ".join(f"{v.name} = {a.tolist()} ({v.dtype})" for v, a in pairs)
+    if isinstance(want, Exception):
+        lost = not isinstance(got, Exception) and "errors" not in rule.contract.relaxed and not is_of_lengths(want)
+        return f"refuted: the error {want} is lost for {shown}" if lost else f"a model that NumPy refuses: {want}"
+    if isinstance(got, Exception):
+        return f"refuted: {got} for {shown}"
+    try:
+        compare(rule, instance.before, instance.after, given, want, got)
+    except Violation as error:
+        return f"refuted: {want.tolist()} becomes {got.tolist()} for {shown}: {str(error).splitlines()[-1]}"
+    return f"the solver's model is no counterexample in NumPy: {shown}"
+
+
+def keeps_promises(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
+    """Whether the matrices that the graph assumes to have properties have them."""
+    promises = [node for node in graph.order if isinstance(node.op, Assume)]
+    if not promises:
+        return True
+    values = every_value(graph, arrays)
+    return all(node.inputs[0] in values and CHECKS[node.op.property](values[node.inputs[0]]) for node in promises)
+
+
+def concrete(value: Any) -> Any:
+    """The number of a value of a model."""
+    if z3.is_bool(value):
+        return z3.is_true(value)
+    if z3.is_bv(value):
+        return value.as_signed_long()
+    if z3.is_fp(value):
+        if value.isNaN():
+            return np.nan
+        bits = z3.simplify(z3.fpToIEEEBV(value)).as_long()
+        exponent_bits, digits = value.ebits(), value.sbits()
+        fraction = bits & (2 ** (digits - 1) - 1)
+        exponent = (bits >> (digits - 1)) & (2**exponent_bits - 1)
+        sign = -1.0 if bits >> (exponent_bits + digits - 1) else 1.0
+        bias = 2 ** (exponent_bits - 1) - 1
+        if exponent == 2**exponent_bits - 1:
+            return sign * (np.nan if fraction else np.inf)
+        if exponent == 0:
+            return sign * fraction * 2.0 ** (1 - bias - (digits - 1))
+        return sign * (1 + fraction / 2 ** (digits - 1)) * 2.0 ** (exponent - bias)
+    return 0
+
+
+def value_of(values: Mapping[str, Any], name: str | None, dtype: str) -> Any:
+    """The value of a leaf in a model; zero if the model leaves it open."""
+    if np.dtype(dtype).kind == "c":
+        return complex(values.get(f"{name}.re", 0.0), values.get(f"{name}.im", 0.0))
+    value = values.get(str(name), 0)
+    if np.dtype(dtype).kind == "u":
+        return int(value) % 2 ** (8 * np.dtype(dtype).itemsize)
+    with np.errstate(all="ignore"):
+        return np.dtype(dtype).type(value)
