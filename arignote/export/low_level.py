@@ -21,7 +21,8 @@ def callable_of(function: Function, kind: str) -> Any:
     inputs, outputs = [i.type for i in function.inputs], [o.type for o in signature.outputs]
     if misfit(OF_SCIPY[kind], inputs, outputs):
         got = f"{', '.join(map(str, inputs)) or 'nothing'} and {', '.join(map(str, outputs)) or 'nothing'}"
-        raise TypeError(f"{function.name}: low_level: {kind!r} calls a function of {OF_SCIPY[kind]}; this one takes {got}")
+        expected = f"{kind!r} calls a function of {OF_SCIPY[kind]}"
+        raise TypeError(f"{function.name}: low_level: {expected}; this one takes {got}")
     executable = function._at_best
     make = getattr(executable, "plain_call", None)
     if make is None:

@@ -70,11 +70,11 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS, PACKED = "products", "bytes", "solvers", "packed"
+PRODUCTS, BYTES, SOLVERS, PACKED, DRAWS = "products", "bytes", "solvers", "packed", "draws"
 WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
 """Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
-"""Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
-one dtype with weights in packed formats, each in a library of its own."""
+"""Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; the products of one
+dtype with weights in packed formats, each in a library of its own; draws by NumPy's functions."""
 
 
 @record

@@ -15,6 +15,7 @@ from textwrap import wrap
 from . import (
     ARRAY,
     BYTES,
+    DRAWS,
     FOLDER,
     INNER,
     NUMBER,
@@ -34,7 +35,10 @@ NOTE = "/* Written by cbackend/abi/generate.py from the specs: do not edit. */\n
 WIDTH = 118
 
 
-TABLES = {PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table"}
+TABLES = {
+    PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table",
+    DRAWS: "ag_draw_table",
+}  # fmt: skip
 """The struct of each table of the runtime."""
 
 

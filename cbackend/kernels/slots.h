@@ -62,3 +62,6 @@
 #define CHOLESKY_SLOT .cholesky = cholesky_batch,
 #define SLOGDET_SLOT .slogdet = slogdet_batch,
 #define SOLVERS_SLOTS SOLVE_SLOT SOLVE_TRIANGULAR_SLOT CHOLESKY_SLOT SLOGDET_SLOT
+
+#define DRAW_SLOT .draw = draw_samples,
+#define DRAWS_SLOTS DRAW_SLOT

@@ -2,6 +2,7 @@
 #pragma once
 #include "attention/attention.h"
 #include "convolutions/convolutions.h"
+#include "draws/draws.h"
 #include "linear_algebra/linear_algebra.h"
 #include "packed/packed.h"
 #include "pools/pools.h"
@@ -50,3 +51,7 @@ typedef struct ag_packed_table {
     i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_packed_product *of);
     i32 (*two_of_four)(const struct ag_runtime *rt, const ag_packed_product *of);
 } ag_packed_table;
+
+typedef struct ag_draw_table {
+    i32 (*draw)(const struct ag_runtime *rt, const ag_draw *of);
+} ag_draw_table;

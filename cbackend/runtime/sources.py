@@ -1,7 +1,7 @@
 """The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
 
 Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c,
-and each format of packed weights in kernels/packed.
+each format of packed weights in kernels/packed, and draws in kernels/draws.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...record import record
 from ..build.units import Unit
-from ..kernels import convolution_libraries, formats, packed_libraries
+from ..kernels import DRAWS, convolution_libraries, formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -39,8 +39,8 @@ _TYPES = {
 BYTES = "int8"
 """The dtype that selects products of bytes, signed or unsigned."""
 
-MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
-"""The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
+MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8", DRAWS: DRAWS}
+"""The member of the table with the products of a dtype, or with draws; its factorizations are in `solve_` + member."""
 
 
 @cache
@@ -58,6 +58,7 @@ def libraries() -> Mapping[str, tuple[str, ...]]:
 CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
 _BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
+_DRAWS = Unit(_HERE.parent / "kernels" / "draws" / "draws.c", {})
 NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
@@ -91,7 +92,7 @@ def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
-        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, *map(_products, convolution_libraries()), *map(_products, _TYPES),
+        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, _DRAWS, *map(_products, convolution_libraries()), *map(_products, _TYPES),
         *map(solver_unit, _TYPES),
         *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
@@ -124,6 +125,8 @@ def product_unit(library: str, *, fallback: bool = False, blas_first: bool = Fal
     """
     if library in packed_libraries():
         return _format(library)
+    if library == DRAWS:
+        return _DRAWS
     return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first)
 
 

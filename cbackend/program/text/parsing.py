@@ -14,7 +14,7 @@ from ....ops.control.cond import Cond
 from ....ops.control.scan_ops import Scan
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import INNER, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
+from ...kernels import DRAWS, INNER, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
 from ..calls import effects_of
 from ..outcome import Outcome
 from ..program import (
@@ -392,7 +392,7 @@ class _Parser:
     def library(self) -> str:
         """The name of a library of products: a dtype, with convolutions, or that of a format of packed weights."""
         name = self.r.name()
-        if name in packed_libraries() or name in convolution_libraries():
+        if name == DRAWS or name in packed_libraries() or name in convolution_libraries():
             return name
         self.r.back()
         return self.dtype()
