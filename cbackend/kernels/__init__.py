@@ -244,6 +244,12 @@ def specs() -> Mapping[str, KernelSpec]:
     return {spec.name: spec for module in modules("spec") for spec in module.SPECS}
 
 
+@cache
+def distributions() -> tuple[str, ...]:
+    """Return the names of the distributions that are drawn in C, in the order of their functions."""
+    return tuple(member.name.lower() for member in import_module(".draws.spec", __name__).Distribution)
+
+
 # --- the formats of packed weights
 
 FORMATS = FOLDER / "packed"

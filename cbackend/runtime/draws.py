@@ -8,31 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.random.generator_states import layout_holds
-from ..kernels.draws.spec import Distribution
+from ..kernels import distributions
 
 _OTHERS = {"halfnormal": "normal", "integers": "bounded_uint64_fill"}
 """Functions of other names than their distributions."""
-_NAMES = [d.name.lower() for d in Distribution]
-_SYMBOLS = [f"random_{_OTHERS.get(name, name)}" for name in (*_NAMES, "bounded_uint64")]
-COUNT = 1 + len(_SYMBOLS)
 
 
 @cache
 def numpy_symbols() -> tuple[int, ...]:
     """Return the addresses of the bit generator of a PCG64 and of the functions that draws.c takes.
 
-    All are 0 where this NumPy exports none, or where its bit generator has another layout.
+    All are 0 where this NumPy does not export them.
     """
-    from numpy.random import _generator  # type: ignore[attr-defined]
-
-    if not layout_holds():
-        return (0,) * COUNT
-    library = ctypes.CDLL(_generator.__file__)
+    generator: Any = np.random._generator  # type: ignore[attr-defined]
+    library = ctypes.CDLL(generator.__file__)
+    names = [f"random_{_OTHERS.get(name, name)}" for name in (*distributions(), "bounded_uint64")]
     try:
-        functions = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in _SYMBOLS]
+        functions = [ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names]
     except AttributeError:
-        return (0,) * COUNT
+        return (0,) * (1 + len(names))
     return (_bit_generator().ctypes.bit_generator.value, *functions)
 
 

@@ -130,11 +130,18 @@ def layout_holds() -> bool:
 
 
 @cache
+def draws_in_c() -> bool:
+    """Return whether NumPy's C functions can be called on states: it exports them, and PCG64 has the known layout."""
+    generator: Any = np.random._generator  # type: ignore[attr-defined]
+    return layout_holds() and hasattr(ctypes.CDLL(generator.__file__), "random_normal")
+
+
+@cache
 def _seedless() -> Any:
     """Return a seed of zeros, for a bit generator whose state is set at once: hashing a seed takes longer than that."""
-    from numpy.random.bit_generator import ISeedSequence
+    base: Any = np.random.bit_generator.ISeedSequence
 
-    class NoSeed(ISeedSequence):
+    class NoSeed(base):  # type: ignore[misc]
         def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
             return np.zeros(n_words, dtype)
 

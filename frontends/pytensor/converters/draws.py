@@ -13,7 +13,7 @@ from ....graph import Constant, Kind, Lacks, TensorType
 from ....graph import Variable as CoreVariable
 from ....ops.core.tensor import HostOp, outputs_of
 from ....ops.random.draw_parameters import draw_lengths
-from ....ops.random.generator_states import STATE_DTYPE, borrowed_generator
+from ....ops.random.generator_states import STATE_DTYPE, borrowed_generator, draws_in_c
 from ....ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw
 from ....record import record
 from ..table import Call, converter
@@ -73,7 +73,7 @@ def draw(call: Call, state: Any, size: Any, *parameters: Any) -> Any:
         if count is None:
             return NotImplemented
         lengths = [T.cast(size[k], "int64") for k in range(count)]
-    if RandomVariable not in call.conversion.own:
+    if RandomVariable not in call.conversion.own and draws_in_c():
         found = _in_c(call.op, state, lengths, parameters)
         if found is not None:
             return found[0], as_dtype(found[1], output.dtype)
