@@ -71,16 +71,17 @@ if not _gc.get_freeze_count():
 
 
 _LATER = {
-    "OpFromGraph": ".calculus.graphs", "ShapeDtypeStruct": ".calculus.callbacks", "batched": ".function.serving",
-    "bisect": ".explain.bisect", "checkpoint": ".calculus.custom", "custom_jvp": ".calculus.custom",
-    "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching", "draw": ".explain.drawing",
-    "elementwise_op": ".ops.elementwise.user_ops", "fixed_point": ".control.solving", "freeze": ".networks.freezing",
-    "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx", "from_sympy": ".frontends.sympy",
-    "from_torch": ".frontends.torch_modules", "jit": ".tracing.jitted", "linearize": ".calculus.custom",
-    "load": ".export.arrays", "on_dask": ".chunked.chunked", "prune": ".networks.pruning",
-    "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing", "root": ".control.solving",
-    "save": ".export.arrays", "stop_gradient": ".calculus.custom", "tap": ".ops.control.watching",
-    "taps": ".ops.control.watching", "to_nnef": ".frontends.nnef", "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
+    "OpFromGraph": ".calculus.graphs", "ShapeDtypeStruct": ".calculus.callbacks", "ablate": ".tuning.ablation",
+    "batched": ".function.serving", "bisect": ".explain.bisect", "checkpoint": ".calculus.custom",
+    "custom_jvp": ".calculus.custom", "custom_vjp": ".calculus.custom", "debug_print": ".ops.control.watching",
+    "draw": ".explain.drawing", "elementwise_op": ".ops.elementwise.user_ops", "fixed_point": ".control.solving",
+    "freeze": ".networks.freezing", "from_nnef": ".frontends.nnef", "from_onnx": ".frontends.onnx",
+    "from_sympy": ".frontends.sympy", "from_torch": ".frontends.torch_modules", "jit": ".tracing.jitted",
+    "linearize": ".calculus.custom", "load": ".export.arrays", "on_dask": ".chunked.chunked",
+    "prune": ".networks.pruning", "pure_callback": ".calculus.callbacks", "quantize": ".networks.quantizing",
+    "root": ".control.solving", "save": ".export.arrays", "stop_gradient": ".calculus.custom",
+    "tap": ".ops.control.watching", "taps": ".ops.control.watching", "to_nnef": ".frontends.nnef",
+    "to_onnx": ".frontends.onnx", "tune": ".tuning.tune",
 }  # fmt: skip
 """Module of each name that few programs need; it is loaded when the name is first used."""
 
@@ -104,6 +105,7 @@ if _TYPE_CHECKING:
     from .ops.control.watching import debug_print, tap, taps
     from .ops.elementwise.user_ops import elementwise_op
     from .tracing.jitted import jit
+    from .tuning.ablation import ablate
     from .tuning.tune import tune
 else:
     _find, _ = _lazy.names_of(__name__, _LATER)
@@ -116,11 +118,11 @@ else:
 
 
 __all__ = [
-    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "batched", "bisect",
-    "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op", "engines",
-    "fixed_point", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function", "grad", "hessian",
-    "hvp", "jacobian", "jit", "jvp", "linearize", "load", "on_dask", "ops", "optdb", "optim", "parse", "pprint",
-    "profile", "profile_diff", "progress", "prune", "pure_callback", "quantize", "register_op", "rewrite", "root",
-    "save", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tree", "tune", "until",
+    "Function", "FunctionGraph", "Mode", "OpFromGraph", "Query", "ShapeDtypeStruct", "Target", "ablate", "batched",
+    "bisect", "checkpoint", "cond", "custom_jvp", "custom_vjp", "debug_print", "dprint", "draw", "elementwise_op",
+    "engines", "fixed_point", "freeze", "from_nnef", "from_onnx", "from_sympy", "from_torch", "function", "grad",
+    "hessian", "hvp", "jacobian", "jit", "jvp", "linearize", "load", "on_dask", "ops", "optdb", "optim", "parse",
+    "pprint", "profile", "profile_diff", "progress", "prune", "pure_callback", "quantize", "register_op", "rewrite",
+    "root", "save", "scan", "shared", "stop_gradient", "tap", "taps", "to_nnef", "to_onnx", "tree", "tune", "until",
     "value_and_grad", "vectorize", "vjp", "vmap", "while_loop",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | onnx | theano | pymc-bench`."""
+"""The command line: `python -m arignote demo | doctor | cache | opt | report | bisect | reduce | onnx | theano | pymc-bench`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .options import process_options
 from .record import lazy
 from .record.spelling import nearest
 
+reduce_command: Any = lazy.module(".cli.reduce_command", __package__)
 onnx_command: Any = lazy.module(".frontends.onnx.command", __package__)
 theano_command: Any = lazy.module(".frontends.theano.command", __package__)
 pymc_command: Any = lazy.module(".frontends.pytensor.command", __package__)
@@ -56,6 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
     if chosen.command == "bisect":
         return bisect_command.main(chosen.graph, chosen.inputs, chosen.mode, chosen.exact)
+    if chosen.command == "reduce":
+        return int(reduce_command.main(chosen.failure, chosen.output))
     if chosen.command == "onnx":
         return int(onnx_command.main(chosen))
     if chosen.command == "theano":
@@ -100,6 +103,9 @@ def _parser() -> argparse.ArgumentParser:
     search.add_argument("--inputs", help="an .npz file with an array for each input by name; else random numbers")
     search.add_argument("--mode", help='a mode, such as FAST_RUN or "fast_run -fusion"')
     search.add_argument("--exact", action="store_true", help="take every change of a bit for one, not for rounding")
+    smaller = commands.add_parser("reduce", help="make a saved failure as small as it can be")
+    smaller.add_argument("failure", help="a file that ag.bisect(f, inputs).reproducer.save(...) wrote")
+    smaller.add_argument("-o", "--output", help="a file for the reduced failure")
     _add_onnx(commands.add_parser("onnx", help="show, run, profile or export an ONNX model"))
     return parser
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .chunked import graph as block_graph
     from .control import segments
     from .engines.division import divide, placement
-    from .explain import assumptions, bisect, debug, explain, facts, recording, remarks, report, rules_about, trace, why
+    from .explain import assumptions, bisect, debug, explain, facts, recording, reducing, remarks, report, rules_about, trace, why
     from .export import export as export
     from .export import low_level as low_level
     from .function import bind, function, narration, tree_path
@@ -25,7 +25,7 @@ else:
     __getattr__, __dir__ = lazy.modules_of(
         __name__, ".calculus.vectorizing", ".chunked.chunked", ".control.segments", ".engines.division.divide",
         ".engines.division.placement", ".explain.assumptions", ".explain.bisect", ".explain.debug", ".explain.explain",
-        ".explain.facts", ".explain.recording", ".explain.remarks", ".explain.report", ".explain.rules_about",
+        ".explain.facts", ".explain.recording", ".explain.reducing", ".explain.remarks", ".explain.report", ".explain.rules_about",
         ".explain.trace", ".explain.why", ".export.export", ".export.low_level", ".function.bind", ".function.function",
         ".function.narration", ".function.tree_path", ".profiling.at_exit", ".tuning.dividing", ".tuning.measuring",
         ".tuning.partition", ".tuning.regions", ".tuning.schedules", block_graph=".chunked.graph",
@@ -34,5 +34,6 @@ else:
 __all__ = [
     "assumptions", "at_exit", "bind", "bisect", "block_graph", "chunked", "debug", "divide", "dividing", "explain",
     "export", "facts", "function", "low_level", "measuring", "narration", "partition", "placement", "recording",
-    "regions", "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path", "vectorizing", "why",
+    "reducing", "regions", "remarks", "report", "rules_about", "schedules", "segments", "trace", "tree_path",
+    "vectorizing", "why",
 ]  # fmt: skip

@@ -29,6 +29,7 @@ class CEngine(Engine):
     name = "c"
     unwanted: tuple[str, ...] = ()
     hosts_refused = True
+    falls_back: bool = True
     stage = "making C"
     own_errors: tuple[type[Exception], ...] = (Exception,)
 
@@ -94,8 +95,8 @@ class CEngine(Engine):
     def _broken_by(self, executable: Any, request: Request) -> None:
         """Let the executable run calls that break its graph's assumptions by the graph without them."""
         if request.general is not None:
-            other = replace(request, key=None, general=None, profile=None)
-            executable.general = request.general, lambda graph: self.compile(graph, other)
+            other = replace(request, key=None, general=None, profile=None, schedules=None)
+            executable.fall_back(request.general, lambda graph: self.compile(graph, other))
 
     def _left_to_numpy(self, graph: FunctionGraph, request: Request) -> Executable:
         found: Executable = run_by_numpy(graph, request)

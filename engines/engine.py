@@ -76,6 +76,11 @@ class Engine:
     """Tags and names that a query leaves out for this engine, unless it includes them itself."""
     hosts_refused = False
     """Whether NumPy runs nodes with a `refusal` as steps of the function."""
+    falls_back: bool = False
+    """Whether its functions run calls that break assumptions on lengths by `Request.general`.
+
+    For others no graph assumes any.
+    """
     stage = "compiling"
     """The stage in the progress line."""
     own_errors: tuple[type[Exception], ...] = (EngineError,)
@@ -141,6 +146,7 @@ class Around(Engine):
         self._engine = engine
         self.name, self.unwanted, self.stage = engine.name, engine.unwanted, engine.stage
         self.hosts_refused: bool = engine.hosts_refused
+        self.falls_back: bool = engine.falls_back
 
     def missing(self) -> str:
         return self._engine.missing()

@@ -94,7 +94,7 @@ def work_of(node: Apply) -> Work:
 
 def _steps(node: Apply) -> int:
     """Return how often the inner graphs of a node run."""
-    if not isinstance(node.op, Scan):
+    if not isinstance(unmarked(node.op), Scan):
         return 1
     count = node.inputs[0]
     return max(1, int(count.data)) if isinstance(count, Constant) else UNKNOWN_LENGTH

@@ -14,7 +14,7 @@ The nodes that overwrite inputs, and what depends on them, come last: all that m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .fgraph import FunctionGraph
 from .node import Apply, Constant, Variable
@@ -33,11 +33,14 @@ def says_of_memory(kind: type[Op]) -> bool:
 class Destroyers:
     """The alias analysis of `graph`: families, their readers, their destroyers, and a legal order.
 
+    `private`: the inputs with updates belong to the caller alone, such as the states of a loop: they may be overwritten
+    at any time, by what becomes their update or not.
     Raises InconsistencyError if no order of the nodes keeps every value intact until its last reader has run.
     """
 
-    def __init__(self, graph: FunctionGraph) -> None:
+    def __init__(self, graph: FunctionGraph, private: bool = False) -> None:
         self.graph = graph
+        self.private = private
         self.root: dict[Variable, Variable] = {}
         """The family of each value that is a view of another; a value that is missing is its own root."""
         self.storage: dict[Variable, Variable] = {}
@@ -105,7 +108,8 @@ class Destroyers:
                 continue
             if first not in replaced_by:
                 raise InconsistencyError(f"{node!r} would overwrite the input {name(first)}, which has no update")
-            if self.storage_of(replaced_by[first]) is not first and not node.op.restorable:
+            lies_elsewhere = self.storage_of(replaced_by[first]) is not first
+            if lies_elsewhere and not node.op.restorable and not self.private:
                 raise InconsistencyError(
                     f"{node!r} would overwrite the input {name(first)}, whose update lies elsewhere"
                 )
@@ -119,17 +123,26 @@ class Destroyers:
     def overwrites_input(self, node: Apply) -> bool:
         """Return whether `node` overwrites an input of the graph that a failing call does not restore."""
         victims = (node.inputs[i] for i in node.op.destroys().values())
-        return not node.op.restorable and any(self.storage_of(victim).owner is None for victim in victims)
+        lasting = not node.op.restorable and not self.private
+        return lasting and any(self.storage_of(victim).owner is None for victim in victims)
 
-    def _scheduled(self) -> list[Apply]:
+    def starting_with(self, first: Sequence[Apply]) -> tuple[Apply, ...]:
+        """The order in which these nodes run as soon as they can."""
+        return tuple(self._scheduled(first))
+
+    def _scheduled(self, first: Sequence[Apply] = ()) -> list[Apply]:
         before = {node: self.before(node) for node in dict.fromkeys(self.destroyer.values())}
-        order = ordered(self.graph.order, before)
+        order = ordered((*first, *self.graph.order), before)
         return overwriters_last(order, before, {node for node in before if self.overwrites_input(node)})
 
 
-def execution_order(graph: FunctionGraph) -> tuple[Apply, ...]:
-    """The nodes of `graph` in an order in which every value is read before it is overwritten (see Destroyers)."""
-    return Destroyers(graph).order
+def execution_order(graph: FunctionGraph, first: Sequence[Apply] = (), private: bool = False) -> tuple[Apply, ...]:
+    """The nodes of `graph` in an order in which every value is read before it is overwritten (see Destroyers).
+
+    Those that are named `first` run as soon as they can.
+    """
+    found = Destroyers(graph, private)
+    return found.starting_with(first) if first else found.order
 
 
 def ordered(nodes: Iterable[Apply], before: Mapping[Apply, list[Apply]]) -> list[Apply]:

@@ -35,6 +35,7 @@ from . import nn as nn
 from . import random as random
 from . import special as special
 from .control.applying import *
+from .control.folding import *
 from .control.watching import *
 from .core.interpret import evaluate as evaluate
 from .core.interpret import interpret as interpret

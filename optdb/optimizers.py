@@ -39,6 +39,8 @@ class Optimizer:
 
     contract: ClassVar[Contract | None] = None
     """Numerics contract of the optimizer, if declared."""
+    in_bodies: ClassVar[bool] = True
+    """Whether it optimizes inner graphs of loops and branches by themselves, too."""
 
     name: str = ""
     strict: bool = False

@@ -17,14 +17,15 @@ import numpy as np
 from .. import later, pages
 from ..database import optdb
 from ..function.compiled import Function
-from ..graph import FunctionGraph, Replacement
+from ..graph import Constant, FunctionGraph, Replacement, Variable
 from ..graph.editor import Budget, InnerRun
 from ..ops.control.laziness import with_bodies
-from ..ops.core.interpret import interpret, unwatched
-from ..ops.lowered.assumed import breaks_assumptions
+from ..ops.core.interpret import evaluate_node, interpret, unwatched
 from ..record import record
+from .assumptions import for_lengths_of
 
 if TYPE_CHECKING:
+    from .reducing import Failure
     from .trace import Rewrite, Trace
 
 ULPS = 2048
@@ -41,6 +42,8 @@ class Verdict:
     difference: str
     contract: str
     evaluations: int
+    reproducer: Failure | None = None
+    """The fault on the smallest graph that was found: a script to paste, or to `save` for `python -m arignote reduce`."""
 
     @property
     def rule(self) -> str:
@@ -63,11 +66,12 @@ class Verdict:
         return {
             "fault": self.fault, "rule": self.rule, "rewrite": rewrite, "difference": self.difference,
             "contract": self.contract, "evaluations": self.evaluations,
+            "reproducer": "" if self.reproducer is None else self.reproducer.script(),
         }  # fmt: skip
 
     def _repr_html_(self) -> str:
         """The verdict, and the rewrite at fault as lines removed and added."""
-        head, *_ = str(self).split("\n")
+        head, *_ = self._head().split("\n")
         advice = f'without it: mode.excluding("{self.rule}")' if self.rule else ""
         parts = [pages.markup.element("b", pages.markup.escaped(head))]
         parts += [] if self.rewrite is None else [self.rewrite._repr_html_()]
@@ -76,6 +80,10 @@ class Verdict:
         return "".join(parts)
 
     def __str__(self) -> str:
+        return self._head() if self.reproducer is None else f"{self._head()}\n{self.reproducer}"
+
+    def _head(self) -> str:
+        """The verdict without the reproducer."""
         tried = f"({self.evaluations} {'states were' if self.evaluations != 1 else 'state was'} evaluated)"
         if self.fault == "none":
             return f"no rewrite changes the result beyond rounding {tried}"
@@ -93,25 +101,33 @@ class Verdict:
     __repr__ = __str__
 
 
-def bisect(f: Function, inputs: Sequence[Any], exact: bool = False) -> Verdict:
+def bisect(f: Function, inputs: Sequence[Any], exact: bool = False, reduce: bool = True) -> Verdict:
     """The first rewrite of `f` that changes its results for these inputs, found by halving.
+
+    Of a fault the verdict has a reproducer: a script on as few nodes, as short axes and as plain numbers as show it.
 
     Args:
         f: a compiled function.
         inputs: its arguments, in order.
         exact: whether every change of a bit counts; otherwise differences of up to 2048 ulp of the largest value are
             rounding.
+        reduce: whether to look for the reproducer, which may take 20 seconds.
 
     Raises:
         TypeError, ValueError: the inputs do not fit the function.
     """
     arrays = f.arrays(inputs)
-    f = _for_lengths_of(f, arrays)
+    f = for_lengths_of(f, arrays)
     verdict, states = _searched(f, arrays, exact)
-    if verdict.fault == "rewrite":
-        return verdict
-    backend = _backend_difference(f, arrays, states)
-    return replace(verdict, fault="backend", difference=backend) if backend else verdict
+    if verdict.fault != "rewrite":
+        backend = _backend_difference(f, arrays, states)
+        verdict = replace(verdict, fault="backend", difference=backend) if backend else verdict
+    return with_reproducer(f, arrays, verdict, exact) if reduce else verdict
+
+
+def with_reproducer(f: Function, arrays: Sequence[np.ndarray], verdict: Verdict, exact: bool = False) -> Verdict:
+    """The verdict with the smallest graph that shows its fault; as it is if there is no fault, or none found."""
+    return replace(verdict, reproducer=later.reducing.failure_of(f, arrays, verdict, exact))
 
 
 def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
@@ -119,12 +135,7 @@ def first_fault(f: Function, arrays: Sequence[np.ndarray]) -> Verdict:
 
     The compiled function is not run: a verdict without fault means that the graph is right.
     """
-    return _searched(_for_lengths_of(f, arrays), arrays, False)[0]
-
-
-def _for_lengths_of(f: Function, arrays: Sequence[np.ndarray]) -> Function:
-    """Return the function that a call with these arrays runs."""
-    return f.without_assumptions if breaks_assumptions(f.graph, arrays) else f
+    return _searched(for_lengths_of(f, arrays), arrays, False)[0]
 
 
 def _searched(f: Function, arrays: Sequence[np.ndarray], exact: bool) -> tuple[Verdict, _States]:
@@ -254,6 +265,31 @@ def _backend_difference(f: Function, arrays: Sequence[np.ndarray], states: _Stat
     finally:
         for shared, value in zip(f.shared, kept, strict=True):
             shared.set_value(value)
+
+
+def graphs_differ(graph: FunctionGraph, after: FunctionGraph, arrays: Sequence[np.ndarray], exact: bool) -> str:
+    """How the results of a graph differ from those of another over the same inputs; empty if they do not."""
+    return _States(lambda position: after, arrays, graph, exact).difference(0)
+
+
+def function_differs(f: Function, graph: FunctionGraph, arrays: Sequence[np.ndarray], exact: bool) -> str:
+    """How the results of compiled code differ from those of the graph; empty if they do not."""
+    return _backend_difference(f, arrays, _States(None, arrays, graph, exact))
+
+
+def every_value(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> dict[Variable, np.ndarray]:
+    """The values of all variables of a graph that can be computed for these arrays."""
+    known: dict[Variable, Any] = dict(zip(graph.inputs, arrays, strict=True))
+    with warnings.catch_warnings(), np.errstate(all="ignore"), unwatched():
+        warnings.simplefilter("ignore")
+        for node in graph.order:
+            if all(isinstance(i, Constant) or i in known for i in node.inputs):
+                inputs = [i.data.copy() if isinstance(i, Constant) else known[i].copy() for i in node.inputs]
+                try:
+                    known.update(zip(node.outputs, map(np.array, evaluate_node(node, inputs)), strict=True))
+                except (ArithmeticError, IndexError, TypeError, ValueError):
+                    continue
+    return known
 
 
 def _contract(rule: str) -> str:

@@ -19,6 +19,7 @@ from .. import pages
 from ..graph import Apply, Constant, FunctionGraph, SourceLine, Variable
 from ..ops.control.cond import Cond
 from ..ops.control.scan_ops import Scan
+from ..ops.lowered.fused import unmarked
 from ..ops.core.checks import describe
 from ..ops.core.interpret import observing, unwatched
 from ..ops.elementwise.records import Pointwise
@@ -193,14 +194,14 @@ class _Inner:
     def __call__(self, node: Apply, inputs: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
         step = self._runs[node] = self._runs.get(node, -1) + 1
         if self.first is None and (found := _trouble(node, inputs, [np.asarray(r) for r in results])) is not None:
-            op, origin = self.around.op, self.around.origin
+            op, origin = unmarked(self.around.op), self.around.origin
             what = f"step {step:,} of {op.name}" if isinstance(op, Scan) else op.name
             self.first = replace(found, inside=f"{what} at {origin[0]}" if origin else what)
 
 
 def _observed(inner: _Inner) -> AbstractContextManager[None]:
     """A block in which the nodes of bodies are looked at; other ops that evaluate graphs promise nothing of theirs."""
-    return observing(inner) if isinstance(inner.around.op, (Scan, Cond)) else nullcontext()
+    return observing(inner) if isinstance(unmarked(inner.around.op), (Scan, Cond)) else nullcontext()
 
 
 class _Names:

@@ -22,9 +22,10 @@ from typing import Any
 from .. import pages
 from ..cbackend.program.launches import is_launched
 from ..cbackend.program.planners.host import no_c
+from ..cbackend.program.program import Choice, Loop, bodies_of
 from ..engines.registry import title
 from ..graph import Apply, Constant, FunctionGraph, Names, Op, Variable, dims_of, execution_order
-from ..ops.control.laziness import titles_of
+from ..ops.control.laziness import titles_at
 from ..ops.control.scan_ops import Scan
 from ..ops.core.shared import SharedVariable
 from ..ops.elementwise.records import Pointwise
@@ -148,17 +149,19 @@ def _remarks(graph: FunctionGraph, ran: Collection[str], program: Any, title: st
 
 def _bodies(program: Any) -> list[tuple[Any, str]]:
     """The programs of the bodies of a program, each with the name of its loop or branch."""
-    titles = titles_of(program.graph)
-    return [(body, titles.get(body.graph, "a body")) for body in program.bodies]
+    titles: dict[int, str] = {}
+    for step in program.steps:
+        if isinstance(step, (Loop, Choice)):
+            titles.update(zip(bodies_of(step), titles_at(program.sites[step.site].node).values(), strict=False))
+    return [(body, titles.get(number, "a body")) for number, body in enumerate(program.bodies)]
 
 
 def _small_steps(program: Any, texts: _Texts) -> Iterator[Remark]:
     """Loops whose steps compute few numbers, as far as lengths are known."""
-    for node in (site.node for site in program.sites):
-        if not isinstance(node.op, Scan):
-            continue
-        values = [o for inner in node.op.graph.order for o in inner.outputs]
-        sizes = [_known_size(v) for v in (*values, *node.op.graph.inputs)]
+    for node in (program.sites[step.site].node for step in program.steps if isinstance(step, Loop)):
+        op = unmarked(node.op)
+        values = [o for inner in op.graph.order for o in inner.outputs]
+        sizes = [_known_size(v) for v in (*values, *op.graph.inputs)]
         if None not in sizes and sum(n for n in sizes if n) <= SMALL_STEP:
             yield texts.remark(
                 "small steps", node,
@@ -361,7 +364,7 @@ MAY_OVERWRITE = (Pointwise, Fused, Accumulating, IncSubtensor)
 
 def _in_place(graph: FunctionGraph, ran: Collection[str], texts: _Texts) -> Iterator[Remark]:
     """Yield remarks on nodes with memory of their own although an operand has the size and dtype of the result."""
-    last = {i: node for node in execution_order(graph) for i in node.inputs}
+    last = {i: node for node in execution_order(graph, private=True) for i in node.inputs}
     for node in graph.order:
         if isinstance(node.op, InPlace) or not isinstance(node.op, MAY_OVERWRITE):
             continue

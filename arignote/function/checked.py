@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..ops.core.interpret import interpret, unwatched
 from .compiled import Function
 
 if TYPE_CHECKING:
+    from ..explain.bisect import Verdict
     from .bind import Bound
 
 
@@ -42,10 +44,19 @@ class CheckedFunction(Function):
             difference = later.bisect.beyond_rounding(np.asarray(mine), reference)
             if difference:
                 what = "differs from the NumPy meaning of the graph as it was built"
-                blame = later.bisect.first_fault(self, [*arrays, *before]).blame()
+                verdict = later.bisect.first_fault(self, [*arrays, *before])
+                blame = verdict.blame()
                 more = "ag.bisect(f, inputs) gives this verdict as an object; f.trace shows every rewrite"
-                raise AssertionError(f"{self.name}: output {n} {what}: {difference}\n{blame}\n{more}")
+                small = self._reproducer(verdict, difference, [*arrays, *before])
+                raise AssertionError(f"{self.name}: output {n} {what}: {difference}\n{blame}\n{more}{small}")
         return result
+
+    def _reproducer(self, verdict: Verdict, difference: str, arrays: Sequence[np.ndarray]) -> str:
+        """The fault on the smallest graph that was found, on lines of its own; empty if none was."""
+        if verdict.fault == "none":  # every rewrite is right: the code differs
+            verdict = replace(verdict, fault="backend", difference=difference)
+        found = later.bisect.with_reproducer(self, arrays, verdict).reproducer
+        return "" if found is None else f"\n{found}"
 
     def _as_list(self, result: Any) -> list[Any]:
         """Return the values in the result of a call, whatever its form."""

@@ -109,7 +109,7 @@ def function(
     )  # fmt: skip
     engine_of(mode.backend).prepare()
     with progress(how.name) as shown:
-        made = _compiled(how, _optimization(how), shown)
+        made = _compiled(how, optimization_of(how), shown)
     if profile is None and options.profile:
         later.at_exit.at_exit().add(made.profile)
     return made
@@ -125,7 +125,7 @@ def _on_engine(mode: Mode, engine: str, engines: Sequence[str] | None) -> Mode:
     return mode.running_on(engine, also=(DASK,))
 
 
-def _optimization(how: Compilation) -> Optimization:
+def optimization_of(how: Compilation) -> Optimization:
     """Return the optimization of the user's graph, not yet run."""
     return Optimization(how.signature.graph, how.mode, process_options().strict, optdb, how.target, how.threads)
 
@@ -200,7 +200,9 @@ def restored(how: Compilation, graph: FunctionGraph) -> Function:
 def recompiled(function: Function, schedule: Mapping[str, Schedule]) -> Function:
     """Return the function under other schedules."""
     how, profile = replace(function.compilation, schedules=schedule), function.optimizer_profile
-    return _compiled(how, Optimization.done(function.graph, how.mode, profile, function.journal, how.target), Silence())
+    start = how.signature.graph
+    done = Optimization.done(start, function.graph, how.mode, profile, function.journal, how.target)
+    return _compiled(how, done, Silence())
 
 
 def general(function: Function) -> Function:
@@ -211,7 +213,7 @@ def general(function: Function) -> Function:
 
 def divided_again(function: Function) -> Function:
     """Return the function optimized and divided among its engines again, with the times that are known now."""
-    return _compiled(function.compilation, _optimization(function.compilation), Silence())
+    return _compiled(function.compilation, optimization_of(function.compilation), Silence())
 
 
 def default_mode() -> Mode:

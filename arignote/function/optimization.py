@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -50,11 +50,11 @@ class Optimization:
 
     @classmethod
     def done(
-        cls, graph: FunctionGraph, mode: Mode, profile: Any, journal: Sequence[Replacement],
-        target: Target | None = None,
+        cls, unoptimized: FunctionGraph, graph: FunctionGraph, mode: Mode, profile: Any,
+        journal: Sequence[Replacement], target: Target | None = None,
     ) -> Optimization:  # fmt: skip
         """Return an optimization that has already run."""
-        made = cls(graph, mode, target=target)
+        made = cls(unoptimized, mode, target=target)
         made._result = graph, profile, tuple(journal)
         return made
 
@@ -75,7 +75,7 @@ class Optimization:
         """Return the optimization of the same graph without assumptions on its lengths."""
         mode, query = self._mode, self._mode.optimizer
         if isinstance(query, Query):
-            mode = replace(mode, optimizer=without(query, ("assume_equal",), self._database))
+            mode = replace(mode, optimizer=for_any_lengths(query, self._database))
         return Optimization(self._unoptimized, mode, self._strict, self._database, self.target, self._threads)
 
     def run(self) -> Result:
@@ -133,13 +133,19 @@ def _wanted(mode: Mode, database: Any) -> Query | None:
     assert query is None or isinstance(query, Query)
     if query is None:
         return None
-    unwanted = (*engine(mode.backend).unwanted, *(("assume_equal",) if mode.divides else ()))
-    return without(query, unwanted, database)
+    running = engine(mode.backend)
+    if mode.divides or not running.falls_back:
+        query = for_any_lengths(query, database)
+    return _without(query, set(running.unwanted) - query.include, database)
 
 
-def without(query: Query, tags: Iterable[str], database: Any) -> Query:
-    """Return the query without what has these tags, unless it includes one itself."""
-    unwanted = set(tags) - query.include
-    if unwanted:  # an edited database may lack some
-        unwanted.intersection_update(tag for entry in database.entries() for tag in entry.tags)
-    return query.excluding(*sorted(unwanted)) if unwanted else query
+def for_any_lengths(query: Query, database: Any) -> Query:
+    """Return the query without assumptions on lengths, also if it includes them: nothing runs calls that break them."""
+    return _without(query, {"assume_equal"}, database)
+
+
+def _without(query: Query, tags: Collection[str], database: Any) -> Query:
+    """Return the query without what has one of these tags; an edited database may lack some."""
+    known = {tag for entry in database.entries() for tag in entry.tags} if tags else set()
+    unwanted = sorted(known.intersection(tags))
+    return query.excluding(*unwanted) if unwanted else query

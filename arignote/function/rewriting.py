@@ -7,7 +7,7 @@ from typing import Any
 from ..database import optdb
 from ..graph import FunctionGraph, GraphEditor, graph_of
 from ..optdb.query import as_query
-from .optimization import without
+from .optimization import for_any_lengths
 
 
 def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> Any:
@@ -20,7 +20,7 @@ def rewrite(expression: Any, query: Any = "canonicalize", watch: Any = None) -> 
         query: a Query or its text, such as "canonicalize +specialize".
         watch: called with each Replacement before it is kept; a false answer leaves the graph as it is.
     """
-    wanted = without(as_query((query,), {}), ("assume_equal",), optdb)  # there is no other graph for other lengths
+    wanted = for_any_lengths(as_query((query,), {}), optdb)  # there is no other graph for other lengths
     result, _ = optdb.query(wanted)(graph_of(expression, "rewrite"), GraphEditor(watch))
     if isinstance(expression, FunctionGraph):
         return result

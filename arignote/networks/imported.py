@@ -52,6 +52,14 @@ class ImportedModel:
         """Write the model as C that needs no Python and return the folder; see `Function.export`."""
         return self.as_function().export(folder, target, compiler)
 
+    def explain(self, subject: str = "") -> Any:
+        """Return the way from the model to C as text; see `Function.explain`."""
+        return self.as_function().explain(subject)
+
+    def why_not(self, rule: Any) -> Any:
+        """Explain why a rule did not change the model, or where it did; see `Function.why_not`."""
+        return self.as_function().why_not(rule)
+
     @cached_property
     def _function(self) -> Any:
         return self.function()

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops as T
 from ..ops.core.shared import SharedVariable, shared
-from .common import Gradients, Parameters, Updates, pairs_of, state_of, steps_of
+from .common import Gradients, Parameters, Updates, decayed, moments_of, pairs_of, state_of, steps_of
 
 
 def adamw(
@@ -25,9 +25,8 @@ def adamw(
         "weight_decay": weight_decay,
     }  # fmt: skip
     for p, g, (rate, b1, b2, e, decay) in pairs_of(parameters, gradients, "adamw", **rates):
-        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
-        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
-        updates += [(mean, m), (squares, v), (count, t)]
+        m, v, t, states = moments_of(p, g, b1, b2)
+        updates += states
         if amsgrad:
             largest = state_of(p, "largest")
             v = T.maximum(largest, v)
@@ -49,8 +48,8 @@ def lion(
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "weight_decay": weight_decay}
     for p, g, (rate, b1, b2, decay) in pairs_of(parameters, gradients, "lion", **rates):
         mean = state_of(p, "mean")
-        step = T.sign(b1 * mean + (1 - b1) * g)
-        updates += [(mean, b2 * mean + (1 - b2) * g), (p, p * (1 - rate * decay) - rate * step)]
+        step = T.sign(decayed(mean, b1, g))
+        updates += [(mean, decayed(mean, b2, g)), (p, p * (1 - rate * decay) - rate * step)]
     return updates
 
 
@@ -68,13 +67,12 @@ def lamb(
         "weight_decay": weight_decay,
     }  # fmt: skip
     for p, g, (rate, b1, b2, e, decay) in pairs_of(parameters, gradients, "lamb", **rates):
-        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
-        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
+        m, v, t, states = moments_of(p, g, b1, b2)
         step = m / (1 - b1**t) / (T.sqrt(v / (1 - b2**t)) + e) + decay * p
         own, length = (T.sqrt(T.sum(T.square(x))) for x in (p, step))
         usable = T.logical_and(T.gt(own, 0), T.gt(length, 0))
         trust = T.switch(usable, own / T.switch(usable, length, T.ones_like(length)), T.ones_like(own))
-        updates += [(mean, m), (squares, v), (count, t), (p, p - rate * trust * step)]
+        updates += [*states, (p, p - rate * trust * step)]
     return updates
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import ops as T
 from .. import tree
 from ..graph import Variable
 from ..ops.core.checks import describe, shown
@@ -90,3 +91,15 @@ def steps_of(parameter: SharedVariable) -> tuple[SharedVariable, Any]:
     """A counter in the parameter's dtype, and its value after this step."""
     count = shared(np.zeros((), parameter.dtype), name="steps")
     return count, count + 1
+
+
+def decayed(state: Any, rate: Any, value: Any) -> Any:
+    """The next value of a moving average: rate * state + (1 - rate) * value."""
+    return rate * state + (1 - rate) * value
+
+
+def moments_of(parameter: SharedVariable, gradient: Any, beta1: Any, beta2: Any) -> tuple[Any, Any, Any, Updates]:
+    """Moving averages of g and of g^2 after this step, the number of steps, and the updates of all three."""
+    mean, squares, (count, t) = state_of(parameter, "mean"), state_of(parameter, "squares"), steps_of(parameter)
+    m, v = decayed(mean, beta1, gradient), decayed(squares, beta2, T.square(gradient))
+    return m, v, t, [(mean, m), (squares, v), (count, t)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops as T
-from .common import Gradients, Parameters, Updates, pairs_of, state_of, steps_of
+from .common import Gradients, Parameters, Updates, decayed, moments_of, pairs_of, state_of, steps_of
 
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "nadam", "nesterov", "rmsprop", "sgd"]
 
@@ -58,7 +58,7 @@ def rmsprop(
     rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
     for p, g, (rate, r, e) in pairs_of(parameters, gradients, "rmsprop", **rates):
         squares = state_of(p, "squares")
-        new = r * squares + (1 - r) * T.square(g)
+        new = decayed(squares, r, T.square(g))
         updates += [(squares, new), (p, p - rate * g / (T.sqrt(new) + e))]
     return updates
 
@@ -74,9 +74,9 @@ def adadelta(
     rates = {"learning_rate": learning_rate, "rho": rho, "epsilon": epsilon}
     for p, g, (rate, r, e) in pairs_of(parameters, gradients, "adadelta", **rates):
         squares, steps = state_of(p, "squares"), state_of(p, "steps")
-        new = r * squares + (1 - r) * T.square(g)
+        new = decayed(squares, r, T.square(g))
         step = g * T.sqrt(steps + e) / T.sqrt(new + e)
-        updates += [(squares, new), (steps, r * steps + (1 - r) * T.square(step)), (p, p - rate * step)]
+        updates += [(squares, new), (steps, decayed(steps, r, T.square(step))), (p, p - rate * step)]
     return updates
 
 
@@ -88,12 +88,11 @@ def adam(
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
     for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "adam", **rates):
-        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
-        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
+        m, v, t, states = moments_of(p, g, b1, b2)
         scaled = step * T.sqrt(1 - b2**t) / (1 - b1**t)
         # The paper's epsilon is added to the corrected sqrt(v): here the correction is in the rate.
         new = p - scaled * m / (T.sqrt(v) + e * T.sqrt(1 - b2**t))
-        updates += [(mean, m), (squares, v), (count, t), (p, new)]
+        updates += [*states, (p, new)]
     return updates
 
 
@@ -106,7 +105,7 @@ def adamax(
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
     for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "adamax", **rates):
         mean, largest, (count, t) = state_of(p, "mean"), state_of(p, "largest"), steps_of(p)
-        m, u = b1 * mean + (1 - b1) * g, T.maximum(b2 * largest, T.abs(g))
+        m, u = decayed(mean, b1, g), T.maximum(b2 * largest, T.abs(g))
         updates += [(mean, m), (largest, u), (count, t), (p, p - step / (1 - b1**t) * m / (u + e))]
     return updates
 
@@ -119,9 +118,7 @@ def nadam(
     updates: Updates = []
     rates = {"learning_rate": learning_rate, "beta1": beta1, "beta2": beta2, "epsilon": epsilon}
     for p, g, (step, b1, b2, e) in pairs_of(parameters, gradients, "nadam", **rates):
-        mean, squares, (count, t) = state_of(p, "mean"), state_of(p, "squares"), steps_of(p)
-        m, v = b1 * mean + (1 - b1) * g, b2 * squares + (1 - b2) * T.square(g)
+        m, v, t, states = moments_of(p, g, b1, b2)
         ahead = b1 * m / (1 - b1 ** (t + 1)) + (1 - b1) * g / (1 - b1**t)
-        updates += [(mean, m), (squares, v), (count, t)]
-        updates += [(p, p - step * ahead / (T.sqrt(v / (1 - b2**t)) + e))]
+        updates += [*states, (p, p - step * ahead / (T.sqrt(v / (1 - b2**t)) + e))]
     return updates

@@ -81,6 +81,7 @@ class Saved:
         self.trace, self.values = trace, values
         self.stored, self.guards = dict(trace.stored), dict(trace.guards)
         self.held, self.frozen, self.depth = dict(trace.held), dict(trace.frozen), trace.depth
+        self.checks: int = len(trace.checks)
         self.containers = contents([*values, *seen])
 
     def restore(self, put: Callable[[tuple[Any, ...]], None]) -> None:
@@ -88,6 +89,7 @@ class Saved:
         trace = self.trace
         trace.stored, trace.guards = dict(self.stored), dict(self.guards)
         trace.held, trace.frozen, trace.depth = dict(self.held), dict(self.frozen), self.depth
+        del trace.checks[self.checks :]
         put(self.values)
 
     def changed(self) -> bool:
@@ -136,6 +138,10 @@ def if_(
         (then if chosen_now else otherwise)()
         return
     trace: Any = current()
+    known = decided(test) if trace.recursion else None
+    if known is not None:
+        (then if known else otherwise)()
+        return
     saved = Saved(trace, get(), seen())
     try:
         _Choice(trace, chosen_now, names, get, put).run(then, otherwise)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 import site
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, reduce
 from types import FunctionType, MethodType
 from typing import Any
@@ -19,12 +20,12 @@ import numpy as np
 from .. import ops as T
 from ..graph import Variable
 from ..ops.core.tensor import as_tensor
-from ..ops.core.traced import is_symbolic, number_of
+from ..ops.core.traced import is_symbolic, number_of, operated
 from ..ops.core.tracing import Number, current
 from ..ops.shapes.stored import copied, now
 from ..record.frames import OWN
 from .branches import line, truth
-from .iterables import Enumerated, Listed, Range, Reversed, Steps, Zip, part_of
+from .iterables import Elements, Enumerated, Indices, Listed, Range, Reversed, Steps, Zip, part_of
 from .undefined import defined
 
 _KINDS = (int, float, complex)
@@ -42,9 +43,9 @@ def call(f: Any, *args: Any, **options: Any) -> Any:
     if ours is not None and (f in _ALWAYS or _any_symbolic([*args, *options.values()])):
         return ours(*args, **options)
     if isinstance(f, FunctionType):
-        return _users(f)(*args, **options)
+        return _run(trace, _users(f), args, options)
     if isinstance(f, MethodType) and isinstance(f.__func__, FunctionType):
-        return _users(f.__func__)(f.__self__, *args, **options)
+        return _run(trace, _users(f.__func__), (f.__self__, *args), options)
     if f in _FRESH_TYPES:
         return _typed(f, *args, **options)
     return f(*args, **options)
@@ -56,6 +57,19 @@ def call_writing(f: Any, *args: Any, **options: Any) -> Any:
     if type(found) is np.ndarray and found.dtype.kind in "biufc" and _makes(f) and current() is not None:
         return copied(as_tensor(found))
     return found
+
+
+def joined(space: Any, key: Any) -> Any:
+    """`np.r_[key]`, and the other arrays that NumPy makes of an index."""
+    name = next((n for n in ("r_", "c_", "mgrid", "ogrid") if space is getattr(np, n)), "")
+    parts = [v for k in (key if type(key) is tuple else (key,)) for v in _bounds(k)]
+    if not name or current() is None or not _any_symbolic(parts):
+        return space[key]
+    return getattr(T, name)[key]
+
+
+def _bounds(key: Any) -> tuple[Any, ...]:
+    return (key.start, key.stop, key.step) if type(key) is slice else (key,)
 
 
 def _makes(f: Any) -> bool:
@@ -87,6 +101,25 @@ def _of_builtin(f: Any) -> Callable[..., Any] | None:
 
 
 # --- functions of the user
+
+def _run(trace: Any, f: Any, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Return a call of a function; in one that calls itself, numbers of the call decide branches."""
+    running = trace.running
+    depth = running.get(f, 0)
+    running[f] = depth + 1
+    trace.recursion += depth > 0
+    try:
+        return f(*args, **options)
+    except RecursionError:
+        if depth != 1:
+            raise
+        raise RecursionError(
+            f"{f.__name__} calls itself without an end, since the trace does not know the values that decide; write a "
+            f"loop, or make the number that ends it static: ag.jit(f, static_argnames=...){line()}"
+        ) from None
+    finally:
+        running[f] = depth
+        trace.recursion -= depth > 0
 
 
 def _users(f: Any) -> Any:
@@ -123,6 +156,25 @@ def _enumerate(part: Any, start: Any = 0) -> Any:
 def _reversed(part: Any) -> Any:
     steps = part_of(part)
     return reversed(part) if steps is None else Reversed(steps)
+
+
+def _ndindex(*shape: Any) -> Any:
+    lengths = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    return Indices([_whole(n) for n in lengths])
+
+
+def _whole(n: Any) -> Any:
+    return n if is_symbolic(n) else operator.index(n)
+
+
+def _ndenumerate(x: Any) -> Any:
+    return Elements(as_tensor(x), numbered=True)
+
+
+def _nditer(x: Any, *args: Any, **options: Any) -> Any:
+    if args or options or not isinstance(x, Variable):
+        raise TypeError(f"np.nditer of a symbolic array takes no flags; loop over indices{line()}")
+    return Elements(x)
 
 
 def _numbered(found: Any, operands: Sequence[Any]) -> Any:
@@ -169,6 +221,8 @@ def _all_of(name: str) -> Any:
 
 def _as_number(kind: type, dtype: str) -> Any:
     def function(x: Any, *rest: Any) -> Any:
+        if rest and kind is complex and _any_symbolic((x, *rest)):
+            return operated("add", function(x), operated("mul", function(*rest), 1j))
         if not isinstance(x, Variable):
             return kind(x, *rest)
         trace: Any = current()
@@ -307,8 +361,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.eye: _eye, np.identity: _identity, np.array: _array, np.asarray: _asarray, np.asanyarray: _asarray,
     np.ascontiguousarray: _asarray, np.arange: _arange, np.linspace: _linspace, np.vectorize: _vectorize,
     np.zeros_like: _like("zeros_like"), np.ones_like: _like("ones_like"), np.empty_like: _like("empty_like"),
+    np.ndindex: _ndindex, np.ndenumerate: _ndenumerate, np.nditer: _nditer,
     np.ndarray: _filled(0), np.full_like: _like("full_like"),
     **{getattr(math, k): _of_math(v) for k, v in _MATH.items() if hasattr(math, k) and hasattr(T, v)},
 }  # fmt: skip
-_ALWAYS = frozenset((np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
+_ALWAYS = frozenset((np.ndindex, np.ndarray, np.zeros, np.ones, np.empty, np.full, np.eye, np.identity, np.vectorize))
 """Constructors whose arrays the function may write to."""

@@ -189,6 +189,42 @@ class Reversed(Steps):
         return self.part.at(self.part.count() - 1 - k if type(k) is int else self.part.variable() - 1 - k)
 
 
+class Indices(Steps):
+    """`np.ndindex`: the indices of an array of some lengths, the last one fastest."""
+
+    def __init__(self, lengths: Sequence[Any]) -> None:
+        self.lengths: Sequence[Any] = lengths
+
+    def count(self) -> Any:
+        found: Any = 1
+        for n in self.lengths:
+            found = found * n
+        return found
+
+    def at(self, k: Any) -> Any:
+        found: list[Any] = []
+        for n in reversed(self.lengths[1:]):
+            found.append(k % n)
+            k = k // n
+        found += [k] * bool(self.lengths)
+        return tuple(reversed(found))
+
+
+class Elements(Steps):
+    """`np.nditer` of an array: its elements in C order; with `numbered` their indices before them, `np.ndenumerate`."""
+
+    def __init__(self, array: Any, numbered: bool = False) -> None:
+        self.indices: Indices = Indices(array.shape)
+        self.flat: Any = T.ravel(array)
+        self.numbered: bool = numbered
+
+    def count(self) -> Any:
+        return self.indices.count()
+
+    def at(self, k: Any) -> Any:
+        return (self.indices.at(k), self.flat[k]) if self.numbered else self.flat[k]
+
+
 class Listed(Steps):
     """Constant items beside symbolic ones: their place must be known."""
 

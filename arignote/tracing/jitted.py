@@ -13,6 +13,7 @@ from ..function.compilation import FunctionOptions
 from ..graph.provenance import SourceLine
 from ..ops.core.checks import shown
 from ..ops.core.tracing import comparing, outside
+from ..record import lazy
 from ..record.cached import cached_property
 from ..record.forks import ProcessLock
 from ..tree import Form
@@ -21,13 +22,15 @@ from .scopes import Scope
 from .traces import Traced, arrays_of, same_objects, signature_of, traced
 from .views import read_again
 
+divided: Any = lazy.module("..divided", __name__)
+
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
 def jit(
     python_function: Callable[..., Any] | None = None, *, static_argnames: str | Iterable[str] = (),
-    static_argnums: int | Iterable[int] = (), **options: Unpack[FunctionOptions],
+    static_argnums: int | Iterable[int] = (), strict: bool = True, **options: Unpack[FunctionOptions],
 ) -> Any:  # fmt: skip
     """Compile the expression of a function: `@ag.jit` or `@ag.jit(mode=..., static_argnames="axis")`.
 
@@ -47,6 +50,8 @@ def jit(
     Args:
         static_argnames: names of arguments that are static though they are numbers, such as an axis.
         static_argnums: the same by position.
+        strict: False: a statement that cannot be traced, or that has effects such as printing, runs in Python, and
+            the rest is compiled in parts.  The result has `.parts` and `.python_lines`.
         options: the keywords of `ag.function`.
 
     The result has `.traces`: the compiled functions by what they were traced for.
@@ -57,7 +62,9 @@ def jit(
     for name in options:
         if name not in known:
             raise TypeError(f"jit: no option is called {name!r}; expected one of {', '.join(known)}")
-    chosen: dict[str, Any] = {"static_argnames": static_argnames, "static_argnums": static_argnums, **options}
+    chosen: dict[str, Any] = {
+        "static_argnames": static_argnames, "static_argnums": static_argnums, "strict": strict, **options,
+    }  # fmt: skip
     if python_function is None:
         return lambda f: jit(f, **chosen)
     if isinstance(python_function, (classmethod, staticmethod)):
@@ -71,7 +78,8 @@ def jit(
     call = inspect.getattr_static(type(python_function), "__call__", None)
     if isinstance(call, FunctionType) and not isinstance(python_function, Jitted):
         return MethodType(jit(call, **chosen), python_function)  # an object that can be called: its attributes change
-    return Jitted(python_function, _names_of(python_function, static_argnames, static_argnums), options)
+    kind = Jitted if strict else divided.Divided
+    return kind(python_function, _names_of(python_function, static_argnames, static_argnums), options)
 
 
 class StaticArguments(NamedTuple):
@@ -111,13 +119,16 @@ class Jitted:
     """The result of `jit`: callable as the function it wraps, also as a method of a class."""
 
     def __init__(
-        self, python_function: Callable[..., Any], chosen: StaticArguments, options: FunctionOptions
-    ) -> None:
+        self, python_function: Callable[..., Any], chosen: StaticArguments, options: FunctionOptions,
+        keeps: bool = False,
+    ) -> None:  # fmt: skip
         functools.update_wrapper(self, python_function)
         self._function = python_function
         self._scope = Scope(python_function)
         self._static = chosen if chosen.names or chosen.numbers else None
         self._given = options
+        self._keeps = keeps
+        """Whether results are what Python would have: the arrays that were given, Python numbers, other values."""
         self._options: dict[str, Any] = {"name": _name(python_function), "on_unused_input": "ignore", **options}
         self._lock = ProcessLock()
         self._found: dict[Any, tuple[Traced, ...]] = {}
@@ -128,22 +139,29 @@ class Jitted:
         return {(*key, t.guards, t.readings): t for key, several in self._found.items() for t in several}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = self._traced(args, kwargs)
+        if found is None:
+            with comparing() as trace:
+                return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
+        made, values, objects = found
+        return made.result(values, objects)
+
+    def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Traced, list[Any], list[Any]] | None:
+        """Return the trace that serves a call, its arrays and objects; None for symbolic arguments."""
         arguments = Arguments()
         try:
             structure = self._read(arguments, args, kwargs)
         except TypeError as error:
             raise TypeError(f"{self._options['name']}: {error}") from None
         if arguments.symbolic:
-            with comparing() as trace:
-                return (trace.inlined or _unchanged)(self._scope)(*args, **kwargs)
+            return None
         arrays = arrays_of(arguments.leaves)
         key = structure, signature_of(arrays)
         found = self._lookup(key, arrays, arguments)
         if found is None:
             with self._lock, outside():
                 found = self._lookup(key, arrays, arguments) or self._new(key, structure, arguments)
-        made, values = found
-        return made.result(values, arguments.objects)
+        return (*found, arguments.objects)
 
     def _read(self, arguments: Arguments, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
         chosen = self._static
@@ -165,7 +183,7 @@ class Jitted:
 
     def _new(self, key: Any, structure: Form, arguments: Arguments) -> tuple[Traced, list[Any]]:
         known = self._found.get(key, ())
-        found = traced(self._scope, self._options, structure, arguments, known)
+        found = traced(self._scope, self._options, structure, arguments, known, self._keeps)
         self._found[key] = (*known, found)
         return found, arrays_of(arguments.leaves)
 
@@ -176,7 +194,7 @@ class Jitted:
     def __reduce__(self) -> Any:
         name = getattr(self._function, "__qualname__", "")
         plain = self._plain if name and _named(self.__module__, name) is self else self._function
-        return _restored, (plain, self._static or StaticArguments(), self._given)
+        return _restored, (plain, self._static or StaticArguments(), self._given, type(self))
 
     @cached_property
     def _plain(self) -> Any:
@@ -217,7 +235,7 @@ def _unchanged(scope: Scope) -> Any:
     return scope.function
 
 
-def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions) -> Jitted:
+def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions, kind: type[Jitted] | None = None) -> Jitted:
     """Return the jitted function of this process that has the name of the pickled one, or a new one."""
     name = getattr(f, "__qualname__", "")
     if name.endswith(_PLAIN):
@@ -225,7 +243,7 @@ def _restored(f: Any, chosen: StaticArguments, options: FunctionOptions) -> Jitt
         if isinstance(known, Jitted) and known._plain is f:
             return known
         f.__qualname__ = name.removesuffix(_PLAIN)
-    return Jitted(f, chosen, options)
+    return (kind or Jitted)(f, chosen, options)
 
 
 def _with_attributes(trace: Traced, arrays: list[Any], arguments: Arguments) -> list[Any] | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
+_JUMPS, _LOOPS = (ast.Return, ast.Break, ast.Continue), (ast.For, ast.While)
 RESULT, DONE = "_ag_result", "_ag_done"
 
 
@@ -31,13 +32,13 @@ def without_jumps(body: list[ast.stmt]) -> list[ast.stmt]:
         return body
     if not _ends(body):
         at = body[-1]
-        body = [*body, ast.copy_location(ast.Return(_at(ast.Constant(None), at)), at)]
+        body = [*body, ast.copy_location(ast.Return(ast.copy_location(ast.Constant(None), at)), at)]
     block = jumps.block(body, None)
     first: list[ast.stmt] = []
     if jumps.has_done:
         first = [_assign(DONE, ast.Constant(False), body[0])]
     result: Any = ast.Call(ast.Attribute(_load("_ag"), "returned", ast.Load()), [_load(RESULT)], [])
-    return [*first, *block.body, _at(ast.Return(result), body[-1])]
+    return [*first, *block.body, ast.copy_location(ast.Return(result), body[-1])]
 
 
 def _has_inner_jumps(body: list[ast.stmt]) -> bool:
@@ -45,23 +46,20 @@ def _has_inner_jumps(body: list[ast.stmt]) -> bool:
     for k, s in enumerate(body):
         if isinstance(s, ast.Return) and k == len(body) - 1:
             continue
-        if any(isinstance(n, (ast.Return, ast.Break, ast.Continue)) for n in _own(s)) or _has_else(s):
+        if any(isinstance(n, _JUMPS) or (isinstance(n, _LOOPS) and n.orelse) for n in _own(s)):
             return True
     return False
 
 
-def _has_else(s: ast.stmt) -> bool:
-    return any(isinstance(n, (ast.For, ast.While)) and n.orelse for n in _own(s))
-
-
 def _own(s: ast.AST) -> list[ast.AST]:
-    """Return the nodes of a statement without those of functions and classes inside it."""
+    """Return a statement and those of its blocks, without those of functions and classes inside it."""
     found, waiting = [], [s]
     while waiting:
         node = waiting.pop()
         found.append(node)
-        if not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            waiting += ast.iter_child_nodes(node)
+        if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+                waiting += getattr(node, name, ())
     return found
 
 
@@ -89,19 +87,12 @@ def _is_endless(s: ast.stmt) -> bool:
     return True
 
 
-def _at(node: Any, like: ast.AST) -> Any:
-    for inner in ast.walk(node):
-        if not hasattr(inner, "lineno"):
-            ast.copy_location(inner, like)
-    return node
-
-
 def _load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
 def _assign(name: str, value: ast.expr, like: ast.AST) -> Any:
-    return _at(ast.Assign([ast.Name(name, ast.Store())], value), like)
+    return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), like)
 
 
 class _Loop:
@@ -120,13 +111,13 @@ class _Jumps:
     def block(self, body: list[ast.stmt], loop: _Loop | None) -> _Block:
         found: list[ast.stmt] = []
         for k, s in enumerate(body):
-            if isinstance(s, (ast.Return, ast.Break, ast.Continue)):
+            if isinstance(s, _JUMPS):
                 return _Block([*found, *self._jump(s, loop)], True, True)
             if isinstance(s, ast.Raise):
                 return _Block([*found, s], False, True)
             if isinstance(s, ast.If):
                 last = self._branches(s, body[k + 1 :], loop)
-            elif isinstance(s, (ast.For, ast.While)):
+            elif isinstance(s, _LOOPS):
                 last = self._after_loop(s, body[k + 1 :], loop)
             elif isinstance(s, (ast.With, ast.Try)):
                 inner = self.block(s.body, loop)
@@ -161,7 +152,7 @@ class _Jumps:
             return _Block([s], True, tail.must)
         if other.must and not then.may:
             tail = self.block(rest, loop)
-            s.body = [*then.body, *tail.body] or [_at(ast.Pass(), s)]
+            s.body = [*then.body, *tail.body] or [ast.copy_location(ast.Pass(), s)]
             return _Block([s], True, tail.must)
         return self._rest([s], _Block([], then.may or other.may, False), rest, loop, s)
 
@@ -183,7 +174,7 @@ class _Jumps:
         call = ast.Call(ast.Attribute(_load("_ag"), "none_of", ast.Load()), [*map(_load, flags), _load(DONE)], [])
         if loop is not None:
             loop.breaks = loop.skips = True
-        guard = _at(ast.If(call, tail.body, []), s)
+        guard = ast.copy_location(ast.If(call, tail.body, []), s)
         return _Block([*found, guard], True, tail.must)
 
     def _jump(self, s: Any, loop: _Loop | None) -> list[ast.stmt]:
@@ -208,7 +199,7 @@ class _Jumps:
         loop = _Loop(self.loops)
         block = self.block(s.body, loop)
         false = [_assign(loop.skipped, ast.Constant(False), s)] if loop.skips else []
-        s.body = [*false, *block.body] or [_at(ast.Pass(), s)]
+        s.body = [*false, *block.body] or [ast.copy_location(ast.Pass(), s)]
         s._flags = [loop.broken] * loop.breaks + [DONE] * loop.returns
         before = [_assign(loop.broken, ast.Constant(False), s)] if loop.breaks else []
         after: list[ast.stmt] = []
@@ -219,6 +210,6 @@ class _Jumps:
                 call = ast.Call(
                     ast.Attribute(_load("_ag"), "none_of", ast.Load()), [_load(f) for f in s._flags], []
                 )
-                after = [_at(ast.If(call, after, []), s)]
+                after = [ast.copy_location(ast.If(call, after, []), s)]
             s.orelse = []
         return loop, before, after

@@ -8,7 +8,8 @@ Source: Aho, Lam, Sethi and Ullman, Compilers, section 9.2.5.
 from __future__ import annotations
 
 import ast
-from typing import Any
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -37,57 +38,118 @@ def assigned_in(body: list[ast.stmt]) -> list[str]:
 
 def reads_of(node: Any) -> set[str]:
     """Return the names that an expression or a statement reads, those of functions inside it as well."""
-    found = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return found | {n.target.id for n in ast.walk(node)
-                    if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)}  # fmt: skip
+    found = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            if isinstance(n.ctx, ast.Load):
+                found.add(n.id)
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            found.add(n.target.id)
+    return found
 
 
 def mark_live(body: list[ast.stmt]) -> None:
-    """Set `_live` and `_reads` of the statements of a function."""
-    captured: set[str] = set()
-    for top in body:
-        for node in ast.walk(top):
-            if isinstance(node, _SCOPES):
-                captured |= reads_of(node)
-    _before(body, captured, captured)
+    """Set `_live`, `_reads` and `_assigned` of the statements of a function that have blocks."""
+    captured = _captured(body)
+    _mark(body, captured, captured, {})
 
 
-def _before(body: list[ast.stmt], after: set[str], always: set[str]) -> set[str]:
-    """Return the names that are live before a block, given those after it."""
+def live_before(body: list[ast.stmt], after: set[str]) -> set[str]:
+    """Return the names whose values a block needs that it has not assigned itself; `after`: those read after it."""
+    captured = _captured(body)
+    return _of_block(body, {}).before(after | captured) | captured
+
+
+def _captured(body: list[ast.stmt]) -> set[str]:
+    """Return the names that functions and classes inside a block read, whenever they run."""
+    scopes = (node for top in body for node in ast.walk(top) if isinstance(node, _SCOPES))
+    return {n for node in scopes for n in reads_of(node)}
+
+
+class _Block(NamedTuple):
+    """What a statement or block does to names, whatever is live after it."""
+
+    needs: frozenset[str] = frozenset()
+    """The names that it reads before it assigns them."""
+    kills: frozenset[str] = frozenset()
+    """The names that it assigns in any case."""
+    reads: frozenset[str] = frozenset()
+    assigns: tuple[str, ...] = ()
+
+    def before(self, after: AbstractSet[str]) -> set[str]:
+        """Return the names that are live before it."""
+        return (set(after) - self.kills) | self.needs
+
+
+_Known = dict[int, _Block]
+
+
+def _of_block(body: list[ast.stmt], known: _Known) -> _Block:
+    needs: set[str] = set()
+    kills: set[str] = set()
+    several = [_of_statement(s, known) for s in body]
+    for one in reversed(several):
+        needs = (needs - one.kills) | one.needs
+        kills |= one.kills
+    reads = frozenset(n for one in several for n in one.reads)
+    assigns = dict.fromkeys(n for one in several for n in one.assigns)
+    return _Block(frozenset(needs), frozenset(kills), reads, tuple(assigns))
+
+
+def _of_statement(s: ast.stmt, known: _Known) -> _Block:
+    """Return what a statement does; `known` keeps the answers."""
+    if id(s) not in known:
+        known[id(s)] = _found(s, known)
+    return known[id(s)]
+
+
+def _found(s: Any, known: _Known) -> _Block:
+    if isinstance(s, ast.If):
+        test = frozenset(reads_of(s.test))
+        then, other = _of_block(s.body, known), _of_block(s.orelse, known)
+        assigns = tuple(dict.fromkeys((*then.assigns, *other.assigns)))
+        needs = then.needs | other.needs | test
+        return _Block(needs, then.kills & other.kills, then.reads | other.reads | test, assigns)
+    if type(s) in (ast.For, ast.While):
+        is_for = type(s) is ast.For
+        header = frozenset(reads_of(s.iter if is_for else s.test))
+        targets = assigned_in([ast.Assign([s.target], ast.Constant(None))]) if is_for else ()
+        body, other = _of_block(s.body, known), _of_block(s.orelse, known)
+        needs = (body.needs - frozenset(targets)) | header | frozenset(getattr(s, "_flags", ())) | other.needs
+        reads = body.reads | header | other.reads | (frozenset(reads_of(s.target)) if is_for else frozenset())
+        return _Block(needs, frozenset(), reads, tuple(dict.fromkeys((*targets, *body.assigns, *other.assigns))))
+    reads, assigns = frozenset(reads_of(s)), tuple(assigned_in([s]))
+    kills = frozenset(assigns) if isinstance(s, (ast.Assign, ast.AnnAssign)) else frozenset()
+    return _Block(reads, kills, reads, assigns)
+
+
+def _mark(body: list[ast.stmt], after: set[str], always: set[str], known: _Known) -> None:
+    """Set what the statements of a block hand on, given the names that are live after it."""
     live = set(after)
     for s in reversed(body):
-        live = _before_one(s, live, always)
-    return live
+        _mark_one(s, live, always, known)
+        live = _of_statement(s, known).before(live)
 
 
-def _before_one(s: ast.stmt, after: set[str], always: set[str]) -> set[str]:
-    node: Any = s  # with attributes of ours
-    if isinstance(s, ast.If):
-        node._live, node._reads = after | always, sorted(reads_of(s))
-        then, other = _before(s.body, after, always), _before(s.orelse, after, always)
-        return then | other | reads_of(s.test)
-    if isinstance(s, (ast.For, ast.While)):
-        node._flags = getattr(node, "_flags", [])
-        flags = set(node._flags)
-        test = reads_of(s.iter) if isinstance(s, ast.For) else reads_of(s.test)
-        again = set() if isinstance(s, ast.For) else test
-        targets = set(assigned_in([ast.Assign([s.target], ast.Constant(None))])) if isinstance(s, ast.For) else set()
-        live = after | flags | again
-        while True:
-            before = _before(s.body, live, always) - targets
-            if before <= live:
-                break
-            live |= before
-        node._live = live | always
-        node._reads = sorted(set().union(*(reads_of(b) for b in s.body), test))
-        return live | test
-    if isinstance(s, (ast.With, ast.Try)):
-        inner = set().union(*(reads_of(c) for c in ast.iter_child_nodes(s)))
-        _before(s.body, after | inner, always)
-        for handler in getattr(s, "handlers", ()):
-            _before(handler.body, after | inner, always)
-        for part in (getattr(s, "orelse", ()), getattr(s, "finalbody", ())):
-            _before(list(part), after | inner, always)
-        return after | inner
-    killed = set(assigned_in([s])) if isinstance(s, (ast.Assign, ast.AnnAssign)) else set()
-    return (after - killed) | reads_of(s)
+def _mark_one(statement: ast.stmt, after: set[str], always: set[str], known: _Known) -> None:
+    s: Any = statement  # with attributes of ours
+    is_loop = type(s) in (ast.For, ast.While)
+    if is_loop or type(s) is ast.If:
+        block = _of_statement(s, known)
+        s._reads, s._assigned = sorted(block.reads), list(block.assigns)
+    if isinstance(statement, ast.If):
+        s._live = after | always
+        _mark(s.body, after, always, known)
+        _mark(s.orelse, after, always, known)
+    elif is_loop:
+        s._flags = getattr(s, "_flags", [])
+        targets = set(assigned_in([ast.Assign([s.target], ast.Constant(None))])) if type(s) is ast.For else set()
+        test = reads_of(s.test) if type(s) is ast.While else set()
+        live = after | (_of_block(s.body, known).needs - targets) | test | set(s._flags)
+        s._live = live | always
+        _mark(s.body, live, always, known)
+    elif type(s) in (ast.With, ast.Try):
+        inner = after | _of_statement(s, known).reads
+        for block in (s.body, *(h.body for h in getattr(s, "handlers", ())), getattr(s, "orelse", ()),
+                      getattr(s, "finalbody", ())):  # fmt: skip
+            _mark(list(block), inner, always, known)

@@ -17,18 +17,22 @@ import textwrap
 from functools import lru_cache
 from types import CodeType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..record.frames import OWN
 from .jumps import without_jumps
 from .liveness import assigned_in, mark_live
+from .plainer import holds_assignment, plainer
 
 AG = "_ag"
 """The name of the module statements.py in a rewritten function."""
 _PLAIN_CALLS = frozenset(("super", "locals", "globals", "vars", "eval", "exec", "dir", "isinstance", "print"))
 _FLOW = (
     ast.For, ast.While, ast.If, ast.IfExp, ast.BoolOp, ast.AugAssign, ast.comprehension, ast.Subscript, ast.Call,
-    ast.Compare, ast.UnaryOp,
+    ast.Compare, ast.UnaryOp, ast.Assert, ast.Raise,
 )  # fmt: skip
+_BEYOND = {ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor}
+"""What generators and coroutines hold, which stay as they are."""
 _OPERATORS = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.FloorDiv: "floordiv", ast.Mod: "mod",
     ast.Pow: "pow", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "lshift",
@@ -43,11 +47,12 @@ _COMPARISONS = {
 @lru_cache(maxsize=4096)
 def rewritten(code: CodeType) -> CodeType | None:
     """Return the code of a function with its control flow as calls; None without flow or source, and for ours."""
-    tree = None if OWN[code.co_filename] else _tree_of(code)
+    tree = None if OWN[code.co_filename] else tree_of(code)
     if tree is None:
         return None
     lambdas = isinstance(tree, ast.Lambda)
-    if not any(isinstance(node, _FLOW) for node in ast.walk(tree)) or _is_out_of_reach(tree):
+    kinds = {type(node) for node in ast.walk(tree)}
+    if kinds.isdisjoint(_FLOW) or kinds & _BEYOND or (ast.NamedExpr in kinds and holds_assignment(tree)):
         return None
     body: Any = tree
     if lambdas:
@@ -55,6 +60,7 @@ def rewritten(code: CodeType) -> CodeType | None:
         ast.copy_location(body, tree)
     body.decorator_list = []
     _Function(body, set(code.co_freevars)).write()
+    body.name = "_ag_function"  # a recursive function reads its own name as a global, or from outside
     body.args.defaults, body.args.kw_defaults = _constants(body.args.defaults), _constants(body.args.kw_defaults)
     outer = ast.parse(f"def _ag_outer({', '.join(code.co_freevars)}):\n    pass")
     outer.body[0].body = [body]  # type: ignore[attr-defined]
@@ -73,19 +79,26 @@ def _inner(code: CodeType, name: str) -> CodeType:
     return next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == name)
 
 
-def _tree_of(code: CodeType) -> Any:
+_given: WeakKeyDictionary[CodeType, Any] = WeakKeyDictionary()
+
+
+def give_tree(code: CodeType, tree: Any) -> None:
+    """Say what the syntax of a function is that no file has."""
+    _given[code] = tree
+
+
+def tree_of(code: CodeType) -> Any:
     """Return the syntax of a function with the lines of its file; None if there is no source."""
+    if code in _given:
+        return copy.deepcopy(_given[code])
     if code.co_name == "<lambda>":
         return _lambda_of(code)
     try:
         lines, first = inspect.getsourcelines(code)
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        tree = ast.parse("\n" * (first - 1) + textwrap.dedent("".join(lines)))
     except (OSError, TypeError, IndexError, SyntaxError):
         return None
-    found = next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
-    if found is not None:
-        ast.increment_lineno(found, first - 1)
-    return found
+    return next((n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == code.co_name), None)
 
 
 def _lambda_of(code: CodeType) -> Any:
@@ -123,12 +136,6 @@ def _lambdas(text: str) -> tuple[Any, ...]:
         return ()
 
 
-def _is_out_of_reach(tree: ast.AST) -> bool:
-    """Whether a function is a generator or a coroutine, or assigns in expressions, which stays as it is."""
-    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr, ast.AsyncFor)
-    return any(isinstance(node, kinds) for node in ast.walk(tree))
-
-
 # --- writing
 
 
@@ -158,33 +165,48 @@ def _def(name: str, parameters: list[str], body: list[ast.stmt], outer: list[str
     return made_def  # type: ignore[no-any-return]
 
 
+def _key(key: Any) -> ast.expr:
+    """Return an index as a value: slices by the builtin."""
+    if isinstance(key, ast.Slice):
+        return _ag("slice", *(ast.Constant(None) if b is None else b for b in (key.lower, key.upper, key.step)))
+    if isinstance(key, ast.Tuple):
+        return ast.Tuple([_key(k) for k in key.elts], ast.Load())
+    return key  # type: ignore[no-any-return]
+
+
 class _Function:
     """One function in the making; functions inside it are written by their own."""
 
     def __init__(self, node: Any, free: set[str]) -> None:
         self.node, self.count = node, 0
+        nodes = list(ast.walk(node))
         self.writes = any(
             isinstance(n, ast.AugAssign) or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
-            for n in ast.walk(node)
+            for n in nodes
         )
         """Whether it writes to parts of arrays, or by an operator such as `+=`."""
+        self.outer = {name for s in nodes if isinstance(s, ast.Nonlocal) for name in s.names}
         args = node.args
         every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))]
         self.parameters = {a.arg for a in every}
-        declared = {n for s in ast.walk(node) if isinstance(s, (ast.Global, ast.Nonlocal)) for n in s.names}
+        declared = {name for s in nodes if isinstance(s, ast.Global) for name in s.names} | self.outer
         self.foreign = declared | (free - self.parameters)
+        self.flows = any(isinstance(n, (ast.For, ast.While, ast.If)) for n in nodes)
+        self.locals: set[str] = set()
+        """The names that are assigned, parameters among them."""
 
     def write(self) -> None:
         node = self.node
         docstring = node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
-        body = without_jumps(node.body[len(docstring) :])
+        body = without_jumps(plainer(node.body[len(docstring) :]))
         mark_live(body)
-        locals_ = [n for n in assigned_in(body) if n not in self.parameters and n not in self.foreign]
+        assigned = assigned_in(body)
+        self.locals = {*assigned, *self.parameters}
         first: list[ast.stmt] = []
-        if any(isinstance(s, (ast.For, ast.While, ast.If)) for top in body for s in ast.walk(top)):
+        if self.flows:
             first = [
                 ast.copy_location(ast.Assign([_name(n, True)], _ag("Undefined", ast.Constant(n))), node)
-                for n in locals_
+                for n in assigned if n not in self.parameters and n not in self.foreign
             ]
         node.body = [*docstring, *first, *self.statements(body)]
 
@@ -192,12 +214,7 @@ class _Function:
         found: list[ast.stmt] = []
         for s in body:
             made_here = self.statement(s)
-            for one in made_here:
-                for inner in ast.walk(one):
-                    if not hasattr(inner, "lineno"):
-                        ast.copy_location(inner, s)
-                ast.copy_location(one, s)
-            found += made_here
+            found += [ast.copy_location(one, s) for one in made_here]
         return found
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
@@ -212,6 +229,9 @@ class _Function:
             return [s]
         if isinstance(s, ast.AugAssign):
             return self._augmented(s)
+        if isinstance(s, ast.Raise) and s.exc is not None:
+            s.exc = _ag("raised", self.value(s.exc))
+            return [s]
         if isinstance(s, ast.Assign):
             return self._assigned(s)
         for name, field in ast.iter_fields(s):
@@ -263,16 +283,7 @@ class _Function:
     def _into(self, target: Any, value: ast.expr) -> ast.stmt:
         if isinstance(target, ast.Attribute):
             return ast.Expr(_ag("set_attribute", self.value(target.value), ast.Constant(target.attr), value))
-        return ast.Expr(_ag("set_item", self.value(target.value), self._key(target.slice), value))
-
-    def _key(self, key: Any) -> ast.expr:
-        """Return an index as a value: slices by the builtin."""
-        if isinstance(key, ast.Slice):
-            bounds = [ast.Constant(None) if b is None else self.value(b) for b in (key.lower, key.upper, key.step)]
-            return _ag("slice", *bounds)
-        if isinstance(key, ast.Tuple):
-            return ast.Tuple([self._key(k) for k in key.elts], ast.Load())
-        return self.value(key)  # type: ignore[no-any-return]
+        return ast.Expr(_ag("set_item", self.value(target.value), _key(self.value(target.slice)), value))
 
     def _augmented(self, s: ast.AugAssign) -> list[ast.stmt]:
         value, word = self.value(s.value), ast.Constant(_OPERATORS[type(s.op)])
@@ -281,7 +292,7 @@ class _Function:
             s.value = value
             return [s]
         if isinstance(t, ast.Subscript):
-            return [ast.Expr(_ag("change_item", self.value(t.value), self._key(t.slice), word, value))]
+            return [ast.Expr(_ag("change_item", self.value(t.value), _key(self.value(t.slice)), word, value))]
         return [ast.Expr(_ag("change_attribute", self.value(t.value), ast.Constant(t.attr), word, value))]
 
     # --- control flow
@@ -315,10 +326,7 @@ class _Function:
 
     def _own(self, s: ast.stmt) -> list[str]:
         """Return the names that a statement assigns, but for temporary ones of this module."""
-        return [n for n in assigned_in([s]) if n not in self.foreign or n in self._outer()]
-
-    def _outer(self) -> set[str]:
-        return {n for s in ast.walk(self.node) if isinstance(s, ast.Nonlocal) for n in s.names}
+        return [n for n in s._assigned if n not in self.foreign or n in self.outer]  # type: ignore[attr-defined]
 
     def _loop(self, s: Any) -> tuple[list[str], list[ast.stmt], list[ast.expr]]:
         live = s._live
@@ -331,14 +339,9 @@ class _Function:
     def _see(self, s: Any, defs: list[ast.stmt], state: list[ast.expr]) -> None:
         """Add a function that gives the values that a statement reads."""
         seen = self._new("seen")
-        known = [n for n in s._reads if n in self.parameters or (n in self._locals() and n not in self.foreign)]
+        known = [n for n in s._reads if n in self.parameters or (n in self.locals and n not in self.foreign)]
         defs.append(_def(seen, [], [ast.Return(ast.Tuple([_name(n) for n in known], ast.Load()))], []))
         state.append(_name(seen))
-
-    def _locals(self) -> set[str]:
-        if not hasattr(self, "_all"):
-            self._all = set(assigned_in(self.node.body)) | self.parameters
-        return self._all
 
     def _stop(self, s: Any) -> ast.expr:
         return _lambda(_ag("any_of", *(_name(f) for f in s._flags))) if s._flags else ast.Constant(None)
@@ -377,6 +380,11 @@ class _Expressions(ast.NodeTransformer):
         if plain or (isinstance(node.func, ast.Attribute) and _is_ag(node.func.value)):
             return node
         return ast.copy_location(_ag_call(node, self.word), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        joins = isinstance(node.value, ast.Attribute) and node.value.attr in ("r_", "c_", "mgrid", "ogrid")
+        return ast.copy_location(_ag("joined", node.value, _key(node.slice)), node) if joins else node
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)

@@ -2,7 +2,8 @@
 
     if_, choice, and_, or_, not_, compare   branches.py
     for_, while_, items                     loops.py
-    call                                    calls.py
+    call, call_writing, joined              calls.py
+    raise_if, raised, require               raising.py
     set_item, change_item, set_attribute, change_attribute, returned, Undefined    here
 """
 
@@ -18,13 +19,15 @@ from ..ops.core.tracing import current
 from ..ops.shapes.stored import fitted
 from ..ops.shapes.stored import set_item as stored_item
 from .branches import and_, any_of, choice, compare, if_, line, none_of, not_, or_
-from .calls import call, call_writing
+from .calls import call, call_writing, joined
 from .loops import for_, items, while_
+from .raising import raise_if, raised, require
 from .undefined import Undefined, defined
 
 __all__ = [
     "Undefined", "and_", "any_of", "call", "call_writing", "change_attribute", "change_item", "choice", "compare",
-    "for_", "if_", "items", "none_of", "not_", "or_", "returned", "set_attribute", "set_item", "slice", "while_",
+    "for_", "if_", "items", "joined", "none_of", "not_", "or_", "raise_if", "raised", "require", "returned",
+    "set_attribute", "set_item", "slice", "while_",
 ]
 
 slice = slice  # noqa: PLW0127  (the builtin, under a name that the user's globals do not hide)

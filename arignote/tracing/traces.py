@@ -19,10 +19,11 @@ from ..ops.core.traced import adopt
 from ..ops.core.tracing import Known, Number, Trace, outside
 from ..ops.core.variables import tensor
 from ..ops.shapes.lengths import tensor_to_dim
-from ..ops.shapes.stored import now
+from ..ops.shapes.stored import base_of, now
 from ..tree import Form, flat, has_variable, is_record, paths, places, unflat
 from .arguments import ALL_HELD, NUMBERS, NUMBERS_HELD, TRACED, AnyView, Arguments, Object, Same, Static
 from .scopes import Scope
+from .undefined import Undefined
 from .views import Objects, Reading, changing, number_of
 
 
@@ -46,12 +47,14 @@ class Traced(NamedTuple):
     """The positions of the arrays that it writes to, by position in the arrays of a call."""
     same: tuple[int, ...] = ()
     """For each array of the call the first one that is the same object; of a trace that writes."""
+    keeps: bool = False
+    """Whether results may be arrays of the call."""
 
     def result(self, values: Sequence[Any], objects: Sequence[Any]) -> Any:
         """Return the result of a call; arrays are written, and attributes assigned, after it."""
         found: Iterator[Any] = self._stored(values) if self.stores else iter(self.function(*values))
-        if objects:
-            found = Leaves(found, objects.__getitem__)
+        if objects or self.keeps:
+            found = Leaves(found, objects.__getitem__, values)
         made = unflat(self.form, found)
         for number, name, form in self.writes:
             setattr(objects[number], name, unflat(form, found))
@@ -87,11 +90,14 @@ def require_disjoint(name: str, arrays: Sequence[Any], stores: Sequence[int]) ->
 
 
 class Leaves:
-    """An iterator over leaves, and the objects that stand between them."""
+    """An iterator over leaves, the objects that stand between them, and the arrays of the call."""
 
-    def __init__(self, leaves: Iterator[Any], object_of: Callable[[int], Any]) -> None:
+    def __init__(
+        self, leaves: Iterator[Any], object_of: Callable[[int], Any], arrays: Sequence[Any] = ()
+    ) -> None:
         self._leaves = leaves
         self.object_of: Callable[[int], Any] = object_of
+        self.arrays: Sequence[Any] = arrays
 
     def __iter__(self) -> Leaves:
         return self
@@ -112,9 +118,11 @@ def signature_of(arrays: Sequence[Any]) -> tuple[tuple[str, int], ...]:
 
 def traced(
     scope: Scope, options: Mapping[str, Any], structure: Form, arguments: Arguments,
-    known: Sequence[Traced] = (),
+    known: Sequence[Traced] = (), keeps: bool = False,
 ) -> Traced:  # fmt: skip
     """Return the trace of a function for a call; `known`: the traces that do not serve it.
+
+    `keeps`: whether its results are what Python would have: the arrays that were given, Python numbers, other values.
 
     A number that differs from that of a known trace is traced, so that not each number has a trace of its own.  What
     cannot be decided for a traced number or array is decided for the value it has, which the trace then holds for.
@@ -128,7 +136,7 @@ def traced(
         ways += [_By(NUMBERS_HELD, varying, True)]
     first: Exception | None = None
     while True:
-        trial = _Tracing(scope, options, arguments, ways.pop(0))
+        trial = _Tracing(scope, options, arguments, ways.pop(0), keeps)
         try:
             return trial.traced(structure)
         except Exception as error:
@@ -160,7 +168,12 @@ class _By(NamedTuple):
 class _Tracing:
     """A trace in the making."""
 
-    def __init__(self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By) -> None:
+    def __init__(
+        self, scope: Scope, options: Mapping[str, Any], arguments: Arguments, how: _By, keeps: bool
+    ) -> None:
+        self._keeps = keeps
+        self._bases: dict[Variable, Any] = {}
+        """The array whose elements each result shares."""
         self._scope, self._options, self._arguments = scope, options, arguments
         self._holds_integers = how.integers
         self._name = options["name"]
@@ -199,8 +212,9 @@ class _Tracing:
             stores = self._stores()
             outputs: list[Any] = [now(self._trace, self._variables[k]) for k in stores]
             written_to = self.objects.written()
-            form = self._form(result, outputs)
+            form = self._form(result, outputs, self._keeps)
             writes = [(n, name, self._form(value, outputs, True)) for n, name, value in written_to]
+            outputs += self._trace.checks
         with outside():
             compiled = function(self._variables, outputs, **self._options)
         guards = tuple(self._trace.guards)
@@ -208,7 +222,7 @@ class _Tracing:
         readings = tuple(self.objects.readings)
         return Traced(
             compiled, form, guards, _holds(guards), readings, signature_of(attributes), tuple(writes), stores,
-            tuple(self._same) if stores else (),
+            tuple(self._same) if stores else (), self._keeps,
         )  # fmt: skip
 
     def _stores(self) -> tuple[int, ...]:
@@ -289,6 +303,12 @@ class _Tracing:
                 return Static(None)
             if isinstance(value, AnyView):
                 return Object(object, number_of(value))
+            if isinstance(value, (str, bytes, np.dtype)):
+                return Static(value)  # it depends on types and numbers that the trace holds for
+            if self._keeps and is_attribute:
+                kept = self._kept(value)
+                if kept is not None:
+                    return kept
             if is_attribute and not isinstance(value, Variable):
                 return Static(value.exact()) if type(value) is Length else _Held(value)
             outputs.append(self._as_output(value, tree, len(outputs) - first))
@@ -303,6 +323,29 @@ class _Tracing:
             return leaf(value, outputs)
         return flat(value, outputs, leaf, looks_in)
 
+    def _kept(self, value: Any) -> Form:
+        """Return the form of a result that is an array of the call or a constant; None for a computed one.
+
+        Raises TypeError for a view of another array, and for an object that may change: each call must make its own.
+        """
+        if isinstance(value, Variable):
+            if not value.ndim:
+                return None
+            place = next((k for k, v in enumerate(self._variables) if v is value), None)
+            if place is not None:
+                return _Given(place)
+            base = base_of(value)
+            others = (*self._variables, *self._bases)
+            if (base is not value and any(base is b for b in others)) or value in self._bases:
+                raise TypeError(f"{value!r} is a view of another array")
+            self._bases[base] = value
+            return None
+        if type(value) is np.ndarray:
+            return _Copied(value)
+        if type(value) not in _FIXED and type(value) is not Length and not callable(value):
+            raise TypeError(f"{shown(value)} is an object that may change")
+        return None
+
     def _as_output(self, value: Any, tree: Any, position: int) -> Any:
         """Return a leaf of the result `tree` as a variable.  Raises TypeError, with its path, for anything else."""
         try:
@@ -312,6 +355,33 @@ class _Tracing:
                 f"{self._name}: {paths(tree, 'output')[position]} is {shown(value)}; "
                 "expected variables, numbers, arrays, or lists, tuples, dicts and dataclasses of them"
             ) from None
+
+
+class _Given:
+    """A result that is an array of the call."""
+
+    def __init__(self, position: int) -> None:
+        self._position = position
+
+    def value_of(self, leaves: Any) -> Any:
+        return leaves.arrays[self._position]
+
+
+class _Copied:
+    """A constant array, of which each call has its own."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array.copy()
+
+    def value_of(self, leaves: Iterator[Any]) -> Any:
+        return self._array.copy()
+
+
+_FIXED = frozenset((
+    int, float, complex, bool, str, bytes, type(None), type(Ellipsis), range, slice, frozenset, np.bool_, Undefined,
+    *(np.dtype(name).type for name in DTYPES), type(np.dtype("f8")),
+))  # fmt: skip
+"""The types of values that never change."""
 
 
 class _Held:

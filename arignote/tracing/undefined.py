@@ -13,6 +13,12 @@ class Undefined:
     def __init__(self, name: str) -> None:
         self._name = name
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Undefined) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
     def _raise(self, *_: Any) -> NoReturn:
         raise UnboundLocalError(f"cannot access local variable {self._name!r} where it is not associated with a value")
 

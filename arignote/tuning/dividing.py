@@ -21,9 +21,11 @@ from ..engines.registry import title
 from ..function.compile_progress import Progress, Silence, progress
 from ..function.compiled import Function
 from ..function.function import divided_again
+from ..function.optimization import for_any_lengths
 from ..graph import Apply, Constant, FunctionGraph, Variable, rebuild
 from ..ops.core.interpret import evaluate_node
 from ..ops.core.tensor import TensorVariable
+from ..optdb import Query
 from ..optdb.optimizers import SeqOptimizer
 from ..optdb.rules.engines.partition import PartitionOptimizer
 from ..record import record
@@ -102,8 +104,8 @@ def _placement(function: Function) -> Placement:
 def graph_to_divide(function: Function) -> FunctionGraph:
     """Return the graph of a function as the pass `partition` gets it."""
     query = function.mode.optimizer
-    assert query is not None
-    optimizer = optdb.query(query)
+    assert isinstance(query, Query)
+    optimizer = optdb.query(for_any_lengths(query, optdb))
     at = next(k for k, member in enumerate(optimizer.optimizers) if isinstance(member, PartitionOptimizer))
     graph, _ = SeqOptimizer(optimizers=optimizer.optimizers[:at])(function.unoptimized_graph)
     return graph

@@ -21,9 +21,11 @@ from ..cbackend.ir.kernel import Kernel
 from ..cbackend.ir.schedule import Schedule, ScheduleError
 from ..engines.compiler import find_toolchain, process_cache
 from ..engines.registry import title
+from ..explain.assumptions import for_lengths_of
 from ..function.compile_progress import Progress, Silence, progress
 from ..function.compiled import Function
 from ..function.function import recompiled
+from ..graph import FunctionGraph
 from ..graph.types import numpy_dtype
 from ..ops.core.shared import Container
 from ..profiling import RunProfile
@@ -89,6 +91,7 @@ class Tuning:
 
 def tuned(function: Function, inputs: Sequence[Any], seconds: float, keep: bool) -> Tuning:
     """See `tune`."""
+    function = for_lengths_of(function, function.arrays(list(inputs)))
     kernels = function.program.kernels if function.program is not None else ()
     toolchain = find_toolchain()
     if function.backend != "c" or toolchain is None:
@@ -124,7 +127,7 @@ def _without_gain(tuned: Tuned, first: Mapping[str, Schedule]) -> Tuned:
 def _by_time(seconds: Mapping[str, float], kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, float]]:
     """Yield the kernels worth tuning, the most costly first, with the share of the remaining time for each."""
     total = sum(seconds.values())
-    worth = [k for k in kernels if k.splits is not None and seconds.get(k.name, 0.0) > SHARE * total]
+    worth = [k for k in kernels if k.takes_schedule and seconds.get(k.name, 0.0) > SHARE * total]
     worth.sort(key=lambda k: -seconds[k.name])
     for at, kernel in enumerate(worth):
         yield kernel, seconds[kernel.name] / sum(seconds[k.name] for k in worth[at:])
@@ -187,20 +190,25 @@ def alternatives(kernel: Kernel, strided: bool = False) -> Iterator[dict[str, An
     yield {"vector": 16}
 
 
-class _Form:
-    """A function under some schedules, with containers of its own for shared variables."""
+class Form:
+    """A function under some schedules, with containers of its own for shared variables.
+
+    `graph`: another optimized graph than that of the function.
+    """
 
     def __init__(
-        self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None
-    ) -> None:
+        self, function: Function, schedules: Mapping[str, Schedule], profile: RunProfile | None = None,
+        graph: FunctionGraph | None = None,
+    ) -> None:  # fmt: skip
         toolchain = find_toolchain()
         assert toolchain is not None
         self._first = [np.array(s.container.value) for s in function.shared]
         self._containers = [Container(value) for value in self._first]
         shared = [None] * len(function.inputs) + self._containers
         self._run = compile_graph(
-            function.graph, name=function.name, shared=shared, toolchain=toolchain, cache=process_cache(),
-            profile=profile, threads=function.threads, schedule=schedules, target=function.target,
+            function.graph if graph is None else graph, name=function.name, shared=shared, toolchain=toolchain,
+            cache=process_cache(), profile=profile, threads=function.threads, schedule=schedules,
+            target=function.target,
         )  # fmt: skip
 
     def seconds(self, arrays: Sequence[np.ndarray], calls: int) -> float:
@@ -230,14 +238,14 @@ class _Race:
         """`end`: the moment from which races are cut to their fewest rounds."""
         self._arrays = function.arrays(list(inputs))[: len(function.inputs)]
         self.strided = any(not a.flags.c_contiguous for a in self._arrays)
-        self._forms: dict[tuple[tuple[str, Schedule], ...], _Form | None] = {}
+        self._forms: dict[tuple[tuple[str, Schedule], ...], Form | None] = {}
 
-    def _form(self, schedules: Mapping[str, Schedule]) -> _Form:
+    def _form(self, schedules: Mapping[str, Schedule]) -> Form:
         """Return the function under these schedules, which name all its kernels.  Raises if that is impossible."""
         key = tuple(schedules.items())
         if key not in self._forms:
             self._forms[key] = None
-            self._forms[key] = _Form(self._function, schedules)
+            self._forms[key] = Form(self._function, schedules)
         form = self._forms[key]
         if form is None:
             raise ScheduleError("tried before")
@@ -283,7 +291,7 @@ class _Race:
     def kernel_seconds(self, schedules: Mapping[str, Schedule]) -> dict[str, float]:
         """Return seconds of each kernel, by its name under these schedules."""
         profile = RunProfile("tune")
-        form = _Form(self._function, schedules, profile)
+        form = Form(self._function, schedules, profile)
         form.seconds(self._arrays, 5)
         found: dict[str, float] = {}
         for step in profile.steps:

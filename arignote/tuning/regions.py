@@ -19,7 +19,7 @@ from ..engines.engine import Around, Engine, EngineError, Request, executable_of
 from ..engines.executable import CheckedExecutable
 from ..engines.registry import engine as engine_of
 from ..function.mode import Mode
-from ..function.optimization import Optimization
+from ..function.optimization import Optimization, for_any_lengths
 from ..graph import Apply, FunctionGraph
 from ..graph.provenance import modules_of
 from ..ops.core.interpret import interpret
@@ -83,7 +83,7 @@ def optimized_for(engine: str, graph: FunctionGraph, mode: Mode, target: Target 
     """Return the graph after the passes of an engine; unchanged if these make a node that the engine refuses."""
     query = mode.optimizer
     assert isinstance(query, Query)
-    own = Mode(query.excluding("partition"), backend=engine)
+    own = Mode(for_any_lengths(query.excluding("partition"), optdb), backend=engine)
     found = Optimization(graph, own, process_options().strict, optdb, target).graph
     return found if all(map(engine_of(engine).supports, found.order)) else graph
 

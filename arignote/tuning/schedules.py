@@ -67,7 +67,7 @@ class Schedules(Mapping[str, Schedule]):
 
 def schedules_of(kernels: Sequence[Kernel]) -> Schedules:
     """The schedules of the kernels whose loops can be scheduled."""
-    chosen = [k for k in kernels if k.splits is not None]
+    chosen = [k for k in kernels if k.takes_schedule]
     return Schedules(
         {k.default or k.name: k.schedule for k in chosen}, {k.default or k.name: k.comment for k in chosen}
     )  # fmt: skip

@@ -157,9 +157,9 @@ static void ag_copy(i64 item, i32 rank, const i64 *lengths, void *y, const i64 *
 }
 
 /* The same, in parts on several threads if there is much to copy: 0, or AG_STOPPED. */
-static i32 ag_copy_of_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
+static i32 ag_copy_of_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *detail)
 {
-    (void)said;
+    (void)detail;
     ag_copy(nest->items[0], nest->rank, n, a[0], s, a[1], s + nest->rank);
     return 0;
 }
@@ -181,11 +181,11 @@ static i32 ag_copy_in_parts(const ag_runtime *rt, i64 item, i32 rank, const i64 
 }
 
 /* Note where and why the call fails; gives the outcome. */
-static i32 ag_fail(ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *said)
+static i32 ag_fail(ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *detail)
 {
     call->step = step;
     call->operand = operand;
-    for (i32 k = 0; k < count; k++) call->detail[k] = said[k];
+    for (i32 k = 0; k < count; k++) call->detail[k] = detail[k];
     return outcome;
 }
 

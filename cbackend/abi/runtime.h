@@ -92,8 +92,10 @@ typedef struct ag_runtime {
     ag_byte_table i8;
     ag_draw_table draws;
     ag_packed_table packed_f32, packed_f64;
+    ag_sort_table sorts;
+    ag_fourier_table fourier;
     ag_solvers solve_f32, solve_f64, solve_c64, solve_c128;
-    /* The functions ag_fail, ag_as_declared ... of drivers, compiled ahead: see driver.h. */
+    /* The functions ag_fail, ag_as_declared ... of drivers: see driver.h and looped.h. */
     i32 (*fail)(struct ag_call *call, i32 outcome, i32 step, i32 operand, i32 count, const i64 *detail);
     i32 (*as_declared)(const struct ag_call *call, i32 at, i32 rank);
     void *(*take)(const struct ag_runtime *rt, i64 item, i32 rank, const i64 *n);
@@ -116,4 +118,6 @@ typedef struct ag_runtime {
     i64 (*slice_count)(i64 length, i64 given, i64 start, i64 stop, i64 step);
     void (*range_count)(i64 start, i64 stop, i64 step, i32 is_unsigned, i64 *count);
     void (*span_count)(const double *span, i64 *count);
+    i32 (*looped)(struct ag_call *call, const struct ag_loop *loop, i64 n, i64 *count);
+    i64 (*step_count)(struct ag_call *call, i32 step, i64 start, i64 bytes, i64 flops, i32 even);
 } ag_runtime;

@@ -40,7 +40,7 @@ from .makefile import makefile
 
 _HERE = Path(__file__).parent
 _FIELD = re.compile(
-    r"(?<![A-Za-z0-9])(?:NAME|UPPER)(?![A-Za-z0-9])|\b(?:SIGNATURE|TOLD|VERSION|RANK|INPUTS|OUTPUTS|SHARED|TYPES)\b"
+    r"(?<![A-Za-z0-9])(?:NAME|UPPER)(?![A-Za-z0-9])|\b(?:SIGNATURE|REPORTED|VERSION|RANK|INPUTS|OUTPUTS|SHARED|TYPES)\b"
 )
 _SENTENCES = {
     Outcome.DONE: "all went well",
@@ -129,8 +129,9 @@ class Bundle:
         shared = [f"      {k}: {name}" for k, name in enumerate(names)]
         reported = "\n".join(["\n   Shared variables, by number:", *shared]) if shared else ""
         return self._filled(
-            "header.h", SIGNATURE=c_comment(self.signature), TOLD=reported, VERSION=self.version, RANK=str(self._rank),
-            INPUTS=str(len(self._given)), OUTPUTS=str(len(self.interface.own_outputs)), SHARED=str(len(self.shared)),
+            "header.h", SIGNATURE=c_comment(self.signature), REPORTED=reported, VERSION=self.version,
+            RANK=str(self._rank), INPUTS=str(len(self._given)), OUTPUTS=str(len(self.interface.own_outputs)),
+            SHARED=str(len(self.shared)),
         )  # fmt: skip
 
     def _runtime(self) -> str:

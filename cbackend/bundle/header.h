@@ -1,5 +1,5 @@
 /* SIGNATURE
-TOLD
+REPORTED
    Written by arignote VERSION.  `make` builds libNAME.a and the program NAME (NAME_main.c). */
 #ifndef ARIGNOTE_UPPER_H
 #define ARIGNOTE_UPPER_H
@@ -35,7 +35,7 @@ NAME_function *NAME_open_memory(const void *weights, size_t bytes, int threads);
 void NAME_close(NAME_function *f);
 
 /* Computes outputs from inputs; shared variables are updated.  outputs[k].data: where to write if outputs[k].shape is
-   right; if it is not, or data is NULL, data is told a new block, for NAME_free.  0, or a code for NAME_message;
+   right; if it is not, or data is NULL, data becomes a new block, for NAME_free.  0, or a code for NAME_message;
    then nothing was computed or updated.  Threads may call at once if nothing is updated. */
 int NAME_run(NAME_function *f, const NAME_array *inputs, NAME_array *outputs);
 void NAME_free(NAME_function *f, void *result);

@@ -89,7 +89,7 @@ def bind_caller(caller: Caller, arguments: Sequence[Any], out: Sequence[np.ndarr
     inputs = _inputs(caller.parameters, shared, arguments)
     given = iter(inputs)
     shapes = [next(given).shape if c is None else np.shape(c.value) for c in shared]
-    if any(evaluated(a, shapes) != evaluated(b, shapes) for a, b in interface.assumed):
+    if not interface.agrees(shapes):
         return None
     own = interface.own_outputs
     fixed = [all(shared[place] is None for place in _inputs_in(p)) for p in map(_flat, interface.lengths)]

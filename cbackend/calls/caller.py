@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.core.interpret import interpret
+from ...ops.lowered.assumed import BrokenAssumption
 from ...profiling import RunProfile
 from ...record.cached import cached_property
 from ...record.quoting import one_line
@@ -70,6 +72,8 @@ class Caller:
         self.guesses: list[tuple[int, ...]] = [(0,) * rank for rank in self.ranks]
         self.allocators: list[Callable[..., np.ndarray]] = [np.empty] * len(self.ranks)
         """The allocator of each output whose shape the entry cannot know; it starts with the last size."""
+        self.falls_back = False
+        """Whether a second function runs calls that break assumptions on lengths, so that nobody reads the message."""
         self._frames: list[Frame] = []
         self._constants = _constants(interface)
         declared = [-1 if n is None else n for i in interface.inputs for n in i.type.shape]
@@ -295,6 +299,9 @@ class Caller:
         call, data, _, (lengths, strides, _) = frame
         error = self.host.release(call) if self.host.any else None
         if outcome not in (Outcome.DONE, Outcome.OTHER_OUTPUTS):
+            if error is None and outcome == Outcome.PROMISED and self.falls_back and not self._as_assumed(lengths):
+                self._frames.append(frame)
+                raise BrokenAssumption
             message = list(call.detail)
             self._frames.append(frame)
             raise error or failure(self.name, self.program, outcome, call.step, call.operand, message)
@@ -314,6 +321,12 @@ class Caller:
         call.outcome = -1  # nothing is left to rescue
         self._frames.append(frame)
         return [found[k] for k in self.interface.own_outputs]
+
+    def _as_assumed(self, lengths: Any) -> bool:
+        """Return whether the lengths in a frame are those that the program assumes."""
+        at = itertools.count()
+        shapes = [tuple(lengths[next(at)] for _ in range(i.ndim)) for i in self.interface.inputs]
+        return self.interface.agrees(shapes)
 
     def _output(self, k: int, shape: tuple[int, ...], guess: np.ndarray, data: Any) -> np.ndarray:
         """Return output number `k`: its array, or a copy out of a block of the runtime."""

@@ -67,10 +67,13 @@ class Executable:
         """The function that runs calls."""
         self.compile_seconds = compile_seconds
         """Seconds of planning, printing, compiling and loading."""
-        self.general: tuple[Callable[[], FunctionGraph], Callable[[FunctionGraph], Any]] | None = None
-        """Makes the graph, optimized without assumptions on its lengths, and the executable of one."""
+        self._general: tuple[Callable[[], FunctionGraph], Callable[[FunctionGraph], Any]] | None = None
         self.broken = 0
         """Calls that broke the assumptions of the graph."""
+
+    def fall_back(self, general: Callable[[], FunctionGraph], compile: Callable[[FunctionGraph], Any]) -> None:
+        """Run calls that break the assumptions of the graph by another one, `general()`, compiled by `compile`."""
+        self._general, self._caller.falls_back = (general, compile), True
 
     def __call__(self, *arguments: Any) -> list[np.ndarray]:
         try:
@@ -83,10 +86,10 @@ class Executable:
 
         Lengths that certainly disagree need no compilation: the general program says what is wrong.
         """
-        if self.general is None:
+        if self._general is None:
             raise error
         self.broken += 1
-        certain = self.foreseen(arguments)
+        certain = None if "without_assumptions" in self.__dict__ else self.foreseen(arguments)
         if certain is not None:
             raise certain from None
         return self.without_assumptions(*arguments)  # type: ignore[no-any-return]
@@ -99,8 +102,8 @@ class Executable:
 
     @cached_property
     def _general_graph(self) -> FunctionGraph:
-        assert self.general is not None
-        return self.general[0]()
+        assert self._general is not None
+        return self._general[0]()
 
     @cached_property
     def _general_program(self) -> Program:
@@ -110,14 +113,15 @@ class Executable:
     @cached_property
     def without_assumptions(self) -> Any:
         """The executable of the graph that assumes nothing, compiled by the first call that needs it."""
-        assert self.general is not None
-        return self.general[1](self._general_graph)
+        assert self._general is not None
+        return self._general[1](self._general_graph)
 
     @property
-    def _for_any_lengths(self) -> Caller:
-        """The calls for C, where no second function stands behind a broken assumption."""
-        assumes = self._caller.interface.assumed and self.general is not None
-        return self.without_assumptions._caller if assumes else self._caller  # type: ignore[no-any-return]
+    def _for_any_lengths(self) -> Caller | None:
+        """The calls for C, where no second function stands behind a broken assumption; None without a toolchain."""
+        assumes = self._caller.interface.assumed and self._general is not None
+        found = self.without_assumptions if assumes else self
+        return found._caller if isinstance(found, Executable) else None
 
     def native(
         self, other: Callable[..., Any], as_list: bool, stored: Sequence[list[Any]] = (), kept: Sequence[list[Any]] = ()
@@ -136,12 +140,16 @@ class Executable:
         give all arrays and lengths, such as SciPy's.  The result is None for functions with side effects, with a
         profile, or, for given inputs, whose results have lengths that only a call tells.
         """
-        return self._for_any_lengths.plain_call(inputs)
+        caller = self._for_any_lengths
+        return None if caller is None else caller.plain_call(inputs)
 
     def bind(self, arguments: Sequence[Any], out: Sequence[np.ndarray] | None) -> Binding:
         """Bind this executable to arrays; see binding.py."""
         binding = bind_caller(self._caller, arguments, out)
-        return self.without_assumptions.bind(arguments, out) if binding is None else binding.guarded(self._in_general)
+        if binding is not None:
+            return binding.guarded(self._in_general)
+        self.broken += 1
+        return self.without_assumptions.bind(arguments, out)  # type: ignore[no-any-return]
 
     def native_bound(self, binding: Binding, result: Any, other: Callable[..., Any]) -> Callable[..., Any] | None:
         """Return a builtin that runs `binding` and returns `result`; `other` handles all failures.

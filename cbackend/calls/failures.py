@@ -12,6 +12,7 @@ import numpy as np
 
 from ...graph import Apply, Op, Variable, inheriting
 from ...graph.pointing import NAMED, NOWHERE, Names, Pointed, Shape, called, guilty_operands, pointing
+from ...ops.control.element_bodies import nodes_within
 from ...ops.control.scan_ops import Scan
 from ...ops.lowered.fused import Fused, unmarked
 from ...ops.lowered.fused_product import FusedProduct
@@ -52,6 +53,8 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if node is not None and isinstance(node.op, Pipeline) and outcome > Outcome.KERNEL:
         with inheriting(node.origin):
             node = node.op.stages(node)[remarked[STAGE]]
+    if node is not None and isinstance(unmarked(node.op), Scan) and outcome > Outcome.KERNEL:
+        node, outcome, operand, remarked = _inner_failure(unmarked(node.op), node, outcome, operand, remarked)
     op = None if node is None else unmarked(node.op)
     count = remarked[0] if remarked else 0
     values, rest = list(remarked[1 : 1 + count]), list(remarked[1 + count :])
@@ -75,14 +78,28 @@ def _error_parts(program: Program, outcome: int, step: int, operand: int, remark
     if outcome == Outcome.WINDOW and node is not None:
         kernel, length, dilation = (*values, 0, 1)[:3]
         return ValueError, no_window(operand, kernel, dilation * (kernel - 1) + 1, length), _where(_product_in(node))
-    if node is not None and isinstance(node.op, Scan):
-        message_of_loop = _loop_failure(node.op, outcome, operand, values)
+    if node is not None and isinstance(op, Scan):
+        message_of_loop = _loop_failure(op, outcome, operand, values)
         if message_of_loop:
             return ValueError, message_of_loop, _where(node)
     if outcome in _UNSOLVABLE:
         return np.linalg.LinAlgError, _UNSOLVABLE[outcome], _where(node)
     numbers = _lengths_text(values) if outcome == Outcome.NEGATIVE_LENGTH else ""
     return ValueError, f"{_SENTENCES.get(outcome, f'failed with outcome {outcome}')}{numbers}", _where(node)
+
+
+def _inner_failure(
+    op: Scan, node: Apply, outcome: int, operand: int, remarked: Sequence[int]
+) -> tuple[Apply, int, int, Sequence[int]]:
+    """Return the node of a loop's body that failed in the kernel of the loop, and the outcome as that of a step."""
+    if outcome - Outcome.KERNEL not in _OF_ELEMENTS:
+        return node, outcome, operand, remarked
+    numbers = list(remarked[1 : remarked[0]])  # behind them stands the number of the node
+    inner = nodes_within(op.graph)[remarked[remarked[0]]]
+    outcome = _OF_ELEMENTS[Status(outcome - Outcome.KERNEL)] or outcome
+    if outcome == Outcome.TOO_SHORT:
+        operand = numbers.pop(0)
+    return inner, outcome, operand, [len(numbers), *numbers]
 
 
 def _broken(node: Apply, op: Any, operand: int, values: list[int]) -> ErrorParts:
@@ -104,6 +121,13 @@ def _loop_failure(op: Scan, outcome: int, operand: int, values: list[int]) -> st
     return ""
 
 
+_OF_ELEMENTS = {
+    Status.NEGATIVE_POWER: 0,
+    Status.INDEX: int(Outcome.INDEX),
+    Status.NEGATIVE_STEPS: int(Outcome.NEGATIVE_STEPS),
+    Status.TOO_SHORT: int(Outcome.TOO_SHORT),
+}
+"""Failures of the kernel of a loop over elements, and the outcomes of the same failures of a step; 0: none."""
 _UNSOLVABLE = {
     int(Outcome.SINGULAR): "Singular matrix",
     int(Outcome.NOT_POSITIVE_DEFINITE): "Matrix is not positive definite",

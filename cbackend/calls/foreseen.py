@@ -20,7 +20,10 @@ _WITH_SHAPES = (Outcome.LENGTHS, Outcome.INDICES, Outcome.RESHAPE)
 
 
 def foreseen(name: str, program: Program, shapes: Sequence[tuple[int, ...]]) -> Exception | None:
-    """Return the exception of a call with inputs of these shapes; None if their lengths alone do not make it fail."""
+    """Return the exception of a call with inputs of these shapes; None if their lengths alone do not make it fail.
+
+    NumPy continues a call that a guard with the outcome UNREACHED ends, so nothing is known beyond it.
+    """
     numbers = {
         quantity: length
         for array, shape in zip(program.inputs, shapes, strict=True)
@@ -32,7 +35,8 @@ def foreseen(name: str, program: Program, shapes: Sequence[tuple[int, ...]]) -> 
             continue
         if isinstance(step, Guard):
             if not holds(step, numbers):
-                return _failure(name, program, step.failure, step, numbers)
+                hands_over = step.failure == Outcome.UNREACHED
+                return None if hands_over else _failure(name, program, step.failure, step, numbers)
             continue
         found = computed(step, numbers)
         if found is None:

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ...graph import TensorType, Variable
 from ...record import record
 from ..program.program import Program
-from .output_lengths import Step, assumptions, output_lengths
+from .output_lengths import Step, assumptions, evaluated, output_lengths
 
 
 @record(eq=False)
@@ -45,6 +45,10 @@ class Interface:
         """Return the outputs that a call returns: all but the updates."""
         updated = {o for _, o in self.updates}
         return [k for k in range(len(self.outputs)) if k not in updated]
+
+    def agrees(self, shapes: Sequence[tuple[int, ...]]) -> bool:
+        """Return whether shapes of the inputs have the lengths that are taken as equal."""
+        return all(evaluated(have, shapes) == evaluated(want, shapes) for have, want in self.assumed)
 
 
 def interface_of(program: Program) -> Interface:

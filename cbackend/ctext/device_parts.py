@@ -6,8 +6,8 @@
         k_ab12(n0, ..., y0, y0_s0, ...);
     }
 
-`y0_apart` moves an output from part to part where a reduced loop is cut.  `k_ab12` is the text of emit.py; the pragmas
-that mark its vector loops become those of clang, with which the OpenCL runtimes for processors compile.
+`y0_part_step` moves an output from part to part where a reduced loop is cut.  `k_ab12` is the text of emit.py; the
+pragmas that mark its vector loops become those of clang, with which the OpenCL runtimes for processors compile.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parts_item(kernel: Kernel, dialect: Dialect) -> Item:
     is_narrow = any(numpy_dtype(o.dtype).itemsize < 4 for o in kernel.operands)
     texts += [_for_clang(function.text(), is_narrow) for function in functions(kernel)]
     parameters = [_parameter(p.name, p.dtype, p.is_pointer, p.const) for p in _passed(kernel)]
-    parameters += ["i64 cut", *(f"i64 y{k}_apart" for k in range(len(kernel.outputs))), "__global i64 *status"]
+    parameters += ["i64 cut", *(f"i64 y{k}_part_step" for k in range(len(kernel.outputs))), "__global i64 *status"]
     return Item(f"{kernel.name}_parts", tuple(texts), tuple(parameters), "\n".join(_body(kernel)))
 
 
@@ -60,11 +60,11 @@ def _for_clang(text: str, is_narrow: bool) -> str:
 
 def _body(kernel: Kernel) -> Iterator[str]:
     """Yield the statements of a work item."""
-    lines = [f"y{k} += item * y{k}_apart;" for k in range(len(kernel.outputs))]
+    lines = [f"y{k} += item * y{k}_part_step;" for k in range(len(kernel.outputs))]
     for loop in range(kernel.rank):
         lines += _share(kernel, loop)
     if any(isinstance(a, Report) for a in kernel.arguments):
-        lines.append("i64 said[8];")
+        lines.append("i64 detail[8];")
     call = f"{kernel.name}({', '.join(map(_given, kernel.parameters))});"
     if kernel.fallible:
         lines += [f"const i32 failed = {call}", "if (failed) *status = failed;"]
@@ -75,7 +75,7 @@ def _body(kernel: Kernel) -> Iterator[str]:
 
 def _given(p: Parameter) -> str:
     """Return the declaration of an argument; on a processor all address spaces are one."""
-    plain = not p.is_pointer or p.name == "said"
+    plain = not p.is_pointer or p.name == "detail"
     return p.name if plain else f"({'const ' * p.const}{storage_type(p.dtype)} *)(size_t){p.name}"
 
 

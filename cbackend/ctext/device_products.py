@@ -74,15 +74,15 @@ _PACK_PARAMETERS = (
 )
 _PACK = """\
     const i64 panel = item, z = row;
-    i64 at[{WIDE}], apart = 0;
+    i64 at[{WIDE}], breaks = 0;
     b += b_start + bb[z];
     p += (z * panels + panel) * k * {WIDE};
     for (i64 j = 0; j < {WIDE}; j++) {
         const i64 column = panel * {WIDE} + j;
         at[j] = bj[column < n ? column : n - 1];
-        apart |= at[j] ^ (at[0] + j);
+        breaks |= at[j] ^ (at[0] + j);
     }
-    if (apart == 0) {
+    if (breaks == 0) {
         for (i64 l = 0; l < k; l++) {
             __global const {T} *values = b + bk[l] + at[0];
             for (i64 j = 0; j < {WIDE}; j++) p[l * {WIDE} + j] = values[j];

@@ -81,7 +81,7 @@ def tiled_source(dtype: str, dialect: Dialect, tile: Tile, readers: tuple[str, s
         loads = side * tile.depth // size // tile.items
         separate = {INNER: tile.depth // size, OUTER: side // size, BY_OUTER: side, BY_INNER: tile.depth}[reader]
         words = {"X": name, "EXTENT": extent, "FIRST": first, "SIDE": side, "LOADS": loads, "EACH": loads * size}
-        words |= {"ALONG": separate, "APART": tile.items // separate}
+        words |= {"ALONG": separate, "STEP": tile.items // separate}
         for part, lines in zip(("GIVEN", "BEFORE", "FETCH", "PUT"), _READERS[reader], strict=True):
             text = _put_in(text, f"@{part}_{name}", _filled(dedent(lines.strip("\n")), words))
     registers, bits = _registers(dtype), int(C_TYPES[dtype][1:])
@@ -135,7 +135,7 @@ _READERS = {
     bool {X}_aligned = true;
     #pragma unroll
     for (i32 t = 0; t < {LOADS}; t++) {
-        const i64 o = {FIRST} + item / {ALONG} + t * {APART};
+        const i64 o = {FIRST} + item / {ALONG} + t * {STEP};
         {X}_at[t] = {X} + {X}_outer[o < {EXTENT} ? o : {EXTENT} - 1] + first + {X}_l;
         {X}_aligned &= (size_t){X}_at[t] % {BYTES} == 0;
     }
@@ -152,7 +152,7 @@ _READERS = {
         """
     #pragma unroll
     for (i32 t = 0; t < {LOADS}; t++) {
-        const i32 o = item / {ALONG} + t * {APART};
+        const i32 o = item / {ALONG} + t * {STEP};
         #pragma unroll
         for (i32 e = 0; e < {V}; e++) {X}_tile[now][{X}_l + e][o / {V}].x[o % {V}] = {X}_next[t].x[e];
     }""",
@@ -169,8 +169,8 @@ _READERS = {
         """
     #pragma unroll
     for (i32 t = 0; t < {LOADS}; t++) {
-        {P}const {T} *at = {X}_at + t * {APART} * {X}_stride;
-        const bool is_inside = l + {X}_l + t * {APART} < count;
+        {P}const {T} *at = {X}_at + t * {STEP} * {X}_stride;
+        const bool is_inside = l + {X}_l + t * {STEP} < count;
         if ({X}_aligned && is_inside) {X}_next[t].all = *({P}const {ALL} *)at;
         else
             #pragma unroll
@@ -181,7 +181,7 @@ _READERS = {
     #pragma unroll
     for (i32 t = 0; t < {LOADS}; t++)
         #pragma unroll
-        for (i32 e = 0; e < {V}; e++) {X}_tile[now][{X}_l + t * {APART}][item % {ALONG}].x[e] = {X}_next[t].x[e];""",
+        for (i32 e = 0; e < {V}; e++) {X}_tile[now][{X}_l + t * {STEP}][item % {ALONG}].x[e] = {X}_next[t].x[e];""",
     ),
     BY_OUTER: (
         "{P}const i64 *{X}_outer, {P}const i64 *{X}_inner",
@@ -191,17 +191,17 @@ _READERS = {
     {X}_inner += first + {X}_l;
     i64 {X}_far[{EACH}];
     #pragma unroll
-    for (i32 t = 0; t < {EACH}; t++) {X}_far[t] = {X}_inner[t * {APART}];
+    for (i32 t = 0; t < {EACH}; t++) {X}_far[t] = {X}_inner[t * {STEP}];
     {T} {X}_next[{EACH}];""",
         """
     #pragma unroll
-    for (i32 t = 0; t < {EACH}; t++) {X}_next[t] = l + {X}_l + t * {APART} < count ? {X}[{X}_far[t]] : 0;
+    for (i32 t = 0; t < {EACH}; t++) {X}_next[t] = l + {X}_l + t * {STEP} < count ? {X}[{X}_far[t]] : 0;
     {X}_inner += {DEPTH};
     #pragma unroll
-    for (i32 t = 0; t < {EACH}; t++) {X}_far[t] = {X}_inner[t * {APART}];""",
+    for (i32 t = 0; t < {EACH}; t++) {X}_far[t] = {X}_inner[t * {STEP}];""",
         """
     #pragma unroll
-    for (i32 t = 0; t < {EACH}; t++) {X}_tile[now][{X}_l + t * {APART}][{X}_o / {V}].x[{X}_o % {V}] = {X}_next[t];""",
+    for (i32 t = 0; t < {EACH}; t++) {X}_tile[now][{X}_l + t * {STEP}][{X}_o / {V}].x[{X}_o % {V}] = {X}_next[t];""",
     ),
     BY_INNER: (
         "{P}const i64 *{X}_outer, {P}const i64 *{X}_inner",
@@ -210,7 +210,7 @@ _READERS = {
     {P}const {T} *{X}_at[{EACH}];
     #pragma unroll
     for (i32 t = 0; t < {EACH}; t++) {
-        const i64 o = {FIRST} + {X}_o + t * {APART};
+        const i64 o = {FIRST} + {X}_o + t * {STEP};
         {X}_at[t] = {X} + {X}_outer[o < {EXTENT} ? o : {EXTENT} - 1];
     }
     {X}_inner += first + {X}_l;
@@ -224,7 +224,7 @@ _READERS = {
         """
     #pragma unroll
     for (i32 t = 0; t < {EACH}; t++) {
-        const i32 o = {X}_o + t * {APART};
+        const i32 o = {X}_o + t * {STEP};
         {X}_tile[now][{X}_l][o / {V}].x[o % {V}] = {X}_next[t];
     }""",
     ),

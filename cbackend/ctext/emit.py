@@ -15,6 +15,7 @@ from ..ir.kernel import Kernel
 from ..ir.loops import (
     Assign,
     Body,
+    Break,
     Const,
     Declare,
     Do,
@@ -32,7 +33,7 @@ from ..ir.loops import (
     Store,
     Var,
 )
-from ..ir.operands import Parameter
+from ..ir.operands import CALLBACK, Parameter
 from ..ir.walk import all_statements, operations_in, own_names_in
 from .helper import C_TYPES, storage_type
 from .loop_forms import printed_body
@@ -142,6 +143,8 @@ def _simple(s: Statement) -> str:
         return f"{s.array}[{expression(s.index)}] = {expression(s.value)}"
     if isinstance(s, Do):
         return expression(s.value)
+    if isinstance(s, Break):
+        return "break"
     assert isinstance(s, Return)
     return f"return {expression(s.value)}"
 
@@ -251,6 +254,8 @@ def _named_in(template: str) -> tuple[str, ...]:
 
 
 def _parameter(parameter: Parameter) -> str:
+    if parameter.dtype == CALLBACK:
+        return f"i32 (*{parameter.name})(void)"
     if not parameter.is_pointer:
         return f"{C_TYPES[parameter.dtype]} {parameter.name}"
     c_type = storage_type(parameter.dtype)

@@ -16,6 +16,7 @@ from ...graph.types import numpy_dtype
 from ...ops.elementwise.c_forms import BOTH, EITHER, Binding, Form, call, template
 from ...ops.elementwise.records import ELEMENTWISE, by_symbol, user_op
 from ..ir.loops import ScalarOp
+from ..ir.operands import CALLBACK
 from .casts import cast_form
 from .helper import C_TYPES, suffix
 from .user_forms import user_form
@@ -31,7 +32,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "min_number": {"f": call("ag_min_number_{T}", 2)},
     **{f"{name}_near": {"f": call(f"ag_{name}_near_{{T}}")} for name in ("sin", "cos", "tan")},
     "segment_length": {"i": Form("({0} + {1}) / {2} * {3}", Binding.PRODUCT, (Binding.SUM, *(Binding.ATOM,) * 3))},
-    "is_turned": {"i": call("ag_is_turned", 2)},
+    "is_transposed": {"i": call("ag_is_transposed", 2)},
     "tile_rows": {"i": call("ag_tile_rows", 2)},
     "run_in": {"biufce": call("ag_run_in_{T}", 5)},
     "widened_in": {"b": call("ag_widened_in_{C}", 5)},
@@ -40,6 +41,7 @@ _ROWS: dict[str, dict[str, Form]] = {
     "tile_in_twos": {"biufce": call("ag_tile_in_twos_{T}", 7)},
     "tile_out": {"biufce": call("ag_tile_out_{T}", 4)},
     "tile_back": {"biufce": call("ag_tile_back_{T}", 7)},
+    "is_called": {"k": Form("{0}() != 0", Binding.EQUALITY)},
     "pairwise_start": {"p": Form("ag_pairwise_start(&{0})")},
     "pairwise_add": {"p": Form("ag_pairwise_add(&{0}, {1})")},
     "pairwise_total": {"p": Form("ag_pairwise_total(&{0})")},
@@ -62,12 +64,12 @@ _SIGNED_FIRST = {
     "ne": ("{0} < 0 || (u64){0} != {1}", Binding.LOGIC),
 }
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-_KINDS = {"float16": "e", "pairwise": "p"}
+_KINDS = {"float16": "e", "pairwise": "p", CALLBACK: "k"}
 _NARROW = ("int8", "int16", "uint8", "uint16")
 
 
 def kind_of(dtype: str) -> str:
-    """Return the key of a dtype in the table of C forms: NumPy's kind, `e` for float16, `p` for a pairwise sum."""
+    """Return the key of a dtype in the table of C forms: NumPy's kind, or a letter for a dtype that NumPy lacks."""
     return _KINDS.get(dtype) or numpy_dtype(dtype).kind
 
 

@@ -9,7 +9,7 @@ from ..program.accounts import counters_at, whole_call
 from ..program.program import Array, Choice, Length, Loop, Program
 
 Quote = Callable[[int | str], str]
-LAST, ALL, GROWN = "AG_LAST", "AG_ALL", "AG_GROWN"
+LAST, ALL, GROWN, HELD = "AG_LAST", "AG_ALL", "AG_GROWN", "AG_HELD"
 
 
 def body_name(program: Program, base: int, number: int) -> str:
@@ -22,7 +22,8 @@ def loop_lines(
 ) -> Iterator[str]:
     """The lines that run a loop."""
     traced = (*step.traced, *(True for _ in step.results[len(step.states) :]))
-    kinds = [GROWN if m else ALL if t else LAST for m, t in zip(step.made, traced, strict=True)]
+    held = (*step.held, *(False for _ in step.results[len(step.states) :]))
+    kinds = [HELD if h else GROWN if m else ALL if t else LAST for h, m, t in zip(held, step.made, traced, strict=True)]
     rows = [
         f"{numpy_dtype(a.dtype).itemsize} * {quote(a.strides[0])}" if a.lengths else "0" for a in step.sequences
     ]

@@ -16,7 +16,7 @@ static inline i64 ag_index(i64 index, i64 length)
 /* Check every index of an array where the kernel has no element to read or write, so that it would check none.
    `others`: how often the kernel goes over the array; n, s: its lengths and strides.  0, or INDEX (6). */
 static i32 ag_in_bounds(i64 others, i32 rank, const i64 *n, const i64 *indices, const i64 *s, i64 length, i64 axis,
-                        i64 *said)
+                        i64 *detail)
 {
     i64 count = others == 0;
     for (i32 k = 0; k < rank; k++) count *= n[k];
@@ -25,7 +25,7 @@ static i32 ag_in_bounds(i64 others, i32 rank, const i64 *n, const i64 *indices, 
         for (i32 k = rank - 1; k >= 0; left /= n[k--]) place += left % n[k] * s[k];
         const i64 index = indices[place];
         if (index >= -length && index < length) continue;
-        said[0] = 3, said[1] = index, said[2] = length, said[3] = axis;
+        detail[0] = 3, detail[1] = index, detail[2] = length, detail[3] = axis;
         return 6;
     }
     return 0;

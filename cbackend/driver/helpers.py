@@ -1,11 +1,11 @@
 """C functions of the driver: lengths, slices, memory, copies, failure.  A file gets those that its driver uses.
 
-Most are compiled with the runtime already (abi/driver.h), once and with more care than a driver.  A file has their
-text, so it is whole for any compiler; ours gets `-DAG_PREBUILT`, skips it, and calls them by the table of the
-runtime, as `rt->fail` for `ag_fail`.  The others stand in functions.h and loops.h, with outcomes by the names of
-outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time: gcc optimizes neither it nor
-the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps takes 0.3 us longer, of 7).
-Loops, which run bodies, stand before that.
+Most are compiled with the runtime already (abi/driver.h, looped.h), once and with more care than a driver.  A file has
+their text, so it is whole for any compiler; ours gets `-DAG_PREBUILT`, skips it, and calls them by the table of the
+runtime, as `rt->fail` for `ag_fail`.  The tables of loops (loops.h) stand before them, the others (functions.h) behind,
+with outcomes by the names of outcomes.h, which become numbers.  What runs once a call is not worth a compiler's time:
+gcc optimizes neither it nor the driver (that of a perceptron's step takes a third of the time so; a call of 30 steps
+takes 0.3 us longer, of 7).  Bodies of loops are optimized all the same.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ _AHEAD = """\
 {functions}#endif
 """
 
-_INTERNAL = ("ag_slice_bound", "ag_bytes")
-"""Functions that only other functions of driver.h call; all others are in the table of the runtime."""
+_INTERNAL = (
+    "ag_slice_bound", "ag_bytes", "ag_bytes_of", "ag_grow", "ag_aim", "ag_collect", "ag_step", "ag_timed",
+    "ag_timed_end",
+)  # fmt: skip
+"""Functions that only other functions of the runtime call; all others are in its table."""
 _HERE = Path(__file__).parent
 _WORD = re.compile(r"\b(?:ag|AG)_\w+")
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
@@ -55,11 +58,11 @@ def driver_helpers(names: Iterable[str]) -> str:
     Text behind them is compiled without effort.
     """
     known = _sections()
-    sections = (known.ahead, known.early, known.late)
+    sections = (known.tables, known.ahead, known.late)
     wanted = _with_dependencies(names, sections)
-    ahead, early, late = ([p for p in _each(section) if p.name in wanted] for section in sections)
+    tables, ahead, late = ([p for p in _each(section) if p.name in wanted] for section in sections)
     effort = [_EFFORT] if "ag_looped" in wanted else []
-    return "\n".join([_ahead(ahead), *(p.text for p in early), *effort, _NO_EFFORT, *(p.text for p in late)])
+    return "\n".join([*(p.text for p in tables), _ahead(ahead), *effort, _NO_EFFORT, *(p.text for p in late)])
 
 
 def _ahead(pieces: Sequence[Piece]) -> str:
@@ -71,10 +74,10 @@ def _ahead(pieces: Sequence[Piece]) -> str:
 
 @record
 class _Sections:
-    """The pieces of the headers by what they define: those of the runtime, those worth optimizing, all others."""
+    """The pieces of the headers by what they define: the tables of loops, functions of the runtime, all others."""
 
+    tables: Mapping[str, Piece]
     ahead: Mapping[str, Piece]
-    early: Mapping[str, Piece]
     late: Mapping[str, Piece]
 
 
@@ -86,7 +89,8 @@ def _sections() -> _Sections:
         text = package_text(_HERE / header)
         return named(re.sub(r"\bOUTCOME_\w+", lambda word: numbers[word[0]], text))
 
-    return _Sections(named(package_text(HEADERS / "driver.h")), read("loops.h"), read("functions.h"))
+    ahead = {**named(package_text(HEADERS / "driver.h")), **read("looped.h")}
+    return _Sections(read("loops.h"), ahead, read("functions.h"))
 
 
 def _each(section: Mapping[str, Piece]) -> Iterator[Piece]:

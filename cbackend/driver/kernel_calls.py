@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..kernels import DRAWS, LAUNCH, PACKED, SOLVERS, STOPS, KernelSpec, specs
+from ..kernels import LAUNCH, OF_ALL_DTYPES, PACKED, SOLVERS, STOPS, KernelSpec, specs
 from ..program.calls import given
 from ..program.outcome import Outcome
 from ..program.program import After, Argument, Call, Inner, Vector
@@ -14,8 +14,8 @@ from ..program.program import After, Argument, Call, Inner, Vector
 if TYPE_CHECKING:
     from .steps import StepText
 
-MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"} | {DRAWS: DRAWS}
-"""The table of each dtype, and that of draws, in the runtime."""
+MEMBERS = {"float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "int8": "i8"}
+"""The table of each dtype in the runtime."""
 _PREFIXES = {SOLVERS: "solve_", PACKED: "packed_"}
 
 
@@ -48,7 +48,8 @@ _LAUNCHED = f"f->outcome < 0 ? {_NEGATIVE} : {int(Outcome.KERNEL)} + f->outcome"
 
 def _of_slot(text: StepText, step: Call, spec: KernelSpec) -> str:
     struct = f"&(const {spec.c_struct}){{{members(text, step.function, step.arguments)}}}"
-    return f"rt->{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}.{spec.name}(rt, {struct})"
+    table = spec.table if spec.table in OF_ALL_DTYPES else f"{_PREFIXES.get(spec.table, '')}{MEMBERS[step.dtype]}"
+    return f"rt->{table}.{spec.name}(rt, {struct})"
 
 
 def _of_function(text: StepText, step: Call, spec: KernelSpec) -> str:

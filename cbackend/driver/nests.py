@@ -1,6 +1,6 @@
 """C text for launching a kernel in parallel chunks: a function that runs one chunk, and the kernel's nest.
 
-    static i32 k_ab12_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)
+    static i32 k_ab12_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *detail)
     {
         k_ab12(n[0], n[1], a[0], s[0], s[1], a[1], s[2], s[3]);
         return 0;
@@ -119,13 +119,13 @@ def _part(kernel: Kernel) -> Iterator[str]:
         elif isinstance(argument, Extra):
             arguments.append(f"s[{len(kernel.operands) * kernel.rank + argument.number}]")
         elif isinstance(argument, Report):
-            arguments.append("said")
+            arguments.append("detail")
         elif isinstance(argument, Stride):
             arguments.append(f"s[{argument.operand * kernel.rank + argument.loop}]")
     call = f"{kernel.name}({', '.join(arguments)});"
-    yield f"static i32 {kernel.name}_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *said)"
+    yield f"static i32 {kernel.name}_part(const ag_nest *nest, const i64 *n, void *const *a, const i64 *s, i64 *detail)"
     yield "{"
-    yield "    (void)nest, (void)said;"
+    yield "    (void)nest, (void)detail;"
     yield f"    return {call}" if kernel.fallible else f"    {call}"
     if not kernel.fallible:
         yield "    return 0;"

@@ -38,6 +38,7 @@ from ..program.program import (
     Offset,
     Order,
     Pack,
+    Poll,
     Program,
     Quantity,
     Read,
@@ -151,6 +152,8 @@ class StepText:
             return f"{count}, (const ag_stage[]){{\n    {stages}}}, {argument.line_buffers}"
         if isinstance(argument, Detail):
             return "call->detail"
+        if isinstance(argument, Poll):
+            return "rt->stopped"
         assert isinstance(argument, (int, str)), argument
         return self.q(argument)
 
@@ -253,7 +256,9 @@ class StepText:
             return
         if step.fallible:
             yield f"f->outcome = {step.function}({given});"
-            yield f"if (f->outcome) {self.failed(f'{int(Outcome.KERNEL)} + f->outcome', step.site)}"
+            polls = any(isinstance(a, Poll) for a in step.arguments)
+            status = _STOPPED if polls else f"{int(Outcome.KERNEL)} + f->outcome"
+            yield f"if (f->outcome) {self.failed(status, step.site)}"
         else:
             yield f"{step.function}({given});"
 
@@ -296,8 +301,7 @@ class StepText:
             yield f"else f->outcome = {launch[0]}"
             yield from launch[1:-1]
             yield f"{launch[-1]};"
-            status = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
-            yield f"if (f->outcome) {self.failed(status, step.site)}"
+            yield f"if (f->outcome) {self.failed(_STOPPED, step.site)}"
         else:
             yield f"if ({little}) {alone};"
             yield f"else if ({launch[0]}"
@@ -395,6 +399,10 @@ class StepText:
 
     def bytes_of(self, array: Array) -> str:
         return " * ".join([str(numpy_dtype(array.dtype).itemsize), *(self.q(n) for n in array.lengths if n != 1)])
+
+
+_STOPPED = f"f->outcome < 0 ? {int(Outcome.INTERRUPTED)} : {int(Outcome.KERNEL)} + f->outcome"
+"""The outcome of a kernel that failed, or that Ctrl-C has ended."""
 
 
 def _bits(number: Number) -> int:

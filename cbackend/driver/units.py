@@ -61,7 +61,15 @@ _LONG = """\
 #define AG_LONG
 #endif
 """
-_MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG}
+_POLLING = """\
+/* Loops that look for Ctrl-C between strips: their states stay in registers, which are saved around that call alone. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define AG_POLLING , optimize("caller-saves")
+#else
+#define AG_POLLING
+#endif
+"""
+_MACROS = {"AG_ALL_LOOPS": _ALL_LOOPS, "AG_PLAIN": _PLAIN, "AG_LONG": _LONG, "AG_POLLING": _POLLING}
 
 
 @record
@@ -78,6 +86,8 @@ class Features:
     """Number of copies of tiles and strips."""
     drives_tiles: bool
     """Whether the kernel calls an outlined function for the work on tiles."""
+    polls: bool = False
+    """Whether it looks for Ctrl-C."""
 
 
 def in_units(
@@ -130,11 +140,12 @@ def features(function: Function) -> Features:
     loops = [s for s in own if isinstance(s, For)]
     clauses = sum(len({sign for sign, _ in s.reductions}) for s in loops if s.simd)
     lanes = {b.array for s in loops if s.simd and s.index == LANE.name for b in s.body if isinstance(b, Store)}
-    names = (e.name for s in own for e in operations_in(s) if isinstance(e, ScalarOp))
+    names = [e.name for s in own for e in operations_in(s) if isinstance(e, ScalarOp)]
     copies = sum(name.startswith(("tile_", "run_")) for name in names)
     drives = any(isinstance(s, Outlined) and s.name == ROWS_FUNCTION for s in own)
     simple = sum(not isinstance(s, (For, If)) for s in own)
-    return Features(len(function.text()), simple, len(loops), clauses + len(lanes), copies, drives)
+    text, polls = function.text(), "is_called" in names
+    return Features(len(text), simple, len(loops), clauses + len(lanes), copies, drives, polls)
 
 
 def _work(f: Features) -> int:
@@ -159,6 +170,8 @@ def _effort(f: Features, has_short_rows: bool) -> str:
     """Return the macro with the options for compiling a function; empty for none."""
     if f.drives_tiles:
         return "AG_PLAIN"
+    if f.polls:
+        return "AG_POLLING"
     if f.reductions or has_short_rows:
         return "AG_ALL_LOOPS"
     return "AG_LONG" if f.statements >= current().limits.programs.long_function else ""

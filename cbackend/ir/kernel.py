@@ -30,6 +30,10 @@ class Status(IntEnum):
     """The maximum or minimum of an empty array, or its position, was asked for (NumPy: ValueError)."""
     INDEX = 3
     """An index lies outside its axis (NumPy: IndexError)."""
+    NEGATIVE_STEPS = 4
+    """An inner loop has a negative number of steps."""
+    TOO_SHORT = 5
+    """A sequence ends before an inner loop does."""
 
 
 @record
@@ -69,6 +73,11 @@ class Kernel:
     def title(self) -> str:
         """The first line of its comment."""
         return self.comment.split("\n", 1)[0]
+
+    @property
+    def takes_schedule(self) -> bool:
+        """Whether a schedule chooses its loops; a kernel with a signature of its own has fixed ones."""
+        return self.splits is not None and not self.signature
 
     @property
     def operands(self) -> tuple[Operand, ...]:

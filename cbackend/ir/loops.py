@@ -11,6 +11,7 @@
                 | For(index, start, stop, body)          for (i64 index = start; index < stop; index += step) { body }
                 | If(condition, body, orelse)            if (condition) { body } else { orelse }
                 | Outlined(name, arguments, body)        name(arguments);  an outlined function
+                | Break()                                break;
                 | Return(expr)                           return expr;
     expr      ::= Const(dtype, value)                    a number
                 | Local(dtype, name)                     a parameter, a loop index, or what Let, Var or Declare made
@@ -154,11 +155,16 @@ class Outlined:
 
 
 @record(slots=True)
+class Break:
+    """Leaves the innermost loop."""
+
+
+@record(slots=True)
 class Return:
     value: Expr
 
 
-Statement = Let | Var | Declare | ElementPointer | Assign | Store | Do | For | If | Outlined | Return
+Statement = Let | Var | Declare | ElementPointer | Assign | Store | Do | For | If | Outlined | Break | Return
 Body = tuple[Statement, ...]
 
 

@@ -72,7 +72,14 @@ class Report:
     """The argument that points to the int64 numbers of a message."""
 
 
-Argument = Extent | Pointer | Stride | Bits | Extra | Report
+@record
+class Poll:
+    """The argument that is a function: whether Ctrl-C was pressed, so that a long loop ends."""
+
+
+Argument = Extent | Pointer | Stride | Bits | Extra | Report | Poll
+CALLBACK = "callback"
+"""The dtype of a parameter that is a function without arguments."""
 
 
 @record
@@ -138,7 +145,9 @@ def parameter(argument: Argument, operands: tuple[Operand, ...], outputs: int, s
     if isinstance(argument, Extra):
         return Parameter(argument.name)
     if isinstance(argument, Report):
-        return Parameter("said", is_pointer=True, const=False)
+        return Parameter("detail", is_pointer=True, const=False)
+    if isinstance(argument, Poll):
+        return Parameter("stopped", CALLBACK)
     name = operand_name(argument.operand, outputs)
     if isinstance(argument, Bits):
         return Parameter(f"{name}_bits")

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import loops as ir
 from .kernel import Kernel
-from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Report, Splits, Stride, parameter
+from .operands import CALLBACK, Argument, Bits, Extent, Extra, Operand, Pointer, Poll, Report, Splits, Stride, parameter
 from .operands import arguments as usual_arguments
 from .reader import Reader
 from .schedule import Schedule
@@ -90,7 +90,7 @@ class _Reader(Reader):
 
     def _dtype(self) -> str:
         name = self.name()
-        if name != "pairwise":
+        if name not in ("pairwise", CALLBACK):
             try:
                 np.dtype(name)
             except TypeError:
@@ -133,6 +133,8 @@ class _Reader(Reader):
             return Bits(self.integer())
         if self.accept("extra"):
             return Extra(self.integer(), self.name())
+        if self.accept("poll"):
+            return Poll()
         self.expect("report")
         return Report()
 
@@ -256,6 +258,9 @@ class _Reader(Reader):
     def do(self) -> ir.Statement:
         return ir.Do(self._expr())
 
+    def left(self) -> ir.Statement:
+        return ir.Break()
+
     def returned(self) -> ir.Statement:
         return ir.Return(self._expr())
 
@@ -364,5 +369,6 @@ _STATEMENTS: Mapping[str, Callable[[_Reader], ir.Statement]] = {
     "for": _Reader.loop,
     "if": _Reader.condition,
     "outlined": _Reader.outlined,
+    "break": _Reader.left,
     "return": _Reader.returned,
 }

@@ -10,7 +10,7 @@
                  | "default" NAME
     axis       ::= INT | "-"                                                the loop that it follows; "-": length 1
     argument   ::= "extent" INT | "pointer" INT | "stride" INT INT | "bits" INT | "extra" INT NAME
-                 | "report"
+                 | "report" | "poll"
     statement  ::= "let" NAME "=" expr
                  | "var" NAME "=" expr
                  | "local" NAME ":" dtype ["[" INT "]"]
@@ -21,6 +21,7 @@
                  | "for" NAME "in" expr ".." expr ["step" expr] ["simd" ["lanes" INT] ["reduce" sign NAME ...]] block
                  | "if" expr block ["else" block]
                  | "outlined" NAME "(" (NAME | INT),... ")" [block]         without a block: another call
+                 | "break"
                  | "return" expr
     block      ::= "{" statement ... "}"
     expr       ::= term (("+" | "-") term)*                                 int64 arithmetic
@@ -40,7 +41,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import loops as ir
-from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Stride
+from .operands import Argument, Bits, Extent, Extra, Operand, Pointer, Poll, Stride
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -110,7 +111,9 @@ def _argument(argument: Argument) -> str:
         return f"stride {argument.operand} {argument.loop}"
     if isinstance(argument, Bits):
         return f"bits {argument.operand}"
-    return f"extra {argument.number} {argument.name}" if isinstance(argument, Extra) else "report"
+    if isinstance(argument, Extra):
+        return f"extra {argument.number} {argument.name}"
+    return "poll" if isinstance(argument, Poll) else "report"
 
 
 # --- statements
@@ -171,6 +174,8 @@ def _simple(s: ir.Statement) -> str:
         return f"{s.array}[{expr_text(s.index)}] = {expr_text(s.value)}"
     if isinstance(s, ir.Do):
         return f"do {expr_text(s.value)}"
+    if isinstance(s, ir.Break):
+        return "break"
     assert isinstance(s, ir.Return)
     return f"return {expr_text(s.value)}"
 

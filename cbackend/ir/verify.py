@@ -42,6 +42,7 @@ class _Verifier:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._statement: ir.Statement | None = None
+        self._loops = 0
         parameters = {p.name: _Name(p.dtype, p.is_pointer, not (p.is_pointer and p.const)) for p in kernel.parameters}
         if len(parameters) < len(kernel.parameters):
             self._fail("two parameters have one name")
@@ -81,7 +82,9 @@ class _Verifier:
         for _, name in s.reductions:
             if not self._bound(name, scope).writable:
                 self._fail(f"the accumulator {name!r} cannot be assigned")
+        self._loops += 1
         self._body(s.body, {**scope, s.index: _Name("int64", False, False)}, returns)
+        self._loops -= 1
 
     def _simple(self, s: ir.Statement, scope: _Scope, returns: bool) -> None:
         if isinstance(s, (ir.Let, ir.Var)):
@@ -101,6 +104,9 @@ class _Verifier:
             self._value(s.value, scope, self._array(s.array, scope, written=True))
         elif isinstance(s, ir.Do):
             self._value(s.value, scope, s.value.dtype)
+        elif isinstance(s, ir.Break):
+            if not self._loops:
+                self._fail("there is no loop to leave")
         elif isinstance(s, ir.Return):
             if not returns:
                 self._fail("a function that cannot fail returns a value")

@@ -70,11 +70,16 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS, PACKED, DRAWS = "products", "bytes", "solvers", "packed", "draws"
+PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER, DRAWS = (
+    "products", "bytes", "solvers", "packed", "sorts", "fourier", "draws"
+)  # fmt: skip
 WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
 """Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
-"""Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; the products of one
-dtype with weights in packed formats, each in a library of its own; draws by NumPy's functions."""
+"""Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
+one dtype with weights in packed formats, each in a library of its own; sorts and Fourier transforms of all dtypes;
+draws by NumPy's functions."""
+OF_ALL_DTYPES = (SORTS, FOURIER, DRAWS)
+"""Tables whose kernels take every dtype.  Each is in a library of that name."""
 
 
 @record
@@ -277,8 +282,10 @@ def packed_libraries() -> Mapping[str, tuple[str, str]]:
 def library_of(spec: KernelSpec, dtype: str) -> str:
     """Return the name by which a program asks for the library that has the kernel.
 
-    It is a dtype, that of a dtype with convolutions, or that of a format of packed weights.
+    It is a dtype, that of a dtype with convolutions, that of a format of packed weights, or a table of all dtypes.
     """
+    if spec.table in OF_ALL_DTYPES:
+        return spec.table
     if spec.only == WITH_CONVOLUTIONS:
         return _library("convolutions", dtype)
     return _library(spec.name, dtype) if spec.table == PACKED else dtype

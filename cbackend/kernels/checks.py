@@ -39,7 +39,7 @@ def _of_spec(spec: KernelSpec, given: set[str], code: str) -> Iterator[str]:
         yield from (f"{spec.name}: no C reads {name}" for name in names if not re.search(rf"(->|\.){name}\b", code))
     elif "->" not in spec.function:
         members = [name for field in spec.fields for name in (field.counted, field.name) if name]
-        expected = [*["rt"] * spec.runtime, *members, *["said"] * spec.says]
+        expected = [*["rt"] * spec.runtime, *members, *["detail"] * spec.says]
         match = re.search(rf"\b{spec.function}\(((?:const |void|char|i32|i64|f64|ag_runtime)[^)]*)\)", code)
         found = [re.split(r"[ *]", parameter)[-1] for parameter in match[1].split(",")] if match else []
         if found != expected:

@@ -63,5 +63,20 @@
 #define SLOGDET_SLOT .slogdet = slogdet_batch,
 #define SOLVERS_SLOTS SOLVE_SLOT SOLVE_TRIANGULAR_SLOT CHOLESKY_SLOT SLOGDET_SLOT
 
+#define SORT_SLOT .sort = sort_batch,
+#define ARGSORT_SLOT .argsort = argsort_batch,
+#define SELECT_SLOT .select = select_batch,
+#define TOPK_SLOT .topk = topk_batch,
+#define SEARCHSORTED_SLOT .searchsorted = search_batch,
+#define COUNT_NONZERO_SLOT .count_nonzero = count_nonzero,
+#define NONZERO_SLOT .nonzero = find_nonzero,
+#define SUPPRESS_SLOT .suppress = suppress,
+#define COUNT_DISTINCT_SLOT .count_distinct = count_distinct,
+#define DISTINCT_SLOT .distinct = find_distinct,
+#define SORTS_SLOTS SORT_SLOT ARGSORT_SLOT SELECT_SLOT TOPK_SLOT SEARCHSORTED_SLOT COUNT_NONZERO_SLOT NONZERO_SLOT SUPPRESS_SLOT COUNT_DISTINCT_SLOT DISTINCT_SLOT
+
+#define TRANSFORM_SLOT .transform = transform_batch,
+#define FOURIER_SLOTS TRANSFORM_SLOT
+
 #define DRAW_SLOT .draw = draw_samples,
 #define DRAWS_SLOTS DRAW_SLOT

@@ -3,11 +3,13 @@
 #include "attention/attention.h"
 #include "convolutions/convolutions.h"
 #include "draws/draws.h"
+#include "fourier/fourier.h"
 #include "linear_algebra/linear_algebra.h"
 #include "packed/packed.h"
 #include "pools/pools.h"
 #include "products/products.h"
 #include "quantized/quantized.h"
+#include "sorting/sorting.h"
 #include "sparse/sparse.h"
 
 typedef struct ag_blas {
@@ -51,6 +53,23 @@ typedef struct ag_packed_table {
     i32 (*sparse_columns)(const struct ag_runtime *rt, const ag_packed_product *of);
     i32 (*two_of_four)(const struct ag_runtime *rt, const ag_packed_product *of);
 } ag_packed_table;
+
+typedef struct ag_sort_table {
+    i32 (*sort)(const struct ag_runtime *rt, const ag_sort *of);
+    i32 (*argsort)(const struct ag_runtime *rt, const ag_argsort *of);
+    i32 (*select)(const struct ag_runtime *rt, const ag_select *of);
+    i32 (*topk)(const struct ag_runtime *rt, const ag_topk *of);
+    i32 (*searchsorted)(const struct ag_runtime *rt, const ag_searchsorted *of);
+    void (*count_nonzero)(const struct ag_runtime *rt, const ag_count_nonzero *of);
+    void (*nonzero)(const struct ag_runtime *rt, const ag_nonzero *of);
+    i32 (*suppress)(const struct ag_runtime *rt, const ag_suppress *of);
+    void (*count_distinct)(const struct ag_runtime *rt, const ag_count_distinct *of);
+    void (*distinct)(const struct ag_runtime *rt, const ag_distinct *of);
+} ag_sort_table;
+
+typedef struct ag_fourier_table {
+    i32 (*transform)(const struct ag_runtime *rt, const ag_transform *of);
+} ag_fourier_table;
 
 typedef struct ag_draw_table {
     i32 (*draw)(const struct ag_runtime *rt, const ag_draw *of);

@@ -11,18 +11,16 @@ from dataclasses import replace
 
 from ...graph import Apply, Constant, Variable
 from ...graph.types import numpy_dtype
-from ...ops.elementwise.records import Elementwise, Pointwise
 from ..ir import loops as ir
 from ..ir.loops import loop
 from ..ir.operands import Operand, operand_name, stride_name
 from ..ir.walk import names_in, names_read, substituted
 from .group import Group, Place, is_literal, operands_at
+from .scalars import Scalars
 
 Key = tuple[Variable, Place]
 FAILED = ir.Local("int32", "failed")
 """The local of a fallible kernel that records whether an element was refused."""
-_ON_HALVES = frozenset(("nextafter", "spacing", "switch"))
-"""Operations on float16 as it is stored, which are not computed in float32."""
 
 
 class Operands:
@@ -80,7 +78,7 @@ def _leaf_keys(roots: Sequence[Key], leaves: dict[Variable, int], known: Collect
             raise ValueError(f"a constant of type {variable.type} inside a group must be one of its inputs")
 
 
-class Nest:
+class Nest(Scalars):
     """The statements of a nest over `order` (loop numbers, outermost first): `at[d]` stands inside d loops."""
 
     def __init__(self, order: Sequence[int], operands: Operands, names: Iterator[str]) -> None:
@@ -114,7 +112,7 @@ class Nest:
             if missing:
                 stack.extend(reversed(missing))
             else:
-                self._values[key] = self._apply(node, [self._values[k] for k in needed])
+                self._values[key] = self.applied(node, [self._values[k] for k in needed])
         return self._values[variable, place]
 
     def know(self, key: Key, value: ir.Local, depth: int) -> None:
@@ -140,35 +138,7 @@ class Nest:
             return ir.Const(variable.dtype, variable.data.item())
         return None
 
-    def _apply(self, node: Apply, args: list[ir.Expr]) -> ir.Expr:
-        op = node.op
-        if not isinstance(op, Pointwise):  # a dimshuffle: the same element
-            return args[0]
-        if op.same_as is not None:
-            return args[op.same_as]
-        dtypes, result = op.loop(tuple(i.dtype for i in node.inputs))
-        if op.fixed is not None and numpy_dtype(dtypes[0]).kind in op.fixed[0]:
-            return ir.Const(result, op.fixed[1])
-        if op.of_truth:
-            dtypes = ("bool",) * len(dtypes)
-        args = [self.cast(a, d) for a, d in zip(args, dtypes, strict=True)]
-        if op.name == "cast":
-            return self.cast(args[0], result)
-        if op.name == "clip" and numpy_dtype(result).kind != "c":
-            return self.op("minimum", result, self.op("maximum", result, args[0], args[1]), args[2])
-        if op.name == "pow" and numpy_dtype(dtypes[1]).kind == "i":
-            self._refuse_negative(args[1])
-        if isinstance(op, Elementwise) and op.arity is None:
-            return self._folded(op.name, result, args)
-        return self.op(op.symbol if isinstance(op, Elementwise) else op.name, result, *args)
-
-    def _folded(self, name: str, dtype: str, args: list[ir.Expr]) -> ir.Expr:
-        first, *rest = args
-        for a in rest:
-            first = self.op(name, dtype, first, a)
-        return first
-
-    def _refuse_negative(self, exponent: ir.Expr) -> None:
+    def refuse_negative(self, exponent: ir.Expr) -> None:
         """Add the check of a power's exponent to the innermost loop, so that empty arrays are never refused."""
         negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
         failed = ir.ScalarOp("cast", "int32", (negative,))
@@ -176,20 +146,6 @@ class Nest:
         self.fallible = True
 
     # --- scalar operations
-
-    def op(self, name: str, dtype: str, *args: ir.Expr) -> ir.Expr:
-        """Return a scalar operation on values; float16 is computed in float32 and rounded."""
-        if name not in _ON_HALVES and any(a.dtype == "float16" for a in args):
-            wide = self.op(name, "float32" if dtype == "float16" else dtype, *(self._widened(a) for a in args))
-            return self.cast(wide, dtype)
-        return self.let(ir.ScalarOp(name, dtype, args))
-
-    def cast(self, value: ir.Expr, dtype: str) -> ir.Expr:
-        """Return the value as `dtype`."""
-        return value if value.dtype == dtype else self.let(ir.ScalarOp("cast", dtype, (value,)))
-
-    def _widened(self, value: ir.Expr) -> ir.Expr:
-        return self.cast(value, "float32") if value.dtype == "float16" else value
 
     def let(self, expr: ir.Expr) -> ir.Local:
         """Return the name of `expr`, computed at the shallowest depth where its operands are known."""

@@ -124,15 +124,15 @@ class _Tile:
         for k in self.moving:
             yield ir.Declare(f"{operands.array(k)}_copy", operands[k].dtype, self.elements)
         transposed = [
-            ir.ScalarOp("is_turned", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
+            ir.ScalarOp("is_transposed", "bool", (operands.stride(k, self.outer), operands.stride(k, self.inner)))
             for k in self.moving
             if self.outer in operands[k].loops
         ]
         size: ir.Expr = ir.number(self.elements)
         if transposed:
-            yield ir.Let("turned", ir.some(transposed))
+            yield ir.Let("transposed", ir.some(transposed))
             long = ir.number(self.elements // self.limits.rows)
-            size = ir.ScalarOp("switch", "int64", (ir.Local("bool", "turned"), long, size))
+            size = ir.ScalarOp("switch", "int64", (ir.Local("bool", "transposed"), long, size))
         yield ir.Let("wide", self._or_all(n, size))
         size = ir.ScalarOp("tile_rows", "int64", (ir.number(self.elements), ir.smaller(ir.index("wide"), n)))
         yield ir.Let("tall", self._or_all(ir.index(f"n{self.outer}"), size))

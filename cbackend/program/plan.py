@@ -16,6 +16,8 @@ from typing import Any
 from ...graph import Apply, FunctionGraph, Op, Variable, gc_paused
 from ...graph.ordering import execution_order
 from ...graph.text import op_text
+from ...ops.control.element_bodies import with_numbers_outside
+from ...ops.lowered.assumed import assumption_in
 from ...ops.lowered.fused import unmarked
 from ...ops.shapes.conditions import Check
 from ...ops.shapes.indexing import Subtensor
@@ -30,6 +32,7 @@ from .planned import Plan, plan_of
 from .planner import Planner
 from .planners.host import plan_host
 from .planners.kernels import KERNEL_OPS
+from .planners.loops import counted_ranges
 from .program import Array, Buffer, Finish, Lengths, Program, Site
 from .verify import verify_program
 
@@ -46,14 +49,16 @@ def plan(graph: FunctionGraph, choices: Choices | None = None, strict: bool = Fa
     Raises InconsistencyError if the graph overwrites what is still needed, ScheduleError for a schedule that does not
     fit its kernel.
     """
-    nodes = execution_order(graph)
+    given, graph = graph, with_numbers_outside(graph)
+    assumption = assumption_in(graph)
+    nodes = execution_order(graph, () if assumption is None else (assumption,))  # before work is done in vain
     mutable = _overwritten_inputs(graph)
     choices = choices or Choices()
-    program = _planned(graph, nodes, mutable, choices, plan_node)
+    program = _planned(graph, nodes, mutable, choices, plan_node, given)
     if mutable and not cannot_fail_late(program.steps, mutable):
         lasting = overwritten_for_good(program.steps, mutable)
         kept = {i: o for i, o in mutable.items() if i not in lasting}
-        program = _planned(graph, nodes, kept, choices, plan_node)
+        program = _planned(graph, nodes, kept, choices, plan_node, given)
     choices.check()
     if strict:
         for kernel in program.kernels:
@@ -67,16 +72,22 @@ def plan_by(graph: FunctionGraph, planner: Plan) -> Program:
 
     Arrays of any strides enter and leave the program and its bodies, and no input is overwritten.
     """
-    return _planned(graph, execution_order(graph), {}, Choices(), planner, strided=True)
+    return _planned(graph, execution_order(graph), {}, Choices(), planner, graph, strided=True)
 
 
 def _planned(
     graph: FunctionGraph, nodes: Sequence[Apply], mutable: Mapping[str, int], choices: Choices, planner: Plan,
-    is_body: bool = False, strided: bool = False,
+    given: FunctionGraph, is_body: bool = False, strided: bool = False,
 ) -> Program:  # fmt: skip
-    """Return the planned program.  `is_body`: a driver calls it, with C-contiguous arrays unless it is `strided`."""
+    """Return the planned program.
+
+    `given`: the graph as messages and profiles show it, node by node.  `is_body`: a driver calls it, with C-contiguous
+    arrays unless it is `strided`.
+    """
     dense = not strided and (is_body or bool(mutable))
-    p = Planner(_direct_outputs(graph, mutable), _needed(graph, nodes), mutable, (planner, plan_body), choices, strided)
+    needed = _needed(graph, nodes, strided)
+    p = Planner(_direct_outputs(graph, mutable), needed, mutable, (planner, plan_body), choices, strided)
+    p.restores = not is_body
     inputs = tuple(p.put(v, _leaf(p, v, f"in{k}", dense=dense)) for k, v in enumerate(graph.inputs))
     constants = tuple(p.put(v, _leaf(p, v, f"k{k}", dense=True)) for k, v in enumerate(graph.constants))
     p.ordered = set() if is_body else _in_any_order(graph, p)
@@ -89,17 +100,26 @@ def _planned(
         finished = [_own_array(p, number, output) for number, output in enumerate(graph.outputs)]
     in_place = {o: i for i, o in graph.updates if finished[o].base == f"in{i}"}
     p.steps += [Finish(p.site, k, array) for k, array in enumerate(finished) if k not in in_place]  # these cannot fail
-    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(checks_first(p.steps, mutable))
+    steps, slots = (tuple(p.steps), {}) if strided else assign_slots(p.steps if is_body else checks_first(p.steps, mutable))
+    sites = _sites(p, nodes, dict(zip(graph.order, given.order, strict=True)))
     return Program(
-        graph, inputs, constants, steps, _sites(p, nodes), tuple(p.kernels.values()), p.locals, slots,
-        tuple(p.products), tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
+        given, inputs, constants, steps, sites, tuple(p.kernels.values()), p.locals, slots, tuple(p.products),
+        tuple(p.solvers), in_place, dense, tuple(p.bodies.values()),
     )  # fmt: skip
 
 
 def plan_body(p: Planner, graph: FunctionGraph) -> int:
     """Plan a graph as a body of the program under construction and return its number; equal graphs share a body."""
+    given, graph = graph, graph if p.strided else with_numbers_outside(graph)
     if graph not in p.bodies:
-        body = _planned(graph, execution_order(graph), {}, p.choices, p.plan_node, is_body=True, strided=p.strided)
+        nodes = execution_order(graph, private=True)
+        mutable = {} if p.strided else _overwritten_inputs(graph)
+        while True:
+            body = _planned(graph, nodes, mutable, p.choices, p.plan_node, given, is_body=True, strided=p.strided)
+            kept = {f"in{i}": o for o, i in body.in_place.items()}
+            if kept.keys() == mutable.keys():
+                break
+            mutable = kept  # a state whose next value lies elsewhere stays as it is
         p.bodies[graph] = body
         p.kernels.update((kernel.name, kernel) for kernel in body.kernels)
         p.products.update(dict.fromkeys(body.products))
@@ -125,13 +145,16 @@ def _leaf(p: Planner, variable: Variable, name: str, dense: bool) -> Array:
     return Array(name, variable.dtype, lengths, strides, False, (name,))
 
 
-def _sites(p: Planner, nodes: Sequence[Apply]) -> tuple[Site, ...]:
+def _sites(p: Planner, nodes: Sequence[Apply], shown: Mapping[Apply, Apply]) -> tuple[Site, ...]:
     names = {i: array.base for i, array in p.arrays.items() if i.owner is None}
     for number, node in enumerate(nodes):
         many = len(node.outputs) > 1
-        names.update((o, f"v{number}_{o.index}" if many else f"v{number}") for o in node.outputs)
+        names.update((o, f"v{number}_{o.index}" if many else f"v{number}") for o in shown[node].outputs)
     return tuple(
-        Site(node, tuple(p.inputs_of(node)), _expression(node, names), tuple(p.arrays[o] for o in node.outputs))
+        Site(
+            shown[node], tuple(p.inputs_of(node)[: len(shown[node].inputs)]), _expression(shown[node], names),
+            tuple(p.arrays[o] for o in node.outputs),
+        )
         for node in nodes
     )
 
@@ -149,8 +172,11 @@ SHAPE_ALONE = (*KERNEL_OPS, DimShuffle)
 """Ops whose lengths can be computed without any elements."""
 
 
-def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
-    """Return the variables whose elements are read.  A variable whose shape alone is read is not computed."""
+def _needed(graph: FunctionGraph, nodes: Sequence[Apply], strided: bool) -> set[Variable]:
+    """Return the variables whose elements are read.  A variable whose shape alone is read is not computed.
+
+    `strided`: loops run as bodies, which read the elements of all inputs.
+    """
     needed = set(graph.outputs)
     for node in reversed(nodes):
         op = unmarked(node.op)
@@ -160,7 +186,8 @@ def _needed(graph: FunctionGraph, nodes: Sequence[Apply]) -> set[Variable]:
         if isinstance(op, SHAPE_ALONE) and not wanted and not op.fallible:
             continue
         needed.update(node.outputs)
-        needed.update(i for k, i in enumerate(node.inputs) if k != op.unread)
+        counted = () if strided else counted_ranges(node)
+        needed.update(i for k, i in enumerate(node.inputs) if k != op.unread and i not in counted)
     return needed
 
 

@@ -60,6 +60,8 @@ class Planner:
         self.choices = choices
         self.mutable = mutable
         """Inputs, by name, that may be overwritten, and the output that each becomes."""
+        self.restores = True
+        """Whether a failing call restores the parts of inputs that it has overwritten."""
         self.direct = direct
         """Variables that may be computed in the memory of an output, and the number of that output."""
         self.needed = needed
@@ -183,6 +185,10 @@ class Planner:
         name = self.name("n", INTEGER)
         self.steps.append(Read(self.site, name, array))
         return name
+
+    def known(self, variable: Variable) -> Quantity | None:
+        """Return the value of an integer scalar that has been read already, or that was known before."""
+        return self._known.get(("read", variable))
 
     def knows(self, variable: Variable, value: Quantity) -> None:
         """Record the value of an integer scalar, so that it is never read from memory."""

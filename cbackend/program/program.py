@@ -14,7 +14,9 @@ from typing import Any
 
 from ... import pages
 from ...graph import Apply, Constant, FunctionGraph
+from ...ops.control.element_bodies import with_numbers_outside
 from ...record import record
+from ...record.cached import cached_property
 from ...record.spelling import counted
 from ..ir.kernel import Kernel
 from .outcome import Outcome
@@ -131,7 +133,12 @@ class Detail:
     """Argument of a kernel that fails: the array into which it writes the numbers of the error message."""
 
 
-Argument = Quantity | float | Array | Vector | Number | After | Stages | Detail | Inner | None
+@record(slots=True)
+class Poll:
+    """Argument of a kernel with long loops: the function that tells whether Ctrl-C was pressed."""
+
+
+Argument = Quantity | float | Array | Vector | Number | After | Stages | Detail | Poll | Inner | None
 """None stands for a field without a value."""
 
 
@@ -269,8 +276,8 @@ class Host:
 class Loop:
     """Runs body number `body`, with a row of each sequence, the states and the others, `steps` times at most.
 
-    `kept`: the lengths of each output of the body, as far as they are known; `made`: whether the loop allocates a
-    result itself; `count`: the name of how many steps it took, where a condition ends it.
+    `held`: for each state whether the body writes it in place, in the memory of its result.  `kept`: the lengths of each
+    output of the body, as far as they are known; `made`: whether the loop allocates a result itself; `count`: the name of how many steps it took, where a condition ends it.
     """
 
     site: int
@@ -280,6 +287,7 @@ class Loop:
     states: tuple[Array, ...]
     others: tuple[Array, ...]
     traced: tuple[bool, ...]
+    held: tuple[bool, ...]
     kept: tuple[tuple[Length, ...], ...]
     results: tuple[Array, ...]
     made: tuple[bool, ...]
@@ -387,10 +395,15 @@ class Program:
         """The steps as text."""
         return pages.notebook.facts(repr(self).strip("<>"), ()) + pages.notebook.text_form(str(self))
 
+    @cached_property
+    def own_constants(self) -> tuple[Constant, ...]:
+        """The constants of the program itself: those of its graph, and numbers of loops that are one kernel."""
+        return with_numbers_outside(self.graph).constants
+
     @property
     def all_constants(self) -> list[Constant]:
         """The constants, and then those of the bodies, one body after the other."""
-        return [*self.graph.constants, *(c for body in self.bodies for c in body.all_constants)]
+        return [*self.own_constants, *(c for body in self.bodies for c in body.all_constants)]
 
     @property
     def all_sites(self) -> list[Site | None]:
@@ -408,5 +421,5 @@ class Program:
 
     def constants_before(self, number: int) -> tuple[int, int]:
         """Return the number of constants before those of a body, and of their lengths."""
-        before = [*self.graph.constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
+        before = [*self.own_constants, *(c for body in self.bodies[:number] for c in body.all_constants)]
         return len(before), sum(c.ndim for c in before)

@@ -79,15 +79,17 @@ def verify_program(program: Program) -> None:
     stack = [(program, "program")]
     while stack:
         inner, name = stack.pop()
-        _Verifier(inner, name).run()
+        _Verifier(inner, name, is_body=inner is not program).run()
         stack += [(body, f"{name}, body {k}") for k, body in enumerate(inner.bodies)]
 
 
 class _Verifier:
     """The state of the traversal of the steps: the names with values, and the live buffers."""
 
-    def __init__(self, program: Program, name: str) -> None:
+    def __init__(self, program: Program, name: str, is_body: bool) -> None:
         self.program, self.name = program, name
+        self.is_body = is_body
+        """Whether the inputs that it overwrites are states of a loop, which need not survive a failure."""
         self.kernels = {kernel.name: kernel for kernel in program.kernels}
         self.known: set[str] = set()
         """Locals that have a value."""
@@ -198,7 +200,7 @@ class _Verifier:
         for memory in array.memory:
             if memory in self.fixed:
                 self.fail(f"{memory} is a constant")
-            allowed = memory in self.replaced and (self.committed or array in self.restored)
+            allowed = memory in self.replaced and (self.is_body or self.committed or array in self.restored)
             if memory in self.given and not allowed:
                 self.fail(f"{memory} is an input that is not to be overwritten here")
 

@@ -10,7 +10,7 @@
 #ifndef AG_ALONE
 #include "blas_gate.c"
 #endif
-#include "../abi/driver.h"
+#include "../driver/looped.h"
 #include "table.c"
 #ifndef AG_ALONE
 #include "forks.c"

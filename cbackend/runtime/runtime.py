@@ -22,7 +22,7 @@ from ..build.toolchain import Toolchain
 from ..build.units import Unit
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
-from ..kernels import DRAWS, uncovered
+from ..kernels import DRAWS, OF_ALL_DTYPES, uncovered
 from .blas import Blas, find_blas
 from .clock import Clock
 from .draws import numpy_symbols
@@ -76,7 +76,7 @@ class Runtime:
         for name in uncovered([*self._products, *names]):
             if name not in self._products:
                 library = build_unit(_needed_products(name), *self.source)
-                self.install(name, library, find_blas())
+                self.install(name, library, _blas_for(name))
 
     def install(self, name: str, library: Library, blas: Blas | None) -> None:
         """Make products of a library go through `library` to `blas`; None: to our own loops."""
@@ -232,6 +232,11 @@ def build_unit(unit: Unit, toolchain: Toolchain, cache: Cache) -> Library:
     return found or build(unit.text(), toolchain, cache)
 
 
+def _blas_for(name: str) -> Blas | None:
+    """Return the BLAS for a library of products; None for libraries that call none, which need no search for one."""
+    return None if name in OF_ALL_DTYPES else find_blas()
+
+
 def _needed_products(name: str) -> Unit:
-    blas = find_blas()
+    blas = _blas_for(name)
     return product_unit(name, fallback=blas is not None and all(blas.addresses.get(dtype_of(name), ())))

@@ -1,7 +1,7 @@
 """The C texts of the runtime: its core, the products and the factorizations of a dtype, the native entries.
 
-Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, solvers.c, calls/native.c,
-each format of packed weights in kernels/packed, and draws in kernels/draws.
+Each is a unit, one C file that includes what it needs: core.c, products.c, byte_products.c, sorts.c, solvers.c,
+calls/native.c, and each format of packed weights in kernels/packed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ...record import record
 from ..build.units import Unit
-from ..kernels import DRAWS, convolution_libraries, formats, packed_libraries
+from ..kernels import OF_ALL_DTYPES, convolution_libraries, formats, packed_libraries
 
 _HERE = Path(__file__).parent
 PREBUILT = _HERE.parent / "prebuilt"
@@ -39,26 +39,27 @@ _TYPES = {
 BYTES = "int8"
 """The dtype that selects products of bytes, signed or unsigned."""
 
-MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8", DRAWS: DRAWS}
-"""The member of the table with the products of a dtype, or with draws; its factorizations are in `solve_` + member."""
+MEMBERS = {dtype: own.member for dtype, own in _TYPES.items()} | {BYTES: "i8"}
+"""The member of the table with the products of a dtype; its factorizations are in `solve_` + member."""
 
 
 @cache
 def libraries() -> Mapping[str, tuple[str, ...]]:
     """Return the place in the runtime's table, a member or one of its slots, that each library of products fills.
 
-    The names of the libraries are dtypes, those of dtypes with convolutions, and of formats of packed weights with a
-    dtype.
+    The names of the libraries are dtypes, those of dtypes with convolutions, of formats of packed weights with a dtype,
+    and of tables of all dtypes.
     """
     own = {library: (f"packed_{MEMBERS[dtype]}", name) for library, (name, dtype) in packed_libraries().items()}
     blocks = {library: (MEMBERS[dtype],) for library, dtype in convolution_libraries().items()}
-    return {dtype: (member,) for dtype, member in MEMBERS.items()} | blocks | own
+    tables = {table: (table,) for table in OF_ALL_DTYPES}
+    return {dtype: (member,) for dtype, member in MEMBERS.items()} | blocks | own | tables
 
 
 CORE = Unit(_HERE / "core.c", {})
 _ALONE = Unit(_HERE / "core.c", {"AG_ALONE": "1"})
-_BYTE_PRODUCTS = Unit(_HERE / "byte_products.c", {})
-_DRAWS = Unit(_HERE.parent / "kernels" / "draws" / "draws.c", {})
+_WHOLE = {BYTES: Unit(_HERE / "byte_products.c", {}), **{t: Unit(_HERE / f"{t}.c", {}) for t in OF_ALL_DTYPES}}
+"""The units of libraries that no dtype of element.h shapes."""
 NATIVE = Unit(_HERE.parent / "calls" / "native.c", {})
 
 
@@ -92,7 +93,7 @@ def units() -> list[Unit]:
     """Return every unit, for each dtype, the largest first of those of one file."""
     folder, fields = _HERE.parent, {"INPUTS": "1", "OUTPUTS": "1", "SHARED": "1", "RANK": "2"}
     return [
-        CORE, _ALONE, NATIVE, _BYTE_PRODUCTS, _DRAWS, *map(_products, convolution_libraries()), *map(_products, _TYPES),
+        CORE, _ALONE, NATIVE, *_WHOLE.values(), *map(_products, convolution_libraries()), *map(_products, _TYPES),
         *map(solver_unit, _TYPES),
         *map(_format, packed_libraries()),
         *(Unit(folder / file, {}) for file in ("build/probe.c", "runtime/roofline.c")),
@@ -118,16 +119,14 @@ def product_source(library: str, *, fallback: bool = False, blas_first: bool = F
 
 
 def product_unit(library: str, *, fallback: bool = False, blas_first: bool = False) -> Unit:
-    """Return the unit of a library of products: of a dtype, with convolutions, or of a format of packed weights.
+    """Return the unit of a library: products of a dtype, with convolutions, a format of packed weights, sorts.
 
     `fallback`: as small as will do beside a BLAS that has gemv, ger and dot; `blas_first`: matrices go to the BLAS even
     where our own loops are as fast.
     """
     if library in packed_libraries():
         return _format(library)
-    if library == DRAWS:
-        return _DRAWS
-    return _BYTE_PRODUCTS if library == BYTES else _products(library, fallback, blas_first)
+    return _WHOLE.get(library) or _products(library, fallback, blas_first)
 
 
 def solver_source(dtype: str) -> str:

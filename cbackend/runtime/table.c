@@ -5,7 +5,7 @@
 #ifndef AG_ALONE
 #include "blas_gate.c"
 #endif
-#include "../abi/driver.h"
+#include "../driver/looped.h"
 
 static ag_runtime table = {
     /* without products and solvers, which are installed later */
@@ -46,6 +46,8 @@ static ag_runtime table = {
     .slice_count = ag_slice_count,
     .range_count = ag_range_count,
     .span_count = ag_span_count,
+    .looped = ag_looped,
+    .step_count = ag_step_count,
 };
 
 /* main: the identity of Python's main thread.  threads: the default number for a call. */

@@ -147,7 +147,7 @@ def _placed(graph: FunctionGraph, copies: Copies, known: dict[Apply, Placement])
     def visit(node: Apply) -> Sequence[Variable]:
         if isinstance(node.op, InPlace):
             node = node.with_op(node.op.op)
-        elif isinstance(node.op, Scan):
+        if isinstance(node.op, Scan):
             node = node.with_op(replace(node.op, graph=_placed(node.op.graph, copies, known)))
         placement = _placement(node, copies)
         inner = _made_of(node) if placement.kind == HOST else ()

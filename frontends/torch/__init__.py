@@ -1,6 +1,7 @@
 """PyTorch's programs, run by Arignote: `torch.compile(model, backend="arignote")` and `ag.from_torch(module, inputs)`.
 
 model.py        exported programs as models with named parameters: `ag.from_torch` in ../torch_modules.py
+arguments.py    arguments of their calls
 backend.py      the backend of `torch.compile`: graphs of inference, of forward and backward passes
 calls.py        calls of a compiled graph with tensors, whose memory is shared
 settings.py     the options of the backend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,17 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from ... import ops as T
-from ...graph import Variable
+from ...graph import TensorType, Variable
 from ...networks.imported import ImportedModel
 from ...ops.core.shared import Container, SharedVariable
 from ...ops.core.tensor import TensorVariable, as_tensor, constant
 from ...ops.shapes.conditions import checked
 from ...record.cached import cached_property
+from .arguments import Arguments, Fixed
 from .building import Conversion, ConversionError
 from .decompositions import export_decompositions
 from .dtypes import array_of, as_dtype, require_plain, tensor_of, type_of
+from .performing import SCALAR_TYPES
 from .symbols import lengths
 
 
@@ -35,13 +37,13 @@ class TorchModel(ImportedModel):
 
     def __init__(
         self, name: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], parameters: Mapping[str, Any],
-        updates: Mapping[Any, Any], forms: tuple[Any, Any], remarks: Sequence[str],
+        updates: Mapping[Any, Any], arguments: Arguments, formed: Callable[[list[Any]], Any], remarks: Sequence[str],
     ) -> None:  # fmt: skip
         super().__init__(name, inputs, outputs, parameters)
         self.updates: dict[Any, Any] = dict(updates)
         """The new values of buffers that a call changes."""
         self.remarks: tuple[str, ...] = tuple(remarks)
-        self._in_form, self._out_form = forms
+        self._arguments, self._formed = arguments, formed
 
     def defaults(self) -> dict[str, Any]:
         """The updates of buffers."""
@@ -53,13 +55,8 @@ class TorchModel(ImportedModel):
         return [(v, v.container.value) for v in self.updates]
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        leaves, given = pytree.tree_flatten((args, named))
-        if self._in_form is not None and given != self._in_form:
-            raise TypeError(f"{self.name}: the arguments are nested as {given}, expected {self._in_form}")
+        arrays, of_tensors = self._arguments.arrays(args, named)
         homes = self._homes
-        wanted = [v for v in leaves if isinstance(v, (torch.Tensor, np.ndarray, np.generic))]
-        of_tensors = any(isinstance(v, torch.Tensor) for v in wanted)
-        arrays = [array_of(v) if isinstance(v, torch.Tensor) else v for v in wanted]
         found = self._function(*arrays)
         for variable, home in homes:
             if variable.container.value is not home:
@@ -68,7 +65,7 @@ class TorchModel(ImportedModel):
         several = [found] if len(self.outputs) == 1 else list(found)
         if of_tensors:
             several = [tensor_of(np.asarray(v)) for v in several]
-        return self._out_form(several)
+        return self._formed(several)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}: {v.type}" for name, v in self.inputs.items())
@@ -108,6 +105,8 @@ class _Reader:
         self.inputs: dict[str, Any] = {}
         self.parameters: dict[str, Any] = {}
         self.terms: list[Any] = []
+        self.leaves: list[str | Fixed] = []
+        """For each argument of the call the name of its input, or the value that the export fixed."""
         self.values = [n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"]
         self.symbols: dict[Any, Any] = {}
 
@@ -129,16 +128,13 @@ class _Reader:
 
     def _term(self, spec: Any, value: Any) -> Any:
         if spec.kind is InputKind.USER_INPUT:
-            if isinstance(value, torch.Tensor):
-                variable = TensorVariable(type_of(value), name=spec.arg.name)
-                self.inputs[spec.arg.name] = variable
-                return variable
-            if isinstance(value, (torch.SymInt, torch.SymFloat)):
-                kind = "int64" if isinstance(value, torch.SymInt) else "float64"
-                variable = TensorVariable(constant(np.zeros((), kind)).type, name=spec.arg.name)
-                self.inputs[spec.arg.name] = variable
-                return variable
-            return value
+            kind = _kind_of(value)
+            if kind is None:
+                self.leaves.append(Fixed(spec.arg.name, getattr(spec.arg, "value", value)))
+                return value
+            self.leaves.append(spec.arg.name)
+            self.inputs[spec.arg.name] = TensorVariable(kind, name=spec.arg.name)
+            return self.inputs[spec.arg.name]
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
             state = self.program.state_dict
             held = state[spec.target] if spec.target in state else self.program.constants[spec.target]
@@ -152,6 +148,14 @@ class _Reader:
         if spec.kind is InputKind.TOKEN:  # it orders effects, and has no value
             return None
         raise ConversionError(f"the input {spec.arg.name} is {spec.kind.name.lower()}, expected tensors and numbers")
+
+
+def _kind_of(value: Any) -> TensorType | None:
+    """Return our type for an argument of a traced graph; None for a Python value, which the export fixed."""
+    if isinstance(value, torch.Tensor):
+        return type_of(value)
+    dtype = SCALAR_TYPES.get(type(value)) if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)) else None
+    return None if dtype is None else TensorType(dtype, ())
 
 
 def _with_lengths(x: Any, value: torch.Tensor, symbols: dict[Any, Any], ranges: Mapping[Any, Any], name: str) -> Any:
@@ -216,6 +220,8 @@ def _read(program: Any, name: str, strict: bool) -> TorchModel:
         leaves = [next(given) if p is None else p[0] for p in places]
         return leaves if spec.out_spec is None else pytree.tree_unflatten(leaves, spec.out_spec)
 
+    names = getattr(program.module_call_graph[0].signature, "forward_arg_names", None) or []
+    arguments = Arguments(name, spec.in_spec, names, reader.leaves)
     return TorchModel(
-        name, reader.inputs, outputs, reader.parameters, updates, (spec.in_spec, formed), conversion.remarks
-    )
+        name, reader.inputs, outputs, reader.parameters, updates, arguments, formed, conversion.remarks
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Union
 
 from ...graph import Apply, Constant, FunctionGraph, Op, Variable, rebuild
 from ..core.tensor import TensorVariable
+from ..lowered.fused import InPlace, unmarked
 from .cond import Cond, chosen
 from .scan_ops import Scan
 
@@ -29,9 +30,18 @@ def made_lazy(graph: FunctionGraph) -> FunctionGraph:
     return _Regions(with_bodies(graph, made_lazy)).moved()
 
 
-def with_bodies(graph: FunctionGraph, change: Callable[[FunctionGraph], FunctionGraph]) -> FunctionGraph:
-    """Return the graph with `change` applied to the inner graphs of loops and choices; itself if nothing changes."""
-    ops: dict[Op, Op] = {op: _with_inner(op, change) for op in graph.ops if isinstance(op, (Cond, Scan))}
+def with_bodies(
+    graph: FunctionGraph, change: Callable[[FunctionGraph], FunctionGraph], own_states: bool = False
+) -> FunctionGraph:
+    """Return the graph with `change` applied to the inner graphs of loops and choices; itself if nothing changes.
+
+    `own_states`: a body comes with the states of its loop as updates, and returns without.
+    """
+    loops = ((op, unmarked(op)) for op in graph.ops)
+    ops: dict[Op, Op] = {
+        op: _marked_like(op, _with_inner(inner, change, own_states))
+        for op, inner in loops if isinstance(inner, (Cond, Scan))
+    }  # fmt: skip
     if all(new is op for op, new in ops.items()):
         return graph
 
@@ -42,10 +52,15 @@ def with_bodies(graph: FunctionGraph, change: Callable[[FunctionGraph], Function
     return graph.rebuilt(visit)
 
 
-def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph]) -> Op:
+def _marked_like(op: Op, inner: Op) -> Op:
+    return replace(op, op=inner) if isinstance(op, InPlace) else inner
+
+
+def _with_inner(op: Op, change: Callable[[FunctionGraph], FunctionGraph], own_states: bool) -> Op:
     if isinstance(op, Scan):
-        body = change(op.graph)
-        return op if body is op.graph else replace(op, graph=body)
+        body = change(op.own_states if own_states else op.graph)
+        body = FunctionGraph(body.inputs, body.outputs) if body.updates else body
+        return op if body == op.graph else replace(op, graph=body)
     assert isinstance(op, Cond)
     then, otherwise = map(change, op.branches)
     return op if (then, otherwise) == op.branches else Cond(then, otherwise)
@@ -59,8 +74,9 @@ def titles_of(graph: FunctionGraph) -> dict[FunctionGraph, str]:
 def titles_at(node: Apply) -> dict[FunctionGraph, str]:
     """Return names for the bodies of a node: its loop or its branches."""
     where = f" at {node.origin[0]}" if node.origin else ""
-    if isinstance(node.op, Scan):
-        return {node.op.graph: f"{node.op.name}{where}"}
+    op = unmarked(node.op)
+    if isinstance(op, Scan):
+        return {op.graph: f"{op.name}{where}"}
     if isinstance(node.op, Cond):
         branches = zip(node.op.branches, ("then", "otherwise"), strict=True)
         return {branch: f"the branch {name!r} of {node.op.name}{where}" for branch, name in branches}

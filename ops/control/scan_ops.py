@@ -75,6 +75,19 @@ class Scan(TensorOp):
         """Positions of the values of a step among the outputs of the body."""
         return slice(len(self.traced), len(self.graph.outputs) - self.until)
 
+    @property
+    def replaced(self) -> dict[int, int]:
+        """Return the states of which only the last values are wanted: the output, and the input with the first one.
+
+        The loop may keep such a state in one array.
+        """
+        return {k: 1 + self.sequences + k for k, traced in enumerate(self.traced) if not traced}
+
+    @property
+    def own_states(self) -> FunctionGraph:
+        """Return the body with its `replaced` states as updates."""
+        return FunctionGraph(self.graph.inputs, self.graph.outputs, ((place - 1, k) for k, place in self.replaced.items()))
+
     def parts(self, node: Apply) -> tuple[Variable, Sequence[Variable], Sequence[Variable], Sequence[Variable]]:
         """The number of steps, the sequences, the first states and the others among the inputs of a node."""
         n, *rest = node.inputs

@@ -20,6 +20,10 @@ _FOLDS = {
     "accumulate": {"add": "cumsum", "multiply": "cumprod"},
 }  # fmt: skip
 """Methods of NumPy's elementwise functions -> our functions; the axis is the first one by default."""
+_OF_DTYPES = frozenset(("sum", "prod", "cumsum", "cumprod"))
+"""Functions among them that take a dtype."""
+_COMBINED = {"add", "subtract", "multiply", "maximum", "minimum"}
+"""Functions whose `at` is one kernel; others are loops."""
 _WRITERS = frozenset(("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"))
 
 
@@ -41,12 +45,35 @@ def call_ufunc(x: Variable, ufunc: np.ufunc, method: str, inputs: Sequence[Any],
     if method == "outer" and not options and len(inputs) == 2 and function is not None:
         a, b = map(T.as_tensor, inputs)
         return function(T.reshape(a, (*T.lengths_of(a), *[1] * b.ndim)), b)
-    fold = _FOLDS.get(method, {}).get(name)
-    if fold is not None and len(inputs) == 1 and options.keys() <= {"axis", "keepdims", "dtype"}:
-        return getattr(T, fold)(*inputs, **{"axis": 0, **options})
+    if method in _FOLDS and inputs and function is not None:
+        return _folded(ufunc, method, function, *inputs, **options)
     call = _named(ufunc) + (f".{method}" if method != "__call__" else "")
     given = f" with {', '.join(options)}" if options else ""
     raise TypeError(f"{call}{given} does not take the symbolic {x!r}; {_absent(name, T, T.special)}")
+
+
+def _folded(
+    ufunc: np.ufunc, method: str, function: Any, x: Any, axis: Any = 0, dtype: Any = None, out: None = None,
+    keepdims: bool = False, initial: Any = None, where: Any = True,
+) -> Any:  # fmt: skip
+    """`ufunc.reduce` and `ufunc.accumulate`: our function if there is one, else a loop along the axis."""
+    ours = _FOLDS[method].get(ufunc.__name__)
+    options = {"initial": initial, "where": None if where is True else where}
+    given = {k: v for k, v in options.items() if v is not None}
+    if ours is not None and (initial is None or ours not in ("all", "any")):
+        if dtype is not None and ours not in _OF_DTYPES:
+            x, dtype = T.cast(x, np.dtype(dtype).name), None
+        given |= {} if dtype is None else {"dtype": np.dtype(dtype).name}
+        given |= {"keepdims": True} if keepdims else {}
+        return getattr(T, ours)(x, axis=axis, **given)
+    v = x if dtype is None else T.cast(x, np.dtype(dtype).name)
+    if method == "accumulate":
+        return T.accumulate(function, v, axis)
+    if where is not True or axis is None or isinstance(axis, tuple):
+        raise TypeError(f"{_named(ufunc)}.reduce of a symbolic array takes one axis, and no where=; got axis={axis}"
+                        f"{line()}")  # fmt: skip
+    identity = ufunc.identity if initial is None else initial
+    return T.reduce_with(function, v, axis, keepdims, identity)
 
 
 def _absent(name: str, *spaces: Any) -> str:
@@ -65,7 +92,7 @@ def _written_by(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Ma
     """Return the result of a call that writes into an array, or has options of the call; None for other calls."""
     name = ufunc.__name__
     if method == "at":
-        _add_at(name, *inputs)
+        _write_at(name, *inputs)
         return _NOTHING
     outs, where, dtype = options.get("out"), options.get("where", True), options.get("dtype")
     if method == "reduceat" and outs is None:
@@ -107,17 +134,28 @@ def result_of(found: Any) -> Any:
     return None if found is _NOTHING else found
 
 
-def _add_at(name: str, x: Any, indices: Any, value: Any = None) -> None:
-    """`ufunc.at`: every index counts.  Raises TypeError for a function other than add, subtract."""
+def _write_at(name: str, x: Any, indices: Any, *values: Any) -> None:
+    """`ufunc.at`: every index counts.  Raises ValueError for a function of two arguments without a value."""
     if not isinstance(x, Variable):
         raise TypeError(f"numpy.{name}.at: the array is made outside of the traced function; pass it as an argument"
                         f"{line()}")  # fmt: skip
     trace: Any = current()
-    if name not in ("add", "subtract"):
-        raise TypeError(f"numpy.{name}.at: only np.add.at and np.subtract.at are traced; loop{line()}")
-    part = T.getitem(now(trace, x), indices)
-    given = fitted(part, value, f"numpy.{name}.at")
-    store(x, T.inc_subtensor(part, T.neg(given) if name == "subtract" else given), f"numpy.{name}.at")
+    before = now(trace, x)
+    if name not in _COMBINED:
+        function = getattr(T, name, None)
+        if function is None:
+            raise TypeError(f"numpy.{name}.at: {_absent(name, T)}{line()}")
+        store(x, T.apply_at(function, before, indices, *values), f"numpy.{name}.at")
+        return
+    if not values:
+        raise ValueError(f"numpy.{name}.at: the second operand is missing{line()}")
+    part = T.getitem(before, indices)
+    given = fitted(part, values[0], f"numpy.{name}.at")
+    if name in ("add", "subtract"):
+        new = T.inc_subtensor(part, T.neg(given) if name == "subtract" else given)
+    else:
+        new = T.combine_subtensor(part, given, T.ELEMENTWISE["mul" if name == "multiply" else name])
+    store(x, new, f"numpy.{name}.at")
 
 
 def _reduceat(ufunc: np.ufunc, x: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:

@@ -27,7 +27,18 @@ from .namespace import T
 from .numpy_calls import call_function, call_ufunc, result_of
 from .operators import Operators
 from .promotion import typed_scalar
-from .traced import applied, class_of, first_length, is_of_call, lengths, line, own_array
+from .traced import (
+    applied,
+    class_of,
+    first_length,
+    held,
+    is_of_call,
+    lengths,
+    line,
+    number_of,
+    own_array,
+    python_number,
+)
 from .tracing import current
 from .typing import Axis, DTypeLike, TensorLike
 
@@ -327,6 +338,24 @@ class TracedVariable(TensorVariable):
     @__class__.setter
     def __class__(self, kind: type) -> None:
         object.__dict__["__class__"].__set__(self, kind)
+
+    def item(self, *place: Any) -> Any:
+        """The element at a place, a flat index or one for each axis, as a Python number; of one element without."""
+        if not place:
+            return python_number(T.reshape(self, ()))
+        (at,) = place if len(place) == 1 else (place,)
+        return python_number(T.ravel(self)[at] if not isinstance(at, tuple) and self.ndim != 1 else self[at])
+
+    def __format__(self, form: str) -> str:
+        known = number_of(self) if is_of_call() and not asked_by_us() else None
+        if known is None or known.known is None:
+            return super().__format__(form)
+        return format(held(known.known), form)
+
+    def tolist(self) -> Any:
+        """The elements as Python numbers in nested lists; the lengths are those of the call."""
+        rows: Any = self
+        return [row.tolist() for row in rows] if self.ndim else python_number(self)
 
 
 class TensorConstant(TensorVariable, Constant):

@@ -199,6 +199,24 @@ def rounded(x: Any, decimals: int | None, name: str = "round") -> Any:
     return whole
 
 
+def held(known: Known) -> Any:
+    """The value of a number of the call, which becomes a guard."""
+    trace: Any = tracing.current()
+    trace.require(f"{known.text} == {known.value!r}")
+    return known.value
+
+
+def python_number(x: Any) -> Any:
+    """An element of an array as the Python number that NumPy's `item` makes of it."""
+    trace, kind = tracing.current(), _KINDS.get(x.type.kind)
+    if trace is None or kind is None:
+        return x
+    wide = _WIDE.get(kind, "int64")
+    found = T.ELEMENTWISE["identity"](x) if x.dtype == wide else T.cast(x, wide)
+    trace.numbers[found] = Number(kind)
+    return found
+
+
 # --- lengths
 
 

@@ -88,6 +88,9 @@ class Trace:
     guards     the expressions that held in this trace, in order
     inlined    what makes the function of a scope one that reads its globals in this trace
     made       the variables of a class of traces, and their own class
+    checks     the conditions that the compiled function checks
+    running    the functions of the user that run now, as often as they call themselves
+    recursion  the number of those calls of functions by themselves
     """
 
     def __init__(self, of_call: bool = False) -> None:
@@ -107,6 +110,9 @@ class Trace:
         self.guards: dict[str, None] = {}
         self.inlined: Callable[[Any], Callable[..., Any]] | None = None
         self.made: list[tuple[Any, type]] = []
+        self.checks: list[Any] = []
+        self.running: dict[Any, int] = {}
+        self.recursion: int = 0
         self._tokens: list[Token[Trace | None]] = []
 
     def __enter__(self) -> Trace:

@@ -118,7 +118,7 @@ bitwise_xor: Fold = fold_op(
     c={"biu": BITS["^"]},
 )
 bitwise_not: Unary = ufunc_op(
-    "bitwise_not", np.invert, meaning="~x: every bit turned; `not` for bool.",
+    "bitwise_not", np.invert, meaning="~x: every bit inverted; `not` for bool.",
     involution=True, sign="~", latex=latex.form(r"\sim {0}", latex.PREFIX, latex.ATOM),
     c={"b": prefix("!"), "iu": prefix("~")},
 )

@@ -20,7 +20,7 @@ from ...record import record
 from ..control.batching import on_last_axes
 from ..core.checks import describe, require_count
 from ..core.namespace import T
-from ..core.tensor import HostOp, TensorVariable
+from ..core.tensor import TensorOp, TensorVariable
 from ..elementwise import costs
 from ..shapes.lengths import lengths_of
 from .blas import BLAS_DTYPES
@@ -37,7 +37,7 @@ _ADJOINT = {"fft": "ifft", "ifft": "fft"}
 
 
 @record(repr=False)
-class Fourier(HostOp):
+class Fourier(TensorOp):
     """A transform of `kind` along the last axis, scaled as NumPy's `norm` says.
 
     It takes float32, float64, complex64 and complex128.  A run raises ValueError for a length of 0.
@@ -47,6 +47,7 @@ class Fourier(HostOp):
     norm: str = "backward"
     name = "fourier"
     fallible = True
+    error: ClassVar[type[Exception]] = ValueError
     picture: ClassVar[Kind] = Kind.OTHER
     operations: ClassVar[Callable[..., Any]] = costs.sorting
     batching: ClassVar[Callable[..., Any]] = on_last_axes
@@ -78,6 +79,10 @@ class Fourier(HostOp):
         transform: Any = getattr(np.fft, self.kind)
         lengths = [int(n) for n in values[1:]]
         return (transform(values[0], *lengths, axis=-1, norm=self.norm),)
+
+    def broken(self, operand: int, n: int) -> str:
+        """The message for a length below 1."""
+        return f"{self.kind} takes 1 number or more, got {n}"
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         *batch, n = inputs[0]

@@ -110,11 +110,15 @@ def assumed_lengths(graph: FunctionGraph) -> Iterator[tuple[Variable, Variable]]
             yield from zip(node.inputs[1::2], node.inputs[2::2], strict=True)
 
 
-def breaks_assumptions(graph: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
-    """Return whether lengths of arrays for the inputs are not those that a graph takes as equal."""
-    pairs = [n for pair in assumed_lengths(graph) for n in pair]
-    found = interpret(FunctionGraph(graph.inputs, pairs), arrays)
-    return any(have != want for have, want in zip(found[::2], found[1::2], strict=True))
+def compared_lengths(graph: FunctionGraph) -> FunctionGraph:
+    """Return the graph of the pairs of lengths that a graph takes as equal; it has no outputs if there are none."""
+    return FunctionGraph(graph.inputs, [n for pair in assumed_lengths(graph) for n in pair])
+
+
+def are_equal(compared: FunctionGraph, arrays: Sequence[np.ndarray]) -> bool:
+    """Return whether the pairs of `compared_lengths` are equal for arrays of the inputs."""
+    found = interpret(compared, arrays) if compared.outputs else []
+    return all(have == want for have, want in zip(found[::2], found[1::2], strict=True))
 
 
 def assumption_in(graph: FunctionGraph) -> Apply | None:

@@ -14,7 +14,9 @@ from ..shapes.lengths import lengths_of
 
 __all__ = ["gather_nd", "scatter_nd"]
 
-REDUCTIONS = ("none", "add", "mul", "max", "min")
+COMBINING = {"mul": "mul", "max": "maximum", "min": "minimum"}
+"""Our ops by the reductions of `ScatterElements` and `ScatterND` that combine elements with what is there."""
+REDUCTIONS = ("none", "add", *COMBINING)
 
 
 def gather_nd(x: TensorLike, indices: TensorLike, batch_dims: int = 0) -> TensorVariable:
@@ -83,5 +85,4 @@ def scattered(name: str, x: Any, places: Sequence[Any], updates: Any, reduction:
     if reduction in ("none", "add"):
         part = x[tuple(places)]
         return T.set_subtensor(part, updates) if reduction == "none" else T.inc_subtensor(part, updates)
-    function = {"mul": T.mul, "max": T.maximum, "min": T.minimum}[reduction]
-    return T.combine_subtensor(x[tuple(places)], updates, function)
+    return T.combine_subtensor(x[tuple(places)], updates, getattr(T, COMBINING[reduction]))

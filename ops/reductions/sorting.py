@@ -18,7 +18,7 @@ from ..control.batching import Examples, Flags, all_broadcast, along_next_axis
 from ..core.checks import describe, normalize_axis, require_count
 from ..core.namespace import T, classes
 from ..core.operands import in_joint_dtype
-from ..core.tensor import HostOp, TensorOp, TensorVariable, as_tensor
+from ..core.tensor import TensorOp, TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from ..elementwise import costs
 from ..shapes.conditions import between
@@ -54,7 +54,7 @@ class Sorting(TensorOp):
 
 
 @record(repr=False)
-class Sort(Sorting, HostOp):
+class Sort(Sorting):
     """The elements in ascending order along `axis`, NaNs last; `stable` keeps the order of equal ones."""
 
     axis: int
@@ -82,7 +82,7 @@ class Sort(Sorting, HostOp):
 
 
 @record(repr=False)
-class ArgSort(Sorting, HostOp):
+class ArgSort(Sorting):
     """The positions (int64) whose elements are in ascending order along `axis`; `stable`: equal ones in theirs."""
 
     axis: int
@@ -106,7 +106,7 @@ class ArgSort(Sorting, HostOp):
 
 
 @record(repr=False)
-class OrderStatistics(HostOp):
+class OrderStatistics(TensorOp):
     """`order_statistics(x, k)`: the elements at positions `k`, an int64 vector, of the sorted last axis.
 
     In the order of `k`, as the last axis; NaNs are last.  Selection finds them, x is not sorted.  Raises IndexError for
@@ -154,7 +154,7 @@ class OrderStatistics(HostOp):
 
 
 @record(repr=False)
-class Nonzero(HostOp):
+class Nonzero(TensorOp):
     """The positions of the elements that are not zero, in C order: an int64 vector an axis, all of one length.
 
     Further inputs, one an axis, are the lengths that the first has to have, those of what a mask selects from, where it
@@ -166,6 +166,8 @@ class Nonzero(HostOp):
     picture: ClassVar[Kind] = Kind.INDEX
     operations: ClassVar[Callable[..., Any]] = costs.sorting
     lacks: ClassVar[Lacks] = Lacks(batching="its lengths would differ from one example to the next")
+    fallible = True
+    error: ClassVar[type[Exception]] = IndexError
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         require_count(self.name, inputs, 1 + inputs[0].ndim if len(inputs) > 1 else 1)
@@ -181,6 +183,10 @@ class Nonzero(HostOp):
             )
         return tuple(np.asarray(k, dtype=np.int64) for k in np.nonzero(mask))
 
+    def broken(self, axis: int, holds: int, have: int, want: int) -> str:
+        """The message for a mask that is not as long as the axis that it selects from."""
+        return f"the mask has length {have} along axis {axis}, the axis that it selects from has length {want}"
+
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         return (opaque_dims(node.outputs[0]),) * len(node.outputs)
 
@@ -189,7 +195,7 @@ class Nonzero(HostOp):
 
 
 @record(repr=False)
-class SearchSorted(HostOp):
+class SearchSorted(TensorOp):
     """`searchsorted(a, v)`: where elements of `v` go into the sorted vector `a` (int64): before or after equal ones.
 
     `examples`: how many axes stand in front of both; each part of `v` along them has a vector of its own.
@@ -240,7 +246,7 @@ class SearchSorted(HostOp):
 
 
 @record(repr=False)
-class Unique(HostOp):
+class Unique(TensorOp):
     """The distinct elements of a vector, ascending, NaNs being one value; then, as asked for, int64 vectors:
 
     where each stands first (`index`), which each element is (`inverse`), how many are equal (`counts`).
@@ -299,7 +305,7 @@ def _distinct(ascending: np.ndarray) -> np.ndarray:
 
 
 @record(repr=False)
-class UniqueParts(HostOp):
+class UniqueParts(TensorOp):
     """The distinct parts of a tensor along `axis`, ascending; their first positions; the inverse; their counts.
 
     The last three are int64 vectors.  Of a vector NaNs are one value if `equal_nan`; parts with a NaN are all distinct.

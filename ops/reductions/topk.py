@@ -12,7 +12,7 @@ from ...record import record
 from ..control.batching import on_last_axes
 from ..core.checks import describe, normalize_axis
 from ..core.namespace import T
-from ..core.tensor import HostOp, TensorVariable, as_tensor, outputs_of
+from ..core.tensor import TensorOp, TensorVariable, as_tensor, outputs_of
 from ..core.typing import LengthLike, TensorLike
 from ..elementwise import costs
 from ..shapes.lengths import as_length
@@ -22,7 +22,7 @@ __all__ = ["topk"]
 
 
 @record(repr=False)
-class TopK(HostOp):
+class TopK(TensorOp):
     """The k greatest (or least) elements of each last axis, the first of them first, and their positions, int64.
 
     NaN counts as greater than any number, as NumPy sorts it.  Of equal elements the first ones stand first.
@@ -34,6 +34,7 @@ class TopK(HostOp):
     operations: ClassVar[Callable[..., Any]] = costs.sorting
     batching: ClassVar[Callable[..., Any]] = on_last_axes
     fallible: ClassVar[bool] = True
+    error: ClassVar[type[Exception]] = ValueError
 
     def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
         x, k = inputs
@@ -50,12 +51,18 @@ class TopK(HostOp):
         x, k = values[0], int(values[1])
         n = x.shape[-1]
         if not 0 <= k <= n:
-            raise ValueError(f"topk: k must be from 0 to {n}, the length of the axis, got {k}")
+            raise ValueError(self.broken(0, n, k) if k > 0 else self.broken(1, k, 0))
         if self.largest:  # of the reversed axis, from the end: equal elements stay in order
             order = n - 1 - np.argsort(x[..., ::-1], axis=-1, kind="stable")[..., ::-1][..., :k]
         else:
             order = np.argsort(x, axis=-1, kind="stable")[..., :k]
         return np.take_along_axis(x, order, -1), order.astype(np.int64, copy=False)
+
+    def broken(self, bound: int, greater: int, less: int) -> str:
+        """The message for a k that is greater than the length of the axis (bound 0), or negative (bound 1)."""
+        if bound:
+            return f"topk: k must be from 0 to the length of the axis, got {greater}"
+        return f"topk: k must be from 0 to {greater}, the length of the axis, got {less}"
 
     def dims(self, node: Apply, inputs: Sequence[tuple[Dim, ...]]) -> tuple[tuple[Dim, ...], ...]:
         found = (*inputs[0][:-1], tensor_to_dim(node.inputs[1]))

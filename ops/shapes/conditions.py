@@ -23,11 +23,13 @@ from ..core.tensor import TensorVariable, as_tensor
 from ..core.typing import TensorLike
 from .specify import FirstOperand
 
-_ERRORS: dict[str, type[Exception]] = {
+ERRORS: dict[str, type[Exception]] = {
     kind.__name__: kind for kind in (
-        ValueError, IndexError, OverflowError, ZeroDivisionError, AssertionError, np.linalg.LinAlgError,
+        ValueError, IndexError, OverflowError, ZeroDivisionError, AssertionError, np.linalg.LinAlgError, TypeError,
+        ArithmeticError, FloatingPointError, RuntimeError, NotImplementedError, KeyError, Exception,
     )
 }
+"""The exceptions that a condition may raise, by name."""
 _SMALL = 64
 """Most nodes above a condition that are evaluated when a graph is built."""
 
@@ -63,7 +65,7 @@ class Check(FirstOperand):
     @property
     def error(self) -> type[Exception]:
         """The class of the exception."""
-        return _ERRORS[self.kind]
+        return ERRORS[self.kind]
 
     def broken(self, got: Sequence[np.ndarray | np.generic]) -> str:
         """The message for these numbers."""

@@ -21,7 +21,6 @@ from .parts import (
 )
 from .scalars import (
     cosh,
-    digamma_of,
     exp,
     fabs,
     floor,
@@ -29,7 +28,6 @@ from .scalars import (
     gamma_of,
     inf,
     log,
-    log1p,
     nan,
     polynomial,
     power,
@@ -198,8 +196,8 @@ def k_pair_of_small(m: float, x: float) -> tuple[float, float]:
 
 
 @scalar
-def k_series(v: float, x: float) -> float:
-    """K_v(x) for v > 10 and x <= 1/2: the sum of DLMF 10.31.1, which ends before the term with a pole at k = v."""
+def k_series(v: float, x: float, factor: float) -> float:
+    """factor K_v(x) for v > 10 and x <= 1/2: the sum of DLMF 10.31.1 up to the term with a pole at k = v."""
     q = 0.25 * x * x
     term = 1.0
     total = 1.0
@@ -213,7 +211,7 @@ def k_series(v: float, x: float) -> float:
     e, e_low = times_parts(e, e_low, v, 0.0)
     g, g_low = log_gamma_parts(v, 0.0)
     e, e_low = plus_parts(g, g_low, -e, -e_low)
-    return exp_times(e, e_low, 0.5 * total)
+    return exp_times(e, e_low, 0.5 * factor * total)
 
 
 @scalar
@@ -238,20 +236,23 @@ def k_of_small(v: float, x: float) -> float:
 
 
 @scalar
+def k_times(v: float, x: float, shift: float, factor: float) -> float:
+    """factor K_v(x) exp(x - shift) for v >= 0 and x > 0, where K_v(x) may overflow and the product does not."""
+    if x <= 0.5:
+        k = k_series(v, x, factor) if v > 10.0 else factor * k_of_small(v, x)
+        return k * exp(x - shift)
+    e, e_low = top_of_integral(v, x)
+    e, e_low = plus_parts(e, e_low, -shift, 0.0)
+    integral = integral_of_k(v, x, 0)
+    return exp_times(e, e_low, 0.5 * factor * integral)
+
+
+@scalar
 def kve(v: float, x: float) -> float:
     """exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0."""
     if v != v or x != x or x < 0.0 or v == inf or v == -inf:
         return nan
-    if x == 0.0:
-        return inf
-    if x == inf:
-        return 0.0
-    v = fabs(v)
-    if x <= 0.5:
-        return (k_series(v, x) if v > 10.0 else k_of_small(v, x)) * exp(x)
-    e, e_low = top_of_integral(v, x)
-    integral = integral_of_k(v, x, 0)
-    return exp_times(e, e_low, 0.5 * integral)
+    return inf if x == 0.0 else 0.0 if x == inf else k_times(fabs(v), x, 0.0, 1.0)
 
 
 @scalar
@@ -259,67 +260,7 @@ def kv(v: float, x: float) -> float:
     """The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0."""
     if v != v or x != x or x < 0.0 or v == inf or v == -inf:
         return nan
-    if x == 0.0:
-        return inf
-    if x == inf:
-        return 0.0
-    v = fabs(v)
-    if x <= 0.5:
-        return k_series(v, x) if v > 10.0 else k_of_small(v, x)
-    e, e_low = top_of_integral(v, x)
-    e, e_low = plus_parts(e, e_low, -x, 0.0)
-    integral = integral_of_k(v, x, 0)
-    return exp_times(e, e_low, 0.5 * integral)
-
-
-@scalar
-def integral_by_order(v: float, x: float) -> float:
-    """The integral of exp(-x (cosh(t) - 1)) t sinh(v t) over t > 0, of positive terms."""
-    step = 0.24 / sqrt(1.0 + x / 6.0)
-    total = 0.0
-    low = 0.0
-    for k in range(1, 4000):
-        t = step * float(k)
-        half = sinh(0.5 * t)
-        value = exp(-x * (2.0 * half * half)) * (t * sinh(v * t))
-        total, error = two_sum(total, value)
-        low = low + error
-        if value < 1e-18 * total and x * half > v:
-            break
-    return step * (total + low)
-
-
-@scalar
-def k_by_order(v: float, x: float, shift: float) -> float:
-    """The derivative by v of K_v(x), times exp(x - shift): moments of the integral (DLMF 10.32.9)."""
-    if v != v or x != x or x < 0.0:
-        return nan
-    if x == 0.0:
-        return nan if v == 0.0 else inf if v > 0.0 else -inf
-    if x == inf or v == 0.0:
-        return 0.0
-    a = fabs(v)
-    if a < 1.0:
-        size = exp(-shift) * integral_by_order(a, x)
-        return size if v > 0.0 else -size
-    e, e_low = top_of_integral(a, x)
-    e, e_low = plus_parts(e, e_low, -shift, 0.0)
-    place = log1p((a + a * a / (sqrt(a * a + x * x) + x)) / x)
-    integral = place * integral_of_k(a, x, 0) + integral_of_k(a, x, 1)
-    size = exp_times(e, e_low, 0.5 * integral)
-    return size if v > 0.0 else -size
-
-
-@scalar
-def kv_by_order(v: float, x: float) -> float:
-    """The derivative of `kv` by the order, within 8 ulp."""
-    return k_by_order(v, x, x)
-
-
-@scalar
-def kve_by_order(v: float, x: float) -> float:
-    """The derivative of `kve` by the order, within 8 ulp."""
-    return k_by_order(v, x, 0.0)
+    return inf if x == 0.0 else 0.0 if x == inf else k_times(fabs(v), x, x, 1.0)
 
 
 # --- I of a real order
@@ -417,12 +358,15 @@ def i_of_order(v: float, x: float, shift: float) -> float:
         return i_scaled(v, x, shift)
     if v == floor(v):
         return i_scaled(-v, x, shift)
+    return i_scaled(-v, x, shift) - k_times(-v, x, x + shift, TWO_OVER_PI * sine_of_turns(v))
+
+
+@scalar
+def sine_of_turns(v: float) -> float:
+    """sin(pi v)."""
     nearest = rint(v)
-    odd = nearest - 2.0 * floor(0.5 * nearest) == 1.0
     sine = sin(PI * (v - nearest))
-    sine = -sine if odd else sine
-    k = kve(-v, x)
-    return i_scaled(-v, x, shift) - TWO_OVER_PI * sine * (k * exp(-x - shift))
+    return -sine if nearest - 2.0 * floor(0.5 * nearest) == 1.0 else sine
 
 
 @scalar
@@ -457,41 +401,3 @@ def i_any(v: float, x: float, is_scaled: int) -> float:
     size = i_of_order(v, a, a if is_scaled else 0.0)
     odd = v == floor(v) and v - 2.0 * floor(0.5 * v) == 1.0
     return -size if x < 0.0 and odd else size
-
-
-@scalar
-def iv_by_order(v: float, x: float) -> float:
-    """The derivative of `iv` by the order, v >= 0, for x <= 30 within 16 ulp of its larger term; NaN for v < 0.
-
-    The series, term by term (DLMF 10.38.1), or for x > 30 differences of the expansions."""
-    if v != v or x != x or v < 0.0 or x <= 0.0:
-        return 0.0 if x == 0.0 and v > 0.0 else nan
-    if x > 30.0:
-        # by differences of the expansions, which are smooth in v; the value itself is divided out
-        step = 1e-3 * (v if v > 1.0 else 1.0)
-        centre = v if v > 2.0 * step else 2.0 * step
-        near = i_scaled(centre + step, x, x) - i_scaled(centre - step, x, x)
-        far = i_scaled(centre + 2.0 * step, x, x) - i_scaled(centre - 2.0 * step, x, x)
-        slope_ = (8.0 * near - far) / (12.0 * step)
-        slope_ = slope_ * (v / centre)
-        return exp(0.5 * x) * slope_ * exp(0.5 * x)
-    logarithm = log(0.5 * x)
-    q = 0.25 * x * x
-    term = 1.0
-    total = 1.0
-    slope = 0.0
-    weighted = 0.0
-    for k in range(1, 4000):
-        n = float(k)
-        slope = slope + 1.0 / (v + n)
-        term = term * (q / (n * (v + n)))
-        total = total + term
-        weighted = weighted + term * slope
-        if term * (1.0 + slope) < 1e-17 * total and n * (v + n) > q:
-            break
-    e, e_low = log_in_parts(0.5 * x, 0.0)
-    e, e_low = times_parts(e, e_low, v, 0.0)
-    g, g_low = two_sum(v, 1.0)
-    g, g_low = log_gamma_parts(g, g_low)
-    e, e_low = plus_parts(e, e_low, -g, -g_low)
-    return exp_times(e, e_low, (logarithm - digamma_of(v + 1.0)) * total - weighted)

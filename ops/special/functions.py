@@ -26,7 +26,20 @@ from ..elementwise.exponential import log1p as log1p
 from ..elementwise.exponential import polygamma as polygamma
 from ..elementwise.exponential import sigmoid as expit
 from ..elementwise.exponential import xlogy as xlogy
-from . import bessel, betas, entropies, errors, gammas, hypergeometric, integrals, orders01, oscillating, quantiles
+from . import (
+    bessel,
+    betas,
+    by_order,
+    entropies,
+    errors,
+    gammas,
+    hypergeometric,
+    integrals,
+    orders01,
+    oscillating,
+    quantiles,
+    waves01,
+)
 from .function import SPECIAL, SpecialFunction
 from .table import special_op
 
@@ -283,12 +296,12 @@ kve: Binary = special_op(
     lambda g, y, v, x: g * (y - 0.5 * (kve(v - 1, x) + kve(v + 1, x))), cost=1600,
 )  # fmt: skip
 kv_by_order: Binary = special_op(
-    bessel.kv_by_order,
+    by_order.kv_by_order,
     _no_slope("kv_by_order", _SECOND),
     lambda g, y, v, x: -0.5 * g * (kv_by_order(v - 1, x) + kv_by_order(v + 1, x)), cost=3000,
 )  # fmt: skip
 kve_by_order: Binary = special_op(
-    bessel.kve_by_order,
+    by_order.kve_by_order,
     _no_slope("kve_by_order", _SECOND),
     lambda g, y, v, x: g * (y - 0.5 * (kve_by_order(v - 1, x) + kve_by_order(v + 1, x))), cost=3000,
 )  # fmt: skip
@@ -303,17 +316,17 @@ ive: Binary = special_op(
     lambda g, y, v, x: g * (0.5 * (ive(v - 1, x) + ive(v + 1, x)) - T.sign(x) * y), cost=500,
 )  # fmt: skip
 iv_by_order: Binary = special_op(
-    bessel.iv_by_order,
+    by_order.iv_by_order,
     _no_slope("iv_by_order", _SECOND),
     lambda g, y, v, x: g * (iv_by_order(v + 1, x) + (iv(v, x) + v * y) / x), cost=1000,
 )  # fmt: skip
 
 # --- Bessel functions
 _ORDER = "that by the order has no closed form (DLMF 10.15)"
-j0: Unary = special_op(oscillating.j0, lambda g, y, x: -g * j1(x), cost=400, even=True)
-j1: Unary = special_op(oscillating.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=400)
-y0: Unary = special_op(oscillating.y0, lambda g, y, x: -g * y1(x), cost=400)
-y1: Unary = special_op(oscillating.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=400)
+j0: Unary = special_op(waves01.j0, lambda g, y, x: -g * j1(x), cost=60, even=True)
+j1: Unary = special_op(waves01.j1, lambda g, y, x: 0.5 * g * (j0(x) - jv(2.0, x)), cost=60)
+y0: Unary = special_op(waves01.y0, lambda g, y, x: -g * y1(x), cost=60)
+y1: Unary = special_op(waves01.y1, lambda g, y, x: 0.5 * g * (y0(x) - yv(2.0, x)), cost=60)
 jv: Binary = special_op(
     oscillating.jv, _no_slope("jv", _ORDER), lambda g, y, v, x: 0.5 * g * (jv(v - 1, x) - jv(v + 1, x)), cost=1200
 )
@@ -362,12 +375,8 @@ expi: Unary = special_op(integrals.expi, lambda g, y, x: g * (T.exp(x) / x), cos
 ellipk: Unary = special_op(integrals.ellipk, lambda g, y, m: g * _slope_of_k(y, m, 1 - m), cost=150)
 ellipkm1: Unary = special_op(integrals.ellipkm1, lambda g, y, p: -g * _slope_of_k(y, 1 - p, p), cost=150)
 ellipe: Unary = special_op(integrals.ellipe, lambda g, y, m: g * _slope_of_e(y, m), cost=250)
-fresnel_s: Unary = special_op(
-    integrals.fresnel_s, lambda g, y, x: g * T.sin(math.pi / 2 * T.square(x)), cost=150
-)
-fresnel_c: Unary = special_op(
-    integrals.fresnel_c, lambda g, y, x: g * T.cos(math.pi / 2 * T.square(x)), cost=150
-)
+fresnel_s: Unary = special_op(integrals.fresnel_s, lambda g, y, x: g * T.sin(math.pi / 2 * T.square(x)), cost=150)
+fresnel_c: Unary = special_op(integrals.fresnel_c, lambda g, y, x: g * T.cos(math.pi / 2 * T.square(x)), cost=150)
 spence: Unary = special_op(integrals.spence, lambda g, y, x: -g * _over(T.log(x), x - 1, 1.0), cost=100)
 lambertw_0: Unary = special_op(integrals.lambertw_0, lambda g, y, x: g * (T.exp(-y) / (1 + y)), cost=300)
 lambertw_1: Unary = special_op(integrals.lambertw_1, lambda g, y, x: g * (T.exp(-y) / (1 + y)), cost=300)

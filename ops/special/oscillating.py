@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from .bessel import PI, TWO_OVER_PI, gamma_differences, i_scaled, kve
-from .parts import divided_parts, exp_parts, log_gamma_parts, log_in_parts, plus_parts, times_parts
+from .parts import divided_parts, exp_parts, exp_times, log_gamma_parts, log_in_parts, plus_parts, times_parts
 from .scalars import (
     EULER,
     cos,
@@ -32,8 +32,6 @@ from .scalars import (
 )
 
 # --- J and Y
-
-
 
 
 @scalar
@@ -306,8 +304,31 @@ def of_negative_order(v: float, x: float, is_y: int) -> float:
     half = rint(turns - 0.5) + 0.5
     cosine = -sin(PI * (turns - half)) * (-1.0 if half == 1.5 else 1.0)
     j = bessel_j(-v, x)
-    y = bessel_y(-v, x)
-    return sine * j + cosine * y if is_y else cosine * j - sine * y
+    factor = cosine if is_y else -sine
+    y = factor * bessel_y(-v, x) if factor != 0.0 else 0.0
+    y = y_times(-v, x, factor) if fabs(y) == inf else y
+    return (sine if is_y else cosine) * j + y
+
+
+@scalar
+def y_times(v: float, x: float, factor: float) -> float:
+    """factor Y_v(x) where Y_v(x) overflows: the sum of DLMF 10.8.1, which ends before the term with a pole at k = v."""
+    if x > 0.5 * v:
+        return -factor * inf
+    q = 0.25 * x * x
+    term = 1.0
+    total = 1.0
+    for k in range(1, 4000):
+        n = float(k)
+        term = term * (q / (n * (v - n)))
+        total = total + term
+        if term < 1e-17 * total:
+            break
+    e, e_low = log_in_parts(0.5 * x, 0.0)
+    e, e_low = times_parts(e, e_low, v, 0.0)
+    g, g_low = log_gamma_parts(v, 0.0)
+    e, e_low = plus_parts(g, g_low, -e, -e_low)
+    return exp_times(e, e_low, -factor / PI * total)
 
 
 @scalar
@@ -347,35 +368,6 @@ def yv(v: float, x: float) -> float:
     if x == 0.0:
         return -inf if v >= 0.0 or not is_odd(v) else inf
     return bessel_y(v, x) if v >= 0.0 else of_negative_order(v, x, 1)
-
-
-@scalar
-def j0(x: float) -> float:
-    """The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x))."""
-    a = fabs(x)
-    return x if x != x else 0.0 if a == inf else 1.0 if a == 0.0 else bessel_j(0.0, a)
-
-
-@scalar
-def j1(x: float) -> float:
-    """The Bessel function of the first kind and order 1, within 64 ulp of the envelope."""
-    a = fabs(x)
-    if x != x or a == 0.0:
-        return x
-    size = 0.0 if a == inf else bessel_j(1.0, a)
-    return -size if x < 0.0 else size
-
-
-@scalar
-def y0(x: float) -> float:
-    """The Bessel function of the second kind and order 0, within 64 ulp of the envelope; NaN for x < 0."""
-    return yv(0.0, x)
-
-
-@scalar
-def y1(x: float) -> float:
-    """The Bessel function of the second kind and order 1, within 64 ulp of the envelope; NaN for x < 0."""
-    return yv(1.0, x)
 
 
 # --- Airy functions, of orders 1/3

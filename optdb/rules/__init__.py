@@ -80,7 +80,8 @@ from .reductions import reductions
 from .reductions.sum_to import SumToOptimizer
 from .shapes import assuming, dimshuffles, dropping, fills, indexing, joins, shapes, writing
 
-notation, polynomials = lazy.module(".reading.notation", __name__), lazy.module(".reading.polynomials", __name__)
+guards, notation = lazy.module(".reading.guards", __name__), lazy.module(".reading.notation", __name__)
+polynomials = lazy.module(".reading.polynomials", __name__)
 
 __all__ = ["PATTERN_OPERATORS", "QUERIES", "default_db", "is_default"]
 
@@ -171,8 +172,7 @@ def default_db() -> SequenceDB:
     db.register("scan_eqopt1", scan_db(), *both, "scan", position=0.05)
     lengths = filled(TopoDB(), (shapes.LENGTHS,), "fast_compile")
     db.register("ShapeOpt", lengths, *both, position=0.1, provides=("shape",))
-    # for queries that name the tag
-    db.register("assume_equal", assuming.AssumeEqualOptimizer(), "equal_lengths", position=0.55)
+    db.register("assume_equal", assuming.AssumeEqualOptimizer(), *run, position=0.55)
     db.register("useless", filled(TopoDB(), IDENTITIES, "fast_compile"), *both, position=0.6)
     db.register("merge1.1", merge, *both, "merge", position=0.65)
     db.register("canonicalize", equilibrium(CANONICAL, UNSAFE), *both, "canonicalize_db", position=1)
@@ -194,7 +194,7 @@ def default_db() -> SequenceDB:
     db.register("cond_lazy", LazyBranches(), *both, "scan", position=48)
     db.register("scan_inner_graph", InnerGraphs(), *both, "scan", position=48.5)
     register_storage(db)
-    db.register("assumed_once", assuming.CheckedOnceOptimizer(), "equal_lengths", position=48.84)
+    db.register("assumed_once", assuming.CheckedOnceOptimizer(), *run, position=48.84)
     db.register("attention", filled(TopoDB(), (attention.ATTENTION,)), "fast_run", position=48.85)
     register_products(db)
     db.register("elemwise_fusion", fusion_db(), *run, "fusion", "local_elemwise_fusion", position=49)
@@ -209,7 +209,7 @@ def default_db() -> SequenceDB:
 
 def readable(db: OptInDB) -> None:
     """Register the rules by which expressions are written for people."""
-    for group in (*READABLE, notation.NOTATION, polynomials.POLYNOMIALS):
+    for group in (*READABLE, guards.GUARDS, notation.NOTATION, polynomials.POLYNOMIALS):
         for rule in group:
             db.register(rule.name, rule, "readable")
     db.register("merge", MergeOptimizer(), "readable", cleanup=True)
@@ -231,6 +231,7 @@ def register_in_place(db: SequenceDB, *tags: str) -> None:
     db.register("growing_joins", GrowingJoins(), *tags, position=48.82)
     db.register("local_inplace_setsubtensor", inplace.inplace_setsubtensor(), *tags, position=60)
     db.register("local_inplace_incsubtensor1", inplace.inplace_incsubtensor1(), *tags, position=60)
+    db.register("scan_make_inplace", inplace.inplace_states(), *tags, "scanOp_make_inplace", position=65)
     db.register("InplaceBlasOpt", inplace.inplace_blas(), *tags, "blas_opt_inplace", position=70)
     elementwise = inplace.inplace_elemwise()
     db.register("inplace_elemwise_optimizer", elementwise, *tags, "inplace_elemwise_opt", position=75)

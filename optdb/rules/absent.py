@@ -85,9 +85,6 @@ _UNNEEDED = {
         scan_input_and_output_cleanup0 scan_input_and_output_cleanup1 scan_input_and_output_cleanup2
         scan_input_and_output_cleanup3 remove_constants_and_unused_inputs_scan scan_eqopt2
     """,
-    "states of loops are written where they belong": """
-        scanOp_make_inplace scan_make_inplace
-    """,
     "there is no op for a promise about axes: broadcasting is decided at run time": """
         local_useless_rebroadcast local_rebroadcast_lift
     """,

@@ -22,7 +22,8 @@ def nested():
     """A loop whose step has a loop and a choice, and a loop behind it, called 30 times."""
 
     def outer(row, s):
-        inner, _ = ag.scan(lambda e, acc: T.sin(acc) + e, sequences=row, outputs_info=T.zeros(()))
+        inner, _ = ag.scan(lambda e, acc: T.sin(acc) + e, sequences=row, outputs_info=T.zeros((1,)))
+        inner = inner[:, 0]
         return ag.cond(s.sum() > 0, lambda: T.exp(-s * s) + inner[-1], lambda: T.tanh(s) + inner[-1])
 
     states, _ = ag.scan(outer, sequences=X, outputs_info=V)
@@ -86,13 +87,15 @@ def test_bodies_survive_reset_warm_up_snapshots_and_pickles():
 
 def test_a_loop_of_small_steps_is_remarked_and_advised():
     numbers = T.tensor("numbers", shape=(20_000,))
-    states, _ = ag.scan(lambda e, acc: acc * 0.5 + e, sequences=numbers, outputs_info=T.zeros(()))
+    states, _ = ag.scan(lambda e, acc: acc * 0.5 + e, sequences=numbers, outputs_info=T.zeros((2,)))
     f = ag.function([numbers], states[-1], profile=True)
     for _ in range(5):
         f(np.ones(20_000))
     (remark,) = f.remarks.of("small steps")
     assert "few numbers" in remark.reason and "vmap" in remark.suggestion
-    sorting, _ = ag.scan(lambda row, s: T.sort(s) + row, sequences=X, outputs_info=V)
+    scalars, _ = ag.scan(lambda e, acc: acc * 0.5 + e, sequences=numbers, outputs_info=T.zeros(()))
+    assert not ag.function([numbers], scalars[-1]).remarks.of("small steps")  # one C loop
+    sorting, _ = ag.scan(lambda row, s: T.linalg.svdvals(T.outer(s, s)) + row, sequences=X, outputs_info=V)
     (remark,) = ag.function([X, V], sorting[-1]).remarks.of("in Python")
     assert "inside scan at" in remark.what
 

@@ -436,7 +436,10 @@ def test_random_graphs_give_the_bits_of_numpy(first):
     graph, arrays = joined([g for g, _ in drawn]), [a for _, those in drawn for a in those]
     want = interpret(graph, [a.copy() for a in arrays])
     updates = dict(graph.updates)
-    for candidate in (graph, optdb.query("fast_run")(graph, GraphEditor())[0]) if first % 3 == 0 else (graph,):
+    candidates = [graph]
+    if first % 3 == 0:
+        candidates.append(optdb.query("fast_run -assume_equal")(graph, GraphEditor())[0])
+    for candidate in candidates:
         containers = [Container(a.copy()) if k in updates else None for k, a in enumerate(arrays)]
         function = compiled_graph(candidate, shared=containers)
         given = [a for k, a in enumerate(arrays) if k not in updates]

@@ -82,6 +82,13 @@ def test_reductions(choices, axis, dtype):
                 np.testing.assert_allclose(two, one, rtol=1e-5 if dtype == "float32" else 1e-13)
 
 
+def test_kernels_with_fixed_loops_have_no_schedule():
+    at = T.lvector("at")
+    plain, other = forms([X, at], T.exp(X[at]) + 1, {"unroll": 4})
+    x = arrays((5, 6))[0]
+    np.testing.assert_array_equal(other(x, [3, 0, 3]), plain(x, [3, 0, 3]))
+
+
 @pytest.mark.parametrize("choices", [{"unroll": 8}, {"tiles": {1: 8}}], ids=str)
 def test_sums_have_the_same_bits_where_the_order_of_additions_is_the_same(choices):
     plain, other = forms([X], (X * X).sum(0), choices)

@@ -67,7 +67,7 @@ FUNCTIONS = {
     "a loop of rows": ([x, v], ag.scan(lambda r, s: [T.tanh(s @ x) + r, r[:2]], x, [v, None])[0]),
     "a loop until": ([v], ag.while_loop(lambda s: s.sum() < 9, lambda s: T.sort(s) * 2, v)),
     "a choice": ([v, n], ag.cond(n > 0, lambda: T.exp(v), lambda: v[1:])),
-    "on the host": ([v], [T.cumsum(v), T.sort(v)]),
+    "on the host": ([v, x], [T.cumsum(v), T.linalg.svdvals(x)]),
     "a training step": ([x], LOSS, [(w, w - 0.1 * ag.grad(LOSS, w))]),
     "a long chain": ([v], chain(v)),
 }

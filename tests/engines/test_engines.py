@@ -270,7 +270,7 @@ def test_keys_distinguish_engines():
 
 
 def test_c_says_which_nodes_go_back_to_numpy():
-    for output, reason in ((T.exp(x), ""), (T.sort(x), "has no C; the call goes back to NumPy")):
+    for output, reason in ((T.exp(x), ""), (T.linalg.svdvals(m), "has no C; the call goes back to NumPy")):
         (node,) = ag.FunctionGraph([x], [output]).order
         assert (reason in engine("c").refusal(node)) and bool(reason) == bool(engine("c").refusal(node))
 

@@ -13,7 +13,7 @@ from arignote import ops as T
 onnx = pytest.importorskip("onnx")
 from program_trials import _samples, differs  # noqa: E402
 
-from arignote.frontends.onnx import OnnxError  # noqa: E402
+from arignote.frontends.onnx import OnnxError, same_ops  # noqa: E402
 from arignote.graph.walk import leaves  # noqa: E402
 
 RNG = np.random.default_rng(0)
@@ -246,3 +246,21 @@ def test_an_optimized_convolution_keeps_the_layout_of_onnx():
     y = T.nn.relu(T.nn.conv2d(x, np.ones((32, 3, 3, 3), "float32"), padding=1))
     made = ag.to_onnx({"y": y}, optimized=True)
     assert [node.op_type for node in made.graph.node if node.op_type == "Conv"] == ["Conv"]
+
+
+def test_each_op_of_the_shared_table_is_written_and_read():
+    """Conversions stand between them, but each op of ONNX in the table is there, and each of ours comes back."""
+    logical = ("And", "Or", "Xor", "Not")
+    written = {}
+    for name, op in same_ops.ELEMENTWISE.items():
+        dtype = "bool" if name in logical else "int32" if name.startswith("Bitwise") else "float32"
+        count = op.arity or 2
+        dtypes = ["bool", dtype, dtype] if name == "Where" else [dtype] * count
+        written[name] = op(*(T.tensor(f"{name}_{n}", d, (None,)) for n, d in enumerate(dtypes)))
+    reduced = T.fmatrix("reduced")
+    for name, function in {**same_ops.REDUCTIONS, **same_ops.ALONG_AXIS}.items():
+        written[name] = function(reduced, axis=1)
+    model = ag.to_onnx(written)
+    assert {*written} <= {node.op_type for node in model.graph.node}
+    for name, found in ag.from_onnx(model).outputs.items():
+        assert found.type == written[name].type, name

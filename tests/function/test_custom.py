@@ -63,7 +63,7 @@ def test_rules_in_grad_jvp_vmap_loops_and_second_order():
 
 def test_fusion_printing_pickling_and_the_cache():
     f = ag.function([x, y], twice(x, y) + 1)
-    assert [node.op.name for node in f.graph.order] == ["fused"]
+    assert [node.op.name for node in f.graph.order if node.op.name not in ("shape_i", "assume_equal")] == ["fused"]
     assert ag.pprint(twice(x, y)) == "sin(x) * y" and "composed" in str(twice(x, y).owner)
     again = pickle.loads(pickle.dumps(twice(x, y)))
     leaf = again.owner.inputs[0]

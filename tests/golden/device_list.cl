@@ -15,15 +15,15 @@ static void store_double(double8 left, double8 right, __global double *c, i64 wi
 static void product_float64_pack_item(i64 item, i64 row, i64 layer, i64 items, i64 k, i64 n, i64 panels, __global const double *b, i64 b_start, __global const i64 *bb, __global const i64 *bk, __global const i64 *bj, __global double *p)
 {
     const i64 panel = item, z = row;
-    i64 at[16], apart = 0;
+    i64 at[16], breaks = 0;
     b += b_start + bb[z];
     p += (z * panels + panel) * k * 16;
     for (i64 j = 0; j < 16; j++) {
         const i64 column = panel * 16 + j;
         at[j] = bj[column < n ? column : n - 1];
-        apart |= at[j] ^ (at[0] + j);
+        breaks |= at[j] ^ (at[0] + j);
     }
-    if (apart == 0) {
+    if (breaks == 0) {
         for (i64 l = 0; l < k; l++) {
             __global const double *values = b + bk[l] + at[0];
             for (i64 j = 0; j < 16; j++) p[l * 16 + j] = values[j];

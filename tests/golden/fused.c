@@ -106,8 +106,8 @@ static inline __attribute__((always_inline)) f64 ag_far_f64(f64 x, u64 *quarter)
     const u64 s1 = (p1 & low32) + (p2 >> 32) + (q2 & low32) + (q3 >> 32) + (s2 >> 32);
     const u64 s0 = low * t0 + (p1 >> 32) + (q1 & low32) + (q2 >> 32) + (s1 >> 32);
     const u64 whole = s0 << 32 | (s1 & low32), nearest = whole + ((u64)1 << 61);
-    const u64 apart = whole - (nearest >> 62 << 62), is_below = -(apart >> 63);
-    const u64 first = apart ^ is_below, rest = ((s2 & low32) << 32 | (s3 & low32)) ^ is_below;
+    const u64 offset = whole - (nearest >> 62 << 62), is_below = -(offset >> 63);
+    const u64 first = offset ^ is_below, rest = ((s2 & low32) << 32 | (s3 & low32)) ^ is_below;
     const f64 last = ag_u32_as_f64(rest >> 32) * 0x1p-94 + ag_u32_as_f64(rest & low32) * 0x1p-126;
     const f64 middle = ag_u32_as_f64(first & low32) * 0x1p-62 + last, most = ag_u32_as_f64(first >> 32) * 0x1p-30;
     const f64 turns = most + middle, error = middle - (turns - most);
@@ -280,7 +280,7 @@ static inline i64 ag_tile_rows(i64 elements, i64 columns)
 }
 
 /* Whether the elements of a part lie closer together down its columns than along its rows. */
-static inline b8 ag_is_turned(i64 down, i64 along)
+static inline b8 ag_is_transposed(i64 down, i64 along)
 {
     return down && __builtin_llabs(along) > __builtin_llabs(down);
 }
@@ -320,7 +320,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = ((exp(x0) * x1) + sin(x0)) - (x1 / float64(3.0)) */
-static void k_c48371f46a36ec26_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
+static void k_c2b5424ec0120ee2_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0,
     i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     (void)y0_s1;
@@ -345,7 +345,7 @@ static void k_c48371f46a36ec26_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_c48371f46a36ec26(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
+static void k_c2b5424ec0120ee2(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, const f64 *x0, i64 x0_s0, i64 x0_s1,
     const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 1) {
@@ -360,13 +360,13 @@ static void k_c48371f46a36ec26(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
     }
     const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1;
     if (whole) {
-        k_c48371f46a36ec26_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+        k_c2b5424ec0120ee2_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
     } else {
         f64 y0_copy[1024];
         f64 x0_copy[1024];
         f64 x1_copy[1024];
-        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
-        const i64 wide = turned ? 64 : 1024;
+        const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
+        const i64 wide = transposed ? 64 : 1024;
         const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
         for (i64 t0 = 0; t0 < n0; t0 += tall) {
             const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
@@ -378,7 +378,7 @@ static void k_c48371f46a36ec26(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 const i64 x0_ts = x0_s1 == 1 ? x0_s0 : columns;
                 const f64 *x1_t = ag_tile_in_f64(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
                 const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
-                k_c48371f46a36ec26_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
+                k_c2b5424ec0120ee2_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }

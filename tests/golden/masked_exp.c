@@ -74,7 +74,7 @@ static inline i64 ag_tile_rows(i64 elements, i64 columns)
 }
 
 /* Whether the elements of a part lie closer together down its columns than along its rows. */
-static inline b8 ag_is_turned(i64 down, i64 along)
+static inline b8 ag_is_transposed(i64 down, i64 along)
 {
     return down && __builtin_llabs(along) > __builtin_llabs(down);
 }
@@ -151,7 +151,7 @@ __attribute__((noinline, unused)) static const u32 *ag_widened_in_u32(const u8 *
 }
 
 /* y0 = switch(x0, exp(x1), x2) */
-static void k_f3fc4f185ab6dc26_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0,
+static void k_57be873a9b8e04f2_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0,
     i64 x0_s1, const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
 {
     (void)y0_s1;
@@ -179,19 +179,19 @@ static void k_f3fc4f185ab6dc26_rows(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_f3fc4f185ab6dc26(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0, i64 x0_s1,
+static void k_57be873a9b8e04f2(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 y0_s1, const u8 *x0, i64 x0_s0, i64 x0_s1,
     const f32 *x1, i64 x1_s0, i64 x1_s1, const f32 *x2, i64 x2_s1)
 {
     const b8 whole = y0_s1 == 1 && x0_s1 == 1 && x1_s1 == 1 && x2_s1 == 1;
     if (whole) {
-        k_f3fc4f185ab6dc26_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1, x2, x2_s1);
+        k_57be873a9b8e04f2_rows(n0, n1, y0, y0_s0, y0_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1, x2, x2_s1);
     } else {
         f32 y0_copy[1024];
         u8 x0_copy[1024];
         f32 x1_copy[1024];
         f32 x2_copy[1024];
-        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(x0_s0, x0_s1) || ag_is_turned(x1_s0, x1_s1);
-        const i64 wide = turned ? 64 : 1024;
+        const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(x0_s0, x0_s1) || ag_is_transposed(x1_s0, x1_s1);
+        const i64 wide = transposed ? 64 : 1024;
         const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
         for (i64 t0 = 0; t0 < n0; t0 += tall) {
             const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
@@ -204,7 +204,7 @@ static void k_f3fc4f185ab6dc26(i64 n0, i64 n1, f32 *restrict y0, i64 y0_s0, i64 
                 const f32 *x1_t = ag_tile_in_f32(x1, t0 * x1_s0 + t1 * x1_s1, x1_s0, x1_s1, rows, columns, x1_copy);
                 const i64 x1_ts = x1_s1 == 1 ? x1_s0 : columns;
                 const f32 *x2_t = ag_tile_in_f32(x2, t1 * x2_s1, 0, x2_s1, 1, columns, x2_copy);
-                k_f3fc4f185ab6dc26_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1, x2_t, 1);
+                k_57be873a9b8e04f2_rows(rows, columns, y0_t, y0_ts, 1, x0_t, x0_ts, 1, x1_t, x1_ts, 1, x2_t, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f32(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }

@@ -81,7 +81,7 @@ static inline i64 ag_tile_rows(i64 elements, i64 columns)
 }
 
 /* Whether the elements of a part lie closer together down its columns than along its rows. */
-static inline b8 ag_is_turned(i64 down, i64 along)
+static inline b8 ag_is_transposed(i64 down, i64 along)
 {
     return down && __builtin_llabs(along) > __builtin_llabs(down);
 }
@@ -136,7 +136,7 @@ __attribute__((noinline, unused)) static void ag_tile_back_f64(f64 *y, i64 at, i
 }
 
 /* y0 = exp(x0) * x1; y1 = x0 > x1 */
-static void k_93fe59e8ba591086_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0,
+static void k_91a81b0089709e29_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0,
     i64 y1_s1, const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
 {
     (void)y0_s1;
@@ -158,18 +158,18 @@ static void k_93fe59e8ba591086_rows(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0,
     }
 }
 
-static void k_93fe59e8ba591086(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
+static void k_91a81b0089709e29(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 y0_s1, u8 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, const f64 *x1, i64 x1_s1)
 {
     const b8 whole = y0_s1 == 1 && y1_s1 == 1 && x1_s1 == 1;
     if (whole) {
-        k_93fe59e8ba591086_rows(n0, n1, y0, y0_s0, y0_s1, y1, y1_s0, y1_s1, x0, x0_s0, x1, x1_s1);
+        k_91a81b0089709e29_rows(n0, n1, y0, y0_s0, y0_s1, y1, y1_s0, y1_s1, x0, x0_s0, x1, x1_s1);
     } else {
         f64 y0_copy[1024];
         u8 y1_copy[1024];
         f64 x1_copy[1024];
-        const b8 turned = ag_is_turned(y0_s0, y0_s1) || ag_is_turned(y1_s0, y1_s1);
-        const i64 wide = turned ? 64 : 1024;
+        const b8 transposed = ag_is_transposed(y0_s0, y0_s1) || ag_is_transposed(y1_s0, y1_s1);
+        const i64 wide = transposed ? 64 : 1024;
         const i64 tall = ag_tile_rows(1024, wide < n1 ? wide : n1);
         for (i64 t0 = 0; t0 < n0; t0 += tall) {
             const i64 rows = tall < n0 - t0 ? tall : n0 - t0;
@@ -181,7 +181,7 @@ static void k_93fe59e8ba591086(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, i64 
                 const i64 y1_ts = y1_s1 == 1 ? y1_s0 : columns;
                 const f64 *x0_t = x0 + t0 * x0_s0;
                 const f64 *x1_t = ag_tile_in_f64(x1, t1 * x1_s1, 0, x1_s1, 1, columns, x1_copy);
-                k_93fe59e8ba591086_rows(rows, columns, y0_t, y0_ts, 1, y1_t, y1_ts, 1, x0_t, x0_s0, x1_t, 1);
+                k_91a81b0089709e29_rows(rows, columns, y0_t, y0_ts, 1, y1_t, y1_ts, 1, x0_t, x0_s0, x1_t, 1);
                 if (y0_s1 != 1) {
                     ag_tile_back_f64(y0, t0 * y0_s0 + t1 * y0_s1, y0_s0, y0_s1, rows, columns, y0_copy);
                 }

@@ -17,15 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
+from arignote.cbackend.build.probe import FIRST, flags_of
 from arignote.cbackend.ctext.emit import helpers, kernel_c
 from arignote.cbackend.ctext.preamble import preamble
 from arignote.cbackend.ir.kernel import Kernel, Status
 from arignote.cbackend.ir.operands import Extent, Pointer
 
 FLAGS = [
-    "-O3", "-std=c11", "-march=native", "-shared", "-fPIC", "-fwrapv", "-fno-math-errno", "-fno-trapping-math",
-    "-ffp-contract=off", "-fno-strict-aliasing", "-fopenmp-simd", "-Wall", "-Wextra", "-Werror", "-pedantic",
+    *flags_of(FIRST), "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-pedantic",
 ]  # fmt: skip
+"""The flags of the product, and warnings."""
 SHARED_FOLDER = "SHARED_BY_TEST_WORKERS"
 """The variable that names a folder for what the workers of one run share."""
 

@@ -57,6 +57,7 @@ GRADIENTS = [
     (T.categorical_crossentropy(T.softmax(X), A).mean(), X), (T.sum(T.cumsum(x) ** 2), x),
     (T.log(T.linalg.det(A)), A), (T.sum(T.linalg.solve(A, x)), x), (T.sum(T.logaddexp(x, y)), x),
     (T.sum(x) ** 2, x), (T.prod(T.exp(x)), x), (a * s**2 + b * s, s),
+    (T.prod(x), x), (T.sum(T.prod(A, axis=0)), A), (T.linalg.det(A), A),
 ]  # fmt: skip
 """(cost, variable) of derivatives."""
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import arignote
 from arignote.cbackend.abi._abi import ffi
 from arignote.cbackend.runtime import runtime
-from arignote.cbackend.runtime.blas import find_blas
 from arignote.cbackend.runtime.lapack import find_lapack
 from arignote.cbackend.runtime.sources import MEMBERS, libraries
 from arignote.optdb import Database
@@ -230,7 +229,7 @@ class Called(NamedTuple):
             return ""
         unset = {libraries()[name][0] for name in libraries() if name not in self.products}
         unset |= {f"solve_{MEMBERS[dtype]}" for dtype in MEMBERS if dtype not in self.solvers}
-        unset |= set() if self.products or self.solvers else {"blas_threads"}
+        unset |= set() if self.solvers or any(map(runtime._blas_for, self.products)) else {"blas_threads"}
         names = [name for name, _ in ffi.typeof("ag_runtime").fields if name not in unset]
         return ", ".join(name for name in names if self._bytes(name) != later._bytes(name))
 
@@ -241,7 +240,7 @@ class Called(NamedTuple):
         """Install again what was installed."""
         loaded, lapack = runtime._loaded[0], find_lapack()
         for dtype, library in self.products.items():
-            loaded.install(dtype, library, find_blas())
+            loaded.install(dtype, library, runtime._blas_for(dtype))
         for dtype, library in self.solvers.items():
             loaded.install_lapack(dtype, library, lapack.addresses[dtype], lapack.wide)
         for name in filter(None, self.changed(Called.read()).split(", ")):

@@ -415,6 +415,7 @@ def test_few_rules_are_tried_in_vain_on_a_training_step():
     new = [v - 0.1 * g for v, g in zip((w, b), ag.grad(loss, [w, b]), strict=True)]
     step = FunctionGraph([x, labels, w, b], [loss, *new], [(2, 1), (3, 2)])
     _, profile = ag.optdb.query("fast_run")(step)
-    idle = [r for r in profile.rules() if not r.fired]
-    assert sum(r.tried for r in idle) <= 3 * len(step)
+    passes = {p.name for p in profile.walk()}
+    idle = [r for r in profile.rules() if not r.fired and r.name not in passes]
+    assert sum(r.tried for r in idle) <= 2.5 * len(step)
     assert sum(r.fired for r in profile.rules()) > 20

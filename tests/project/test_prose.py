@@ -130,24 +130,27 @@ def test_the_check_sees_a_bad_beginning(tmp_path, monkeypatch):
 HOME_MADE_NAMES = re.compile(r"(?i)(?:^|_)(told|said|apart|turned|stretch(?:ed|es)?|mend(?:s|ed|ing)?)(?:_|$)")
 UNCHANGED: tuple[str, ...] = ()
 """Folders whose names are still to change."""
-OF_OTHERS = {"TOLD"}
-"""Fields of templates."""
+NAMED = {".py", ".c", ".h"}
+"""The suffixes of files whose names are checked."""
 
 
 def names_in(path):
-    """The names of a file of Python, each once."""
+    """The names of a file of Python or C, each once."""
+    if path.suffix != ".py":
+        bare = re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", path.read_text(encoding="utf-8"), flags=re.S)
+        return set(re.findall(r"\b[A-Za-z_]\w*", bare))
     with path.open("rb") as file:
         return {token.string for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME}
 
 
 @pytest.mark.parametrize("place", [place for place in CHECKED if place != "docs"])
 def test_names_are_made_of_standard_terms(place):
-    files = sorted((ROOT / place).rglob("*.py")) or [ROOT / place]
+    files = sorted(path for path in (ROOT / place).rglob("*") if path.suffix in NAMED) or [ROOT / place]
     found = [
         f"{name_of(path)}: {name}"
         for path in files
         if not name_of(path).startswith(UNCHANGED)
-        for name in sorted(names_in(path) - OF_OTHERS)
+        for name in sorted(names_in(path))
         if HOME_MADE_NAMES.search(name)
     ]
     assert not found, "\n".join(found)

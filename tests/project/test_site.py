@@ -24,7 +24,7 @@ def site(tmp_path_factory):
     """The folder of the built site."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "docs/build.py", "--site-dir", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "WARNING" not in done.stderr + done.stdout
     return folder

@@ -212,6 +212,13 @@ def test_a_plan_serves_other_lengths_and_another_one_other_answers():
     assert len(plans) == 3  # a product of equal rows, of one row, and a part of one row
 
 
+def test_blocks_of_other_lengths_than_those_taken_as_equal_broadcast():
+    f = ag.function([x, w], T.exp(x) * T.cos(w) + T.exp(x), engine="dask")
+    for rows in (ROWS, 1):
+        want = np.exp(X) * np.cos(Y[:rows]) + np.exp(X)
+        np.testing.assert_allclose(f(chunked(X), Y[:rows]).compute(), want, rtol=1e-12)
+
+
 def test_blocks_without_rows_of_a_result_are_left_out():
     read = []
     made = da.map_blocks(lambda block: read.append(1) or block, chunked(X), dtype="float64", meta=X[:0])

@@ -146,6 +146,6 @@ INLINE F ag_softplus_F(F x)
 
 INLINE F ag_logaddexp_F(F a, F b)
 {
-    const F apart = -fabs_F(a - b);
-    return a == b ? a + (F)0x1.62e42fefa39efp-1 : apart <= 0 ? (a > b ? a : b) + ag_log1p_exp_F(apart) : apart;
+    const F gap = -fabs_F(a - b);
+    return a == b ? a + (F)0x1.62e42fefa39efp-1 : gap <= 0 ? (a > b ? a : b) + ag_log1p_exp_F(gap) : gap;
 }

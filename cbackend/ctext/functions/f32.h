@@ -114,11 +114,16 @@
 /* ((1 - h)^(-1/3) - 1) / h for -0.09 <= h <= 0.112: to 2^-16 and 2^-31 */
 #define CUBE_ROOT_SERIES \
     0x1.54fc14p-2f, 0x1.c7ccdap-3f, 0x1.c77352p-3f
-/* G of error.h */
+/* G of error.h: of 0, and what is left over x, in powers of x - 2 */
+#define ERF_SLOPE 0x1.20dd76p+0f
+#define MIDDLE_OF_ERF 2
 #define ERF_SERIES \
-    0x1.20dd76p+0f, 0x1.45f24ep-1f, 0x1.a54a52p-4f, -0x1.40b16ep-6f, 0x1.f73cd8p-11f, 0x1.81f0bep-15f, \
-    0x1.704216p-11f, -0x1.089c16p-11f, 0x1.2b9dd6p-13f, -0x1.fa5562p-17f
+    0x1.8dd894p-1f, 0x1.73d9eep-5f, -0x1.1c747ap-7f, 0x1.acfa9cp-10f, -0x1.cc7778p-14f, -0x1.db909p-14f, \
+    -0x1.982452p-13f, -0x1.9d6f18p-14f, -0x1.fa5562p-17f
 /* Q of error.h */
 #define ERFC_SERIES \
-    0x1.46e80ep+0f, -0x1.7bf63ep-4f, -0x1.54079p-3f, 0x1.4ffd66p-3f, -0x1.bc25eap-5f, -0x1.087e3cp-7f, \
-    0x1.1c1cep-7f, 0x1.607e66p-10f, -0x1.4c10a8p-10f, -0x1.c49fd2p-12f
+    0x1.058672p+0f, -0x1.5fd384p-1f, 0x1.1e2ddap-2f, -0x1.2a8eb4p-5f, -0x1.604a16p-6f, 0x1.aa831ep-8f, \
+    0x1.8a07dap-9f, -0x1.e0b774p-11f, -0x1.8f1b54p-12f
+/* Z of error.h */
+#define ERF_NEAR_SERIES \
+    0x1.06eba8p-3f, -0x1.81272ap-2f, 0x1.ce272p-4f, -0x1.b75d6p-6f, 0x1.4cbb62p-8f, -0x1.53c698p-11f

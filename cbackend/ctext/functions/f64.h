@@ -70,7 +70,7 @@
 #define MIRROR 0x7fd0000000000000u
 #define ONE_FOR_ERF 5.95
 #define ZERO_FOR_ERFC 27.3
-#define MIDDLE 3
+#define MIDDLE 4
 #define UPPER_HALF 0xfffffffff8000000u
 #define UNSIGNED_BIAS 1023u
 #define FAST_FMA __FP_FAST_FMA
@@ -113,19 +113,25 @@
 #define CUBE_ROOT_SERIES \
     0x1.555557181b396p-2, 0x1.c71c71ab50218p-3, 0x1.61f11eb92d23dp-3, 0x1.26fb49beda7b5p-3, 0x1.04bab1836b977p-3, \
     0x1.c792bb6cf8c2p-4
-/* G of error.h */
+/* G of error.h: of 0, and what is left over x, in powers of x - 3 */
+#define ERF_SLOPE 0x1.20dd750429b6dp+0
+#define MIDDLE_OF_ERF 3
 #define ERF_SERIES \
-    0x1.20dd750429b6dp+0, 0x1.45f306dc9c8b9p-1, 0x1.a4f4e2a1adc7cp-4, -0x1.396685922abeep-6, -0x1.b6b697097a8e4p-13, \
-    0x1.bca686feb395cp-10, -0x1.3565c704884bbp-11, 0x1.b263cc0cbd93p-16, 0x1.0e591d19ad548p-14, \
-    -0x1.f170e8517b1dep-16, 0x1.b96b0f0774f7dp-19, 0x1.905ff8782ee41p-19, -0x1.fabe40b480c01p-20, \
-    0x1.e516d54cb675bp-22, 0x1.1356295433efp-24, -0x1.c125800679705p-24, 0x1.b22a9f6fc99e4p-25, \
-    -0x1.12fa6bd2df1eap-26, 0x1.fede0c268a9d4p-29, -0x1.6560691004917p-31, 0x1.76833546a4056p-34, \
-    -0x1.1dcdc6900a09p-37, 0x1.2c14db25c9f94p-41, -0x1.83248ef7e4896p-46, 0x1.cd8df398a1a5ep-52
+    0x1.a14af6f4e748cp-1, 0x1.039e0bf6eb961p-5, -0x1.5bece6d3adbbap-8, 0x1.b935496f40fc5p-11, \
+    -0x1.fda9930aec45dp-14, 0x1.f0b8dd1aa8a94p-17, -0x1.35f05e8417fcbp-20, -0x1.6af909d16546ep-24, \
+    0x1.1c7489d399ba4p-24, -0x1.46783d618d3a2p-26, 0x1.254c3d2bad46bp-28, -0x1.4186793b55cdcp-30, \
+    -0x1.5205a2800d42dp-33, -0x1.a8232a3e17c15p-36, 0x1.cdd4791092efap-34, 0x1.2bad0a133082ep-34, \
+    0x1.7e50f6b0374bep-37, -0x1.03d4f32817c7ep-37, -0x1.5b3ff54fcc21ep-38, -0x1.5292a09246fc9p-40, \
+    -0x1.5bc5a8415642bp-44, 0x1.d86ce782aadecp-46, 0x1.b9e1eea2a6f5dp-48, 0x1.cd8df398a1a5ep-52
 /* Q of error.h */
 #define ERFC_SERIES \
-    0x1.40c522d7e4987p+0, -0x1.15c084bb9e8e1p-3, -0x1.85a15c58a9e57p-5, 0x1.098366a5b3f97p-3, -0x1.e88b803a54bfbp-4, \
-    0x1.17ca28780baefp-4, -0x1.8574c40852d85p-6, 0x1.4b884e16fe4bdp-9, 0x1.ef1bdb213fc2ep-10, -0x1.98db4bd3051ep-11, \
-    -0x1.b911af12ab79fp-14, 0x1.0659d839bf662p-13, 0x1.4bf8ee6412b33p-18, -0x1.5132b34cdfdb9p-16, \
-    -0x1.85392016620fp-21, 0x1.d183387883ee9p-19, 0x1.73e7ec191cee3p-22, -0x1.47f273edef0e1p-21, \
-    -0x1.17da6b06f8574p-23, 0x1.9d2dcf4499132p-24, 0x1.2150d3f4a1ec3p-25, -0x1.52f1b0acb8d6dp-27, \
-    -0x1.464830a45d839p-28
+    0x1.18932bf08e154p+0, -0x1.f3fe31ecb49bap-1, 0x1.8be202d26c707p-1, -0x1.14eacb1ad05cbp-1, 0x1.52cac23710349p-2, \
+    -0x1.645fd8a4a24e3p-3, 0x1.38dbd2c8c2fdp-4, -0x1.b00c053ae3c8ep-6, 0x1.908f474faa32fp-8, -0x1.269b2df5a7efdp-12, \
+    -0x1.dd28636eeadc5p-12, 0x1.72cc0526bbd13p-13, -0x1.e7899d63831e4p-19, -0x1.3c411bc90bda4p-16, \
+    0x1.3a56587a40ddap-18, 0x1.785fed6b827f4p-20, -0x1.b9c24ff7f3b88p-21, -0x1.b24ae289d63fcp-25, \
+    0x1.9a10e9661089ep-24, -0x1.76e255cc1f44ap-27
+/* Z of error.h */
+#define ERF_NEAR_SERIES \
+    0x1.06eba8214db68p-3, -0x1.812746b0379c6p-2, 0x1.ce2f21a040d7ep-4, -0x1.b82ce311d679cp-6, 0x1.565bccecd46b5p-8, \
+    -0x1.c02dac9936ed1p-11, 0x1.f9a221d46cdb8p-14, -0x1.f4bb28a1fbd05p-17, 0x1.b891b7de52527p-20, \
+    -0x1.53270d02390c7p-23, 0x1.78d8e2a3b9c3fp-27

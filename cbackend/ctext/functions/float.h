@@ -29,7 +29,7 @@ static inline F ag_minimum_F(F a, F b)
 }
 
 /* Steps of a reduction that clang vectorizes.  WebAssembly has an instruction for maximum, not for maximumnum, of which
-   clang takes vectors apart.  A total that becomes NaN by it stands beside a flag for NaN, or is the largest number of a
+   clang splits vectors.  A total that becomes NaN by it stands beside a flag for NaN, or is the largest number of a
    row of a softmax, of which a NaN makes all results NaN. */
 
 /* The greater one of a and of a total, which is b or NaN where a is NaN. */

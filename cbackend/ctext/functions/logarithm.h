@@ -8,6 +8,7 @@
 #include "exponential.h"
 
 #define ag_log_near_F ag_log_near_f32 /* as tools read them */
+#define ag_log1p_near_F ag_log1p_near_f32
 #define ag_log2_near_F ag_log2_near_f32
 #define ag_log10_near_F ag_log10_near_f32
 
@@ -32,6 +33,20 @@ INLINE f64 ag_log_near_f64(f64 f, f64 k)
     const f64 s = f / (2 + f), t = s * s, half = 0.5 * f * f;
     POLYNOMIAL(f64, p, t, LOG_SERIES);
     return ag_fma_F(k, LOG_2_HIGH, f - half) + ag_fma_F(s, ag_fma_F(t, p, half), k * LOG_2_LOW);
+}
+
+/* The same where numbers f lie closer than those of 1 + f: one term is taken from f, and its error is less than their
+   distance, so that neighbours are in order. */
+INLINE f32 ag_log1p_near_f32(f32 f, f32 k)
+{
+    return ag_log_near_f32(f, k);
+}
+
+INLINE f64 ag_log1p_near_f64(f64 f, f64 k)
+{
+    const f64 s = f / (2 + f), t = s * s, half = 0.5 * f * f;
+    POLYNOMIAL(f64, p, t, LOG_SERIES);
+    return ag_fma_F(k, LOG_2_HIGH, f - (half - ag_fma_F(s, ag_fma_F(t, p, half), k * LOG_2_LOW)));
 }
 
 INLINE f32 ag_log2_near_f32(f32 f, f32 k)
@@ -107,7 +122,7 @@ INLINE F ag_log_of_sum_F(F x, F more, F unbiased)
     const F k = ag_from_bits_F(e | ULP_OF_ONE) - unbiased;
     const F scale = ag_from_bits_F((2 * UNSIGNED_BIAS + 2 - e) << MANTISSA); /* 4 / 2^k, which is never subnormal */
     const F f = ag_fma_F((F)0.25 * x, scale, ag_fma_F((F)0.25 * more, scale, -1));
-    return ag_log_special_F(sum, ag_log_near_F(f, k));
+    return ag_log_special_F(sum, ag_log1p_near_F(f, k));
 }
 
 INLINE F ag_log_plus_F(F x, F more)
@@ -141,16 +156,20 @@ INLINE F ag_atanh_near_F(F s, F k)
     return ag_fma_F(k, (F)0.5 * LOG_2_HIGH, s) + rest;
 }
 
-/* w = x + sqrt(1 + x^2) = 2^k (1 + s) / (1 - s); tanh(asinh(x) / 2) = x / (1 + sqrt(1 + x^2)) where k = 0 */
+/* w = a + sqrt(1 + a^2) = 2^k (1 + f), where 1 + f = (1 + s) / (1 - s).  For k = 0, s = tanh(asinh(a) / 2)
+   = a / (1 + sqrt(1 + a^2)) and 2 s = a - a s^2; else 2 s = f - f^2 / 2 + s f^2 / 2: a term is added to a number that
+   rises with a. */
 INLINE F ag_asinh_F(F x)
 {
     const F a = fabs_F(x), square = ag_fma_F(a, a, 1), root = a > HUGE ? 0 : sqrt_F(square), w = a + root;
     const U e = (ag_bits_F(w) + OFFSET) >> MANTISSA;
     const F k = ag_from_bits_F(e | ULP_OF_ONE) - UNBIASED + (a > HUGE ? 1 : 0);
     const F scale = ag_from_bits_F((2 * UNSIGNED_BIAS + 2 - e) << MANTISSA); /* 4 / 2^k, which is never subnormal */
-    const F f = ag_fma_F((F)0.25 * a, scale, ag_fma_F((F)0.25 * root, scale, -1));
-    const F s = (k == 0 ? a : f) / (k == 0 ? 1 + root : 2 + f);
-    const F y = a < INFINITY ? 2 * ag_atanh_near_F(s, k) : a;
+    const F f = ag_fma_F((F)0.25 * a, scale, ag_fma_F((F)0.25 * root, scale, -1)), n = k == 0 ? a : f;
+    const F s = n / (k == 0 ? 1 + root : 2 + f), t = s * s, half = (F)0.5 * n, less = half * (k == 0 ? t : half);
+    POLYNOMIAL(F, p, t, ATANH_SERIES);
+    const F more = ag_fma_F(s, ag_fma_F(t, p, k == 0 ? 0 : less), k * ((F)0.5 * LOG_2_LOW));
+    const F y = a < INFINITY ? 2 * ag_fma_F(k, (F)0.5 * LOG_2_HIGH, half - (less - more)) : a;
     return a < SMALL ? x : copysign_F(y, x);
 }
 

@@ -165,8 +165,8 @@ static inline f64 ag_k_pair_of_small_f64(f64 m, f64 x, f64 *second)
     return total;
 }
 
-/* K_v(x) for v > 10 and x <= 1/2: the sum of DLMF 10.31.1, which ends before the term with a pole at k = v. */
-static inline f64 ag_k_series_f64(f64 v, f64 x)
+/* factor K_v(x) for v > 10 and x <= 1/2: the sum of DLMF 10.31.1 up to the term with a pole at k = v. */
+static inline f64 ag_k_series_f64(f64 v, f64 x, f64 factor)
 {
     const f64 q = 0.25 * x * x;
     f64 term = 1.0;
@@ -187,7 +187,7 @@ static inline f64 ag_k_series_f64(f64 v, f64 x)
     f64 g_low = 0;
     g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
     e = ag_plus_parts_f64(g, g_low, -e, -e_low, &e_low);
-    return ag_exp_times_f64(e, e_low, 0.5 * total);
+    return ag_exp_times_f64(e, e_low, 0.5 * factor * total);
 }
 
 /* K_v(x) for v <= 10 and x <= 1/2: from orders about 0 by the recurrence, in two parts (DLMF 10.29.1). */
@@ -217,27 +217,28 @@ static inline f64 ag_k_of_small_f64(f64 v, f64 x)
     return n == 0.0 ? a : n == 1.0 ? b : __builtin_inf();
 }
 
+/* factor K_v(x) exp(x - shift) for v >= 0 and x > 0, where K_v(x) may overflow and the product does not. */
+static inline f64 ag_k_times_f64(f64 v, f64 x, f64 shift, f64 factor)
+{
+    if (x <= 0.5) {
+        const f64 k = v > 10.0 ? ag_k_series_f64(v, x, factor) : factor * ag_k_of_small_f64(v, x);
+        return k * ag_exp_f64(x - shift);
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_top_of_integral_f64(v, x, &e_low);
+    e = ag_plus_parts_f64(e, e_low, -shift, 0.0, &e_low);
+    const f64 integral = ag_integral_of_k_f64(v, x, 0);
+    return ag_exp_times_f64(e, e_low, 0.5 * factor * integral);
+}
+
 /* exp(x) times the modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
 static inline f64 ag_kve_f64(f64 v, f64 x)
 {
     if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
         return __builtin_nan("");
     }
-    if (x == 0.0) {
-        return __builtin_inf();
-    }
-    if (x == __builtin_inf()) {
-        return 0.0;
-    }
-    v = fabs_F(v);
-    if (x <= 0.5) {
-        return (v > 10.0 ? ag_k_series_f64(v, x) : ag_k_of_small_f64(v, x)) * ag_exp_f64(x);
-    }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_top_of_integral_f64(v, x, &e_low);
-    const f64 integral = ag_integral_of_k_f64(v, x, 0);
-    return ag_exp_times_f64(e, e_low, 0.5 * integral);
+    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, 0.0, 1.0);
 }
 
 /* The modified Bessel function of the second kind and real order v, within 8 ulp; NaN for x < 0. */
@@ -246,82 +247,7 @@ static inline f64 ag_kv_f64(f64 v, f64 x)
     if (v != v || x != x || x < 0.0 || v == __builtin_inf() || v == -__builtin_inf()) {
         return __builtin_nan("");
     }
-    if (x == 0.0) {
-        return __builtin_inf();
-    }
-    if (x == __builtin_inf()) {
-        return 0.0;
-    }
-    v = fabs_F(v);
-    if (x <= 0.5) {
-        return v > 10.0 ? ag_k_series_f64(v, x) : ag_k_of_small_f64(v, x);
-    }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_top_of_integral_f64(v, x, &e_low);
-    e = ag_plus_parts_f64(e, e_low, -x, 0.0, &e_low);
-    const f64 integral = ag_integral_of_k_f64(v, x, 0);
-    return ag_exp_times_f64(e, e_low, 0.5 * integral);
-}
-
-/* The integral of exp(-x (cosh(t) - 1)) t sinh(v t) over t > 0, of positive terms. */
-static inline f64 ag_integral_by_order_f64(f64 v, f64 x)
-{
-    const f64 step = 0.24 / sqrt_F(1.0 + x / 6.0);
-    f64 total = 0.0;
-    f64 low = 0.0;
-    for (i32 k = 1; k < 4000; k++) {
-        const f64 t = step * (f64)k;
-        const f64 half = ag_sinh_f64(0.5 * t);
-        const f64 value = ag_exp_f64(-x * (2.0 * half * half)) * (t * ag_sinh_f64(v * t));
-        f64 error = 0;
-        total = ag_two_sum_f64(total, value, &error);
-        low = low + error;
-        if (value < 1e-18 * total && x * half > v) {
-            break;
-        }
-    }
-    return step * (total + low);
-}
-
-/* The derivative by v of K_v(x), times exp(x - shift): moments of the integral (DLMF 10.32.9). */
-static inline f64 ag_k_by_order_f64(f64 v, f64 x, f64 shift)
-{
-    if (v != v || x != x || x < 0.0) {
-        return __builtin_nan("");
-    }
-    if (x == 0.0) {
-        return v == 0.0 ? __builtin_nan("") : v > 0.0 ? __builtin_inf() : -__builtin_inf();
-    }
-    if (x == __builtin_inf() || v == 0.0) {
-        return 0.0;
-    }
-    const f64 a = fabs_F(v);
-    f64 size = 0;
-    if (a < 1.0) {
-        size = ag_exp_f64(-shift) * ag_integral_by_order_f64(a, x);
-        return v > 0.0 ? size : -size;
-    }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_top_of_integral_f64(a, x, &e_low);
-    e = ag_plus_parts_f64(e, e_low, -shift, 0.0, &e_low);
-    const f64 place = ag_log1p_f64((a + a * a / (sqrt_F(a * a + x * x) + x)) / x);
-    const f64 integral = place * ag_integral_of_k_f64(a, x, 0) + ag_integral_of_k_f64(a, x, 1);
-    size = ag_exp_times_f64(e, e_low, 0.5 * integral);
-    return v > 0.0 ? size : -size;
-}
-
-/* The derivative of `kv` by the order, within 8 ulp. */
-INLINE f64 ag_kv_by_order_f64(f64 v, f64 x)
-{
-    return ag_k_by_order_f64(v, x, x);
-}
-
-/* The derivative of `kve` by the order, within 8 ulp. */
-INLINE f64 ag_kve_by_order_f64(f64 v, f64 x)
-{
-    return ag_k_by_order_f64(v, x, 0.0);
+    return x == 0.0 ? __builtin_inf() : x == __builtin_inf() ? 0.0 : ag_k_times_f64(fabs_F(v), x, x, 1.0);
 }
 
 /* The sum of (x**2 / 4)**k / (k! (v + 1)_k), of positive terms for v >= 0, times exp(-x) of a large x. */
@@ -428,6 +354,14 @@ static inline f64 ag_i_scaled_f64(f64 v, f64 x, f64 shift)
     return ag_exp_times_f64(e, e_low, total);
 }
 
+/* sin(pi v). */
+INLINE f64 ag_sine_of_turns_f64(f64 v)
+{
+    const f64 nearest = rint_F(v);
+    const f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (v - nearest));
+    return nearest - 2.0 * floor_F(0.5 * nearest) == 1.0 ? -sine : sine;
+}
+
 /* I_v(x) exp(-shift) for every v and x > 0: a negative order by DLMF 10.27.2. */
 static inline f64 ag_i_of_order_f64(f64 v, f64 x, f64 shift)
 {
@@ -437,12 +371,8 @@ static inline f64 ag_i_of_order_f64(f64 v, f64 x, f64 shift)
     if (v == floor_F(v)) {
         return ag_i_scaled_f64(-v, x, shift);
     }
-    const f64 nearest = rint_F(v);
-    const f64 odd = nearest - 2.0 * floor_F(0.5 * nearest) == 1.0;
-    f64 sine = ag_sin_f64(0x1.921fb54442d18p+1 * (v - nearest));
-    sine = odd ? -sine : sine;
-    const f64 k = ag_kve_f64(-v, x);
-    return ag_i_scaled_f64(-v, x, shift) - 0x1.45f306dc9c883p-1 * sine * (k * ag_exp_f64(-x - shift));
+    return ag_i_scaled_f64(-v, x, shift) - ag_k_times_f64(-v, x, x + shift, 0x1.45f306dc9c883p-1 *
+        ag_sine_of_turns_f64(v));
 }
 
 /* I_v(x), or that times exp(-|x|), with the special values. */
@@ -481,48 +411,4 @@ INLINE f64 ag_iv_f64(f64 v, f64 x)
 INLINE f64 ag_ive_f64(f64 v, f64 x)
 {
     return ag_i_any_f64(v, x, 1);
-}
-
-/* The derivative of `iv` by the order, v >= 0, for x <= 30 within 16 ulp of its larger term; NaN for v < 0. The
-   series, term by term (DLMF 10.38.1), or for x > 30 differences of the expansions. */
-static inline f64 ag_iv_by_order_f64(f64 v, f64 x)
-{
-    if (v != v || x != x || v < 0.0 || x <= 0.0) {
-        return x == 0.0 && v > 0.0 ? 0.0 : __builtin_nan("");
-    }
-    if (x > 30.0) {
-        const f64 step = 0.001 * (v > 1.0 ? v : 1.0);
-        const f64 centre = v > 2.0 * step ? v : 2.0 * step;
-        const f64 near = ag_i_scaled_f64(centre + step, x, x) - ag_i_scaled_f64(centre - step, x, x);
-        const f64 far = ag_i_scaled_f64(centre + 2.0 * step, x, x) - ag_i_scaled_f64(centre - 2.0 * step, x, x);
-        f64 slope_ = (8.0 * near - far) / (12.0 * step);
-        slope_ = slope_ * (v / centre);
-        return ag_exp_f64(0.5 * x) * slope_ * ag_exp_f64(0.5 * x);
-    }
-    const f64 logarithm = ag_log_f64(0.5 * x);
-    const f64 q = 0.25 * x * x;
-    f64 term = 1.0;
-    f64 total = 1.0;
-    f64 slope = 0.0;
-    f64 weighted = 0.0;
-    for (i32 k = 1; k < 4000; k++) {
-        const f64 n = (f64)k;
-        slope = slope + 1.0 / (v + n);
-        term = term * (q / (n * (v + n)));
-        total = total + term;
-        weighted = weighted + term * slope;
-        if (term * (1.0 + slope) < 1e-17 * total && n * (v + n) > q) {
-            break;
-        }
-    }
-    f64 e = 0;
-    f64 e_low = 0;
-    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
-    e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
-    f64 g = 0;
-    f64 g_low = 0;
-    g = ag_two_sum_f64(v, 1.0, &g_low);
-    g = ag_log_gamma_parts_f64(g, g_low, &g_low);
-    e = ag_plus_parts_f64(e, e_low, -g, -g_low, &e_low);
-    return ag_exp_times_f64(e, e_low, (logarithm - ag_digamma_f64(v + 1.0)) * total - weighted);
 }

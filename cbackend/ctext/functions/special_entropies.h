@@ -5,6 +5,10 @@
 #include "float.h"
 #include "gamma.h"
 
+#define ARTANH_REST \
+    0x1.5555555555535p-2, 0x1.99999999a083ap-3, 0x1.2492492085a07p-3, 0x1.c71c741f7b477p-4, 0x1.745cb39d6d5b3p-4, \
+    0x1.3b1de2ff3825ap-4, 0x1.10676a3e80607p-4, 0x1.efdd6c7a67f22p-5, 0x1.559ca707ff409p-5, 0x1.5c8a0fe55f2adp-4
+
 /* x log(1 + y), and 0 where x is 0; NaN where y is. Within 3 ulp. */
 INLINE f64 ag_xlog1py_f64(f64 x, f64 y)
 {
@@ -43,37 +47,20 @@ INLINE f64 ag_rel_entr_f64(f64 x, f64 y)
 }
 
 /* x log(x / y) - x + y, y where x is 0, inf where one is negative; within 8 ulp. */
-static inline f64 ag_kl_div_f64(f64 x, f64 y)
+INLINE f64 ag_kl_div_f64(f64 x, f64 y)
 {
-    if (x != x || y != y) {
-        return __builtin_nan("");
-    }
-    if (x == 0.0 && y >= 0.0) {
-        return y;
-    }
-    if (!(x > 0.0 && y > 0.0)) {
-        return __builtin_inf();
-    }
-    f64 d = 0;
-    f64 d_low = 0;
-    d = ag_two_sum_f64(y, -x, &d_low);
-    f64 m = 0;
-    f64 m_low = 0;
-    m = ag_divided_parts_f64(d, d_low, x, 0.0, &m_low);
-    f64 high = 0;
-    f64 low = 0;
-    if (fabs_F(m) < 0.29) {
-        high = ag_log1p_parts_f64(m, m_low, &low);
-        return x * (m - high + (m_low - low));
-    }
-    if (m > -0.9 && m < 9.0) {
-        m = ag_plus_parts_f64(m, m_low, 1.0, 0.0, &m_low);
-        high = ag_log_in_parts_f64(m, m_low, &low);
-        high = ag_times_parts_f64(high, low, -x, 0.0, &low);
-        high = ag_plus_parts_f64(high, low, d, d_low, &low);
-        return high;
-    }
-    return ag_rel_entr_f64(x, y) + d;
+    const f64 ratio = y / x;
+    const f64 d = y - x;
+    const f64 m = d / x;
+    const f64 s = m / (2.0 + m);
+    const f64 q = s * s;
+    POLYNOMIAL(f64, rest, q, ARTANH_REST);
+    const f64 near = x * (s * (m - 2.0 * q * rest));
+    const f64 is_far = ratio < 1e-300 || ratio > 1e+300;
+    const f64 logarithm = ag_log_f64(is_far ? y : ratio) - ag_log_f64(is_far ? x : 1.0);
+    const f64 size = ratio > 0.5 && ratio < 2.0 ? near : __builtin_fma(-x, logarithm, d);
+    const f64 inner = x > 0.0 && y > 0.0 ? size : x == 0.0 && y >= 0.0 ? y : __builtin_inf();
+    return x != x || y != y ? __builtin_nan("") : inner;
 }
 
 /* Huber's loss: r**2 / 2 up to |r| = delta, and straight lines beyond; inf for a negative delta. */

@@ -309,6 +309,34 @@ static inline f64 ag_bessel_y_f64(f64 v, f64 x)
     return y;
 }
 
+/* factor Y_v(x) where Y_v(x) overflows: the sum of DLMF 10.8.1, which ends before the term with a pole at k = v. */
+static inline f64 ag_y_times_f64(f64 v, f64 x, f64 factor)
+{
+    if (x > 0.5 * v) {
+        return -factor * __builtin_inf();
+    }
+    const f64 q = 0.25 * x * x;
+    f64 term = 1.0;
+    f64 total = 1.0;
+    for (i32 k = 1; k < 4000; k++) {
+        const f64 n = (f64)k;
+        term = term * (q / (n * (v - n)));
+        total = total + term;
+        if (term < 1e-17 * total) {
+            break;
+        }
+    }
+    f64 e = 0;
+    f64 e_low = 0;
+    e = ag_log_in_parts_f64(0.5 * x, 0.0, &e_low);
+    e = ag_times_parts_f64(e, e_low, v, 0.0, &e_low);
+    f64 g = 0;
+    f64 g_low = 0;
+    g = ag_log_gamma_parts_f64(v, 0.0, &g_low);
+    e = ag_plus_parts_f64(g, g_low, -e, -e_low, &e_low);
+    return ag_exp_times_f64(e, e_low, -factor / 0x1.921fb54442d18p+1 * total);
+}
+
 /* Whether v is an odd integer. */
 INLINE f64 ag_is_odd_f64(f64 v)
 {
@@ -328,8 +356,10 @@ static inline f64 ag_of_negative_order_f64(f64 v, f64 x, i32 is_y)
     const f64 half = rint_F(turns - 0.5) + 0.5;
     const f64 cosine = -ag_sin_f64(0x1.921fb54442d18p+1 * (turns - half)) * (half == 1.5 ? -1.0 : 1.0);
     const f64 j = ag_bessel_j_f64(-v, x);
-    const f64 y = ag_bessel_y_f64(-v, x);
-    return is_y ? sine * j + cosine * y : cosine * j - sine * y;
+    const f64 factor = is_y ? cosine : -sine;
+    f64 y = factor != 0.0 ? factor * ag_bessel_y_f64(-v, x) : 0.0;
+    y = fabs_F(y) == __builtin_inf() ? ag_y_times_f64(-v, x, factor) : y;
+    return (is_y ? sine : cosine) * j + y;
 }
 
 /* The Bessel function of the first kind and real order v; NaN for x < 0 unless v is an integer. For 0 <= v <= 100
@@ -365,36 +395,6 @@ static inline f64 ag_yv_f64(f64 v, f64 x)
         return v >= 0.0 || !ag_is_odd_f64(v) ? -__builtin_inf() : __builtin_inf();
     }
     return v >= 0.0 ? ag_bessel_y_f64(v, x) : ag_of_negative_order_f64(v, x, 1);
-}
-
-/* The Bessel function of the first kind and order 0, within 64 ulp of the envelope sqrt(2 / (pi x)). */
-INLINE f64 ag_j0_f64(f64 x)
-{
-    const f64 a = fabs_F(x);
-    return x != x ? x : a == __builtin_inf() ? 0.0 : a == 0.0 ? 1.0 : ag_bessel_j_f64(0.0, a);
-}
-
-/* The Bessel function of the first kind and order 1, within 64 ulp of the envelope. */
-static inline f64 ag_j1_f64(f64 x)
-{
-    const f64 a = fabs_F(x);
-    if (x != x || a == 0.0) {
-        return x;
-    }
-    const f64 size = a == __builtin_inf() ? 0.0 : ag_bessel_j_f64(1.0, a);
-    return x < 0.0 ? -size : size;
-}
-
-/* The Bessel function of the second kind and order 0, within 64 ulp of the envelope; NaN for x < 0. */
-INLINE f64 ag_y0_f64(f64 x)
-{
-    return ag_yv_f64(0.0, x);
-}
-
-/* The Bessel function of the second kind and order 1, within 64 ulp of the envelope; NaN for x < 0. */
-INLINE f64 ag_y1_f64(f64 x)
-{
-    return ag_yv_f64(1.0, x);
 }
 
 /* 2 a**1.5 / 3 in two parts, a > 0. */

@@ -2,7 +2,7 @@
 
    They are not inlined: a kernel of five operands would hold five of each.  Copies are written row by row.  Of a
    transposed part of 16 rows by 64 columns all but the first row is read from the first-level cache: blocks of 8 by 8
-   turned round in registers, or prefetched, made a sum with such an operand no faster.
+   transposed in registers, or prefetched, made a sum with such an operand no faster.
 
    Every other column is copied in vectors: three times as fast as element by element, and a tenth of what gcc takes for a
    sum of two operands. */
@@ -16,7 +16,7 @@ static inline i64 ag_tile_rows(i64 elements, i64 columns)
 }
 
 /* Whether the elements of a part lie closer together down its columns than along its rows. */
-static inline b8 ag_is_turned(i64 down, i64 along)
+static inline b8 ag_is_transposed(i64 down, i64 along)
 {
     return down && __builtin_llabs(along) > __builtin_llabs(down);
 }

@@ -48,8 +48,8 @@ INLINE f64 ag_far_f64(f64 x, u64 *quarter)
     const u64 s1 = (p1 & low32) + (p2 >> 32) + (q2 & low32) + (q3 >> 32) + (s2 >> 32);
     const u64 s0 = low * t0 + (p1 >> 32) + (q1 & low32) + (q2 >> 32) + (s1 >> 32);
     const u64 whole = s0 << 32 | (s1 & low32), nearest = whole + ((u64)1 << 61);
-    const u64 apart = whole - (nearest >> 62 << 62), is_below = -(apart >> 63);
-    const u64 first = apart ^ is_below, rest = ((s2 & low32) << 32 | (s3 & low32)) ^ is_below;
+    const u64 offset = whole - (nearest >> 62 << 62), is_below = -(offset >> 63);
+    const u64 first = offset ^ is_below, rest = ((s2 & low32) << 32 | (s3 & low32)) ^ is_below;
     const f64 last = ag_u32_as_f64(rest >> 32) * 0x1p-94 + ag_u32_as_f64(rest & low32) * 0x1p-126;
     const f64 middle = ag_u32_as_f64(first & low32) * 0x1p-62 + last, most = ag_u32_as_f64(first >> 32) * 0x1p-30;
     const f64 turns = most + middle, error = middle - (turns - most);

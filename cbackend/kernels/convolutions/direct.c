@@ -209,7 +209,7 @@ static const REAL lane_numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 
 
 /* Where a vector of the tile has lanes of other groups, these stay as they are in y. */
 INLINE void keep_lanes(const int columns, const int vectors, const tile_place *at, vector sums[][TILE_VECTORS],
-                       const REAL *y, i64 apart, i64 block)
+                       const REAL *y, i64 block_step, i64 block)
 {
     const vector lanes = *(const unaligned *)lane_numbers;
 #pragma GCC unroll 4
@@ -220,18 +220,18 @@ INLINE void keep_lanes(const int columns, const int vectors, const tile_place *a
         const mask set = (lanes >= low) & (lanes < high);
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++)
-            sums[p][v] = choose(set, sums[p][v], *(const unaligned *)(y + v * apart + p * block));
+            sums[p][v] = choose(set, sums[p][v], *(const unaligned *)(y + v * block_step + p * block));
     }
 }
 
-/* One tile of y, whose blocks are `apart` numbers apart and `block` wide. */
+/* One tile of y, whose blocks are `block_step` numbers from each other and `block` wide. */
 INLINE void sum_tile_of(const int columns, const int vectors, const int way, const ag_convolution *of,
-                        const tile_place *at, const REAL *bias, REAL *y, i64 apart, i64 block)
+                        const tile_place *at, const REAL *bias, REAL *y, i64 block_step, i64 block)
 {
     vector sums[TILE_COLUMNS][TILE_VECTORS];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
-        const REAL *row = y + v * LANES / block * apart + v * LANES % block;
+        const REAL *row = y + v * LANES / block * block_step + v * LANES % block;
         const vector start = at->first == 0 ? *(const unaligned *)(bias + v * LANES) : (vector){0};
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) sums[p][v] = at->first == 0 ? start : *(const unaligned *)(row + p * block);
@@ -253,10 +253,10 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 #pragma GCC unroll 4
             for (int v = 0; v < vectors; v++) sums[p][v] = lesser(high, sums[p][v]);
     }
-    if (way == AG_LISTED) keep_lanes(columns, vectors, at, sums, y, apart, block);
+    if (way == AG_LISTED) keep_lanes(columns, vectors, at, sums, y, block_step, block);
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
-        REAL *row = y + v * LANES / block * apart + v * LANES % block;
+        REAL *row = y + v * LANES / block * block_step + v * LANES % block;
 #pragma GCC unroll 8
         for (int p = 0; p < columns; p++) *(unaligned *)(row + p * block) = sums[p][v];
     }
@@ -265,9 +265,9 @@ INLINE void sum_tile_of(const int columns, const int vectors, const int way, con
 typedef void tile_function(const ag_convolution *, const tile_place *, const REAL *, REAL *, i64, i64);
 #define TILE(columns, vectors, way) \
     KERNEL tile_##way##_##vectors##_##columns(const ag_convolution *of, const tile_place *at, const REAL *bias, \
-                                              REAL *y, i64 apart, i64 block) \
+                                              REAL *y, i64 block_step, i64 block) \
     { \
-        sum_tile_of(columns, vectors, way, of, at, bias, y, apart, block); \
+        sum_tile_of(columns, vectors, way, of, at, bias, y, block_step, block); \
     }
 #define TILES(vectors, way) \
     TILE(1, vectors, way) \
@@ -319,12 +319,12 @@ static tile_function *const listed_tiles[TILE_VECTORS][TILE_COLUMNS] = ALL_NAMED
 
 /* The same tile, number by number: for blocks that are not whole vectors. */
 static void tile_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, const REAL *bias,
-                            REAL *y, i64 apart, i64 block)
+                            REAL *y, i64 block_step, i64 block)
 {
     const i32 depthwise = is_depthwise(of);
     for (i64 p = 0; p < columns; p++)
         for (i64 o = 0; o < width; o++) {
-            REAL *to = y + o / block * apart + p * block + o % block, sum = at->first == 0 ? bias[o] : *to;
+            REAL *to = y + o / block * block_step + p * block + o % block, sum = at->first == 0 ? bias[o] : *to;
             for (i64 b = at->first; b < at->last; b++) {
                 const i64 channels = depthwise ? 1 : at_most(of->block, of->channels - b * of->block);
                 const REAL *w = at->w + (depthwise ? 0 : b * of->block * of->kernel[0] * of->kernel[1] * at->width) + o;
@@ -400,7 +400,7 @@ static void find_places(const direct *work, i64 from, i64 count, i64 *places)
 static void sum_row(const direct *work, strip *part, i64 row, i64 count)
 {
     const ag_convolution *of = part->of;
-    const i64 block = of->out_block, apart = work->total * block, left = work->flat ? row * work->columns : 0;
+    const i64 block = of->out_block, block_step = work->total * block, left = work->flat ? row * work->columns : 0;
     const i64 start = work->flat ? 0 : row * of->stride[0] - of->before[0];
     const i32 listed = work->offsets != 0, depthwise = is_depthwise(of), lone = depthwise || listed;
     const i32 by_numbers = listed ? block != LANES : block % LANES != 0;
@@ -423,15 +423,15 @@ static void sum_row(const direct *work, strip *part, i64 row, i64 count)
             at.w = part->w + v, at.ahead = part->ahead, at.lines = part->lines;
             part->ahead += at.lines * LINE_BYTES * (at.last - at.first) * (at.bottom - at.top) * of->kernel[1];
             at.left = part->left - output, at.right = part->right - output, at.offsets = part->offsets;
-            REAL *y = part->y + (row * work->columns + column) * block + output / block * apart + output % block;
+            REAL *y = part->y + (row * work->columns + column) * block + output / block * block_step + output % block;
             const REAL *bias = part->bias + output;
             if (depthwise) look_below(of, &at, columns);
-            if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, apart, bias, y, block);
-            else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, apart, block);
+            if (by_numbers && listed) listed_by_numbers(of, &at, columns, wide, block_step, bias, y, block);
+            else if (by_numbers) tile_by_numbers(of, &at, columns, wide, bias, y, block_step, block);
             else
                 (depthwise ? depthwise_tiles
                  : listed  ? listed_tiles[vectors - 1]
-                           : tiles[vectors - 1])[columns - 1](of, &at, bias, y, apart, block);
+                           : tiles[vectors - 1])[columns - 1](of, &at, bias, y, block_step, block);
         }
     }
 }

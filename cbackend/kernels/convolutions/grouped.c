@@ -14,7 +14,7 @@
 
 #if !COMPLEX
 /* The same as a tile of vectors, number by number. */
-static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, i64 apart,
+static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i64 columns, i64 width, i64 block_step,
                               const REAL *bias, REAL *y, i64 block)
 {
     i64 from, to;
@@ -31,7 +31,7 @@ static void listed_by_numbers(const ag_convolution *of, const tile_place *at, i6
                 }
             if (of->low && *(const REAL *)of->low > sum) sum = *(const REAL *)of->low;
             if (of->high && *(const REAL *)of->high < sum) sum = *(const REAL *)of->high;
-            y[o / block * apart + p * block + o % block] = sum;
+            y[o / block * block_step + p * block + o % block] = sum;
         }
 }
 

@@ -29,11 +29,11 @@ typedef struct gradient {
 /* The channels and outputs that a task sums, and the strip of g and x that it reads now. */
 typedef struct gradient_part {
     const REAL *x, *g;
-    i64 channel, apart; /* from one channel of x, and one block of g, to the next */
-    i64 row, end;       /* rows of g */
-    i64 i, j;           /* the position of the kernel */
-    i64 columns, width; /* outputs of a row of sums: those of a tile, and all */
-    i32 first;          /* nothing has been summed */
+    i64 channel, block_step; /* from one channel of x, and one block of g, to the next */
+    i64 row, end;            /* rows of g */
+    i64 i, j;                /* the position of the kernel */
+    i64 columns, width;      /* outputs of a row of sums: those of a tile, and all */
+    i32 first;               /* nothing has been summed */
 } gradient_part;
 
 /* Return the number of channels of task `k` along channels. */
@@ -58,14 +58,14 @@ INLINE void find_columns_within(const ag_kernel_gradient *of, i64 j, i64 *left, 
 
 /* sums += outer products of `count` positions, `step` numbers of x apart. */
 INLINE void add_products(const int depth, const int vectors, const i32 near, const REAL *x, i64 step, i64 channel,
-                         const REAL *g, i64 apart, i64 count, vector sums[][PANEL_VECTORS])
+                         const REAL *g, i64 block_step, i64 count, vector sums[][PANEL_VECTORS])
 {
 #pragma GCC unroll 1
     for (; count > 0; count--, x += step, g += LANES) {
         vector right[PANEL_VECTORS];
 #pragma GCC unroll 3
         for (int v = 0; v < vectors; v++) {
-            right[v] = *(const unaligned *)(g + v * apart);
+            right[v] = *(const unaligned *)(g + v * block_step);
             KEEP(right[v]);
         }
 #pragma GCC unroll 8
@@ -93,16 +93,16 @@ INLINE void sum_strip(const int depth, const int vectors, const i32 near, const 
         const i32 outside = row < 0 || row >= of->lengths[0];
         const i64 from = outside ? of->counts[1] : left, until = outside ? of->counts[1] : right;
         const REAL *line = g + r * of->counts[1] * LANES;
-        if (work->whole) add_products(depth, vectors, near, no_numbers, 0, 0, line, at->apart, from, sums);
+        if (work->whole) add_products(depth, vectors, near, no_numbers, 0, 0, line, at->block_step, from, sums);
         if (until > from) {
             const i64 column = from * of->stride[1] + at->j * of->dilation[1] - of->before[1];
             const REAL *numbers = x + row * of->x_strides[2] + column * of->x_strides[3];
-            add_products(depth, vectors, near, numbers, step, at->channel, line + from * LANES, at->apart, until - from,
-                         sums);
+            add_products(depth, vectors, near, numbers, step, at->channel, line + from * LANES, at->block_step,
+                         until - from, sums);
         }
         if (work->whole)
-            add_products(depth, vectors, near, no_numbers, 0, 0, line + until * LANES, at->apart, of->counts[1] - until,
-                         sums);
+            add_products(depth, vectors, near, no_numbers, 0, 0, line + until * LANES, at->block_step,
+                         of->counts[1] - until, sums);
     }
 #pragma GCC unroll 8
     for (int c = 0; c < depth; c++)
@@ -142,7 +142,7 @@ STRIPS_OF(8, 1)
 /* Return the function for channels that are apart or near, and how many of `left` channels it takes. */
 static strip_function *strip_of(i32 near, i64 left, i64 vectors, i64 *depth)
 {
-    static strip_function *const apart[][PANEL_VECTORS] = {
+    static strip_function *const far[][PANEL_VECTORS] = {
         STRIPS_NAMED(1, 0),
         STRIPS_NAMED(2, 0),
         STRIPS_NAMED(3, 0),
@@ -156,7 +156,7 @@ static strip_function *strip_of(i32 near, i64 left, i64 vectors, i64 *depth)
         STRIPS_NAMED(8, 1),
 #endif
     };
-    if (!near) return *depth = at_most(left, 4), apart[*depth - 1][vectors - 1];
+    if (!near) return *depth = at_most(left, 4), far[*depth - 1][vectors - 1];
     const i64 power = TILE_DEPTH == 8 && left >= 8 ? 3 : left >= 4 ? 2 : left >= 2;
     *depth = 1 << power;
     return beside[power][vectors - 1];
@@ -176,7 +176,7 @@ static void strip_by_numbers(const gradient *work, const gradient_part *at, i64 
             for (i64 r = at->row; r < at->end; r++) {
                 const i64 row = r * of->stride[0] + at->i * of->dilation[0] - of->before[0];
                 const i32 outside = row < 0 || row >= of->lengths[0];
-                const REAL *line = g + o / block * at->apart + r * of->counts[1] * block + o % block;
+                const REAL *line = g + o / block * at->block_step + r * of->counts[1] * block + o % block;
                 for (i64 p = 0; p < of->counts[1]; p++) {
                     const i32 within = !outside && p >= left && p < right;
                     const i64 column = p * of->stride[1] + at->j * of->dilation[1] - of->before[1];
@@ -223,7 +223,8 @@ static void gradient_task(void *context, i64 index)
     const i64 first = begin_of(of->blocks, work->panels, panel), depth = channels_of(work, k),
               size = of->counts[0] * of->counts[1];
     const i64 strips = of->images * work->strips, until = begin_of(strips, of->portions, portion + 1);
-    gradient_part at = {.apart = size * of->out_block, .channel = of->block > 1 ? 1 : of->x_strides[1], .first = 1};
+    gradient_part at = {
+        .block_step = size * of->out_block, .channel = of->block > 1 ? 1 : of->x_strides[1], .first = 1};
     at.width = (begin_of(of->blocks, work->panels, panel + 1) - first) * of->out_block;
     REAL *to = sums_of(work, portion, k, first * of->out_block, depth);
     i64 s = begin_of(strips, of->portions, portion);
@@ -233,7 +234,7 @@ static void gradient_task(void *context, i64 index)
         at.row = s % work->strips * work->height, at.end = at_most(at.row + work->height, of->counts[0]);
         at.x =
             (const REAL *)of->x + image * of->x_strides[0] + k * (of->block > 1 ? 1 : work->depth) * of->x_strides[1];
-        at.g = (const REAL *)of->g + (image * of->blocks + first) * at.apart;
+        at.g = (const REAL *)of->g + (image * of->blocks + first) * at.block_step;
         sum_tiles(work, &at, depth, to);
     }
 }

@@ -39,8 +39,9 @@ static epilogue epilogue_of(const ag_after *after, i64 images, i64 blocks, const
 /* Run what follows a whole result, unless it has run on strips. */
 static void follow_all(const ag_runtime *rt, const ag_after *after, const epilogue *on_strips)
 {
-    i64 said[4];
-    if (after->nest && !on_strips->nest) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
+    i64 detail[4];
+    if (after->nest && !on_strips->nest)
+        rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
 }
 
 /* Run the epilogue on positions [from, to) of `blocks` blocks of an image. */
@@ -48,7 +49,7 @@ static void follow_strip(const epilogue *after, i64 image, i64 block, i64 blocks
 {
     const ag_nest *nest = after->nest;
     if (!nest) return;
-    i64 lengths[] = {1, 1, 1, 1, (to - from) * after->width}, said[4];
+    i64 lengths[] = {1, 1, 1, 1, (to - from) * after->width}, detail[4];
     void *data[AG_MOST_ARRAYS];
     for (i64 b = block; b < block + blocks; b++) {
         for (i32 k = 0; k < nest->arrays; k++) {
@@ -56,7 +57,7 @@ static void follow_strip(const epilogue *after, i64 image, i64 block, i64 blocks
             data[k] = (char *)after->data[k]
                       + (image * strides[0] + b * strides[1] + from * after->width * strides[4]) * nest->items[k];
         }
-        nest->part(nest, lengths, data, after->joined, said);
+        nest->part(nest, lengths, data, after->joined, detail);
     }
 }
 

@@ -57,7 +57,7 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
 {
     const T one = 1, zero = 0;
     const ag_after *after = &of->after;
-    i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, said[4];
+    i64 k = 1, n = 1, *rows = 0, *columns = 0, right[] = {of->b_strides[0], of->b_strides[1], 0, 0}, detail[4];
     i64 joined[AG_MOST_ARRAYS * 5];
     const i32 is_even = lie_evenly(of->row_rank, of->rows, of->row_steps, right + of->rank)
                         && lie_evenly(of->column_rank, of->columns, of->column_steps, right + of->rank + 1);
@@ -89,7 +89,7 @@ static i32 multiply_windows(const ag_runtime *rt, const ag_window_product *of)
                                                   .grouped = of->rank == 2,
                                                   .b_rows = rows,
                                                   .b_columns = columns});
-        if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
+        if (after->nest && !together) rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
     }
     rt->release(rows);
     rt->release(columns);

@@ -96,8 +96,8 @@ INLINE void way_out(const int edge, const vector *m, i64 s, vector *y)
     y[2] = sum + 4 * far_sum, y[3] = difference + 8 * far_difference + m[5 * s];
 }
 
-/* B' x B of one tile: x's rows and columns are `row` and `column` numbers apart, the positions of the result `apart`. */
-INLINE void tile_in(const int edge, const REAL *x, i64 row, i64 column, REAL *to, i64 apart, i32 whole)
+/* B' x B of one tile: x's rows and columns are `row` and `column` numbers apart, the positions of the result `spacing`. */
+INLINE void tile_in(const int edge, const REAL *x, i64 row, i64 column, REAL *to, i64 spacing, i32 whole)
 {
     vector given[MOST_EDGE], transformed[MOST_POSITIONS];
 #pragma GCC unroll 6
@@ -110,19 +110,19 @@ INLINE void tile_in(const int edge, const REAL *x, i64 row, i64 column, REAL *to
     for (int i = 0; i < edge; i++) {
         way_in(edge, transformed + i, edge, given);
 #pragma GCC unroll 6
-        for (int j = 0; j < edge; j++) put_numbers(to + (i * edge + j) * apart, given[j], whole);
+        for (int j = 0; j < edge; j++) put_numbers(to + (i * edge + j) * spacing, given[j], whole);
     }
 }
 
-/* A' m A of one tile, whose positions are `apart` numbers apart, and `bias`: tile x tile vectors, row by row. */
-INLINE void tile_out(const int edge, const REAL *m, i64 apart, vector bias, vector *y, i32 whole)
+/* A' m A of one tile, whose positions are `spacing` numbers apart, and `bias`: tile x tile vectors, row by row. */
+INLINE void tile_out(const int edge, const REAL *m, i64 spacing, vector bias, vector *y, i32 whole)
 {
     const int tile = edge - 2;
     vector given[MOST_EDGE], transformed[MOST_POSITIONS];
 #pragma GCC unroll 6
     for (int j = 0; j < edge; j++) {
 #pragma GCC unroll 6
-        for (int i = 0; i < edge; i++) given[i] = numbers_at(m + (i * edge + j) * apart, whole);
+        for (int i = 0; i < edge; i++) given[i] = numbers_at(m + (i * edge + j) * spacing, whole);
         way_out(edge, given, 1, transformed + j * tile);
     }
 #pragma GCC unroll 4
@@ -135,13 +135,14 @@ INLINE void tile_out(const int edge, const REAL *m, i64 apart, vector bias, vect
 
 #define TILE_WAYS(edge, whole) \
     static __attribute__((noinline)) void tile_in_##edge##_##whole(const REAL *x, i64 row, i64 column, REAL *to, \
-                                                                   i64 apart) \
+                                                                   i64 spacing) \
     { \
-        tile_in(edge, x, row, column, to, apart, whole); \
+        tile_in(edge, x, row, column, to, spacing, whole); \
     } \
-    static __attribute__((noinline)) void tile_out_##edge##_##whole(const REAL *m, i64 apart, vector bias, vector *y) \
+    static __attribute__((noinline)) void tile_out_##edge##_##whole(const REAL *m, i64 spacing, vector bias, \
+                                                                    vector *y) \
     { \
-        tile_out(edge, m, apart, bias, y, whole); \
+        tile_out(edge, m, spacing, bias, y, whole); \
     }
 TILE_WAYS(4, 0)
 TILE_WAYS(4, 1)
@@ -159,7 +160,7 @@ static void find_within(i64 start, i64 edge, i64 length, i64 *from, i64 *to)
 }
 
 /* B' x B of a tile of a block, `lanes` channels from x on; zeros beyond the border. */
-static void take_tile(const tiled *work, const REAL *x, i64 top, i64 left, REAL *to, i64 apart)
+static void take_tile(const tiled *work, const REAL *x, i64 top, i64 left, REAL *to, i64 spacing)
 {
     const ag_tiled_convolution *of = work->of;
     const i64 edge = work->edge, lanes = work->whole ? LANES : 1;
@@ -176,21 +177,21 @@ static void take_tile(const tiled *work, const REAL *x, i64 top, i64 left, REAL 
                                  lanes * (i64)sizeof(REAL));
         x = amid, row = edge * lanes, column = lanes;
     }
-    if (edge == 6) (work->whole ? tile_in_6_1 : tile_in_6_0)(x, row, column, to, apart);
-    else (work->whole ? tile_in_4_1 : tile_in_4_0)(x, row, column, to, apart);
+    if (edge == 6) (work->whole ? tile_in_6_1 : tile_in_6_0)(x, row, column, to, spacing);
+    else (work->whole ? tile_in_4_1 : tile_in_4_0)(x, row, column, to, spacing);
 }
 
 /* The tiles of block number b of channels. */
 static void take_block(const tiled *work, const tile_strip *strip, i64 b)
 {
     const ag_tiled_convolution *of = work->of;
-    const i64 apart = work->deep * strip->tiles * of->block, lanes = work->whole ? LANES : 1;
+    const i64 spacing = work->deep * strip->tiles * of->block, lanes = work->whole ? LANES : 1;
     const REAL *x = (const REAL *)of->x + strip->image * of->x_strides[0] + b * of->x_strides[1];
     REAL *to = strip->room + b * strip->tiles * of->block;
     for (i64 t = 0; t < strip->tiles; t++, to += of->block) {
         const i64 top = (strip->first + t) / work->across * of->tile - of->before[0];
         const i64 left = (strip->first + t) % work->across * of->tile - of->before[1];
-        for (i64 v = 0; v < of->block; v += lanes) take_tile(work, x + v, top, left, to + v, apart);
+        for (i64 v = 0; v < of->block; v += lanes) take_tile(work, x + v, top, left, to + v, spacing);
     }
 }
 
@@ -231,12 +232,12 @@ static void multiply_tiles(const tiled *work, const tile_strip *strip, i64 from,
 }
 
 /* One tile of y for a vector of outputs, whose first number in the image's block is `y`. */
-static void give_tile(const tiled *work, const REAL *sums, i64 apart, vector bias, REAL *y, i64 top, i64 left)
+static void give_tile(const tiled *work, const REAL *sums, i64 spacing, vector bias, REAL *y, i64 top, i64 left)
 {
     const ag_tiled_convolution *of = work->of;
     vector found[MOST_POSITIONS];
-    if (work->edge == 6) (work->whole ? tile_out_6_1 : tile_out_6_0)(sums, apart, bias, found);
-    else (work->whole ? tile_out_4_1 : tile_out_4_0)(sums, apart, bias, found);
+    if (work->edge == 6) (work->whole ? tile_out_6_1 : tile_out_6_0)(sums, spacing, bias, found);
+    else (work->whole ? tile_out_4_1 : tile_out_4_0)(sums, spacing, bias, found);
     for (i64 i = 0; i < at_most(of->tile, of->counts[0] - top); i++)
         for (i64 j = 0; j < at_most(of->tile, of->counts[1] - left); j++) {
             vector number = found[i * of->tile + j];

@@ -1,20 +1,13 @@
-/* Unit: draws by the C functions of NumPy's own random generator, so that every value is NumPy's bit for bit.
+/* Draws by the C functions of NumPy's own random generator, so that every value is NumPy's bit for bit.
 
    A call copies the state of a PCG64 from words, draws, and copies it back.  Parameters that NumPy might refuse end the
-   call: NumPy's own method then says what is wrong.
-
-   NumPy's functions are SSE code.  AVX instructions between two calls of them take up to ten times as long as a call. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC target("no-avx")
-#endif
-#include "../../runtime/prebuilt.h"
+   call: NumPy's own method then says what is wrong. */
+#pragma once
 #include "../../abi/runtime.h"
 #include "../../driver/outcomes.h"
-#include "../slots.h"
 
 typedef __UINT64_TYPE__ u64;
 typedef __UINT32_TYPE__ u32;
-#define EXPORT __attribute__((visibility("default")))
 
 /* NumPy's `bitgen_t`, of a state: what each distribution takes first. */
 typedef struct bits {
@@ -160,13 +153,4 @@ static i32 draw_samples(const ag_runtime *rt, const ag_draw *of)
     for (i32 k = 0; k < 4; k++) of->after[1 + k] = (i64)numbers.words[k];
     of->after[5] = (i64)state.half;
     return 0;
-}
-
-/* found: the bit generator of a PCG64 and the symbols, or NULL for a NumPy that has others. */
-EXPORT void ag_blas_install(ag_draw_table *entries, void *const *found, i32 takes_wide, i64 quiet)
-{
-    (void)takes_wide, (void)quiet;
-    if (found[0]) of_pcg64 = *(const bits *)found[0];
-    for (i32 k = 0; k < SYMBOLS; k++) symbols[k] = found[1 + k];
-    *entries = (ag_draw_table){DRAWS_SLOTS};
 }

@@ -113,7 +113,7 @@ static void follow(const packed_work *work, i64 row, i64 rows, i64 output, i64 o
 {
     const ag_nest *nest = work->after;
     const ag_after *after = &work->of->after;
-    i64 lengths[AG_MOST_AXES], said[4];
+    i64 lengths[AG_MOST_AXES], detail[4];
     void *data[AG_MOST_ARRAYS];
     const i32 last = nest->rank - 1; /* further axes are 1 long */
     for (i32 l = 1; l < last; l++) lengths[l] = 1;
@@ -122,7 +122,7 @@ static void follow(const packed_work *work, i64 row, i64 rows, i64 output, i64 o
         const i64 *strides = after->strides + k * nest->rank;
         data[k] = (char *)after->data[k] + (row * strides[0] + output * strides[last]) * nest->items[k];
     }
-    nest->part(nest, lengths, data, after->strides, said);
+    nest->part(nest, lengths, data, after->strides, detail);
 }
 
 INLINE void copy_tile(i64 rows, i64 count, REAL *to, i64 to_step, const REAL *from, i64 from_step)
@@ -221,9 +221,9 @@ static i32 multiply_packed(const ag_runtime *rt, const ag_packed_product *of)
     const i32 failed = of->rows > 0 && of->outputs > 0 ? multiply_all(&work) : 0;
     if (format.finish) format.finish(&work);
     rt->release(work.special);
-    i64 said[4];
+    i64 detail[4];
     if (!failed && after->nest && !together)
-        rt->launch(rt, after->nest, after->lengths, after->data, after->strides, said);
+        rt->launch(rt, after->nest, after->lengths, after->data, after->strides, detail);
     return failed;
 }
 

@@ -92,7 +92,7 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
     const ag_nest *nest = of->after;
     if (!nest) return;
     const i32 down = of->rank - of->grouped, across = nest->rank - 1;
-    i64 lengths[AG_MOST_AXES], said[4];
+    i64 lengths[AG_MOST_AXES], detail[4];
     void *data[AG_MOST_ARRAYS];
     for (i32 l = 0; l < across; l++) lengths[l] = 1;
     lengths[down] = m, lengths[across] = n;
@@ -103,7 +103,7 @@ static void follow(const product *x, i64 i, i64 j, i64 m, i64 n)
         for (i32 l = 0; l < down; l++) offset += x->place[l] * strides[l];
         data[k] = (char *)of->data[k] + offset * nest->items[k];
     }
-    nest->part(nest, lengths, data, of->strides, said);
+    nest->part(nest, lengths, data, of->strides, detail);
 }
 
 /* ---- Prefetch of the next operands during computation ------------------------------------------------------------ */

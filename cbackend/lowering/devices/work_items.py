@@ -179,7 +179,7 @@ def identity(fold: str, dtype: str) -> bool | int | float:
 def gather_items(kernel: Kernel) -> WorkItems:
     """Return the kernel of a gather whose work items compute an element each.
 
-    An index out of range is reported through `said`, and 0 is read in its place.
+    An index out of range is reported through `detail`, and 0 is read in its place.
     """
     body = tuple(_opened(kernel.body))
     return WorkItems(replace(kernel, body=body, fallible=False), tuple(range(kernel.rank)))

@@ -144,7 +144,7 @@ def _positions(indexing: Indexing, opened: int) -> Iterator[ir.Statement]:
         below = ir.less(position, ir.ScalarOp("neg", "int64", (length,)))
         outside = ir.some((below, ir.ScalarOp("ge", "bool", (position, length))))
         message: tuple[ir.Expr, ...] = (number(3), position, length, number(indexing.axes[k]))
-        reported = (ir.Store("said", number(at), value) for at, value in enumerate(message))
+        reported = (ir.Store("detail", number(at), value) for at, value in enumerate(message))
         yield ir.If(outside, (*reported, ir.Return(ir.Const("int32", int(Status.INDEX)))))
         yield ir.Assign(
             position.name,

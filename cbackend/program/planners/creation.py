@@ -100,7 +100,8 @@ def plan_arange(p: Planner, node: Apply) -> None:
     p.guard("not_negative", length, failure=Outcome.RANGE)
     if dtype == "int64" and _is_constant(start, 0) and _is_constant(step, 1):
         result = p.result(node.out, (length,))
-        p.run(IOTA, n=length, y=result)
+        if node.out in p.needed:
+            p.run(IOTA, n=length, y=result)
         return
     numbers = TensorVariable(TensorType("int64", (None,)))
     p.put(numbers, p.fresh("int64", (length,)))

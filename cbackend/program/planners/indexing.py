@@ -33,7 +33,7 @@ def plan_inc_subtensor(p: Planner, node: Apply) -> None:
     value = p.arrays[node.inputs[1]]
     part = window(p, p.modifiable(node, 0), node, node.inputs[2:])
     fits(p, value, part.lengths)
-    if not p.mutable.keys().isdisjoint(part.memory):
+    if p.restores and not p.mutable.keys().isdisjoint(part.memory):
         _keep(p, part)
     if unmarked(node.op).set:
         p.copy(part, value)

@@ -3,6 +3,8 @@
     scan{body}(n, x, first)   -->   Loop(body 0, n, ...)    for (t < n) body_0(row t of x, the state, ...)
     cond{a, b}(c, x)          -->   Choice(1, 2, c, ...)    c ? body_1(x) : body_2(x)
 
+A loop that touches scalars and single elements alone is one kernel: see lowering/nests/element_loops.py.
+
 The inputs of a body are C-contiguous.  The body writes its results to their final places: into the rows of a trace,
 where the next step reads its state; or into two buffers by turns, where only the last state is wanted.
 """
@@ -14,26 +16,37 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from typing import Any
 
-from ....graph import Apply, Dim, Variable
+from ....graph import Apply, Constant, Dim, FunctionGraph, Variable
 from ....graph.dims import atoms, fold, opaque_dims
 from ....ops.control.composed import Composed
 from ....ops.control.cond import Cond
+from ....ops.control.element_bodies import counts_by_one, in_place_order, nodes_within
 from ....ops.control.scan_ops import Scan
 from ....ops.control.while_ops import Recorded, While
+from ....ops.elementwise.records import Pointwise
+from ....ops.lowered.fused import Fused, unmarked
+from ....ops.shapes.creation import Arange
+from ...ir import loops as ir
+from ...lowering.nests.element_loops import Given, element_kernel
 from ..outcome import Outcome
+from ..planned import planned
 from ..planner import Planner
-from ..program import INTEGER, Array, Choice, Length, Loop, Quantity
+from ..program import INTEGER, Array, Choice, Detail, Length, Loop, Poll, Quantity
+from .kernels import plan_kernel
 
 
 def plan_scan(p: Planner, node: Apply) -> None:
-    op = node.op
+    op = unmarked(node.op)
     assert isinstance(op, Scan)
     n, sequences, firsts, others = op.parts(node)
     steps = p.read(n)
     p.guard("not_negative", steps, failure=Outcome.NEGATIVE_STEPS)
+    for k, s in enumerate(sequences):
+        p.guard("reaches", p.arrays[s].lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
+    if not p.strided and is_elementary(op):
+        plan_elements(p, node, steps)
+        return
     rows = [p.arrays[s] if p.strided else _by_rows(p, p.arrays[s]) for s in sequences]
-    for k, array in enumerate(rows):
-        p.guard("reaches", array.lengths[0], steps, failure=Outcome.TOO_SHORT, axis=k)
     states, fixed = ([p.arrays[v] if p.strided else p.packed(p.arrays[v]) for v in some] for some in (firsts, others))
     kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
     results, made = [], []
@@ -41,13 +54,98 @@ def plan_scan(p: Planner, node: Apply) -> None:
     for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
         stacked = k >= len(states) or op.traced[k]
         whole = (count or steps, *lengths) if stacked else lengths
-        result, is_made = _result(p, output, whole, stacked and op.until)
+        first = _overwritten(p, node, k, lengths)
+        result, is_made = (first, False) if first else _result(p, output, whole, stacked and op.until)
         results.append(result)
         made.append(is_made)
     arrays = tuple(rows), tuple(states), tuple(fixed)
-    number = p.plan_body(p, op.graph)
-    p.steps.append(Loop(p.site, number, steps, *arrays, op.traced, tuple(kept), tuple(results), tuple(made), count))
+    body = op.own_states
+    own = [(i, o) for i, o in body.updates if not made[o]]  # its memory is there before the first step
+    number = p.plan_body(p, FunctionGraph(body.inputs, body.outputs, own))
+    in_place = list(p.bodies.values())[number].in_place
+    held = tuple(k in in_place and not is_made for k, is_made in zip(range(len(states)), made, strict=False))
+    rest = op.traced, held, tuple(kept), tuple(results), tuple(made), count
+    p.steps.append(Loop(p.site, number, steps, *arrays, *rest))
     _put(p, node, results)
+
+
+def _overwritten(p: Planner, node: Apply, output: int, lengths: tuple[Length, ...]) -> Array | None:
+    """Return the array of the first value of a state if the loop may work in it."""
+    place = node.op.destroys().get(output)
+    if place is None:
+        return None
+    first = p.arrays[node.inputs[place]]
+    if first.lengths != lengths or not p.is_overwritable(first):
+        return None
+    p.needed.add(node.outputs[output])
+    return first
+
+
+def is_elementary(op: Scan) -> bool:
+    """Whether a loop touches scalars and single elements alone, by operations that all have C."""
+    if in_place_order(op) is None:
+        return False
+    kinds = {type(unmarked(node.op)) for node in nodes_within(op.graph)}
+    own = (planned(kind) for kind in kinds if issubclass(kind, (Pointwise, Fused)))
+    return all(found is not None and found.plan is plan_kernel for found in own)
+
+
+def plan_elements(p: Planner, node: Apply, steps: Quantity) -> None:
+    """Plan one kernel for all steps.  Its array states begin as copies of their first values."""
+    op = unmarked(node.op)
+    assert isinstance(op, Scan)
+    kept = quantities(p, op.lengths(node.inputs[1:], list(map(opaque_dims, node.inputs[1:]))))
+    results = []
+    for k, (output, lengths) in enumerate(zip(node.outputs, kept, strict=True)):
+        stacked = k >= len(op.traced) or op.traced[k]
+        first = _overwritten(p, node, k, lengths)
+        results.append(first or _result(p, output, (steps, *lengths) if stacked else lengths, False)[0])
+    for first, result in zip(op.parts(node)[2], results, strict=False):
+        if first.ndim and p.arrays[first].base != result.base:
+            p.copy(result, p.arrays[first])
+    numbers: dict[Quantity, ir.Expr] = {}
+
+    def named(quantity: Quantity) -> ir.Expr:
+        if quantity == 1:
+            return ir.ONE
+        return numbers.setdefault(quantity, ir.index(f"n{len(numbers)}"))
+
+    def array(a: Array, is_range: bool = False) -> Given:
+        return Given(None, is_range, tuple(map(named, a.lengths)), (ir.ONE,) if is_range else tuple(map(named, a.strides)))
+
+    count = named(steps)
+    given = []
+    for v in node.inputs[1:]:
+        known = p.known(v)
+        if known is not None and v.dtype == "int64":
+            given.append(Given(named(known)))
+        else:
+            given.append(array(p.arrays[v], _is_count(v)))
+    states = range(op.states.start, op.states.stop)
+    for k in states:
+        if node.inputs[1 + k].ndim:
+            given[k] = array(results[k - op.states.start])
+    kernel = element_kernel(node, count, given, list(map(array, results)), len(numbers))
+    reads = [p.arrays[node.inputs[i.source]] for i in kernel.inputs]
+    arguments = [*numbers, *results, *reads, Detail(), Poll()]
+    p.call(kernel, arguments, results, reads)
+    _put(p, node, results)
+
+
+def counted_ranges(node: Apply) -> tuple[Variable, ...]:
+    """Return the inputs of a loop whose elements its kernel counts instead of reading them."""
+    op = unmarked(node.op)
+    if not isinstance(op, Scan) or not is_elementary(op):
+        return ()
+    return tuple(filter(_is_count, node.inputs))
+
+
+def _is_count(v: Variable) -> bool:
+    """Whether a vector is certainly 0, 1, 2, ..."""
+    if v.owner is None or not isinstance(v.owner.op, Arange) or not counts_by_one(v.owner):
+        return False
+    start = v.owner.inputs[0]
+    return isinstance(start, Constant) and bool(start.data == 0)
 
 
 def plan_cond(p: Planner, node: Apply) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 from ....graph import FunctionGraph
 from ....ops.control.cond import Cond
 from ....ops.control.scan_ops import Scan
+from ....ops.lowered.fused import unmarked
 from ...ir.kernel import Kernel
 from ...ir.reader import Reader
-from ...kernels import DRAWS, INNER, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
+from ...kernels import INNER, OF_ALL_DTYPES, REAL, KernelSpec, convolution_libraries, packed_libraries, specs
 from ..calls import effects_of
 from ..outcome import Outcome
 from ..program import (
@@ -42,6 +43,7 @@ from ..program import (
     Offset,
     Order,
     Pack,
+    Poll,
     Program,
     Quantity,
     Read,
@@ -134,7 +136,7 @@ class _Parser:
                 continue
             if any(number >= len(self.bodies) for number in bodies_of(step)):
                 self.r.fail(f"bodies {bodies_of(step)} of node {step.site}")
-            op = sites[step.site].node.op if step.site < len(sites) else None
+            op = unmarked(sites[step.site].node.op) if step.site < len(sites) else None
             if isinstance(step, Loop) and isinstance(op, Scan):
                 self.bodies[step.body].graph = op.graph
             elif isinstance(step, Choice) and isinstance(op, Cond):
@@ -325,7 +327,9 @@ class _Parser:
         sequences, states, others = (self._after(word) for word in ("along", "from", "with"))
         results, made, kept = self._results()
         self.r.expect("traced")
-        return Loop(self.site, body, steps, sequences, states, others, self.flags(), kept, results, made, count)
+        traced = self.flags()
+        held = self.flags() if self.r.accept("held") else (False,) * len(states)
+        return Loop(self.site, body, steps, sequences, states, others, traced, held, kept, results, made, count)
 
     def _after(self, word: str) -> tuple[Array, ...]:
         """Return the arrays after a word."""
@@ -390,9 +394,9 @@ class _Parser:
         return name
 
     def library(self) -> str:
-        """The name of a library of products: a dtype, with convolutions, or that of a format of packed weights."""
+        """The name of a library of products: a dtype, with convolutions, that of a format of packed weights, or a table."""
         name = self.r.name()
-        if name == DRAWS or name in packed_libraries() or name in convolution_libraries():
+        if name in packed_libraries() or name in convolution_libraries() or name in OF_ALL_DTYPES:
             return name
         self.r.back()
         return self.dtype()
@@ -520,8 +524,10 @@ class _Parser:
             return Vector(self.quantities())
         if self.r.accept("then"):
             return After(self.kernel(), self.arguments())  # type: ignore[arg-type]
-        if self.r.accept("said"):
+        if self.r.accept("detail"):
             return Detail()
+        if self.r.accept("poll"):
+            return Poll()
         if self.r.accept("{"):
             return self._stages()
         return self.quantity() if self._sees_quantity() else self.array()

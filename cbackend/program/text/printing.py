@@ -24,13 +24,13 @@
                 | "commit" | "restore" array "from" array | "release" "slot" INT | "finish" "output" INT array
                 | NAME, ... "=" "host" "(" array, ... ")"
                 | [NAME "="] "loop" "body" INT "steps" quantity "along" arrays "from" arrays "with" arrays results
-                  "traced" "[" INT, ... "]"
+                  "traced" "[" INT, ... "]" ["held" "[" INT, ... "]"]
                 | "choice" quantity "?" "body" INT ":" "body" INT "with" arrays results
     results   ::= "into" arrays "made" "[" INT, ... "]" "kept" "[" length, ... "]" ...
     or        ::= ["or" OUTCOME] ["axis" INT]
     effects   ::= "writes" arrays "reads" arrays             where they do not follow from the arguments: calls.py
     argument  ::= quantity | array | "[" quantity, ... "]" | INT ":" dtype
-                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "said"
+                | "then" KERNEL "(" argument, ... ")" | FUNCTION "(" FIELD "=" argument, ... ")" | "detail" | "poll"
                 | "{" stage ";" ... INT "line_buffers" "}"
     stage     ::= KERNEL "(" argument, ... ")" "on" (place, ...) "cost" INT "over" "[" quantity, ... "]"
     place     ::= "memory" | "line_buffer" INT "row" quantity "+" quantity
@@ -76,6 +76,7 @@ from ..program import (
     Offset,
     Order,
     Pack,
+    Poll,
     Program,
     Read,
     Release,
@@ -210,7 +211,9 @@ class Printer:
             return f"{{{'; '.join(map(self._stage, argument.stages))}; {argument.line_buffers} line_buffers}}"
         if isinstance(argument, Inner):
             return f"{argument.function}({self.fields(argument.function, argument.arguments)})"
-        return "said" if isinstance(argument, Detail) else str(argument)
+        if isinstance(argument, (Detail, Poll)):
+            return "detail" if isinstance(argument, Detail) else "poll"
+        return str(argument)
 
     def fields(self, function: str, arguments: Sequence[Argument]) -> str:
         """Return the arguments of a kernel of the runtime by the names of its fields."""
@@ -242,6 +245,8 @@ class Printer:
         given = " ".join(f"{word} {self.several(arrays)}" for word, arrays in parts)
         count = f"{step.count} = " if step.count else ""
         traced = f"traced [{_list(map(int, step.traced))}]"
+        if any(step.held):
+            traced += f" held [{_list(map(int, step.held))}]"
         return f"{count}loop body {step.body} steps {step.steps} {given} {self._results(step)} {traced}"
 
     def choice(self, step: Choice) -> str:

@@ -25,8 +25,8 @@ _MOST_GROUPS = 65535
 """Most groups of a launch along its second and its third axis."""
 
 _BUILT_IN = """\
-#define __builtin_nan(said) __longlong_as_double(0x7ff8000000000000LL)
-#define __builtin_nanf(said) __int_as_float(0x7fc00000)
+#define __builtin_nan(text) __longlong_as_double(0x7ff8000000000000LL)
+#define __builtin_nanf(text) __int_as_float(0x7fc00000)
 #define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
 #define __builtin_inff() __int_as_float(0x7f800000)
 #define __builtin_fma fma

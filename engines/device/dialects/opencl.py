@@ -38,8 +38,8 @@ _IN_CALLER = ("basic", "cpu-minimal")
 _LIBRARY = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "log", "tan", "tgamma", "fmod", "copysign", "pow")
 _BUILT_IN = """\
 #define half half_
-#define __builtin_nan(said) as_double(0x7ff8000000000000UL)
-#define __builtin_nanf(said) as_float(0x7fc00000u)
+#define __builtin_nan(text) as_double(0x7ff8000000000000UL)
+#define __builtin_nanf(text) as_float(0x7fc00000u)
 #define __builtin_inf() as_double(0x7ff0000000000000UL)
 #define __builtin_inff() as_float(0x7f800000u)
 #define __builtin_fma fma

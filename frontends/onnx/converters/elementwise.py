@@ -17,25 +17,15 @@ from ..reading.narrow import FORMATS, TEXT
 from ..reading.node import Node
 from ..reading.table import CONVERTERS, converter
 from ..reading.values import dtype_of, elements, saturated, vector, wide_dtype
-
-PLAIN: dict[str, Callable[..., Any]] = {
-    "Abs": T.abs, "Acos": T.arccos, "Acosh": T.arccosh, "Asin": T.arcsin, "Asinh": T.arcsinh, "Atan": T.arctan,
-    "Atanh": T.arctanh, "BitwiseAnd": T.bitwise_and, "BitwiseNot": T.bitwise_not, "BitwiseOr": T.bitwise_or,
-    "BitwiseXor": T.bitwise_xor, "Ceil": T.ceil, "Cos": T.cos, "Cosh": T.cosh, "Exp": T.exp, "Floor": T.floor,
-    "IsNaN": T.isnan, "Log": T.log, "Neg": T.neg, "Not": T.logical_not, "Round": T.round, "Sign": T.sign, "Sin": T.sin,
-    "Sinh": T.sinh, "Sqrt": T.sqrt, "Tan": T.tan, "Tanh": T.tanh, "Sigmoid": T.sigmoid, "Softplus": T.softplus,
-    "And": T.logical_and, "Or": T.logical_or, "Xor": T.logical_xor, "Equal": T.eq, "Less": T.lt, "Greater": T.gt,
-    "LessOrEqual": T.le, "GreaterOrEqual": T.ge, "Where": T.where, "Add": T.add, "Sub": T.sub, "Mul": T.mul,
-}  # fmt: skip
-"""Ops that one function of ours is, operand by operand."""
+from ..same_ops import ELEMENTWISE
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda node, *operands: function(*operands)
 
 
-for _name, _function in PLAIN.items():
-    CONVERTERS["", _name] = _plain(_function)
+for _name, _function in ELEMENTWISE.items():
+    CONVERTERS.setdefault(("", _name), _plain(_function))
 
 
 def like(value: Any, x: Variable) -> Any:
@@ -84,11 +74,6 @@ def bit_shift(node: Node, a: Any, b: Any) -> Any:
     return (T.left_shift if node.need("direction") == "LEFT" else T.right_shift)(a, b)
 
 
-@converter("Reciprocal")
-def reciprocal(node: Node, x: Any) -> Any:
-    return T.true_div(like(1, x), x)
-
-
 @converter("Relu")
 def relu(node: Node, x: Any) -> Any:
     return T.maximum(x, like(0, x))
@@ -97,7 +82,7 @@ def relu(node: Node, x: Any) -> Any:
 @converter("Max", "Min", "Sum", "Mean")
 def several(node: Node, *operands: Any) -> Any:
     """NaN wins, as in NumPy."""
-    function = {"Max": T.maximum, "Min": T.minimum}.get(node.op, T.add)
+    function = ELEMENTWISE.get(node.op, T.add)
     total = reduce(function, operands)
     return T.true_div(total, like(len(operands), total)) if node.op == "Mean" else total
 
@@ -116,11 +101,6 @@ def is_inf(node: Node, x: Any) -> Any:
     sides = [T.eq(x, like(math.inf, x))] if node.attr("detect_positive", 1) else []
     sides += [T.eq(x, like(-math.inf, x))] if node.attr("detect_negative", 1) else []
     return reduce(T.logical_or, sides) if sides else T.zeros_like(x, dtype="bool")
-
-
-@converter("Erf")
-def erf(node: Node, x: Any) -> Any:
-    return T.erf(x)
 
 
 @converter("Cast", "CastLike")

@@ -10,7 +10,7 @@ from .... import ops as T
 from ....graph import Variable
 from ....ops.core.tensor import constant
 from ....ops.networks.places import positive, scattered
-from ..reading.host_ops import NonMaxSuppression
+from ....ops.networks.suppression import NonMaxSuppression
 from ..reading.node import Node
 from ..reading.table import converter
 from ..reading.values import elements, known_array, lengths, own_lengths, scalar, vector
@@ -122,7 +122,8 @@ def non_max_suppression(
     node: Node, boxes: Any, scores: Any, most: Any = None, overlap: Any = None, least: Any = None
 ) -> Any:
     def number(value: Any, default: Any) -> Any:
-        return constant(np.array(default)) if value is None else T.reshape(value, ())
+        given = constant(np.array(default)) if value is None else T.reshape(value, ())
+        return T.cast(given, np.array(default).dtype.name)
 
     op = NonMaxSuppression(bool(node.attr("center_point_box", 0)))
     return op(boxes, scores, number(most, 0), number(overlap, 0.0), number(least, -np.inf))

@@ -12,16 +12,20 @@ from ....ops.core.tensor import constant
 from ..reading.computed_axes import by_axes
 from ..reading.node import Node
 from ..reading.table import CONVERTERS, converter
+from ..same_ops import ALONG_AXIS, REDUCTIONS
 from .elementwise import like
 
-REDUCTIONS: dict[str, Callable[..., Any]] = {
-    "ReduceSum": T.sum, "ReduceMean": T.mean, "ReduceProd": T.prod, "ReduceMax": T.max, "ReduceMin": T.min,
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    **REDUCTIONS,
+    "ReduceMean": T.mean,
     "ReduceL1": lambda x, **where: T.sum(T.abs(x), **where),
     "ReduceL2": lambda x, **where: T.sqrt(T.sum(T.square(T.cast(x, _float_of(x))), **where)),
     "ReduceSumSquare": lambda x, **where: T.sum(T.square(x), **where),
     "ReduceLogSum": lambda x, **where: T.log(T.sum(x, **where)),
     "ReduceLogSumExp": T.logsumexp,
 }  # fmt: skip
+_IDENTITIES = (*REDUCTIONS, "ReduceMean")
+"""Reductions that leave a single element as it is."""
 
 
 def _float_of(x: Any) -> str:
@@ -47,9 +51,6 @@ def _reduction(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return convert
 
 
-_IDENTITIES = ("ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin")
-
-
 def _lowest(name: str, function: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
     """The reduction; extrema of nothing are the infinities, which NumPy refuses."""
     if name not in ("ReduceMax", "ReduceMin") or x.type.kind != "f":
@@ -57,17 +58,17 @@ def _lowest(name: str, function: Callable[..., Any], x: Any, axis: Any, keepdims
     axes = range(x.ndim) if axis is None else axis
     if not any(x.type.shape[a] == 0 for a in axes):
         return function(x, axis=axis, keepdims=keepdims)
-    worst = like(float("-inf") if name == "ReduceMax" else float("inf"), x)
-    return T.zeros_like(T.sum(x, axis=axis, keepdims=keepdims)) + worst
+    identity = like(float("-inf") if name == "ReduceMax" else float("inf"), x)
+    return T.zeros_like(T.sum(x, axis=axis, keepdims=keepdims)) + identity
 
 
-for _name, _function in REDUCTIONS.items():
+for _name, _function in _REDUCTIONS.items():
     CONVERTERS["", _name] = _reduction(_name, _function)
 
 
 @converter("ArgMax", "ArgMin")
 def arg_extremum(node: Node, x: Any) -> Any:
-    function = T.argmax if node.op == "ArgMax" else T.argmin
+    function = ALONG_AXIS[node.op]
     axis, keepdims = node.attr("axis", 0) % max(x.ndim, 1), bool(node.attr("keepdims", 1))
     if not node.attr("select_last_index", 0):
         return function(x, axis=axis, keepdims=keepdims)
@@ -94,7 +95,7 @@ def _accumulated(node: Node, x: Any, along: int) -> Any:
 @converter("Softmax", "LogSoftmax", "Hardmax")
 def softmax(node: Node, x: Any) -> Any:
     """Before version 13 all axes from `axis` on are one."""
-    function = {"Softmax": T.softmax, "LogSoftmax": T.log_softmax, "Hardmax": _hardmax}[node.op]
+    function = _hardmax if node.op == "Hardmax" else ALONG_AXIS[node.op]
     if node.version >= 13:
         return function(x, axis=node.attr("axis", -1))
     axis = node.attr("axis", 1) % max(x.ndim, 1)

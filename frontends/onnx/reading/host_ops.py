@@ -40,62 +40,6 @@ class Bits(HostOp):
 
 
 @record
-class NonMaxSuppression(HostOp):
-    """Indices (batch, class, box) of boxes that no better box of their class overlaps; int64[n, 3].
-
-    Inputs: boxes [batches, boxes, 4], scores [batches, classes, boxes], and scalars: the most boxes a class, the
-    overlap (intersection over union) from which the worse box goes, and the least score.  `centred`: boxes are given as
-    (x, y, width, height) about their centres.
-    """
-
-    centred: bool
-    name = "non_max_suppression"
-    picture: ClassVar[Kind] = Kind.OTHER
-    operations: ClassVar[Callable[..., Any]] = costs.sorting
-    lacks: ClassVar[Lacks] = Lacks(
-        lengths="the values decide them",
-        derivative="its results are positions",
-        batching="its lengths would differ from one example to the next",
-    )
-
-    def infer(self, inputs: tuple[Variable, ...]) -> tuple[TensorType, ...]:
-        return (TensorType("int64", (None, 3)),)
-
-    def evaluate(self, *values: np.ndarray) -> tuple[np.ndarray, ...]:
-        boxes, scores, most, overlap, least = values
-        low, high = self._corners(boxes)
-        found = [
-            (batch, kind, box)
-            for batch, rows in enumerate(scores)
-            for kind, row in enumerate(rows)
-            for box in _kept(low[batch], high[batch], row, int(most), float(overlap), float(least))
-        ]
-        return (np.array(found, np.int64).reshape(-1, 3),)
-
-    def _corners(self, boxes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        first, second = boxes[..., :2], boxes[..., 2:]
-        if self.centred:
-            return first - second / 2, first + second / 2
-        return np.minimum(first, second), np.maximum(first, second)
-
-
-def _kept(low: np.ndarray, high: np.ndarray, scores: np.ndarray, most: int, overlap: float, least: float) -> list[int]:
-    """The boxes of one class that are kept, the best first."""
-    areas = (high - low).prod(axis=-1)
-    kept: list[int] = []
-    for box in np.argsort(-scores, kind="stable"):
-        if len(kept) >= most:
-            break
-        if not scores[box] > least and np.isfinite(least):
-            continue
-        sides = np.maximum(np.minimum(high[kept], high[box]) - np.maximum(low[kept], low[box]), 0)
-        common = sides.prod(axis=-1)
-        if not np.any(common / np.maximum(areas[kept] + areas[box] - common, 1e-30) > overlap):
-            kept.append(int(box))
-    return kept
-
-
-@record
 class MelWeights(HostOp):
     """Weights of frequencies in bands of the mel scale, a column a band; `dtype`[size // 2 + 1, bands].
 

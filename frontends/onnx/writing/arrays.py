@@ -29,6 +29,7 @@ from ....ops.shapes.lengths import MakeVector, Shape, ShapeI
 from ....ops.shapes.shape import BroadcastTo, DimShuffle, Reshape
 from ....ops.shapes.specify import CheckLengths, MaskedShape, SpecifyShape
 from ..reading.values import NUMBER_OF
+from ..same_ops import written_names
 from .elementwise import WIDE
 from .writer import CannotWrite, Writer, means, writes
 
@@ -156,7 +157,7 @@ def reduce(w: Writer, node: Apply) -> str:
     if op.name in ("any", "all"):
         return _counted(w, w.cast(name, x.dtype, "bool"), axes, op.name == "all")
     work = WIDE.get(result, result)
-    found = w.op(f"Reduce{op.name.capitalize()}", w.cast(name, x.dtype, work), w.const(axes), keepdims=0)
+    found = w.op(written_names()[op.name], w.cast(name, x.dtype, work), w.const(axes), keepdims=0)
     return w.cast(found, work, result)
 
 
@@ -174,7 +175,7 @@ def arg_reduce(w: Writer, node: Apply) -> str:
     name = w.cast(w.value(x), x.dtype, work)
     if axis is None:
         name, axis = w.op("Reshape", name, w.const([-1])), 0
-    return w.op("ArgMax" if node.op.name == "argmax" else "ArgMin", name, axis=axis, keepdims=0)
+    return w.op(written_names()[node.op.name], name, axis=axis, keepdims=0)
 
 
 @writes(SumTo)
@@ -191,8 +192,8 @@ def sum_to(w: Writer, node: Apply) -> str:
 
 @writes(Softmax, LogSoftmax)
 def softmax(w: Writer, node: Apply) -> str:
-    kind = "LogSoftmax" if isinstance(node.op, LogSoftmax) else "Softmax"
-    return w.op(kind, w.value(node.inputs[0]), axis=node.op.axis)  # type: ignore[attr-defined]
+    op: Any = node.op
+    return w.op(written_names()[op.name], w.value(node.inputs[0]), axis=op.axis)
 
 
 @writes(LogSumExp)
@@ -220,8 +221,8 @@ def top(op: Any, x: Variable) -> Any:
 
 @writes(Cumulative)
 def cumulative(w: Writer, node: Apply) -> str:
-    (x,), dtype = node.inputs, node.out.dtype
-    return w.op("CumSum", w.cast(w.value(x), x.dtype, dtype), w.const(node.op.axis))  # type: ignore[attr-defined]
+    (x,), dtype, op = node.inputs, node.out.dtype, node.op
+    return w.op(written_names()[op.name], w.cast(w.value(x), x.dtype, dtype), w.const(op.axis))  # type: ignore[attr-defined]
 
 
 # --- windows

@@ -10,27 +10,16 @@ from .... import ops as T
 from ....graph import Apply, Constant
 from ....ops.elementwise.records import Cast, Elementwise
 from ..reading.values import NUMBER_OF
+from ..same_ops import written_names
 from .writer import CannotWrite, Writer, Writing, means, writes
 
-PLAIN = {
-    "abs": "Abs", "arccos": "Acos", "arccosh": "Acosh", "arcsin": "Asin", "arcsinh": "Asinh", "arctan": "Atan",
-    "arctanh": "Atanh", "bitwise_not": "BitwiseNot", "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "eq": "Equal",
-    "erf": "Erf", "exp": "Exp", "floor": "Floor", "ge": "GreaterOrEqual", "gt": "Greater", "identity": "Identity",
-    "isinf": "IsInf", "isnan": "IsNaN", "le": "LessOrEqual", "log": "Log", "logical_and": "And", "logical_not": "Not",
-    "logical_or": "Or", "logical_xor": "Xor", "lt": "Less", "neg": "Neg", "pow": "Pow", "reciprocal": "Reciprocal",
-    "rint": "Round", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin", "sinh": "Sinh", "softplus": "Softplus",
-    "sqrt": "Sqrt", "stop_gradient": "Identity", "sub": "Sub", "switch": "Where", "tan": "Tan", "tanh": "Tanh",
-    "true_div": "Div", "add": "Add", "mul": "Mul", "maximum": "Max", "minimum": "Min", "bitwise_and": "BitwiseAnd",
-    "bitwise_or": "BitwiseOr", "bitwise_xor": "BitwiseXor",
-}  # fmt: skip
-"""Ops that one op of ONNX is; those of two or more operands are folded from the left."""
 OF_BOOLS = {
-    "add": "Or", "mul": "And", "maximum": "Or", "minimum": "And", "bitwise_and": "And", "bitwise_or": "Or",
-    "bitwise_xor": "Xor", "bitwise_not": "Not", "abs": "Identity", "eq": "Equal", "logical_and": "And",
-    "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not", "identity": "Identity",
-    "stop_gradient": "Identity",
+    "add": "logical_or", "mul": "logical_and", "maximum": "logical_or", "minimum": "logical_and",
+    "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
+    "bitwise_not": "logical_not", "abs": "identity",
+    **{name: name for name in ("eq", "identity", "logical_and", "logical_not", "logical_or", "logical_xor")},
 }  # fmt: skip
-"""Their names where all operands are bool."""
+"""The ops that they are where all operands are bool."""
 OF_FLOATS_ONLY = {"floor", "ceil", "trunc", "rint"}
 """Ops that leave integers as they are."""
 WIDE = dict.fromkeys(("bool", "int8", "int16", "uint8", "uint16"), "int32")
@@ -39,23 +28,23 @@ WIDE = dict.fromkeys(("bool", "int8", "int16", "uint8", "uint16"), "int32")
 
 @writes(Elementwise)
 def elementwise(w: Writer, node: Apply) -> str:
-    name = node.op.name
+    name = "identity" if node.op.name == "stop_gradient" else node.op.name
     taken, result = node.op.loop(tuple(i.dtype for i in node.inputs))  # type: ignore[attr-defined]
     bools = set(taken) == {"bool"}
-    kind = OF_BOOLS.get(name) if bools else PLAIN.get(name)
     if name.startswith("logical_"):
-        taken, bools, kind = ("bool",) * len(taken), True, OF_BOOLS[name]
+        taken, bools = ("bool",) * len(taken), True
+    kind = written_names().get(OF_BOOLS.get(name, name) if bools else name)
     values = _cast(w, node, taken)
     if name in OF_FLOATS_ONLY and taken[0][0] in "iub":
         return w.op("Identity", values[0])
     whole = name == "reciprocal" and taken[0][0] in "iu"
-    if whole or (kind is None and not (bools and name in PLAIN)):
+    if whole or kind is None:
         raise CannotWrite(f"{name} of {', '.join(taken)}")
     if name == "switch":
         return w.where(values[0], values[1], values[2], result)
     work = taken[0] if bools and name in OF_BOOLS else WIDE.get(taken[0], taken[0])
     values = [w.cast(v, taken[0], work) for v in values]
-    found = _folded(w, kind or PLAIN[name], values)
+    found = _folded(w, kind, values)
     return w.cast(found, result if result == "bool" else work, result)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....graph import Apply, Constant, Variable
+from ....ops.networks.places import COMBINING
 from ....ops.shapes.advanced_indexing import AdvancedIncSubtensor, AdvancedSubtensor
 from ....ops.shapes.combining import AdvancedCombine
 from ....ops.shapes.indexing import IncSubtensor, Spec, Subtensor, entries, joint_position
@@ -29,7 +30,7 @@ def read(w: Writer, node: Apply) -> str:
     return _read(w, w.value(x), x.ndim, node.op.spec, indices)  # type: ignore[attr-defined]
 
 
-_COMBINED = {"mul": "mul", "maximum": "max", "minimum": "min"}
+_COMBINED = {ours: onnx for onnx, ours in COMBINING.items()}
 """The reductions of ScatterElements by our names."""
 
 

@@ -301,6 +301,13 @@ def addcmul(call: Call, x: Any, a: Any, b: Any, value: Any = 1) -> Any:
     return as_dtype(x + (part * b if _base(call) == "addcmul" else part / b), call.dtype)
 
 
+@converter("prims.fma")
+def fma(call: Call, a: Any, b: Any, c: Any) -> Any:
+    """Multiply and add; Dynamo makes it of `lerp` and `addcmul`, whose product eager mode rounds as well."""
+    dtype = call.dtype
+    return as_dtype(a, dtype) * as_dtype(b, dtype) + as_dtype(c, dtype)
+
+
 @converter("aten.polygamma")
 def polygamma(call: Call, n: int, x: Any) -> Any:
     return T.polygamma(n, as_dtype(x, call.dtype))

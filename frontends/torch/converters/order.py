@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .... import ops as T
 from ..dtypes import as_dtype
+from ..symbols import lengths
 from ..symbols import number as known
 from ..table import Call, converter
+from .elementwise import number
 
 
 @converter("aten.sort.default", "aten.sort.stable")
@@ -33,6 +36,42 @@ def topk(call: Call, x: Any, k: Any, dim: int = -1, largest: bool = True, sorted
     if x.ndim == 0:
         return x, T.zeros((), "int64")
     return T.topk(x, known(k), axis=dim % x.ndim, largest=largest)
+
+
+@converter("aten.kthvalue")
+def kth_value(call: Call, x: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    if x.ndim == 0:
+        return x, T.zeros((), "int64")
+    return _at_rank(x, known(k) - 1, dim % x.ndim, keepdim)
+
+
+@converter("aten.median.dim", "aten.median.default")
+def median(call: Call, x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of two middle elements; NaN if there is one."""
+    whole = dim is None
+    x = T.reshape(x, (-1,)) if whole or x.ndim == 0 else x
+    axis = 0 if whole or dim is None else dim % x.ndim
+    value, at = _at_rank(x, (lengths(x)[axis] - 1) // 2, axis, True)
+    if x.type.kind == "f":
+        unknown = T.isnan(x)
+        some = T.any(unknown, axis=axis, keepdims=True)
+        value = T.where(some, number(math.nan, x), value)
+        at = T.where(some, T.argmax(unknown, axis=axis, keepdims=True), at)
+    shape = [int(n) if type(n) is int else None for n in (call.value if whole else call.value[0]).shape]
+    found = [v if keepdim and len(shape) == v.ndim else _without(v, axis) for v in (value, at)]
+    return found[0] if whole else tuple(found)
+
+
+def _at_rank(x: Any, rank: Any, axis: int, keepdim: bool) -> tuple[Any, Any]:
+    """Return the element of this rank in ascending order, and its place."""
+    order = T.argsort(x, axis, stable=True)
+    at = order[(*(slice(None),) * axis, slice(rank, rank + 1))]
+    found = T.take_along_axis(x, at, axis), at
+    return found if keepdim else (_without(found[0], axis), _without(found[1], axis))
+
+
+def _without(x: Any, axis: int) -> Any:
+    return x[(*(slice(None),) * axis, 0)]
 
 
 @converter("aten.searchsorted.Tensor")

@@ -6,6 +6,7 @@ from typing import Any
 
 from .... import ops as T
 from ..dtypes import as_dtype
+from ..symbols import lengths
 from ..table import Call, converter
 
 
@@ -41,3 +42,11 @@ def addmm(call: Call, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) 
 def linear(call: Call, x: Any, w: Any, bias: Any = None) -> Any:
     y = product(x, T.swapaxes(w, -1, -2) if w.ndim > 1 else w)
     return y if bias is None else y + bias
+
+
+@converter("aten.addbmm")
+def addbmm(call: Call, c: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """Products of batches are summed up as one product of longer rows."""
+    (count, rows, inner), columns = lengths(a), lengths(b)[2]
+    long_a = T.reshape(T.dimshuffle(a, 1, 0, 2), (rows, count * inner))
+    return addmm(call, c, long_a, T.reshape(b, (count * inner, columns)), beta=beta, alpha=alpha)

@@ -6,7 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .... import ops as T
+from ....ops.core.tensor import constant
 from ..dtypes import as_dtype
 from ..symbols import count, lengths
 from ..table import Call, converter
@@ -214,13 +217,40 @@ def numel(call: Call, x: Any) -> Any:
 @converter("aten._cdist_forward")
 def distances(call: Call, a: Any, b: Any, order: float, compute_mode: Any) -> Any:
     """Distances of all pairs of rows."""
-    away = T.abs(T.expand_dims(a, -2) - T.expand_dims(b, -3))
+    return _distance(T.abs(T.expand_dims(a, -2) - T.expand_dims(b, -3)), order)
+
+
+@converter("aten._pdist_forward")
+def distances_of_rows(call: Call, x: Any, order: float = 2) -> Any:
+    """Distances of each row to the later ones."""
+    count = lengths(x)[0]
+    if not isinstance(count, int):
+        return NotImplemented
+    first, second = np.triu_indices(count, 1)
+    return _distance(T.abs(x[constant(first)] - x[constant(second)]), order)
+
+
+def _distance(away: Any, order: float) -> Any:
+    """Return the norm of the last axis of absolute differences."""
     if order == 2:
         return T.sqrt(T.sum(T.square(away), axis=-1))
     if order == 1:
         return T.sum(away, axis=-1)
     if math.isinf(order):
-        return T.max(away, axis=-1) if (a.type.shape[-1] or 0) > 0 else NotImplemented
+        return T.max(away, axis=-1) if (away.type.shape[-1] or 0) > 0 else NotImplemented
     if order == 0:
         return T.sum(as_dtype(T.ne(away, number(0, away)), away.dtype), axis=-1)
     return T.pow(T.sum(T.pow(away, number(order, away)), axis=-1), number(1 / order, away))
+
+
+@converter("aten._cdist_backward")
+def distances_backward(call: Call, g: Any, a: Any, b: Any, order: float, found: Any) -> Any:
+    """Return the cotangent of the first operand; a distance of 0 has none."""
+    if order not in (1, 2):
+        return NotImplemented
+    away = T.expand_dims(a, -2) - T.expand_dims(b, -3)
+    if order == 1:
+        return T.sum(T.expand_dims(g, -1) * T.sign(away), axis=-2)
+    near = T.eq(found, number(0, found))
+    share = T.where(near, number(0, g), g / T.where(near, number(1, found), found))
+    return T.sum(T.expand_dims(share, -1) * away, axis=-2)

@@ -180,10 +180,11 @@ def _places(x: Any, wide: Any, pool: MaxPool, pairs: Any, axes: int) -> Any:
     return found
 
 
-@converter("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward")
-def max_pool_backward(
-    call: Call, g: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, indices: Any
-) -> Any:
+@converter("aten.max_pool2d_with_indices_backward", "aten.max_pool3d_with_indices_backward",
+           "aten.adaptive_max_pool2d_backward", "aten.adaptive_max_pool3d_backward")  # fmt: skip
+def max_pool_backward(call: Call, g: Any, x: Any, *args: Any, indices: Any = None) -> Any:
+    """Add to the places that the pooling found, the last argument."""
+    indices = args[-1] if indices is None else indices
     axes = int(str(call.node.target).partition("max_pool")[2][0])
     own = lengths(x)
     positions: Any = 1
@@ -292,3 +293,40 @@ def adaptive_avg_pool_backward(call: Call, g: Any, x: Any) -> Any:
         matrix = constant(_means(n, t).astype(g.dtype))
         g = T.moveaxis(T.matmul(T.moveaxis(g, axis, -1), matrix), -1, axis)
     return g
+
+
+@converter("aten.upsample_nearest1d_backward", "aten.upsample_nearest2d_backward", "aten.upsample_nearest3d_backward",
+           "aten._upsample_nearest_exact1d_backward", "aten._upsample_nearest_exact2d_backward",
+           "aten._upsample_nearest_exact3d_backward")  # fmt: skip
+def nearest_backward(call: Call, g: Any, output_size: Any, input_size: Any, *scales: Any) -> Any:
+    """Add each element to that of the image it was taken from."""
+    own, wide = numbers(input_size), numbers(output_size)
+    if not all(isinstance(n, int) for n in (*own[2:], *wide)):
+        return NotImplemented
+    shift = np.float32(0.5 if "exact" in str(call.node.target) else 0.0)
+    given = [*scales, *(None,) * (len(wide) - len(scales))]
+    taken = []
+    for n, m, s in zip(own[2:], wide, given, strict=True):
+        step = np.float32(1.0 / s if s else n / m)
+        taken.append(np.minimum(np.floor((np.arange(m, dtype=np.float32) + shift) * step).astype(np.int64), n - 1))
+    return _gathered_backward(g, own, taken)
+
+
+@converter("aten.replication_pad1d_backward", "aten.replication_pad2d_backward", "aten.replication_pad3d_backward")
+def replication_backward(call: Call, g: Any, x: Any, padding: Any) -> Any:
+    """Add the elements of the border to those that they repeat."""
+    own, pads = lengths(x), numbers(padding)
+    axes = len(pads) // 2
+    if not all(isinstance(n, int) for n in (*own[-axes:], *pads)):
+        return NotImplemented
+    around = [(pads[2 * k], pads[2 * k + 1]) for k in reversed(range(axes))]
+    taken = [np.clip(np.arange(-a, n + b), 0, n - 1) for n, (a, b) in zip(own[-axes:], around, strict=True)]
+    return _gathered_backward(g, own, taken)
+
+
+def _gathered_backward(g: Any, own: Sequence[Any], taken: Sequence[np.ndarray]) -> Any:
+    """Return the cotangent of x of `x[..., taken]`, an index for each of the last axes."""
+    before = (slice(None),) * (len(own) - len(taken))
+    forms = [[-1 if j == k else 1 for j in range(len(taken))] for k in range(len(taken))]
+    places = tuple(constant(t.reshape(form)) for t, form in zip(taken, forms, strict=True))
+    return T.inc_subtensor(filled(own, 0, g.dtype)[(*before, *places)], g)

@@ -19,13 +19,19 @@ from ....profiling.passes import InnerProfile
 from ....record import record
 from ...contract import Contract, exact
 from ...optimizers import Optimizer, Result
+from ..memory.destroy import AddDestroyHandler
+from ..memory.inplace import InplaceOptimizer
 
 
 @record(kw_only=True)
 class LazyBranches(Optimizer):
-    """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices."""
+    """Moves work that only one branch of a choice needs into that branch; linear, except for nested choices.
+
+    It has been in all bodies: again, it would nest them without bound.
+    """
 
     contract: ClassVar[Contract | None] = exact
+    in_bodies: ClassVar[bool] = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         return admitted(graph, made_lazy(graph), self.name, editor), OptimizerProfile()
@@ -33,17 +39,14 @@ class LazyBranches(Optimizer):
 
 @record(kw_only=True)
 class InnerGraphs(Optimizer):
-    """Optimizes the inner graphs of loops and choices by all other passes of the query.
-
-    But for `LazyBranches`: it has been in all of them, and again it would nest them without bound.
-    """
+    """Optimizes the inner graphs of loops and choices by all other passes of the query that apply to bodies."""
 
     before: tuple[Optimizer, ...] = ()
     after: tuple[Optimizer, ...] = ()
 
     def among(self, members: tuple[Optimizer, ...]) -> InnerGraphs:
         at = next(k for k, member in enumerate(members) if member is self)
-        before = tuple(member for member in members[:at] if not isinstance(member, LazyBranches))
+        before = tuple(member for member in members[:at] if member.in_bodies)
         return replace(self, before=before, after=members[at + 1 :])
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
@@ -58,11 +61,13 @@ class _Runs:
     def __init__(self, by: InnerGraphs, titles: Mapping[FunctionGraph, str], budget: Budget | None) -> None:
         self.by, self.titles, self.budget = by, titles, budget
         self.done: list[InnerRun] = []
+        self.in_place: bool = any(isinstance(member, InplaceOptimizer) for member in by.after)
+        """Whether bodies may write in place."""
 
     def put_in_place(self, graph: FunctionGraph, editor: GraphEditor) -> FunctionGraph:
         """Return the graph with optimized bodies; the editor notes how they came about."""
         first, budget = len(editor.journal), editor.budget
-        after = with_bodies(graph, self.optimized)
+        after = with_bodies(graph, self.optimized, self.in_place)
         editor.budget = None  # the changes inside count, and putting them in place is none
         found = admitted(graph, after, self.by.name, editor)
         editor.budget = budget
@@ -70,22 +75,27 @@ class _Runs:
         return found
 
     def optimized(self, graph: FunctionGraph) -> FunctionGraph:
-        """Return a body after all passes; the bodies inside it are optimized halfway, as here."""
+        """Return a body after all passes; the bodies inside it are optimized halfway, as here.
+
+        The states of a loop are updates of its body, which the passes may write in place.
+        """
         found, editor, profiles = graph, GraphEditor(budget=self.budget), []
         for member in self.by.before:
             found, profile = member(found, editor)
             profiles.append(profile)
         found = _Runs(self.by, titles_of(found), self.budget).put_in_place(found, editor)
         for member in self.by.after:
-            found, profile = member(found, editor)
+            inside = member.within_loops() if isinstance(member, (AddDestroyHandler, InplaceOptimizer)) else member
+            found, profile = inside(found, editor)
             profiles.append(profile)
-        title = self.titles.get(graph, "body")
+        before, found = (FunctionGraph(g.inputs, g.outputs) if g.updates else g for g in (graph, found))
+        title = self.titles.get(before, "body")
         total = SeqProfile(
-            name=title, optimizer="SeqOptimizer", time=sum(p.time for p in profiles), nodes_before=len(graph),
+            name=title, optimizer="SeqOptimizer", time=sum(p.time for p in profiles), nodes_before=len(before),
             nodes_after=len(found), replacements=len(editor.journal), children=tuple(profiles),
         )  # fmt: skip
         again = partial(_again, self.by, graph)
-        self.done.append(InnerRun(title, graph, found, tuple(editor.journal), total, again))
+        self.done.append(InnerRun(title, before, found, tuple(editor.journal), total, again))
         return found
 
 

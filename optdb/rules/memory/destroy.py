@@ -11,10 +11,12 @@ legal, and no mark has to be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from ....graph import Apply, Constant, Destroyers, Dim, FunctionGraph, GraphEditor, Op, Variable, dims_of, same_shape
 from ....graph.ordering import overwriters_last
+from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.fused import Fused, InPlace
@@ -37,25 +39,33 @@ class AddDestroyHandler(Optimizer):
 
     contract: ClassVar[Contract | None] = exact
 
+    private: bool = False
+    """Whether the graph is the body of a loop, whose states belong to the loop."""
+
+    def within_loops(self) -> AddDestroyHandler:
+        return replace(self, private=True)
+
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         kinds = {type(node.op) for node in graph.order}
         if any(kind.destroys is not Op.destroys for kind in kinds) and any(n.op.destroys() for n in graph.order):
-            Destroyers(graph)
+            Destroyers(graph, self.private)
         return graph, OptimizerProfile()
 
 
 class Liveness:
     """The last reader of each value, in one order of the nodes, and the values that will be overwritten."""
 
-    def __init__(self, graph: FunctionGraph) -> None:
+    def __init__(self, graph: FunctionGraph, private: bool = False) -> None:
+        """`private`: nobody sees the inputs with updates when a call fails; see Destroyers."""
         self.graph = graph
-        self.aliases: Destroyers = Destroyers(graph)
+        self.private = private
+        self.aliases: Destroyers = Destroyers(graph, private)
         self.updated_by: dict[Variable, Variable] = {graph.inputs[i]: graph.outputs[o] for i, o in graph.updates}
         self._replaced_by: dict[Variable, list[Variable]] = {}
         for old, new in self.updated_by.items():
             self._replaced_by.setdefault(new, []).append(old)
         self._writers = {output.owner for output in self.updated_by.values() if output.owner is not None}
-        self._late = self._can_be_last(self._writers) if self._writers else set()
+        self._late = self._can_be_last(self._writers) if self._writers and not private else set()
         """Nodes that compute updates and after which no node can fail, so that they may overwrite inputs."""
         self.order: list[Apply] = self._with_writers_last()
         self._last_reader = {self.aliases.root_of(i): node for node in self.order for i in node.inputs}
@@ -85,15 +95,27 @@ class Liveness:
             return same_shape(victim, result)
         # By now every product has run, so what products demand of lengths is known to hold.
         is_update = self.updated_by.get(victim) is result and node in self._late
-        may_write = is_update or (node.op.restorable and self._becomes_update(victim, result))
+        may_write = is_update or ((self.private or node.op.restorable) and self._becomes_update(victim, result))
         return may_write and self.agreement.same_shape(victim, result)
 
     def _becomes_update(self, victim: Variable, result: Variable) -> bool:
         """Whether `result` is the new value of the input `victim`, or becomes it by further restorable writes."""
         new = self.updated_by.get(victim)
         while new is not None and new is not result:
-            new = new.owner.inputs[0] if new.owner is not None and new.owner.op.restorable else None
+            new = self._written_over(new)
         return new is result
+
+    def _written_over(self, new: Variable) -> Variable | None:
+        """Return the value that `new` is written over, now or by a later mark."""
+        node = new.owner
+        if node is None:
+            return None
+        if node.op.restorable:
+            return node.inputs[0]
+        place = node.op.destroys().get(new.index)
+        if place is None and self.private and isinstance(node.op, Scan):
+            place = node.op.replaced.get(new.index)
+        return None if place is None else node.inputs[place]
 
     def replaced_by(self, variable: Variable) -> list[Variable]:
         """Return the inputs whose new value is `variable`."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from ....graph import Apply, FunctionGraph, GraphEditor, Op, Variable
+from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.records import Pointwise
 from ....ops.linalg.blas import Accumulating
 from ....ops.lowered.fused import Fused, InPlace
@@ -63,9 +64,14 @@ class InplaceOptimizer(Optimizer):
 
     kinds: tuple[type[Op], ...]
     candidates: Candidates
+    private: bool = False
+    """Whether the graph is the body of a loop, whose states belong to the loop."""
+
+    def within_loops(self) -> InplaceOptimizer:
+        return replace(self, private=True)
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
-        result, tally = mark(graph, self.kinds, self.candidates, self.name, editor)
+        result, tally = mark(graph, self.kinds, self.candidates, self.name, editor, self.private)
         return result, InplaceProfile(
             nb_call_replace=tally.marked,
             nb_call_validate=tally.asked,
@@ -86,12 +92,13 @@ class Tally:
 
 
 def mark(
-    graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, editor: GraphEditor
+    graph: FunctionGraph, kinds: tuple[type[Op], ...], candidates: Candidates, by: str, editor: GraphEditor,
+    private: bool = False,
 ) -> tuple[FunctionGraph, Tally]:
     """Return `graph` with each node of `kinds` as `InPlace` that may overwrite an operand."""
     if not any(issubclass(kind, kinds) for kind in {type(node.op) for node in graph.order}):
         return graph, Tally()
-    live, tally = Liveness(graph), Tally()
+    live, tally = Liveness(graph, private), Tally()
     known: dict[Variable, Variable] = {}
     for node in live.order:
         new = node.over(known)
@@ -133,7 +140,20 @@ def _record(node: Apply, marked: Apply, pairs: tuple[tuple[int, int], ...], live
     tally.marked += 1
 
 
+def state_candidates(node: Apply, live: Liveness) -> Iterator[tuple[int, int]]:
+    """Yield the states of a loop that are arrays, with their first values."""
+    assert isinstance(node.op, Scan)
+    for output, place in node.op.replaced.items():
+        if node.outputs[output].ndim and node.inputs.count(node.inputs[place]) == 1:
+            yield output, place
+
+
 # --- the passes
+
+
+def inplace_states() -> InplaceOptimizer:
+    """Marks loops whose last states may be written over their first ones."""
+    return InplaceOptimizer(name="scan_make_inplace", kinds=(Scan,), candidates=state_candidates)
 
 
 def inplace_setsubtensor() -> InplaceOptimizer:

@@ -273,10 +273,10 @@ EXTREMA: list[Rule] = [
 
 UNSAFE: list[Rule] = [
     node_rule("local_sum_mul_by_scalar", Reduce, float_sum_of_product, having=mul,
-              contract=relaxes("rounding", "overflow"),
+              contract=relaxes("nan", "rounding", "overflow"),  # a sum of nothing is 0, and 0 * inf is NaN
               formula="sum(a * x) -> a * sum(x)"),
     node_rule("local_sum_div_dimshuffle", Reduce, sum_of_quotient, having=true_div,
-              contract=relaxes("rounding", "overflow"),
+              contract=relaxes("nan", "rounding", "overflow"),  # likewise 0 / 0
               formula="sum(x / a) -> sum(x) / a"),
     # Positions show rounding: exp([800, 900]) is inf twice, so NumPy's argmax is 0, that of the operands 1.
     rule("local_argmax_pushdown", position(increasing(float_x)), position(float_x),

@@ -5,16 +5,23 @@
 Broadcasting is decided at run time: where two lengths meet, one of them may be 1.  So gradients sum over axes that were
 perhaps broadcast, and loops stay separate.  Here lengths of inputs that meet in elementwise ops and products become
 one; the engine checks them at the start of a call, and runs the graph without the assumption if they differ.
+
+Lengths that meet in the body of a loop are those of the loop's operands.  They are assumed where the graph around the
+loop has them, so that nothing fails in the middle of a loop; the body repeats those that hold then:
+
+    scan{fn(h, W, b) -> tanh(W @ h + b)}(n, h, W, b)  -->  scan{fn(h, W, b) -> tanh(W @ h' + b')}(n, h', W, b')
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar
 
-from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Variable, dims_of
-from ....graph.dims import Symbol, atoms, substituted
+from ....graph import Apply, Dim, FunctionGraph, GraphEditor, Origin, Variable, dims_of, inheriting
+from ....graph.dims import Symbol, substituted
+from ....ops.control.scan_ops import Scan
 from ....ops.elementwise.costs import work
 from ....ops.elementwise.records import Pointwise
 from ....ops.lowered.assumed import AssumeEqual, CheckAssumed, assumption_in
@@ -25,6 +32,12 @@ from ....record import record
 from ....targets.current import current
 from ...contract import Contract, relaxes
 from ...optimizers import Optimizer, Result
+from ..control.inner_graphs import admitted
+
+FEW = 16
+"""Most parts of a length that is assumed, or compared with others: what grows with a graph would take squared time."""
+Place = tuple[int, int]
+"""The number of an input, and an axis."""
 
 
 @record(kw_only=True)
@@ -32,28 +45,41 @@ class AssumeEqualOptimizer(Optimizer):
     """Makes inputs as long as those that they meet, where the graph has sums or loops that depend on it."""
 
     contract: ClassVar[Contract | None] = relaxes("errors")
+    in_bodies: ClassVar[bool] = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
+        if sum(i.ndim for i in graph.inputs) < 2 or assumption_in(graph) is not None:
+            return graph, OptimizerProfile()
         assumed = Assumed(graph)
         if not assumed.lengths or not assumed.helps():
             return graph, OptimizerProfile()
-        axes = sorted(assumed.lengths)
-        inputs = sorted({number for number, _ in axes})
-        tensors = [graph.inputs[number] for number in inputs]
-        lengths = [dim_to_tensor(assumed.lengths[axis]) for axis in axes]
-        op = AssumeEqual(tuple((inputs.index(number), axis) for number, axis in axes))
-        images = Apply(op, (*tensors, *lengths)).outputs
-        for image, tensor in zip(images, tensors, strict=True):
-            image.name = tensor.name
         try:
-            graph = graph.replace(zip(tensors, images, strict=True), self.name, editor)
+            found = graph.replace(assumed.images(assumed.lengths), self.name, editor)
         except (TypeError, ValueError):  # lengths that contradict one another: every call will raise
             return graph, OptimizerProfile()
-        result = graph.outputs[0]
-        have = [ShapeI(axis)(graph.inputs[number]) for number, axis in axes]
-        subjects = tuple((graph.inputs[number].name or "", axis) for number, axis in axes)
-        check = CheckAssumed(subjects)(result, *(n for pair in zip(have, lengths, strict=True) for n in pair))
-        return graph.replace([(result, check)], self.name, editor), OptimizerProfile()
+        if found is graph:
+            return graph, OptimizerProfile()
+        if assumed.bodies:
+            found = admitted(found, with_bodies_assuming(found, assumed.bodies), self.name, editor)
+        result = found.outputs[0]
+        return _returning(found, {result: assumed.checked(result)}, self.name, editor), OptimizerProfile()
+
+
+def with_bodies_assuming(graph: FunctionGraph, bodies: Mapping[FunctionGraph, Assumed]) -> FunctionGraph:
+    """Return the graph with loops whose bodies assume what they would, as far as it holds for the loops' operands."""
+
+    def visit(node: Apply) -> Sequence[Variable]:
+        op = node.op
+        inner = bodies.get(op.graph) if isinstance(op, Scan) else None
+        if inner is None or not isinstance(op, Scan):
+            return node.outputs
+        pairs = inner.outside(node)
+        lengths = {place: inner.lengths[place] for place, (have, want) in pairs.items() if have == want}
+        body = inner.graph.substituted(inner.images(lengths)) if lengths else inner.graph
+        body = with_bodies_assuming(body, inner.bodies) if inner.bodies else body
+        return node.outputs if body is op.graph else node.with_op(replace(op, graph=body)).outputs
+
+    return graph.rebuilt(visit)
 
 
 @record(kw_only=True)
@@ -61,42 +87,111 @@ class CheckedOnceOptimizer(Optimizer):
     """Removes the check of what a graph assumes from its result, where `assume_equal` is still there and checks it."""
 
     contract: ClassVar[Contract | None] = relaxes("errors")
+    in_bodies: ClassVar[bool] = False
 
     def optimize(self, graph: FunctionGraph, editor: GraphEditor) -> Result:
         if assumption_in(graph) is None:
             return graph, OptimizerProfile()
-        checks = [node for node in graph.order if isinstance(node.op, CheckAssumed)]
-        return graph.replace([(c.out, c.inputs[0]) for c in checks], self.name, editor), OptimizerProfile()
+        checks = {o: o.owner.inputs[0] for o in graph.outputs if o.owner and isinstance(o.owner.op, CheckAssumed)}
+        return _returning(graph, checks, self.name, editor), OptimizerProfile()
+
+
+def _returning(
+    graph: FunctionGraph, others: Mapping[Variable, Variable], by: str, editor: GraphEditor
+) -> FunctionGraph:
+    """Return the graph with others of its outputs, which nodes inside go on to read."""
+    taken = {before: after for before, after in others.items() if editor.admit(by, before, after)}
+    if not taken:
+        return graph
+    return FunctionGraph(graph.inputs, [taken.get(o, o) for o in graph.outputs], graph.updates)
 
 
 class Assumed:
-    """The lengths of inputs of a graph that are taken as equal to others: `lengths[input, axis]`."""
+    """The lengths of inputs of a graph that are taken as equal to others: `lengths[input, axis]`.
 
-    def __init__(self, graph: FunctionGraph) -> None:
+    `kept`: pairs of values with the same lengths, the states of a loop before and after a step.
+    """
+
+    def __init__(self, graph: FunctionGraph, kept: Iterable[tuple[Variable, Variable]] = ()) -> None:
         self.graph = graph
         self._places = {i: number for number, i in enumerate(graph.inputs)}
         self._known_as: dict[Symbol, Dim] = {}
-        for pairs, certain in ((_demanded, True), (_side_by_side, False)):
+        self._origin: Origin = ()
+        """The user's line where lengths meet first."""
+        self.bodies: dict[FunctionGraph, Assumed] = {}
+        """What the bodies of loops would assume."""
+        seen: set[tuple[tuple[Dim, Dim], bool]] = set()
+        for pairs, certain in ((_demanded, True), (_side_by_side, False), (self._inside, False)):
             for node in graph.order:
-                for a, b in pairs(node):
-                    self._assume(a, b, certain)
-        self.lengths: dict[tuple[int, int], Dim] = {}
+                for pair in pairs(node):
+                    if pair[0] is not pair[1] and (pair, certain) not in seen:
+                        seen.add((pair, certain))
+                        if self._assume(*pair, certain):
+                            self._origin = self._origin or node.origin
+        for old, new in kept:
+            for a, b in zip(dims_of(old), dims_of(new), strict=True):
+                self._assume(a, b, False)
+        self.lengths: dict[Place, Dim] = {}
         for atom in self._known_as:
             variable, axis = atom.args
             self.lengths[self._places[variable], axis] = self.canonical(atom)  # type: ignore[index]
 
-    def _assume(self, a: Dim, b: Dim, certain: bool) -> None:
-        """Take two lengths as equal, if one of them is that of an input.
+    def _inside(self, node: Apply) -> Iterator[tuple[Dim, Dim]]:
+        """Yield the pairs of lengths of operands of a loop that meet in its body."""
+        if not isinstance(node.op, Scan):
+            return
+        body = node.op.graph
+        if body not in self.bodies:
+            self.bodies[body] = Assumed(body, zip(body.inputs[node.op.states], body.outputs, strict=False))
+        yield from self.bodies[body].outside(node).values()
+
+    def outside(self, node: Apply) -> dict[Place, tuple[Dim, Dim]]:
+        """Return the lengths of a loop's operands for those of this graph, its body, and what they are taken for."""
+        op: Scan = node.op  # type: ignore[assignment]
+
+        def outer(atom: Symbol) -> Dim | None:
+            k = self._places.get(atom.args[0]) if atom.kind == "extent" else None  # type: ignore[call-overload]
+            return None if k is None else shapes[k][atom.args[1]]  # type: ignore[index, no-any-return]
+
+        shapes = [dims_of(v)[k < op.sequences :] for k, v in enumerate(node.inputs[1:])]
+        found = {(k, axis): substituted(dim, outer) for (k, axis), dim in self.lengths.items()}
+        return {(k, axis): (shapes[k][axis], dim) for (k, axis), dim in found.items() if dim is not None}
+
+    def images(self, lengths: Mapping[Place, Dim]) -> dict[Variable, Variable]:
+        """Return the views of inputs that have these lengths."""
+        axes = sorted(lengths)
+        inputs = sorted({number for number, _ in axes})
+        tensors = [self.graph.inputs[number] for number in inputs]
+        op = AssumeEqual(tuple((inputs.index(number), axis) for number, axis in axes))
+        with inheriting(self._origin):
+            images = Apply(op, (*tensors, *(dim_to_tensor(lengths[axis]) for axis in axes))).outputs
+        for image, tensor in zip(images, tensors, strict=True):
+            image.name = tensor.name
+        return dict(zip(tensors, images, strict=True))
+
+    def checked(self, result: Variable) -> Variable:
+        """Return a result after a check of the assumed lengths."""
+        inputs, axes = self.graph.inputs, sorted(self.lengths)
+        with inheriting(self._origin):
+            pairs = [(ShapeI(axis)(inputs[k]), dim_to_tensor(self.lengths[k, axis])) for k, axis in axes]
+            subjects = tuple((inputs[k].name or "", axis) for k, axis in axes)
+            return CheckAssumed(subjects)(result, *(n for pair in pairs for n in pair))
+
+    def _assume(self, a: Dim, b: Dim, certain: bool) -> bool:
+        """Take two lengths as equal, if one of them is that of an input; return whether they are from then on.
 
         One that is 1 is broadcast, unless it is `certain` that no other length fits.
         """
-        a, b = self.canonical(a), self.canonical(b)
+        a, b = _where_they_differ(self.canonical(a), self.canonical(b))
         if a == b or (1 in (a, b) and not certain):
-            return
+            return False
         if not self._is_own(a) or (self._is_own(b) and self._order(a) < self._order(b)):
             a, b = b, a
-        if isinstance(a, Symbol) and self._is_own(a) and a not in atoms(b) and all(map(self._is_own, atoms(b))):
-            self._known_as[a] = b
+        parts = () if isinstance(b, int) else _few_atoms(b)
+        if (parts or isinstance(b, int)) and self._is_own(a) and a not in parts and all(map(self._is_own, parts)):
+            self._known_as[a] = b  # type: ignore[index]
+            return True
+        return False
 
     def _is_own(self, dim: Dim) -> bool:
         """Whether a Dim is the length of an input."""
@@ -108,9 +203,17 @@ class Assumed:
         return self._places[variable], axis  # type: ignore[index, return-value]
 
     def canonical(self, dim: Dim) -> Dim:
-        """Return a length as one of inputs to which nothing else is assumed."""
+        """Return a length as one of inputs to which nothing else is assumed; one of more than FEW parts as it is.
+
+        The joint length of more operands is that of the first, for they have met.
+        """
         known = self._known_as
-        while not isinstance(dim, int) and any(atom in known for atom in atoms(dim)):
+        while not isinstance(dim, int):
+            if dim.kind == "broadcast" and len(dim.args) > FEW:
+                dim = dim.args[0]  # type: ignore[assignment]
+                continue
+            if not any(atom in known for atom in _few_atoms(dim)):
+                break
             found = substituted(dim, lambda atom: known.get(atom, atom))
             if found is None:
                 break
@@ -122,6 +225,8 @@ class Assumed:
 
         A loop of its own computes an operand that is perhaps broadcast: one with several readers, or a costly one.
         """
+        if any(body.lengths and body.helps() for body in self.bodies.values()):
+            return True
         separate: dict[Apply, float] = {}
         for node in self.graph.order:
             if isinstance(node.op, SumTo) and self._become_equal(*node.inputs):
@@ -141,14 +246,48 @@ class Assumed:
         return mine != others and [*map(self.canonical, mine)] == [*map(self.canonical, others)]
 
 
+def _where_they_differ(a: Dim, b: Dim) -> tuple[Dim, Dim]:
+    """Return the parts whose equality makes two lengths equal: n and m of n - 1 and m - 1."""
+    while isinstance(a, Symbol) and isinstance(b, Symbol) and a.kind == b.kind and a.kind not in ("extent", "value"):
+        differing = [(p, q) for p, q in zip(a.args, b.args) if p != q]
+        if len(a.args) != len(b.args) or len(differing) != 1:
+            break
+        a, b = differing[0]  # type: ignore[assignment]
+    return a, b
+
+
+def _few_atoms(dim: Symbol) -> Sequence[Symbol]:
+    """Return the lengths and values that a length is computed from, or nothing if it has more than FEW parts."""
+    found: list[Symbol] = []
+    waiting = [dim]
+    for _ in range(FEW):
+        if not waiting:
+            return found
+        part = waiting.pop()
+        if part.kind in ("extent", "value"):
+            found.append(part)
+        else:
+            waiting += [p for p in part.args if isinstance(p, Symbol)]
+    return () if waiting else found
+
+
 def _demanded(node: Apply) -> Iterable[tuple[Dim, Dim]]:
     """Return the pairs of lengths without whose equality a node raises."""
     return node.op.demands(node)
 
 
 def _side_by_side(node: Apply) -> Iterator[tuple[Dim, Dim]]:
-    """Yield the neighbours among the lengths, other than 1, of each axis of operands that broadcast."""
-    shapes = [dims_of(i) for i in node.inputs] if isinstance(node.op, Pointwise) else []
+    """Yield the neighbours among the lengths, other than 1, of each axis of operands that broadcast.
+
+    A sum over axes that were perhaps broadcast tells of operands of any op.
+    """
+    shapes = [dims_of(i) for i in node.inputs] if isinstance(node.op, (Pointwise, SumTo)) else []
     for axis in range(1, 1 + max(map(len, shapes), default=0)):
         lengths = [shape[-axis] for shape in shapes if len(shape) >= axis and shape[-axis] != 1]
-        yield from pairwise(lengths)
+        yield from pairwise(part for length in lengths for part in _met(length))
+
+
+def _met(length: Dim) -> Sequence[Dim]:
+    """Return the lengths of which one is the joint length, or this one."""
+    joint = isinstance(length, Symbol) and length.kind == "broadcast" and len(length.args) <= FEW
+    return length.args if joint else (length,)  # type: ignore[union-attr, return-value]

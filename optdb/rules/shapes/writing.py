@@ -152,10 +152,12 @@ def set_of_sum(node: Node) -> Value | None:
     return None
 
 
-def write_of_write(node: Node) -> Value | None:
-    """Return the last of two writes to the same positions."""
+def write_of_write(node: Node, users: Users) -> Value | None:
+    """Return the last of two writes to the same positions, if nothing reads the array between them."""
     write = _earlier_write(node)
-    return None if write is None or not node.op.set else node.op(write.inputs[0], *node.inputs[1:])
+    if write is None or not node.op.set or len(users(node.inputs[0])) > 1:
+        return None
+    return node.op(write.inputs[0], *node.inputs[1:])
 
 
 # --- zeros but for some positions
@@ -237,7 +239,7 @@ WRITING: list[Rule] = [
               formula="set_subtensor(x[i], y)[i] -> y"),
     node_rule("local_set_to_inc_subtensor", WRITES, set_of_sum,
               formula="set_subtensor(x[i], x[i] + y) -> inc_subtensor(x[i], y)"),
-    node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES,
+    node_rule("local_write_of_write_same_indices", WRITES, write_of_write, having=WRITES, uses=True,
               contract=relaxes("errors"),
               formula="set_subtensor(set_subtensor(x[i], y)[i], z) -> set_subtensor(x[i], z)"),
     node_rule("local_add_of_sparse_write", add, add_of_sparse_write, having=WRITES, uses=True,

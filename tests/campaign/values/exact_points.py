@@ -59,7 +59,7 @@ FUNCTIONS = {
     "log": Function(slope=_up),
     "log2": Function(slope=_up),
     "log10": Function(slope=_up),
-    "log1p": Function(),
+    "log1p": Function(slope=_up),
     "log1mexp": Function(high=0, slope=_down),
     "sin": Function(-1, 1, -1, np.cos, periodic=True),
     "cos": Function(-1, 1, 1, lambda x: -np.sin(x), periodic=True),
@@ -70,13 +70,13 @@ FUNCTIONS = {
     "sinh": Function(parity=-1, slope=_up),
     "cosh": Function(1, parity=1, slope=np.sign),
     "tanh": Function(-1, 1, -1, _up),
-    "arcsinh": Function(parity=-1),
+    "arcsinh": Function(parity=-1, slope=_up),
     "arccosh": Function(0, slope=_up),
     "arctanh": Function(parity=-1, slope=_up),
     "sigmoid": Function(0, 1, slope=_up),
     "softplus": Function(0),
-    "erf": Function(-1, 1, -1),
-    "erfc": Function(0, 2),
+    "erf": Function(-1, 1, -1, _up),
+    "erfc": Function(0, 2, slope=_down),
     "cbrt": Function(parity=-1, slope=_up, fused=True),
     "sqrt": Function(0, slope=_up),
 }
@@ -204,9 +204,9 @@ def all_float32(first: int, count: int) -> Array:
 
 
 _ENDS = (
-    0.0, 0.25, 0.5, 0.375, 1.0, 1.5, 2.0, 3.0, 4.0, 5.95, 6.0, 19.06, 20.0, 22.0, 26.5, 27.3, 36.7, 40.0, 708.4, 709.78,
+    0.0, 0.25, 0.5, 0.375, 0.8125, 1.0, 1.5, 2.0, 3.0, 4.0, 5.95, 6.0, 19.06, 20.0, 22.0, 26.5, 27.3, 36.7, 40.0, 708.4, 709.78,
     710.47, 744.44, 745.13, 1022.0, 1024.0, 1074.0, 2.0**-55, 2.0**-54, 2.0**-28, 2.0**-27, 2.0**28, 2.0**30,
-    math.log(2), math.log(2) / 2, math.sqrt(0.5), math.sqrt(2), math.pi / 4, math.sqrt(2) - 1, 5e-324, 2.0**-1022,
+    math.log(2), math.log(2) / 2, math.sqrt(0.5), math.sqrt(2), math.pi / 4, math.sqrt(2) - 1, math.sqrt(0.125), 5e-324, 2.0**-1022,
 )  # fmt: skip
 
 

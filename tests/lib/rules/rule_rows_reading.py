@@ -4,8 +4,9 @@ import numpy as np
 from rule_rows import A, s, t, x, y
 
 from arignote import ops as T
-from arignote.ops.elementwise.records import fill, identity, square
+from arignote.ops.elementwise.records import fill, identity, mul, square
 from arignote.ops.lowered.phrases import Mean
+from arignote.ops.reductions.reduce import Reduce, product_of_others, with_kept_axes
 from arignote.ops.shapes.conditions import Check
 from arignote.ops.shapes.lengths import ShapeI
 from arignote.ops.shapes.shape import DimShuffle
@@ -15,6 +16,13 @@ q = T.tensor("q", shape=(3,))
 M = T.tensor("M", shape=(3, 3))
 c = T.tensor("c", "bool", (3,))
 one = T.tensor("one", shape=(1,))
+singular = DimShuffle(("x", "x"))(T.eq(T.linalg.det(M), 0))
+
+
+def folded(op, v):
+    """The fold of columns, as a row."""
+    return with_kept_axes(Reduce(op, (0,))(v), (0,), v.ndim)
+
 
 ROWS = [
     ("local_shortest_polynomial", p * q / p, q),
@@ -51,9 +59,16 @@ ROWS = [
         T.switch(DimShuffle((0, "x"))(c), M, M * DimShuffle((0, "x"))(T.switch(c, q, p))),
         T.switch(DimShuffle((0, "x"))(c), M, M * DimShuffle((0, "x"))(p)),
     ),
+    ("local_product_over_factor", product_of_others(p, folded), folded(mul, p) / p),
+    ("local_product_over_factor", product_of_others(M, folded), folded(mul, M) / M),
+    ("local_inverse_of_regular", T.linalg.inv(T.switch(singular, T.eye(3), M)), T.linalg.inv(M)),
+    ("local_derivative_of_regular", T.switch(singular, M, s * T.linalg.inv(M).T), s * T.linalg.inv(M).T),
 ]
 
 UNCHANGED = [
+    ("local_product_over_factor", T.switch(T.isinf(p), 1.0, T.prod(p) / p)),
+    ("local_inverse_of_regular", T.linalg.inv(T.switch(singular, T.eye(3), 2 * M))),
+    ("local_derivative_of_regular", T.switch(singular, M, 2 * M)),
     ("local_guarded_root", T.switch(T.eq(x, 0), 1.0, T.sqrt(x))),
     ("local_chosen_once", T.switch(c, p, T.exp(T.switch(p > q, q, p)))),
     ("local_chosen_once", T.switch(c, p, T.sum(T.switch(c, q, p)) * p)),

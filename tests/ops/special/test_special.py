@@ -226,3 +226,47 @@ def test_ops_are_printed_parsed_and_pickled():
     graph = FunctionGraph([a, x], [S.gammainc(a, S.erfinv(x)) + S.betainc(a, a, x)])
     assert parse(str(graph), vocabulary()) == graph
     assert pickle.loads(pickle.dumps(S.gammainc)) is S.gammainc
+
+
+NEGATIVE = {
+    "jv": [
+        (-71.99999999994745, 0.0021593246701674053, -1.7927429849930485e305),
+        (-83.99999999999, 0.01, -7.635145387982669e306),
+        (-84.5, 84.0, 0.19539574991309216),
+        (-84.0, -84.0, 0.10213246435955375),
+        (-3.25, 0.7, -18.400111995935447),
+    ],
+    "yv": [
+        (-94.5, 0.00010063063386714239, 0.0),
+        (-84.25, 80.0, -0.2815485793452168),
+        (-0.5, 2.0, 0.5130161365618278),
+        (-7.75, 3.0, -41.9262820309476),
+    ],
+    "iv": [
+        (-41.000000000220126, 7.199967264663817e-07, -2.7925124145111284e302),
+        (-162.5, 1.5081935030260987, 2.535867705998998e307),
+        (-2.5, 40.0, 1.3761967080749734e16),
+    ],
+    "iv_by_order": [
+        (0.25, 31.0, -17118663173.420158),
+        (5.0, 35.0, -10797736763369.83),
+        (98.0, 47.5, -2.620622325762857e-17),
+        (60.0, 300.0, -2.2299606275395676e125),
+        (3.0, 700.0, -6.5180030744795075e299),
+        (-2.25, 3.0, 1.3427193516026616),
+        (-20.5, 12.0, -4.2287015057972805),
+        (2.5, 0.75, -0.05651003808669769),
+    ],
+}
+"""Order, argument, value (mpmath, 50 digits) of Bessel functions of negative orders, and derivatives by the order."""
+
+
+def test_bessel_functions_of_negative_orders_and_derivatives_by_the_order():
+    v, x = T.vectors("vx")
+    f = ag.function([v, x], [getattr(S, name)(v, x) for name in NEGATIVE])
+    for k, (name, rows) in enumerate(NEGATIVE.items()):
+        orders, arguments, exact = np.array(rows).T
+        for got in (f(orders, arguments)[k], SPECIAL[name].evaluate(orders, arguments)[0]):
+            envelope = np.sqrt(2 / np.pi / np.abs(arguments)) if name in ("jv", "yv") else 0
+            scale = np.maximum(np.abs(exact), np.where(np.abs(exact) < 1e10, envelope, 0))
+            assert (np.abs(got - exact) <= 64 * np.spacing(scale)).all(), (name, got, exact)

@@ -64,19 +64,19 @@ INLINE floats picked(block all, vector place, const int j)
 
 /* Add the products of one block; x: its numbers in each row. */
 INLINE void add_block(const int rows, const int panels, const float *const *x, const float *w, const i32 *places,
-                      i64 apart, floats sums[][2][2])
+                      i64 panel_step, floats sums[][2][2])
 {
     block of_row[TWO_ROWS];
     vector all[2];
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++) of_row[r] = block_of(x[r]);
 #pragma GCC unroll 2
-    for (int p = 0; p < panels; p++) all[p] = *(const unaligned *)(places + p * apart);
+    for (int p = 0; p < panels; p++) all[p] = *(const unaligned *)(places + p * panel_step);
 #pragma GCC unroll 8
     for (int j = 0; j < STORED; j++)
 #pragma GCC unroll 2
         for (int p = 0; p < panels; p++) {
-            const float *from = w + p * STORED * apart + j * LANES;
+            const float *from = w + p * STORED * panel_step + j * LANES;
             const floats weights = *(const unaligned_floats *)from;
             const vector place = j ? all[p] >> 4 * j : all[p];
             __builtin_prefetch((const char *)from + TWO_AHEAD, 0, 3);
@@ -88,7 +88,7 @@ INLINE void add_block(const int rows, const int panels, const float *const *x, c
 
 INLINE void sum_blocks(const int rows, const int panels, const two_tile *at)
 {
-    const i64 whole = at->depth / BLOCK, apart = parts(at->depth, BLOCK) * LANES;
+    const i64 whole = at->depth / BLOCK, panel_step = parts(at->depth, BLOCK) * LANES;
     const float *x[TWO_ROWS], *w = at->w;
     const i32 *places = at->places;
     floats sums[TWO_ROWS][2][2];
@@ -100,14 +100,14 @@ INLINE void sum_blocks(const int rows, const int panels, const two_tile *at)
     }
 #pragma GCC unroll 1
     for (i64 b = 0; b < whole; b++, places += LANES, w += STORED * LANES) {
-        add_block(rows, panels, x, w, places, apart, sums);
+        add_block(rows, panels, x, w, places, panel_step, sums);
 #pragma GCC unroll 8
         for (int r = 0; r < rows; r++) x[r] += BLOCK;
     }
     if (at->last) {
 #pragma GCC unroll 8
         for (int r = 0; r < rows; r++) x[r] = at->last + r * BLOCK;
-        add_block(rows, panels, x, w, places, apart, sums);
+        add_block(rows, panels, x, w, places, panel_step, sums);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)

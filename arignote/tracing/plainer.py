@@ -1,0 +1,133 @@
+"""Statements in plainer form: assignments inside expressions become statements, `assert` and `if: raise` calls.
+
+    if (n := f(x)) > 3: ...        -->   n = f(x);  if n > 3: ...
+    while (n := f(x)) > 3: ...     -->   while True:  n = f(x);  if not n > 3: break; ...
+    if test: raise error           -->   _ag.raise_if(test, lambda: error)
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+_CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
+"""Expressions whose parts may be computed later, more than once or not at all."""
+
+
+def plainer(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return a block in plainer form; functions and classes inside it are left as they are."""
+    found: list[ast.stmt] = []
+    for s in body:
+        if not isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            for part in [s, *getattr(s, "handlers", ())]:
+                for name in ("body", "orelse", "finalbody"):
+                    if isinstance(getattr(part, name, None), list):
+                        setattr(part, name, plainer(getattr(part, name)))
+        if isinstance(s, ast.While) and not s.orelse and _assignments(s.test):
+            found.append(_endless(s))
+            continue
+        found += [*_hoisted(s), _checked(s) or s]
+    return found
+
+
+def holds_assignment(tree: ast.AST) -> bool:
+    """Whether an assignment stands in an expression where it cannot become a statement before it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt):
+            continue
+        own = [n for part in _expressions(node) for n in ast.walk(part) if isinstance(n, ast.NamedExpr)]
+        if len(own) != len(_assignments(node)) or (own and isinstance(node, (ast.For, ast.With, ast.ClassDef))):
+            return True
+        if own and isinstance(node, ast.While) and node.orelse:
+            return True
+    return False
+
+
+def _expressions(s: ast.AST) -> list[ast.AST]:
+    """Return the expressions of a statement, but for those of statements inside it."""
+    if isinstance(s, ast.expr):
+        return [s]
+    return [p for p in ast.iter_child_nodes(s) if not isinstance(p, (ast.stmt, ast.ExceptHandler))]
+
+
+def _assignments(s: ast.AST) -> list[Any]:
+    """Return the assignments in the expressions of a statement that certainly happen, in order.
+
+    There are none if something is computed before one of them that it could change.
+    """
+    found: list[Any] = []
+    names: set[str] = set()
+    waiting: list[Any] = list(reversed(_expressions(s)))
+    while waiting:
+        node = waiting.pop()
+        if type(node) is tuple:
+            found.append(node[0])
+        elif isinstance(node, ast.NamedExpr):
+            names.add(node.target.id)
+            waiting += [(node,), node.value]  # the value first
+        elif isinstance(node, _CONDITIONAL):
+            if isinstance(node, ast.BoolOp):
+                waiting.append(node.values[0])
+            elif isinstance(node, ast.IfExp):
+                waiting.append(node.test)
+        else:
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+    if not found:
+        return []
+    parts = [n for part in _expressions(s) for n in ast.walk(part)]
+    calls = [n for n in parts if isinstance(n, ast.Call) and not any(n in ast.walk(f.value) for f in found)]
+    first = min(((f.lineno, f.col_offset) for f in found), default=(0, 0))
+    early = [n for n in calls if (n.end_lineno or 0, n.end_col_offset or 0) <= first]
+    read = [n for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in names
+            and (n.lineno, n.col_offset) < first]  # fmt: skip
+    return [] if early or read else found
+
+
+def _hoisted(s: ast.stmt) -> list[ast.stmt]:
+    """Return the assignments of a statement as statements before it; it reads their names then."""
+    found = _assignments(s)
+    if not found:
+        return []
+    statements: list[ast.stmt] = [
+        ast.copy_location(ast.Assign([ast.Name(f.target.id, ast.Store())], f.value), f) for f in found
+    ]
+    _Named(found).visit(s)
+    for one in statements:
+        _Named(found).visit(one)
+    return statements
+
+
+class _Named(ast.NodeTransformer):
+    """Names in the place of assignments."""
+
+    def __init__(self, found: list[Any]) -> None:
+        self.found: list[Any] = found
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        self.generic_visit(node)
+        return ast.copy_location(ast.Name(node.target.id, ast.Load()), node) if node in self.found else node
+
+
+def _endless(s: ast.While) -> ast.stmt:
+    """Return a loop whose test assigns as one that tests in its body."""
+    test = ast.Expr(s.test)
+    ast.copy_location(test, s)
+    before = _hoisted(test)
+    end = ast.copy_location(ast.If(ast.UnaryOp(ast.Not(), test.value), [ast.Break()], []), s)
+    return ast.copy_location(ast.While(ast.Constant(True), [*before, end, *s.body], []), s)  # type: ignore[no-any-return]
+
+
+def _checked(s: Any) -> Any:
+    """Return a statement that only checks as a call; None for others."""
+    if isinstance(s, ast.Assert):
+        name, test, made = "require", s.test, s.msg if s.msg is not None else ast.Constant("")
+    elif isinstance(s, ast.If) and not s.orelse and len(s.body) == 1 and isinstance(s.body[0], ast.Raise):
+        raised = s.body[0]
+        if raised.exc is None or raised.cause is not None:
+            return None
+        name, test, made = "raise_if", s.test, raised.exc
+    else:
+        return None
+    none = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    function = ast.Attribute(ast.Name("_ag", ast.Load()), name, ast.Load())
+    return ast.copy_location(ast.Expr(ast.Call(function, [test, ast.Lambda(none, made)], [])), s)

@@ -1,0 +1,300 @@
+"""`ag.ablate(f, inputs)`: the worth of each rule, pass and tag for one function, measured by leaving it out.
+
+The function is optimized again without a rule and called in turns with the function itself.  Where the graph is the
+same without a rule, nothing needs to be measured.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import pages
+from ..cbackend import CompileError
+from ..database import optdb
+from ..engines.registry import title
+from ..export.sources import function_of
+from ..function.compiled import Function
+from ..function.function import optimization_of
+from ..function.mode import Mode
+from ..graph import FunctionGraph
+from ..ops.core.checks import shown
+from ..ops.core.interpret import interpret
+from ..profiling import RunProfile
+from ..record import record
+from .measuring import GAIN, SURE, Form
+
+KEPT = 0.95
+"""Least share of the speed that the short query must keep."""
+_ROUNDS, _MOST_ROUNDS = 7, 15
+_ROUND_SECONDS = 1e-3
+_SHOWN = 20
+
+
+@record
+class Worth:
+    """What a function loses without a rule, a pass or a tag."""
+
+    name: str
+    kind: str
+    """ "rule" for a rule or pass, "tag" for all of a tag."""
+    fired: int
+    """How often it fired in the function."""
+    gain: float
+    """Time of a call without it, over the time with it; 1.0 if the difference is noise or the graph is the same."""
+    memory: int
+    """Peak bytes of intermediate values in a call without it, less those with it."""
+    difference: float
+    """Largest difference of the results without it from NumPy's meaning of the user's graph, relative to the largest
+    value.  A rule that stabilizes makes it larger, where NumPy's way is the less exact one."""
+    rewriting: float
+    """Seconds of rewriting without it, less those with it."""
+    measured: bool = True
+    """False if the time was over before."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain data."""
+        return {
+            "name": self.name, "kind": self.kind, "fired": self.fired, "gain": self.gain, "memory": self.memory,
+            "difference": self.difference, "rewriting": self.rewriting, "measured": self.measured,
+        }  # fmt: skip
+
+
+class Ablation:
+    """The result of `ablate`: rows by worth, and the shortest query found that keeps the speed."""
+
+    def __init__(
+        self, name: str, rows: Sequence[Worth], seconds: float, difference: float, query: str, query_seconds: float
+    ) -> None:
+        self.name: str = name
+        self.rows: tuple[Worth, ...] = tuple(rows)
+        """Those of most worth first, then by name."""
+        self.seconds: float = seconds
+        """Seconds of a call of the function."""
+        self.difference: float = difference
+        """Largest difference of its results from NumPy's meaning of the user's graph, relative to the largest value."""
+        self.query: str = query
+        """A query for `mode=` with few rules."""
+        self.query_seconds: float = query_seconds
+        """Seconds of a call under this query."""
+
+    def of(self, kind: str) -> tuple[Worth, ...]:
+        """Return the rows of "rule" or "tag"."""
+        return tuple(row for row in self.rows if row.kind == kind)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data."""
+        return {
+            "name": self.name, "seconds": self.seconds, "difference": self.difference, "query": self.query,
+            "query_seconds": self.query_seconds, "rows": [row.to_dict() for row in self.rows],
+        }  # fmt: skip
+
+    def _head(self) -> str:
+        count = len(self.query.split())
+        return (
+            f"{self.name}: {self.seconds * 1e6:.1f} us a call; {self.query_seconds * 1e6:.1f} us with {count} of "
+            f"{len(self.of('rule'))} rules: mode={self.query!r}"
+        )
+
+    def _table(self) -> list[tuple[str, str, int, str, str, str]]:
+        """Return the rows that change something, as text."""
+        chosen = [row for row in self.rows if row.gain > 1.0 or row.memory or row.difference > 2 * self.difference]
+        return [
+            (row.name, row.kind, row.fired, f"{row.gain:.2f}", f"{row.memory:+,}" if row.memory else "",
+             f"{row.difference:.1e}") for row in chosen[:_SHOWN]
+        ]  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [self._head(), f"  {'without':36} {'kind':5} {'fired':>5} {'time':>6} {'memory':>12} {'differs':>8}"]
+        lines += [f"  {n:36} {k:5} {c:5} {g:>6} {m:>12} {e:>8}" for n, k, c, g, m, e in self._table()]
+        late = sum(not row.measured for row in self.rows)
+        rest = len(self.rows) - len(lines) + 2 - late
+        lines += [f"  {rest} more change nothing, or less"] * bool(rest)
+        lines += [f"  {late} were not measured; give more seconds="] * bool(late)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The rows as a picture and a table."""
+        most = [row for row in self.rows if row.gain > 1.0][:_SHOWN]
+        picture = pages.bars.bars([(r.name, r.gain, "mark") for r in most], "time of a call without it") if most else ""
+        heads = ("without", "kind", "fired", "time", "memory", "differs")
+        head = pages.markup.element("div", pages.markup.escaped(self._head()))
+        return head + picture + pages.notebook.scrolled(heads, self._table())
+
+
+def ablate(function: Function, inputs: Sequence[Any], seconds: float = 30.0) -> Ablation:
+    """Measure what each rule, pass and tag is worth for a function, by leaving it out.
+
+    Args:
+        function: one that runs as C; it stays what it is, and so do its shared variables.
+        inputs: arguments of a call, such as will be typical.
+        seconds: about how long to measure; then rules that were not reached count as of no worth.
+
+    The result prints as a table and has `.query`, which keeps 95 % of the speed with few rules:
+    `ag.function(..., mode=result.query)`.
+
+    Raises TypeError for what is no function of `ag.function`, ValueError for one that is divided among engines or run
+    by NumPy, and for seconds that are not positive.
+    """
+    function = function_of(function)
+    if not isinstance(function, Function):
+        raise TypeError(f"ablate: expected a function that ag.function made, got {shown(function)}")
+    if not seconds > 0:
+        raise ValueError(f"ablate: seconds is {seconds}; expected a positive number")
+    if function.backend != "c" or function.mode.divides or function.mode.optimizer is None:
+        raise ValueError(
+            f"{function.name} is run by {title(function.backend)}: only functions that are optimized and run as C have "
+            "rules to leave out"
+        )
+    return _Ablating(function, inputs, time.perf_counter() + 0.75 * seconds).result()
+
+
+class _Ablating:
+    """One measurement in the making."""
+
+    def __init__(self, function: Function, inputs: Sequence[Any], end: float) -> None:
+        self.function, self.end = function, end
+        self.arrays: list[Any] = function.arrays(list(inputs))[: len(function.inputs)]
+        values = [*self.arrays, *(np.array(s.container.value) for s in function.shared)]
+        self.wanted = interpret(function.compilation.signature.graph, values)
+        self.base = self._form(function.graph)
+        self.memory, self.rewriting = self._memory(function.graph), function.optimizer_profile.time
+        self.difference = self._difference(self.base)
+        self.forms: dict[str, Form | None] = {str(function.graph): self.base}
+
+    def result(self) -> Ablation:
+        fired = Counter(rewrite.rule for rewrite in function_rewrites(self.function))
+        tags = _tags_of(fired)
+        rows = [self._worth(name, "rule", count) for name, count in sorted(fired.items())]
+        rows += [self._worth(tag, "tag", sum(fired[n] for n in names)) for tag, names in sorted(tags.items())]
+        rows.sort(key=lambda row: (-row.gain, -row.memory, row.name))
+        query, seconds = self._query([row for row in rows if row.kind == "rule"])
+        return Ablation(self.function.name, rows, self._seconds(self.base), self.difference, query, seconds)
+
+    def _worth(self, name: str, kind: str, fired: int) -> Worth:
+        """Return the worth of one name; that of a rule without which nothing compiles is infinite."""
+        if time.perf_counter() > self.end:
+            return Worth(name, kind, fired, 1.0, 0, self.difference, 0.0, measured=False)
+        graph, rewriting = self._optimized(self.function.mode.excluding(name))
+        form = self._of(graph)
+        if form is None:
+            return Worth(name, kind, fired, float("inf"), 0, self.difference, rewriting - self.rewriting)
+        if form is self.base:
+            return Worth(name, kind, fired, 1.0, 0, self.difference, rewriting - self.rewriting)
+        memory = self._memory(graph) - self.memory
+        return Worth(name, kind, fired, self._gain(form), memory, self._difference(form), rewriting - self.rewriting)
+
+    def _optimized(self, mode: Mode) -> tuple[FunctionGraph, float]:
+        """Return the graph under another mode, and seconds of rewriting."""
+        optimization = optimization_of(replace(self.function.compilation, mode=mode))
+        return optimization.graph, optimization.profile.time
+
+    def _form(self, graph: FunctionGraph, profile: RunProfile | None = None) -> Form:
+        return Form(self.function, {}, profile, graph)
+
+    def _of(self, graph: FunctionGraph) -> Form | None:
+        """Return the compiled form of a graph, once for equal graphs; None if it cannot be compiled."""
+        text = str(graph)
+        if text not in self.forms:
+            try:
+                self.forms[text] = self._form(graph)
+            except CompileError:
+                self.forms[text] = None
+        return self.forms[text]
+
+    def _memory(self, graph: FunctionGraph) -> int:
+        profile = RunProfile(self.function.name)
+        self._form(graph, profile).seconds(self.arrays, 1)
+        return profile.memory.peak
+
+    def _difference(self, form: Form) -> float:
+        """Return the largest difference of the results from NumPy's meaning, relative to the largest value."""
+        found, worst = form.results(self.arrays), 0.0
+        for got, want in zip(found, self.wanted, strict=False):
+            if want.dtype.kind in "fc" and want.size:
+                finite = np.isfinite(want) & np.isfinite(got)
+                scale = float(np.max(np.abs(want[finite]), initial=0.0)) or 1.0
+                worst = max(worst, float(np.max(np.abs(got[finite] - want[finite]), initial=0.0)) / scale)
+        return worst
+
+    def _pairs(self, form: Form, rounds: int) -> Iterator[tuple[float, float]]:
+        """Yield seconds per call of a form and of the function, round by round, in alternating order."""
+        calls = max(1, int(_ROUND_SECONDS / max(form.seconds(self.arrays, 1), self.base.seconds(self.arrays, 1), 1e-7)))
+        for k in range(rounds):
+            first, second = (form, self.base) if k % 2 else (self.base, form)
+            a, b = first.seconds(self.arrays, calls), second.seconds(self.arrays, calls)
+            yield (a, b) if k % 2 else (b, a)
+
+    def _gain(self, form: Form, rounds: int = _ROUNDS) -> float:
+        """Return the time of a form over that of the function; 1.0 if it is not certainly slower."""
+        pairs = list(self._pairs(form, rounds))
+        if sum(a > b for a, b in pairs) < SURE * len(pairs):
+            return 1.0
+        best = min(a for a, _ in pairs) / min(b for _, b in pairs)
+        found = min(best, statistics.median(a / b for a, b in pairs))
+        if found < GAIN:
+            return 1.0
+        return found if rounds == _MOST_ROUNDS else self._gain(form, _MOST_ROUNDS)
+
+    def _seconds(self, form: Form) -> float:
+        return min(a for a, _ in self._pairs(form, _ROUNDS))
+
+    # --- the short query
+    def _query(self, rows: Sequence[Worth]) -> tuple[str, float]:
+        """Return the query with the fewest of the rules that keeps the speed, and seconds of a call under it.
+
+        Rules are left out in the order of their worth, as many as the speed allows.
+        """
+        names = [row.name for row in rows]
+        low, high = min(1, len(names)), len(names)
+        best = self._under(names) or self.base
+        while low < high:
+            middle = (low + high) // 2
+            form = self._under(names[:middle])
+            if form is not None and self._keeps(form):
+                high, best = middle, form
+            else:
+                low = middle + 1
+        kept = names[:high]
+        return " ".join(sorted(kept)), self._seconds(best)
+
+    def _under(self, names: Sequence[str]) -> Form | None:
+        """Return the function under a query of names alone."""
+        if not names:
+            return None
+        graph, _ = self._optimized(replace(self.function.mode, optimizer=" ".join(names), name=""))
+        return self._of(graph)
+
+    def _keeps(self, form: Form) -> bool:
+        return form is self.base or self._gain(form) <= 1 / KEPT
+
+
+def function_rewrites(function: Function) -> Sequence[Any]:
+    """Return the rewrites of a function, those in bodies of loops among them."""
+    trace = function.trace
+    return [*trace.every, *trace._every_inside()]
+
+
+def _tags_of(fired: Mapping[str, int]) -> dict[str, list[str]]:
+    """Return the tags that several of the rules have, with these rules; of tags of the same rules the first."""
+    tags = {entry.name: entry.tags for entry in optdb.entries()}
+    found: dict[str, list[str]] = {}
+    for name in sorted(fired):
+        for tag in tags.get(name, ()):
+            if tag != name:
+                found.setdefault(tag, []).append(name)
+    met: set[tuple[str, ...]] = set()
+    chosen = {}
+    for tag, names in sorted(found.items()):
+        if tuple(names) not in met and 1 < len(names) < len(fired):
+            met.add(tuple(names))
+            chosen[tag] = names
+    return chosen

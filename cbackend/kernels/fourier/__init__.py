@@ -1,0 +1,1 @@
+"""Discrete Fourier transforms along an axis, of rows side by side."""

@@ -1,0 +1,1 @@
+"""Order: sorts, selections, searches, distinct and nonzero elements."""

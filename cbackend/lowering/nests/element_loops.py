@@ -1,0 +1,400 @@
+"""Loops of scalars and single elements as one C function: states in registers, arrays written in place.
+
+    scan{s, a, t -> s * a[t], set(a[t], s)}(n, 1.0, x)
+    -->
+    var s0 = 1.0;  for t0 in 0 .. n0:  let v1 = y0[t0]; y0[t0] = s0; s0 = s0 * v1
+
+Loops within the body become inner loops, choices become branches.  An array state is one array that the loop owns; the
+order of the nodes lets every value be read before a write changes it (`in_place_order`).  An index is checked where it
+is used; a check that the bounds of a loop make certain is left out.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....graph import Apply, Constant, FunctionGraph, Variable
+from ....ops.control.cond import Cond
+from ....ops.control.element_bodies import in_place_order, nodes_within
+from ....ops.control.scan_ops import Scan
+from ....ops.lowered.fused import Fused, unmarked
+from ....ops.shapes.creation import Arange
+from ....ops.shapes.indexing import IncSubtensor, Subtensor
+from ....ops.shapes.lengths import ShapeI
+from ....record import record
+from ....record.quoting import c_comment
+from ...ir import loops as ir
+from ...ir.kernel import Kernel, Status
+from ...ir.operands import CALLBACK, Argument, Extra, Operand, Pointer, Poll, Report, operand_name
+from ..scalars import Scalars
+
+STRIP = 4096
+"""Steps of an inner loop between two looks at Ctrl-C; an outer loop looks after STRIP_OF_LOOPS."""
+STRIP_OF_LOOPS = 64
+_STOPPED = -1
+_SIGNS = {"add": all, "mul": all, "minimum": all, "maximum": any}
+"""Operations whose result is not negative if all of their operands are not, or any."""
+_SIGN = "not negative"
+
+
+@record
+class View:
+    """An array, or a part of one: its elements stand at `first` plus positions times `strides`.
+
+    `array` is the pointer; "" for a range, whose element is its position.
+    """
+
+    array: str
+    dtype: str
+    first: ir.Expr
+    lengths: tuple[ir.Expr, ...]
+    strides: tuple[ir.Expr, ...]
+
+
+Value = ir.Expr | View
+
+
+@record
+class Given:
+    """An input of a loop as the kernel gets it: a number, a range, or an operand with lengths and strides."""
+
+    value: ir.Expr | None = None
+    is_range: bool = False
+    lengths: tuple[ir.Expr, ...] = ()
+    strides: tuple[ir.Expr, ...] = ()
+
+
+def element_kernel(node: Apply, steps: ir.Expr, given: Sequence[Given], rows: Sequence[Given], extras: int) -> Kernel:
+    """Return the kernel of a loop that `in_place_order` takes.
+
+    `given`: the inputs behind the number of steps; states that are arrays are outputs.  `rows`: lengths and strides of
+    the outputs.  `extras`: the number of quantities `n0`, `n1` ... in all of these.  Operands are the outputs of the
+    node, then the inputs that are neither numbers nor ranges nor arrays of states.
+    """
+    op: Scan = unmarked(node.op)
+    states = range(op.states.start, op.states.stop)
+    outputs = tuple(Operand(o.dtype, (), k) for k, o in enumerate(node.outputs))
+    read = [
+        k for k, (g, v) in enumerate(zip(given, node.inputs[1:], strict=True))
+        if g.value is None and not g.is_range and not (k in states and v.ndim)
+    ]  # fmt: skip
+    inputs = tuple(Operand(node.inputs[1 + k].dtype, (), 1 + k) for k in read)
+    writer = _Writer({inner: place for place, inner in enumerate(nodes_within(op.graph))})
+    names = {k: operand_name(len(outputs) + number, len(outputs)) for number, k in enumerate(read)}
+    values = []
+    for k, (g, v) in enumerate(zip(given, node.inputs[1:], strict=True)):
+        name = operand_name(k - states.start, len(outputs)) if k in states and v.ndim else names.get(k, "")
+        values.append(writer.input(name, v.dtype, g))
+    targets = [
+        View(operand_name(k, len(outputs)), o.dtype, ir.ZERO, rows[k].lengths, rows[k].strides)
+        for k, o in enumerate(node.outputs)
+    ]
+    writer.loop(op, steps, values, None, targets)
+    body = (*writer.close(), ir.Return(ir.Const("int32", int(Status.OK))))
+    signature: list[Argument] = [Extra(k, f"n{k}") for k in range(extras)]
+    signature += [*map(Pointer, range(len(outputs) + len(inputs))), Report(), Poll()]
+    comment = c_comment(f"{op.name} of {len(nodes_within(op.graph))} nodes, element by element")
+    return Kernel(comment, 0, outputs, inputs, body, fallible=True, signature=tuple(signature))
+
+
+@dataclass
+class _Block:
+    """Statements under construction, the names of values that they have computed, and indices that they have checked."""
+
+    statements: list[ir.Statement] = field(default_factory=list)
+    known: dict[Any, ir.Expr] = field(default_factory=dict)
+
+
+class _Writer(Scalars):
+    """The statements of a loop and its inner loops.  `places`: the number of each inner node, for messages."""
+
+    def __init__(self, places: Mapping[Apply, int]) -> None:
+        self._places = places
+        self._blocks = [_Block()]
+        self._names: Iterator[int] = itertools.count()
+        self._bounds: dict[str, ir.Expr] = {}
+        """The exclusive upper bounds of loop indices."""
+        self._place = 0
+        self._epochs: Counter[str] = Counter()
+        """How often each array has been written: an element read since then is known."""
+
+    # --- blocks
+    def open(self) -> None:
+        self._blocks.append(_Block())
+
+    def close(self) -> ir.Body:
+        return tuple(self._blocks.pop().statements)
+
+    def add(self, statement: ir.Statement) -> None:
+        self._blocks[-1].statements.append(statement)
+
+    def name(self, prefix: str) -> str:
+        return f"{prefix}{next(self._names)}"
+
+    def let(self, expr: ir.Expr) -> ir.Expr:
+        """Return the name of `expr`, which is computed here unless it is known."""
+        for block in self._blocks:
+            if expr in block.known:
+                return block.known[expr]
+        return self._computed(expr)
+
+    def _computed(self, expr: ir.Expr) -> ir.Local:
+        found = ir.Local(expr.dtype, self.name("v"))
+        self.add(ir.Let(found.name, expr))
+        if not isinstance(expr, ir.Load):
+            self._blocks[-1].known[expr] = found
+        if isinstance(expr, ir.ScalarOp) and expr.dtype == "int64" and expr.name in _SIGNS:
+            if _SIGNS[expr.name](map(self.is_not_negative, expr.args)):
+                self._counts_from_front(found)
+        return found
+
+    def is_not_negative(self, expr: ir.Expr) -> bool:
+        """Whether an index certainly counts from the front."""
+        if isinstance(expr, ir.Const):
+            return expr.value.real >= 0
+        return any((_SIGN, expr) in block.known for block in self._blocks)
+
+    def _counts_from_front(self, expr: ir.Expr) -> None:
+        """Note, for this block, that an index is not negative."""
+        self._blocks[-1].known[_SIGN, expr] = expr
+
+    # --- failures
+    def refuse_negative(self, exponent: ir.Expr) -> None:
+        negative = ir.ScalarOp("lt", "bool", (exponent, ir.Const(exponent.dtype, 0)))
+        self._fail_if(negative, Status.NEGATIVE_POWER)
+
+    def _fail_if(self, condition: ir.Expr, status: Status, *numbers: ir.Expr) -> None:
+        detail = (*numbers, ir.number(self._place))
+        reported = (ir.Store("detail", ir.number(at), v) for at, v in enumerate((ir.number(len(detail)), *detail)))
+        self.add(ir.If(condition, (*reported, ir.Return(ir.Const("int32", int(status))))))
+
+    # --- values
+    def input(self, name: str, dtype: str, given: Given) -> Value:
+        """Return an input of the kernel as a value; a number in memory is read once."""
+        if given.value is not None:
+            return given.value
+        if given.is_range or given.lengths:
+            for n in given.lengths:
+                self._counts_from_front(n)
+            return View("" if given.is_range else name, dtype, ir.ZERO, given.lengths, given.strides)
+        return self._computed(ir.Load(dtype, name, ir.ZERO))
+
+    def graph(self, graph: FunctionGraph, order: Sequence[Apply], given: Sequence[Value]) -> dict[Variable, Value]:
+        """Write the nodes of a body; return the values of its variables."""
+        values: dict[Variable, Value] = dict(zip(graph.inputs, given, strict=True))
+        for node in order:
+            outer, self._place = self._place, self._places[node]
+            self._node(node, values)
+            self._place = outer
+        return values
+
+    def _value(self, v: Variable, values: Mapping[Variable, Value]) -> Any:
+        if v in values:
+            return values[v]
+        assert isinstance(v, Constant)
+        return ir.Const(v.dtype, v.data.item())
+
+    def _node(self, node: Apply, values: dict[Variable, Value]) -> None:
+        op = unmarked(node.op)
+        given = [self._value(v, values) for v in node.inputs]
+        found: list[Any]
+        if isinstance(op, Scan):
+            found = self.loop(op, given[0], given[1:], node)
+        elif isinstance(op, Cond):
+            found = self._choice(op, given)
+        elif isinstance(op, Fused):
+            inside = dict(zip(op.graph.inputs, given, strict=True))
+            for inner in op.graph.order:
+                inside[inner.out] = self.applied(inner, [self._value(v, inside) for v in inner.inputs])
+            found = [self._value(v, inside) for v in op.graph.outputs]
+        elif isinstance(op, Subtensor):
+            found = [self._read(node, given[0], given[1:])]
+        elif isinstance(op, IncSubtensor):
+            self._write(op, given[1], self._part(given[0], given[2:]))
+            found = given[:1]
+        elif isinstance(op, ShapeI):
+            found = [given[0].lengths[op.axis]]
+        elif isinstance(op, Arange):
+            found = [self._range(given[0], given[1])]
+        else:
+            found = [self.applied(node, given)]
+        values.update(zip(node.outputs, found, strict=True))
+
+    def _range(self, start: ir.Expr, stop: ir.Expr) -> View:
+        """Return the integers from `start` up to `stop`."""
+        count = self.let(ir.minus(stop, start)) if start != ir.ZERO else stop
+        if not self.is_not_negative(count):
+            count = self.let(ir.ScalarOp("maximum", "int64", (count, ir.ZERO)))
+        return View("", "int64", start, (count,), (ir.ONE,))
+
+    # --- elements
+    def _part(self, x: View, indices: Sequence[ir.Expr]) -> View:
+        """Return the part of an array under integer indices of its first axes."""
+        first = x.first
+        for axis, (i, length, stride) in enumerate(zip(indices, x.lengths, x.strides, strict=False)):
+            step = ir.times(self._position(i, length, axis), stride)
+            first = ir.plus(first, step)
+        return View(x.array, x.dtype, first, x.lengths[len(indices) :], x.strides[len(indices) :])
+
+    def _read(self, node: Apply, x: View, indices: Sequence[ir.Expr]) -> Value:
+        part = self._part(x, indices)
+        if node.out.ndim:
+            return View(part.array, part.dtype, self._named(part.first), part.lengths, part.strides)
+        if not x.array:
+            return part.first
+        return self._loaded(x, part.first)
+
+    def _loaded(self, x: View, at: ir.Expr) -> ir.Expr:
+        """Return an element, which is read unless that was done since the last write."""
+        key = (x.array, self._epochs[x.array], at)
+        for block in self._blocks:
+            if key in block.known:
+                return block.known[key]
+        found = self._blocks[-1].known[key] = self._computed(ir.Load(x.dtype, x.array, at))
+        return found
+
+    def _named(self, expr: ir.Expr) -> ir.Expr:
+        return self.let(expr) if isinstance(expr, ir.ScalarOp) else expr
+
+    def _write(self, op: IncSubtensor, value: ir.Expr, part: View) -> None:
+        if not op.set:
+            old = self._loaded(part, part.first)
+            value = self.op("either" if part.dtype == "bool" else "add", part.dtype, old, value)
+        self.add(ir.Store(part.array, part.first, self.cast(value, part.dtype)))
+        self._epochs[part.array] += 1
+
+    def _position(self, index: ir.Expr, length: ir.Expr, axis: int) -> ir.Expr:
+        """Return the position that an index means, after its check."""
+        given = index = self.cast(index, "int64")
+        if isinstance(index, ir.Local) and self._bounds.get(index.name) == length:
+            return index
+        if isinstance(index, ir.Const) and isinstance(length, ir.Const):
+            return ir.number(int(index.value.real) % int(length.value.real))  # checked when the graph was built
+        if not self.is_not_negative(index):
+            behind = ir.ScalarOp("add", "int64", (index, length))
+            index = self.let(ir.ScalarOp("switch", "int64", (ir.less(index, ir.ZERO), behind, index)))
+        key = ("checked", index, length)
+        if not any(key in block.known for block in self._blocks):
+            pair = [ir.ScalarOp("cast", "uint64", (e,)) for e in (index, length)]
+            self._fail_if(ir.ScalarOp("ge", "bool", tuple(pair)), Status.INDEX, given, length, ir.number(axis))
+            self._blocks[-1].known[key] = index
+            self._counts_from_front(index)
+        return index
+
+    # --- choices
+    def _choice(self, op: Cond, given: Sequence[Any]) -> list[ir.Expr]:
+        condition, *operands = given
+        names = [ir.Local(o.dtype, self.name("w")) for o in op.then.outputs]
+        for found in names:
+            self.add(ir.Declare(found.name, found.dtype))
+        bodies, signs = [], []
+        for graph in op.branches:
+            self.open()
+            values = self.graph(graph, graph.order, operands)
+            ends = [self._value(o, values) for o in graph.outputs]
+            for target, value in zip(names, ends, strict=True):
+                self.add(ir.Assign(target.name, value))
+            signs.append([self.is_not_negative(e) for e in ends])
+            bodies.append(self.close())
+        self.add(ir.If(condition, bodies[0], bodies[1]))
+        for found, one, other in zip(names, *signs, strict=True):
+            if one and other:
+                self._counts_from_front(found)
+        return list(names)
+
+    # --- loops
+    def loop(
+        self, op: Scan, steps: ir.Expr, given: Sequence[Any], node: Apply | None, targets: Sequence[View] = ()
+    ) -> list[Any]:
+        """Write a loop; return its results.
+
+        `node`: that of an inner loop, None for the loop of the kernel, whose steps and sequences are checked before it
+        and whose results go to `targets`.
+        """
+        if node is not None:
+            self._check(op, steps, given)
+        firsts = given[op.states]
+        states = [f if isinstance(f, View) else self._state(f) for f in firsts]
+        ended = ir.Local("bool", self.name("e")) if op.until else None
+        if ended is not None:
+            self.add(ir.Var(ended.name, ir.Const("bool", False)))
+        t = ir.index(self.name("t"))
+        self._bounds[t.name] = steps
+        written = {s.array for s in states if isinstance(s, View)}
+        self._epochs.update(written)
+        self.open()
+        self._counts_from_front(t)
+        self._step(op, t, given, states, ended, targets)
+        self._strips(op, t, steps, ended, self.close())
+        self._epochs.update(written)
+        for state, target, traced in zip(states, targets, op.traced, strict=False):
+            if isinstance(state, ir.Local) and not traced:
+                self.add(ir.Store(target.array, ir.ZERO, state))
+        return states
+
+    def _state(self, first: ir.Expr) -> ir.Local:
+        found = ir.Local(first.dtype, self.name("s"))
+        self.add(ir.Var(found.name, first))
+        return found
+
+    def _check(self, op: Scan, steps: ir.Expr, given: Sequence[Any]) -> None:
+        """Write the checks of an inner loop's number of steps, and of the lengths of its sequences."""
+        if not self.is_not_negative(steps):
+            self._fail_if(ir.less(steps, ir.ZERO), Status.NEGATIVE_STEPS, steps)
+        for k, sequence in enumerate(given[: op.sequences]):
+            if sequence.lengths[0] != steps:
+                short = ir.less(sequence.lengths[0], steps)
+                self._fail_if(short, Status.TOO_SHORT, ir.number(k), sequence.lengths[0], steps)
+
+    def _step(
+        self, op: Scan, t: ir.Local, given: Sequence[Any], states: Sequence[Any], ended: ir.Local | None,
+        targets: Sequence[View],
+    ) -> None:  # fmt: skip
+        """Write one step."""
+        rows = [self._row(s, t) for s in given[: op.sequences]]
+        order = in_place_order(op)
+        assert order is not None
+        values = self.graph(op.graph, order, [*rows, *states, *given[op.states.stop :]])
+        new = [self._value(o, values) for o in op.graph.outputs]
+        for k, target in enumerate(targets):
+            if k >= len(states) or op.traced[k]:
+                self.add(ir.Store(target.array, ir.times(t, target.strides[0]), new[k]))
+        held = {s.name for s in states if isinstance(s, ir.Local)}
+        changed = [(s, v) for s, v in zip(states, new, strict=False) if isinstance(s, ir.Local) and v != s]
+        kept = [(s, self._computed(v) if isinstance(v, ir.Local) and v.name in held else v) for s, v in changed]
+        for state, value in kept:
+            self.add(ir.Assign(state.name, value))
+        if ended is not None:
+            self.add(ir.If(new[-1], (ir.Assign(ended.name, ir.Const("bool", True)), ir.Break())))
+
+    def _row(self, sequence: View, t: ir.Local) -> Value:
+        """Return the element, or the part, of a sequence in step t."""
+        first = ir.plus(sequence.first, ir.times(t, sequence.strides[0]))
+        if len(sequence.lengths) > 1:
+            return View(sequence.array, sequence.dtype, self._named(first), sequence.lengths[1:], sequence.strides[1:])
+        return self._loaded(sequence, first) if sequence.array else first
+
+    def _strips(self, op: Scan, t: ir.Local, steps: ir.Expr, ended: ir.Local | None, body: ir.Body) -> None:
+        """Write the loop over the steps, in strips if there may be many: after each one Ctrl-C is looked for."""
+        loops = any(isinstance(unmarked(node.op), Scan) for node in nodes_within(op.graph))
+        strip = STRIP_OF_LOOPS if loops else STRIP
+        if isinstance(steps, ir.Const) and steps.value.real <= strip:
+            self.add(ir.For(t.name, ir.ZERO, steps, body))
+            return
+        begin, end = ir.index(self.name("r")), ir.index(self.name("r"))
+        left = ir.minus(steps, begin)
+        is_last = ir.ScalarOp("le", "bool", (left, ir.number(strip)))
+        full = ir.plus(begin, ir.number(strip))
+        whole = [
+            ir.Let(end.name, ir.ScalarOp("switch", "int64", (is_last, steps, full))),
+            ir.For(t.name, begin, end, body),
+            ir.If(ir.ScalarOp("eq", "bool", (end, steps)) if ended is None else ir.some([ended, ir.equal(end, steps)]),
+                  (ir.Break(),)),
+            ir.If(ir.ScalarOp("is_called", "bool", (ir.Local(CALLBACK, "stopped"),)),
+                  (ir.Return(ir.Const("int32", _STOPPED)),)),
+        ]  # fmt: skip
+        self.add(ir.For(begin.name, ir.ZERO, steps, tuple(whole), strip))

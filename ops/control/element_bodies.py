@@ -1,0 +1,224 @@
+"""Bodies of loops that touch single elements: what they may hold, and the order in which they run in place.
+
+    a state that is an array     read by integer indices, written by integer indices, handed to inner loops
+    everything else              scalars, and parts of arrays that only elements are read of
+
+Such a body can run on one array for each array state if every reader of a value comes before the write that changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from ...graph import Apply, Constant, FunctionGraph, InconsistencyError, Op, Variable, rebuild
+from ...graph.ordering import ordered
+from ..core.tensor import TensorVariable
+from ..elementwise.records import Pointwise
+from ..lowered.fused import Fused, unmarked
+from ..shapes.creation import Arange
+from ..shapes.indexing import IncSubtensor, Subtensor
+from ..shapes.lengths import ShapeI
+from ..shapes.shape import DimShuffle
+from .cond import Cond
+from .scan_ops import Scan
+
+
+def nodes_within(graph: FunctionGraph) -> tuple[Apply, ...]:
+    """Return the nodes of a body, each followed by those of its inner graphs."""
+    found: list[Apply] = []
+    for node in graph.order:
+        found.append(node)
+        op = unmarked(node.op)
+        inner = op.branches if isinstance(op, Cond) else (op.graph,) if isinstance(op, Scan) else ()
+        for body in inner:
+            found += nodes_within(body)
+    return tuple(found)
+
+
+def in_place_order(op: Scan) -> tuple[Apply, ...] | None:
+    """Return the nodes of a loop's body in an order that lets its array states be written in place.
+
+    None if the body does more than compute scalars, read elements and write elements, or if no order keeps every value
+    until its last reader.
+    """
+    places = _places_in_order(op)
+    return None if places is None else tuple(op.graph.order[k] for k in places)
+
+
+@lru_cache(maxsize=256)
+def _places_in_order(op: Scan) -> tuple[int, ...] | None:
+    """Return the same as positions in the graph, which equal loops share."""
+    body, count = op.graph, len(op.traced)
+    if any(t and i.ndim for t, i in zip(op.traced, body.inputs[op.states], strict=True)):
+        return None
+    if any(o.ndim for o in body.outputs[op.values]):
+        return None
+    if op.until and (any(op.traced) or len(body.outputs) > count + 1):
+        return None
+    versions = _Versions(body, body.inputs[op.states])
+    if not all(versions.take(node) for node in body.order):
+        return None
+    for state, new in zip(body.inputs[op.states], body.outputs, strict=False):
+        if versions.store_of(new) is not state if state.ndim else False:
+            return None
+    found = versions.order(body.outputs)
+    place = {node: k for k, node in enumerate(body.order)}
+    return None if found is None else tuple(place[node] for node in found)
+
+
+def is_elementary(graph: FunctionGraph) -> bool:
+    """Whether a branch computes scalars from scalars and elements."""
+    versions = _Versions(graph, ())
+    return not any(o.ndim for o in graph.outputs) and all(versions.take(node) for node in graph.order)
+
+
+def counts_by_one(node: Apply) -> bool:
+    """Whether a range counts integers upwards, one by one."""
+    step = node.inputs[2]
+    return node.out.dtype == "int64" and isinstance(step, Constant) and bool(step.data == 1)
+
+
+class _Versions:
+    """The arrays of a body: the state that each is a later version of, who reads it and which node changes it."""
+
+    def __init__(self, graph: FunctionGraph, states: tuple[Variable, ...]) -> None:
+        self._graph = graph
+        self._stores = {s: s for s in states if s.ndim}
+        """The state of each version."""
+        self._version: dict[Variable, Variable] = {}
+        """The version that a part shows."""
+        self._readers: dict[Variable, list[Apply]] = {}
+        self._writers: dict[Variable, Apply] = {}
+
+    def store_of(self, v: Variable) -> Variable | None:
+        return self._stores.get(v)
+
+    def take(self, node: Apply) -> bool:
+        """Note what a node reads and writes; return whether a loop over elements can have it."""
+        op = unmarked(node.op)
+        for i in node.inputs:
+            if i.ndim and isinstance(i, Constant):
+                return False
+            if i.ndim:
+                self._readers.setdefault(self._version.get(i, i), []).append(node)
+        if isinstance(op, Scan):
+            return in_place_order(op) is not None and self._loop(op, node)
+        if isinstance(op, Cond):
+            return all(map(is_elementary, op.branches))
+        if isinstance(op, Subtensor):
+            if any(entry != "i" for entry in op.spec):
+                return False
+            if node.out.ndim:
+                x = node.inputs[0]
+                self._version[node.out] = self._version.get(x, x)
+            return True
+        if isinstance(op, IncSubtensor):
+            whole = len(op.spec) == node.inputs[0].ndim and all(entry == "i" for entry in op.spec)
+            return whole and not node.inputs[1].ndim and self._write(node.inputs[0], node.out, node)
+        if isinstance(op, ShapeI):
+            return True
+        if isinstance(op, Arange):
+            return counts_by_one(node)
+        if isinstance(op, Fused):
+            inner = op.graph.order
+            scalars = all(isinstance(n.op, (Pointwise, DimShuffle)) and not n.out.ndim for n in inner)
+            return scalars and not any(i.ndim for i in node.inputs)
+        return isinstance(op, Pointwise) and not any(i.ndim for i in node.inputs)
+
+    def _loop(self, op: Scan, node: Apply) -> bool:
+        """Note the arrays that an inner loop writes; its results are their next versions."""
+        _, _, firsts, _ = op.parts(node)
+        if any(op.traced) or len(node.outputs) > len(firsts):
+            return False
+        arrays = [(first, new) for first, new in zip(firsts, node.outputs, strict=True) if first.ndim]
+        return all(self._write(first, new, node) for first, new in arrays)
+
+    def _write(self, old: Variable, new: Variable, node: Apply) -> bool:
+        state = self._stores.get(old)
+        if state is None or old in self._writers:
+            return False
+        if sum(self._version.get(i, i) is old for i in node.inputs) > 1:  # it reads the value that it changes
+            return False
+        self._writers[old] = node
+        self._stores[new] = state
+        return True
+
+    def order(self, outputs: tuple[Variable, ...]) -> tuple[Apply, ...] | None:
+        """Return the order of the nodes; None if a value would be changed too early."""
+        kept = {self._version.get(o, o) for o in outputs}
+        if not kept.isdisjoint(self._writers):
+            return None
+        before: dict[Apply, list[Apply]] = {}
+        for old, writer in self._writers.items():
+            before.setdefault(writer, []).extend(r for r in self._readers.get(old, ()) if r is not writer)
+        try:
+            return tuple(ordered(self._graph.order, before))
+        except InconsistencyError:
+            return None
+
+
+# --- numbers of a body as values from outside
+
+
+def with_numbers_outside(graph: FunctionGraph) -> FunctionGraph:
+    """Return the graph with floats of such loops' bodies as inputs of the loops: C is then the same for all numbers."""
+    loops = {op for op in graph.ops if isinstance(unmarked(op), Scan) and in_place_order(unmarked(op)) is not None}
+    if not loops:
+        return graph
+
+    def visit(node: Apply) -> Sequence[Variable]:
+        return _opened(node)[0].outputs if node.op in loops else node.outputs
+
+    return graph.rebuilt(visit)
+
+
+def _opened(node: Apply) -> tuple[Apply, list[Constant]]:
+    """Return a loop or a choice with the floats of its bodies as further operands."""
+    op = unmarked(node.op)
+    found: dict[Constant, Variable] = {}
+    if isinstance(op, Scan):
+        body = _body_opened(op.graph, found)
+        new: Op = replace(op, graph=FunctionGraph([*op.graph.inputs, *found.values()], body))
+    else:
+        outputs = [_body_opened(graph, found) for graph in op.branches]
+        new = Cond(*(
+            _over_own_leaves(FunctionGraph([*graph.inputs, *found.values()], o))
+            for graph, o in zip(op.branches, outputs, strict=True)
+        ))  # fmt: skip
+    if node.op is not op:
+        new = replace(node.op, op=new)  # type: ignore[type-var]
+    opened = Apply(new, (*node.inputs, *found), node.origin)
+    for mine, old in zip(opened.outputs, node.outputs, strict=True):
+        mine.name = old.name
+    return opened, list(found)
+
+
+def _over_own_leaves(graph: FunctionGraph) -> FunctionGraph:
+    """Return an equal graph that shares no leaf with another one."""
+    leaves = [TensorVariable(i.type, name=i.name) for i in graph.inputs]
+    return FunctionGraph(leaves, rebuild(graph.outputs, dict(zip(graph.inputs, leaves, strict=True))))
+
+
+def _body_opened(graph: FunctionGraph, found: dict[Constant, Variable]) -> list[Variable]:
+    """Return the outputs of a body over leaves for its floats, which `found` learns."""
+    known: dict[Variable, Variable] = {}
+
+    def leaf(v: Variable) -> Variable:
+        if isinstance(v, Constant) and not v.ndim and v.type.kind in "fc" and v not in known:
+            known[v] = found.setdefault(v, TensorVariable(v.type))
+        return known.get(v, v)
+
+    for node in graph.order:
+        new = node
+        if isinstance(unmarked(node.op), (Scan, Cond)):
+            new, _ = _opened(node)
+        for i in new.inputs:
+            leaf(i)
+        new = new.over(known)
+        if new is not node:
+            known.update(zip(node.outputs, new.outputs, strict=True))
+            for mine, old in zip(new.outputs, node.outputs, strict=True):
+                mine.name = old.name
+    return [leaf(o) for o in graph.outputs]

@@ -1,0 +1,181 @@
+"""Loops of scalars and elements as one C function: values, errors, the text of their kernels."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.cbackend.ir.parse import parse_kernel
+from arignote.cbackend.program.plan import plan
+from arignote.cbackend.program.text.parsing import parse_program
+from arignote.cbackend.program.text.printing import program_text
+
+R = np.random.default_rng(0)
+
+
+def fibonacci(x, n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
+def sorted_by_bubbles(x, n):
+    for i in range(n):
+        for j in range(len(x) - 1 - i):
+            if x[j] > x[j + 1]:
+                x[j], x[j + 1] = x[j + 1], x[j]
+    return x
+
+
+def table(x, n):
+    t = np.zeros((len(x), len(x)), np.int32)
+    for i in range(1, len(x)):
+        for j in range(1, len(x)):
+            t[i, j] = max(t[i - 1, j], t[i, j - 1]) if x[i] > x[-j] else t[i - 1, j - 1] + 1
+    return t
+
+
+def counted(x, n):
+    counts = np.zeros(7, np.int64)
+    for v in x:
+        counts[int(abs(v) * 6.9)] += 1
+    return counts
+
+
+def long_inner_loop(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        k, v = 0, x[i]
+        while v > 0.01 and k < 200:
+            v = v * v * 0.99
+            k += 1
+        total += v + k
+    return total
+
+
+def smoothed(x, n):
+    y = np.empty_like(x)
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = 0.9 * y[i - 1] + 0.1 * x[i]
+    return y
+
+
+def found(x, n):
+    for i in range(len(x)):
+        if x[i] > 0.9:
+            return i
+    return -1
+
+
+def of_rows(x, n):
+    m = x.reshape(2, -1)
+    s = np.zeros(m.shape[1])
+    for i in range(40):
+        row = m[i % 2]
+        for j in range(m.shape[1]):
+            s[j] += row[j] * m[-1, j]
+    return s
+
+
+PROGRAMS = [fibonacci, sorted_by_bubbles, table, counted, long_inner_loop, smoothed, found, of_rows]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_programs(program):
+    f = ag.jit(program)
+    for x, n in ((R.random(24), 24), (R.random(30)[::-1], 30), (np.float32(R.random(18)), 20)):
+        expected = program(x.copy(), n)
+        np.testing.assert_array_equal(f(x.copy(), n), expected)
+    (trace, *_) = f.traces.values()
+    source = trace.function.c_source()
+    assert ", element by element */" in source and "ag_looped" not in source
+
+
+def test_scans():
+    """Traces, dtypes, loops without steps, several loops in one function."""
+    x, z, h, k, b = T.vector("x"), T.zvector("z"), T.tensor("h", "float16", (None,)), T.lscalar("k"), T.vector("b", "bool")
+    outputs = [
+        *ag.scan(lambda v, s, t: [s * 0.5 + v, t + s, s * v], x, [T.constant(1.0), T.constant(0.0), None])[0],
+        ag.scan(lambda v, s: s * v + 1, z, T.constant(1j))[0][-1],
+        ag.scan(lambda v, s: (s + v).astype("float16"), h, T.constant(0, "float16"))[0],
+        ag.scan(lambda v, s: s ^ v, b, T.constant(False))[0][-1],
+        ag.scan(lambda s: s * 3 // 2 % 1000 + 1, outputs_info=k, n_steps=k)[0],
+        ag.scan(lambda s: T.exp(-s) + T.erf(s), outputs_info=x[0], n_steps=k)[0],
+        ag.scan(lambda i, s: s + x[i] * x[-1 - i], T.arange(x.shape[0]), T.constant(0.0))[0][-1],
+    ]
+    compiled, meaning = (ag.function([x, z, h, k, b], outputs, mode=m) for m in ("FAST_RUN", "NUMPY"))
+    for n in (1, 9):
+        given = R.random(n), R.random(n) * 1j, np.float16(R.random(n)), n, R.random(n) > 0.5
+        for mine, expected in zip(compiled(*given), meaning(*given), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-13)
+            assert mine.dtype == expected.dtype
+    assert "ag_looped" not in compiled.c_source()
+
+
+def test_texts_read_back():
+    x, k = T.vector("x"), T.lscalar("k")
+    loop = ag.while_loop(lambda s: (s[0] < 9) & (s[1] < 5), lambda s: (s[0] + x[s[1]], s[1] + 1), (T.constant(0.0), k))
+    program = plan(ag.function([x, k], list(loop)).graph, strict=True)
+    (kernel,) = [kernel for kernel in program.kernels if "element by element" in kernel.comment]
+    assert parse_kernel(str(kernel)) == kernel
+    assert "poll" in str(kernel) and "break" in str(kernel)
+    assert program_text(parse_program(program_text(program), program.graph, program.kernels)) == program_text(program)
+
+
+def written_behind(x, n):
+    for i in range(n):
+        x[i + 1] = x[i]
+    return x
+
+
+def powers(x, n):
+    s = 1
+    for i in range(n):
+        s = s + 2 ** (n // 2 - i)
+    return s
+
+
+def test_errors_name_the_line():
+    with pytest.raises(IndexError, match=r"index 30 is out of bounds for axis 0 of x with size 30(?s:.*)x\[i \+ 1\] = x\[i\]"):
+        ag.jit(written_behind)(np.zeros(30), 30)
+    with pytest.raises(ValueError, match=r"negative integer powers(?s:.*)s \+ 2"):
+        ag.jit(powers)(np.zeros(30), 30)
+    x, k = T.vector("x"), T.lscalar("k")
+    inner = lambda s: ag.scan(lambda v, a: a + v, x[:], s, n_steps=k)[0][-1]  # noqa: E731
+    f = ag.function([x, k], ag.scan(inner, outputs_info=T.constant(0.0), n_steps=2)[0][-1])
+    with pytest.raises(ValueError, match="scan: sequence 0 has 3 elements for 4 steps"):
+        f(np.ones(3), 4)
+    with pytest.raises(ValueError, match="the number of steps is -1"):
+        f(np.ones(3), -1)
+    assert f(np.ones(3), 2) == 4
+
+
+INTERRUPT = """
+import os, signal, threading
+import arignote as ag
+from arignote import ops as T
+k = T.lscalar("k")
+inner = lambda s: ag.scan(lambda a: a * 0.999 + 1, outputs_info=s, n_steps=100)[0][-1]
+f = ag.function([k], ag.scan(inner, outputs_info=T.constant(0.0), n_steps=k)[0][-1])
+g = ag.function([k], ag.while_loop(lambda s: s > -k, lambda s: s * 0.999 + 1, T.constant(0.0)))
+f(3)
+for h in (f, g):
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        h(2**40)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_ctrl_c():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPT], capture_output=True, text=True, timeout=100, check=False, env=os.environ
+    )
+    assert done.stdout.split() == ["stopped", "stopped"], done.stderr

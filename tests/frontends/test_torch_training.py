@@ -1,0 +1,147 @@
+"""Training compiled by Arignote follows eager mode: models, optimizers, gradients of imported models."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torch._dynamo  # noqa: E402, F811  # it sets variables of the environment
+
+import arignote as ag  # noqa: E402
+from arignote import ops as T  # noqa: E402
+from arignote.frontends.torch.backend import arignote, graphs  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+F, nn = torch.nn.functional, torch.nn
+with contextlib.suppress(ImportError):
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # PyTorch shows progress; its thread would outlive a test
+OPTIMIZERS = ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "NAdam", "RAdam", "Adadelta", "Adamax", "Rprop")
+
+
+class Images(nn.Module):
+    """Convolutions with batch norm, pooling, a linear layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8)
+        self.second, self.head = nn.Conv2d(8, 16, 3, stride=2), nn.Linear(16, 10)
+
+    def forward(self, x: Any) -> Any:
+        y = F.max_pool2d(torch.relu(self.bn(self.conv(x))), 2)
+        return self.head(torch.relu(self.second(y)).mean((2, 3)))
+
+
+class Transformer(nn.Module):
+    """Two causal layers; dropout draws PyTorch's own numbers."""
+
+    def __init__(self, dropout: float = 0.0) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(
+            32, 4, 64, batch_first=True, dropout=dropout, norm_first=True, activation="gelu"
+        )
+        self.emb, self.head = nn.Embedding(50, 32), nn.Linear(32, 50)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+    def forward(self, ids: Any) -> Any:
+        mask = nn.Transformer.generate_square_subsequent_mask(ids.shape[1])
+        return self.head(self.layers(self.emb(ids), mask=mask, is_causal=True))
+
+
+class Recurrent(nn.Module):
+    """Two layers of an LSTM."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.emb, self.rnn, self.head = nn.Embedding(50, 16), nn.LSTM(16, 24, 2, batch_first=True), nn.Linear(24, 50)
+
+    def forward(self, ids: Any) -> Any:
+        return self.head(self.rnn(self.emb(ids))[0])
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Any:
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    with torch._dynamo.config.patch(allow_rnn=True):
+        yield
+    torch._dynamo.reset()
+
+
+def losses(model: Any, step: Any, optimizer: Any, data: Any, steps: int) -> np.ndarray:
+    """Return the loss of each step."""
+    torch.manual_seed(5)
+    found = []
+    for k in range(steps):
+        x, y = data[k % len(data)]
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x).flatten(0, -2), y.flatten())
+        loss.backward()
+        step()
+        found.append(loss.item())
+    return np.array(found)
+
+
+def both(net: Any, kind: str, data: Any, steps: int) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+    """Return losses of eager mode, those with model and step compiled, and the compiled graphs."""
+    twin = copy.deepcopy(net)
+    optimizers = [getattr(torch.optim, kind)(owner.parameters(), lr=1e-3) for owner in (net, twin)]
+    before = set(graphs())
+    want = losses(net, optimizers[0].step, optimizers[0], data, steps)
+    step = torch.compile(optimizers[1].step, backend=arignote)
+    got = losses(torch.compile(twin, backend=arignote), step, optimizers[1], data, steps)
+    return want, got, [g for g in graphs() if g not in before]
+
+
+def test_steps_of_optimizers_are_compiled() -> None:
+    data = [(torch.randn(4, 6), torch.tensor([0, 1, 2, 3]))]
+    want, got, made = both(nn.Linear(6, 4), "Adam", data, 6)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert {g.name.partition("_")[0] for g in made} == {"forward", "backward", "inference"}
+    assert all(g.remarks == () for g in made)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_every_optimizer_follows_eager(kind: str) -> None:
+    data = [(torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,))) for _ in range(3)]
+    want, got, made = both(Images(), kind, data, 8)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert all(g.remarks == () for g in made)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("make", "words"), [
+    (Images, False), (Transformer, True), (Recurrent, True), (lambda: Transformer(0.1), True),
+], ids=["images", "transformer", "lstm", "dropout"])  # fmt: skip
+def test_losses_of_a_hundred_steps(make: Any, words: bool) -> None:
+    data = [
+        (torch.randint(0, 50, (4, 12)), torch.randint(0, 50, (4, 12))) if words
+        else (torch.randn(4, 3, 16, 16), torch.randint(0, 10, (4,)))
+        for _ in range(5)
+    ]  # fmt: skip
+    want, got, made = both(make(), "Adam", data, 100)
+    np.testing.assert_allclose(got, want, rtol=1e-4)
+    assert want[-1] < want[0] and {g.name.partition("_")[0] for g in made} == {"forward", "backward", "inference"}
+    assert {r.partition(".default")[0] for g in made for r in g.remarks} <= {"aten.native_dropout"}
+
+
+def test_gradients_of_imported_models_train_the_module() -> None:
+    net, x, y = Images(), torch.randn(4, 3, 8, 8), torch.tensor([1, 2, 3, 4])
+    twin = copy.deepcopy(net)
+    model, labels = ag.from_torch(net, (x,)), T.lvector("labels")
+    (out,) = model.outputs.values()
+    loss = -T.log(T.softmax(out, -1))[T.arange(4), labels].mean()
+    weights = [v for name, v in model.parameters.items() if v.type.kind == "f" and "running" not in name]
+    updates = {w: w - 0.1 * g for w, g in zip(weights, ag.grad(loss, weights), strict=True)}
+    step = ag.function([*model.inputs.values(), labels], loss, updates={**model.updates, **updates})
+    optimizer = torch.optim.SGD(twin.parameters(), 0.1)
+    for want in losses(twin, optimizer.step, optimizer, [(x, y)], 4):
+        assert abs(float(step(x.numpy(), y.numpy())) - want) < 1e-4

@@ -1,0 +1,63 @@
+"""`ag.ablate`: the worth of rules and tags for a function."""
+
+import json
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+
+X, Y = T.vectors("x", "y")
+VALUE = T.exp(-(X**2) / 2) * T.cos(Y) + T.log(1 + T.exp(X))
+
+
+@pytest.fixture(scope="module")
+def found():
+    f = ag.function([X, Y], [VALUE, *ag.grad(T.sum(VALUE), [X, Y])], name="formula")
+    values = np.linspace(-3, 3, 20_000)
+    return ag.ablate(f, [values, values], seconds=20), f, values
+
+
+def test_what_a_function_needs_comes_first(found):
+    result, f, _ = found
+    rules = {row.name: row for row in result.of("rule")}
+    assert rules.keys() == {rewrite.rule for rewrite in f.trace.every}
+    assert [row.gain for row in result.rows] == sorted((row.gain for row in result.rows), reverse=True)
+    best = rules["local_pow_two"]
+    assert best.fired >= 1 and best.gain >= 1.0 and best.measured
+    assert all(row.difference < 1e-12 for row in result.rows)
+    assert {row.name for row in result.of("tag")}.isdisjoint(rules)
+
+
+def test_the_short_query_computes_the_same(found):
+    result, f, values = found
+    names = result.query.split()
+    assert set(names) <= {row.name for row in result.of("rule")}
+    g = ag.function([X, Y], [VALUE, *ag.grad(T.sum(VALUE), [X, Y])], mode=result.query)
+    for got, want in zip(g(values, values), f(values, values), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-300)
+
+
+def test_the_result_is_text_a_page_and_data(found):
+    result, _, _ = found
+    text = str(result)
+    assert f"mode={result.query!r}" in text and "local_pow_two" in text
+    html = result._repr_html_()
+    assert "<table" in html and "local_pow_two" in html
+    assert json.loads(json.dumps(result.to_dict()))["query"] == result.query
+
+
+def test_what_cannot_be_ablated_is_refused():
+    f = ag.function([X], X + 1, mode="NUMPY")
+    with pytest.raises(ValueError, match="run as C"):
+        ag.ablate(f, [np.ones(3)])
+    with pytest.raises(TypeError, match="expected a function"):
+        ag.ablate(lambda x: x, [np.ones(3)])
+    g = ag.function([X], X * 2 + X)
+    with pytest.raises(ValueError, match="positive"):
+        ag.ablate(g, [np.ones(3)], seconds=0)
+    with pytest.raises(TypeError):
+        ag.ablate(g, [np.ones(3), np.ones(3)])
+    late = ag.ablate(g, [np.ones(3)], seconds=1e-9)
+    assert not any(row.measured for row in late.rows) and "not measured" in str(late)

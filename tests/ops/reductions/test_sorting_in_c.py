@@ -1,0 +1,111 @@
+"""Sorts, selections, searches, distinct and nonzero elements as C computes them: no step calls NumPy.
+
+One function for each dtype computes all of them; its results have NumPy's bits, those of a stable sort.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import arignote as ag
+from arignote import ops as T
+from arignote.ops.reductions.sorting import OrderStatistics
+
+REAL = [
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+]  # fmt: skip
+DTYPES = [*REAL, "complex64", "complex128"]
+LENGTHS = [0, 1, 2, 7, 32, 33, 64, 65, 127, 300]
+"""Beside powers of two: networks of vectors have as many elements."""
+
+
+@cache
+def compiled(dtype: str) -> ag.Function:
+    """Return the function of a matrix, numbers to look for, places and a count, and check that no step calls NumPy."""
+    x, v, places, k = T.tensor(dtype, (None, None)), T.tensor(dtype, (None,)), T.lvector(), T.lscalar()
+    results = [T.sort(x, 0), T.sort(x, 1), T.argsort(x, 0), T.argsort(x, 1), OrderStatistics()(x, places)]
+    row = T.ravel(x)
+    ordered = T.sort(row)
+    results += [T.searchsorted(ordered, v), T.searchsorted(ordered, v, "right")]
+    results += [*T.unique(row, True, True, True), T.unique(row), T.unique(row, equal_nan=False), *T.nonzero(x)]
+    results += [row[T.ne(row, 0)]]
+    if dtype in REAL:
+        results += [*T.topk(x, k), *T.topk(x, k, 0, largest=False)]
+    function = ag.function([x, v, places, k], results, on_unused_input="ignore")
+    assert not function.program.calls_back
+    return function
+
+
+def expected(x: np.ndarray, v: np.ndarray, places: np.ndarray, k: int) -> list[np.ndarray]:
+    """Return what NumPy computes, for each result of `compiled`."""
+    row = np.sort(x.ravel(), kind="stable")
+    results = [np.sort(x, a, kind="stable") for a in (0, 1)] + [np.argsort(x, a, kind="stable") for a in (0, 1)]
+    results += [np.sort(x, 1, kind="stable")[:, places], np.searchsorted(row, v), np.searchsorted(row, v, "right")]
+    values, *positions = np.unique(x.ravel(), True, True, True)
+    results += [x.ravel()[positions[0]] if values.size else values, *positions]
+    results += [x.ravel()[positions[0]] if values.size else values, np.unique(x.ravel(), equal_nan=False)]
+    results += [*np.nonzero(x), x.ravel()[np.nonzero(x.ravel())]]
+    if x.dtype.name in REAL:
+        for axis, of in ((1, -1), (0, 1)):
+            n = x.shape[axis]
+            flipped = np.flip(x, axis) if of < 0 else x
+            order = np.argsort(flipped, axis, kind="stable")
+            order = np.flip(n - 1 - order, axis) if of < 0 else order
+            order = np.take(order, np.arange(k), axis)
+            results += [np.take_along_axis(x, order, axis), order]
+    return results
+
+
+def numbers(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Return random elements: few or many distinct ones, with the special ones of the dtype."""
+    kind = np.dtype(dtype)
+    few = rng.random() < 0.5
+    if kind.kind in "biu":
+        ends = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        if kind.itemsize == 8 and not few:
+            return np.frombuffer(rng.bytes(8 * int(np.prod(shape))), kind).reshape(shape)
+        low, high = (max(-3, ends[0]), min(3, ends[1])) if few else ends
+        x = rng.integers(low, high, shape, endpoint=True).astype(kind)
+        return np.where(rng.random(shape) < 0.05, rng.choice(np.array(ends, kind), shape), x)
+    if kind.kind == "c":
+        real = "float32" if kind.itemsize == 8 else "float64"
+        x = np.empty(shape, kind)
+        x.real, x.imag = numbers(rng, real, shape), numbers(rng, real, shape)
+        return x
+    x = (rng.integers(-3, 4, shape) if few else rng.standard_normal(shape) * 100).astype(kind)
+    special = np.array([0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, np.finfo(kind).tiny, np.finfo(kind).max], kind)
+    return np.where(rng.random(shape) < rng.choice([0, 0.1, 0.6]), rng.choice(special, shape), x)
+
+
+def check(rng: np.random.Generator, dtype: str, shape: tuple[int, int]) -> None:
+    x = numbers(rng, dtype, shape)
+    x = [x, np.asfortranarray(x), np.repeat(x, 2, 1)[:, ::2], x[::-1, ::-1]][rng.integers(0, 4)]
+    places = rng.integers(-shape[1], shape[1], rng.integers(0, 6)) if shape[1] else np.zeros(0, np.int64)
+    k, v = int(rng.integers(0, min(shape) + 1)), numbers(rng, dtype, (int(rng.integers(0, 20)),))
+    found, wanted = compiled(dtype)(x, v, places, k), expected(x, v, places, k)
+    for number, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        assert a.dtype == b.dtype and a.shape == b.shape, (number, a.dtype, b.dtype, a.shape, b.shape)
+        if number == 4 or number == 12:  # any of equal elements: zeros with or without a sign, any NaN
+            np.testing.assert_array_equal(a, b)
+        else:
+            assert np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes(), (number, x, a, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_bits_of_numpy(dtype):
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for n in LENGTHS:
+        check(rng, dtype, (3, n))
+    check(rng, dtype, (130, 5))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_campaign(dtype):
+    """Lengths, layouts, ties and special values by chance; now and then a long row."""
+    rng = np.random.default_rng(100 + DTYPES.index(dtype))
+    for _ in range(400):
+        rows, n = int(rng.integers(0, 5)), int(rng.choice([*LENGTHS, rng.integers(0, 3000)]))
+        check(rng, dtype, (rows, n) if rng.random() < 0.7 else (n, rows))
+    check(rng, dtype, (2, 70_001))

@@ -1,0 +1,83 @@
+"""The page docs/proofs.md: the verdict on each rule, from verdicts.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from arignote.optdb import Rule
+from arignote.optdb.rules import default_db
+
+from .check import BOUNDED, PROVED, REFUTED
+from .verdicts import TESTED, Verdict, counted
+
+PAGE = Path(__file__).parents[2] / "docs" / "proofs.md"
+HEAD = """# Proofs of rules
+
+Written by `python -m tests.prove --page`, from the verdicts in `tests/prove/verdicts.json`. The command
+`python -m tests.prove RULE` proves one rule again. The solver is [Z3](https://github.com/Z3Prover/z3).
+
+| verdict | meaning |
+|---|---|
+| proved | Every instance holds for all values. An elementwise rule holds for all shapes, too. |
+| bounded | Every instance holds for all values, within the stated bounds: lengths, integers, instances. |
+| tested | There is no proof, for the stated reason. Random tests hold the rule to its contract. |
+| refuted | NumPy confirms a counterexample. |
+
+An instance is the rule on one choice of dtypes, ops and ranks. The instances cover each dtype in all places, each op that
+the pattern admits, and mixed dtypes.
+
+Theories:
+
+- **bit-vectors**: integers of their own width and sign, with NumPy's shifts, divisions and casts.
+- **floating point**: IEEE 754 with NaN, infinities, signed zeros and subnormal numbers. A format of 8 or 16 bits stands in
+  for the dtype where the solver gives no answer in time.
+- **reals**: real numbers, for contracts that allow rounding. All combinations of special values run in NumPy as well.
+
+A function without a closed form, such as a sum of floats, is uninterpreted: equal operands give equal results. The column of
+facts names each law that a proof uses. Errors are compared for powers of integers, checks and extrema of no elements.
+
+A change of a rule makes its verdict stale. `python -m tests.prove --changed` proves stale rules again.
+
+"""
+
+
+def page(known: Mapping[str, Verdict]) -> str:
+    """The text of the page."""
+    return HEAD + summary(known) + "\n\n" + table(known) + "\n"
+
+
+def summary(known: Mapping[str, Verdict]) -> str:
+    """How many rules, patterns and entries of the database have each verdict."""
+    entries = [e.name for e in default_db().entries() if isinstance(e.object, Rule)]
+    lines = ["| | proved | bounded | tested | refuted | all |", "|---|---|---|---|---|---|"]
+    groups = {
+        "rules with a pattern": [v for v in known.values() if v.pattern],
+        "rules with a function": [v for v in known.values() if not v.pattern],
+        "all rules": list(known.values()),
+        "entries, a rule once in each database": [known[name] for name in entries if name in known],
+    }
+    for name, verdicts in groups.items():
+        count = counted(verdicts)
+        cells = [str(count[kind]) for kind in (PROVED, BOUNDED, TESTED, REFUTED)]
+        lines.append(f"| {name} | {' | '.join(cells)} | {len(verdicts)} |")
+    return "\n".join(lines)
+
+
+def table(known: Mapping[str, Verdict]) -> str:
+    """One row a rule."""
+    lines = ["| rule | verdict | contract | theory | bounds or reason | facts | instances | seconds |", "|" + "---|" * 8]
+    for name in sorted(known):
+        v = known[name]
+        cells = [
+            name, v.verdict, v.contract, v.theory, v.reason or "; ".join(v.bounds), "; ".join(v.facts), str(v.instances),
+            f"{v.seconds:g}",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(_cell(c) for c in cells)} |")
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    """Text that stands in a cell of a table."""
+    shown = text if len(text) <= 200 else f"{text[:200]} ..."
+    return shown.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("[", "\\[")

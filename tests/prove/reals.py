@@ -1,0 +1,823 @@
+"""The theory of real numbers: floats without rounding, with the laws of exponentials, logarithms, roots and so on.
+
+A term is a value with the condition under which it is defined.  Exponentials are products of powers of atoms, one for
+each term of the exponent, so that exp(a + b) is exp(a) * exp(b) by construction; a root is a number whose power is
+given; a logarithm is a number of which its exponential is known.  All that is left is polynomial arithmetic, which z3
+decides.  A choice (`switch`, `maximum`, `abs`) is taken along one path at a time; a proof covers all paths.
+Integers have no upper limit here, which a verdict says where it matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import z3
+
+from .terms import NotTranslated, Term, limit, number_of
+
+QUICK = 300
+"""Milliseconds for a question on the way."""
+MOST_PATHS = 64
+MOST_OPERANDS = 8
+"""Operands of an unknown function that the solver compares; more are the same only as expressions."""
+PART = {"complex64": "float32", "complex128": "float64"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """A real number (or a truth value), the condition under which it is one, and the sign if it is infinite."""
+
+    x: Any
+    defined: Any = z3.BoolVal(True)
+    infinite: int = 0
+
+
+def real(x: Any) -> Any:
+    return z3.ToReal(x) if z3.is_int(x) else x
+
+
+class Paths(Exception):
+    """More paths than are followed."""
+
+
+class Reals:
+    """Terms over the reals along one path of choices."""
+
+    name = "reals"
+
+    def __init__(self, choices: Sequence[bool] = ()) -> None:
+        self.choices = list(choices)
+        self.taken: list[bool] = []
+        self.open: list[bool] = []
+        """Whether the other side of each choice is possible."""
+        self.path: list[Any] = []
+        self.side: list[Any] = []
+        self.facts: set[str] = set()
+        self.raises: list[Any] = []
+        self.leaves: dict[str, Any] = {}
+        self.uninterpreted = False
+        self.ops: dict[Any, int] = {}
+        """The ops that are functions without a meaning, numbered."""
+        self._atoms: dict[tuple[str, str], Any] = {}
+        self._exponents: dict[str, Any] = {}
+        """The exponent of each atom of an exponential, by the name of the atom."""
+        self._logarithms: dict[str, Any] = {}
+        """The argument of each logarithm, by the name of its value."""
+        self._calls: list[tuple[str, tuple[Any, ...], Any]] = []
+        self.inverses: dict[tuple[str, str], Any] = {}
+        """The argument of an inverse function, by the function and the value."""
+
+    # --- questions
+
+    def solver(self, timeout: int) -> z3.Solver:
+        solver = z3.Tactic("qfnra-nlsat").solver() if not self._has_integers() else z3.Solver()
+        limit(solver, timeout)
+        solver.add(*self.side, *self.path)
+        return solver
+
+    def _has_integers(self) -> bool:
+        return any(z3.is_int(v) for v in self.leaves.values())
+
+    def valid(self, statement: Any, timeout: int = QUICK, under: Sequence[Any] = ()) -> bool:
+        statement = z3.simplify(statement)
+        if z3.is_true(statement):
+            return True
+        if z3.is_false(statement) and not under:
+            return False
+        solver = self.solver(timeout)
+        solver.add(*under, z3.Not(statement))
+        if solver.check() == z3.unsat:
+            return True
+        if not self._exponents or timeout == QUICK:
+            return False
+        self.facts.add("exp(a) >= 1 exactly where a >= 0")
+        for name, exponent in self._exponents.items():
+            solver.add((real(exponent) >= 0) == (z3.Real(name) >= 1))
+        return solver.check() == z3.unsat
+
+    def decide(self, condition: Any) -> bool:
+        """Whether the condition holds on this path; a choice if both are possible."""
+        condition = z3.simplify(condition)
+        if z3.is_true(condition) or z3.is_false(condition):
+            return z3.is_true(condition)
+        if self.valid(condition):
+            return True
+        if self.valid(z3.Not(condition)):
+            return False
+        k = len(self.taken)
+        if k > 24:
+            raise NotTranslated("more choices than are followed")
+        answer = self.choices[k] if k < len(self.choices) else True
+        self.taken.append(answer)
+        self.path.append(condition if answer else z3.Not(condition))
+        return answer
+
+    # --- leaves and numbers
+
+    def leaf(self, name: str, dtype: str) -> Term:
+        kind = np.dtype(dtype).kind
+        if kind == "c":
+            return Term(self, dtype, tuple(self.leaf(f"{name}.{p}", PART[dtype]).value for p in ("re", "im")))
+        if kind == "b":
+            value = z3.Bool(name)
+        elif kind in "iu":
+            value = z3.Int(name)
+            limits = np.iinfo(dtype)
+            self.side += [value >= int(limits.min), value <= int(limits.max)]
+        else:
+            value = z3.Real(name)
+        self.leaves[name] = value
+        return Term(self, dtype, Value(value))
+
+    def constant(self, value: Any, dtype: str) -> Term:
+        value = number_of(value)
+        kind = np.dtype(dtype).kind
+        if kind == "c":
+            value = complex(value)
+            return Term(self, dtype, tuple(self.constant(p, PART[dtype]).value for p in (value.real, value.imag)))
+        if kind == "b":
+            return Term(self, dtype, Value(z3.BoolVal(bool(value))))
+        if kind in "iu":
+            return Term(self, dtype, Value(z3.IntVal(int(value))))
+        if np.isnan(value):
+            return Term(self, dtype, Value(z3.RealVal(0), z3.BoolVal(False)))
+        if np.isinf(value):
+            return Term(self, dtype, Value(z3.RealVal(0), z3.BoolVal(False), 1 if value > 0 else -1))
+        return Term(self, dtype, Value(self._number(float(value), dtype)))
+
+    def _number(self, value: float, dtype: str) -> Any:
+        """The real number that a constant means: a simple fraction or a known number that rounds to it."""
+        kind = np.dtype(dtype).type
+        exact = Fraction(value)
+        simple = exact.limit_denominator(4096)
+        if simple and kind(float(simple)) == kind(value):
+            if simple != exact:
+                self.facts.add("a constant is the simple fraction that rounds to it")
+            return z3.Q(simple.numerator, simple.denominator)
+        for name, number, build in KNOWN:
+            if kind(number) == kind(value):
+                self.facts.add(f"the constant {number:.6g} is {name}")
+                return build(self)
+            if kind(-number) == kind(value):
+                self.facts.add(f"the constant {number:.6g} is {name}")
+                return -build(self)
+        written = Fraction(str(kind(value)))
+        return z3.Q(written.numerator, written.denominator)
+
+    def cast(self, t: Term, dtype: str) -> Term:
+        if t.dtype == dtype:
+            return t
+        old, new = np.dtype(t.dtype).kind, np.dtype(dtype).kind
+        if new == "c":
+            if old == "c":
+                return Term(self, dtype, t.value)
+            return Term(self, dtype, (self.cast(t, PART[dtype]).value, Value(z3.RealVal(0))))
+        if old == "c":
+            raise NotTranslated("a complex number as a real one")
+        v = t.value
+        if old == new:
+            if new in "iu" and not np.can_cast(t.dtype, dtype):
+                raise NotTranslated("a cast to a narrower integer over the reals")
+            return Term(self, dtype, v)
+        if new == "b":
+            return Term(self, dtype, Value(v.x != 0, v.defined))
+        if old == "b":
+            one, zero = (z3.IntVal(n) if new in "iu" else z3.RealVal(n) for n in (1, 0))
+            return Term(self, dtype, Value(one if self.decide(v.x) else zero, v.defined))
+        if new == "f":
+            return Term(self, dtype, Value(real(v.x), v.defined))
+        if old == "u" and new == "i" and np.can_cast(t.dtype, dtype):
+            return Term(self, dtype, v)
+        raise NotTranslated(f"a cast from {t.dtype} to {dtype} over the reals")
+
+    # --- functions that have no closed form
+
+    def opaque(self, name: str, operands: Sequence[Term], dtype: str) -> Term:
+        self.uninterpreted = True
+        values = [v for t in operands for v in (t.value if isinstance(t.value, tuple) else (t.value,))]
+        if dtype in PART:
+            return Term(self, dtype, tuple(self._call(f"{name}.{p}", values, z3.Real) for p in ("re", "im")))
+        kind = np.dtype(dtype).kind
+        return Term(self, dtype, self._call(name, values, {"b": z3.Bool, "i": z3.Int, "u": z3.Int}.get(kind, z3.Real)))
+
+    def _call(self, name: str, values: Sequence[Value], make: Callable[[str], Any]) -> Value:
+        if any(v.infinite for v in values):
+            raise NotTranslated(f"{name} of an infinity")
+        defined = z3.And(*(v.defined for v in values)) if values else z3.BoolVal(True)
+        args = tuple(z3.simplify(v.x, som=True) if z3.is_arith(v.x) else z3.simplify(v.x) for v in values)
+        for other, known, result in self._calls:
+            if other == name and len(known) == len(args) and all(
+                a.sort() == b.sort() and (a.eq(b) or (len(args) <= MOST_OPERANDS and self.valid(a == b))) for a, b in zip(args, known, strict=True)
+            ):
+                return Value(result, defined)
+        result = make(f"{name}#{len(self._calls)}")
+        self._calls.append((name, args, result))
+        return Value(result, defined)
+
+    def known(self, name: str, x: Any, conditions: Callable[[Any], list[Any]]) -> Any:
+        """The real number that is a function of x, with the statements that hold for it."""
+        if isinstance(x, (int, Fraction)):
+            x = z3.RealVal(x)
+        x = z3.simplify(real(x), som=True)
+        key = (name, x.sexpr())
+        if key not in self._atoms:
+            self._atoms[key] = z3.Real(f"{name}[{x.sexpr()}]")
+            self.side += conditions(self._atoms[key])
+        return self._atoms[key]
+
+    def root(self, x: Any, n: int) -> Any:
+        """The root of x that is not negative, where x is not."""
+        x = z3.simplify(real(x), som=True)
+        return self.known(f"root{n}", x, lambda r: [z3.Implies(x >= 0, z3.And(power(r, n) == x, r >= 0))])
+
+    def exp(self, x: Any) -> Any:
+        """exp(x) as a product of powers of atoms."""
+        self.facts.add("exp(a + b) = exp(a) * exp(b), exp(-a) = 1 / exp(a)")
+        result = z3.RealVal(1)
+        for atom, factor in linear(z3.simplify(real(x), som=True)):
+            result = result * self._exp_of(atom, factor)
+        return result
+
+    def _exp_of(self, atom: Any, factor: Fraction) -> Any:
+        if atom is not None and atom.decl().name() in self._logarithms and factor.denominator <= 16:
+            base = self._logarithms[atom.decl().name()]
+        else:
+            exponent = z3.RealVal(1) if atom is None else atom
+            if factor.denominator > 16 or abs(factor.numerator) > 16:
+                exponent, factor = exponent * z3.Q(factor.numerator, factor.denominator), Fraction(1)
+            if z3.is_rational_value(exponent := z3.simplify(exponent)) and exponent.as_fraction() < 0:
+                exponent, factor = z3.simplify(-exponent), -factor
+            base = self.known("exp", exponent, lambda e: [e > 0])
+            self._exponents[base.decl().name()] = exponent
+            if atom is None and z3.is_rational_value(exponent) and exponent.as_fraction() == 1:
+                self.side.append(z3.And(base > z3.Q(2718, 1000), base < z3.Q(2719, 1000)))
+        whole = power(base, factor.numerator) if factor.denominator == 1 else power(
+            self.root(base, factor.denominator), factor.numerator
+        )
+        return whole
+
+    def log(self, x: Any) -> Any:
+        """log(x), for x that is positive: a sum over the factors of x that are."""
+        x = z3.simplify(real(x))
+        if z3.is_rational_value(x) and x.as_fraction() == 1:
+            return z3.RealVal(0)
+        parts = list(factors(x))
+        if len(parts) > 1 or (parts and parts[0][1] != 1):
+            if all(self._positive(part) for part, _ in parts):
+                self.facts.add("log(a * b) = log(a) + log(b) for positive a and b")
+                return z3.Sum([n * self._log_of(part) for part, n in parts])
+        return self._log_of(x)
+
+    def _positive(self, x: Any) -> bool:
+        return self.valid(x > 0, under=self.hypotheses)
+
+    hypotheses: Sequence[Any] = ()
+    """Conditions under which what is computed now is defined."""
+
+    def _log_of(self, x: Any) -> Any:
+        if z3.is_const(x) and x.decl().name() in self._exponents:
+            self.facts.add("log(exp(a)) = a")
+            return self._exponents[x.decl().name()]
+        if z3.is_rational_value(x) and x.as_fraction() == 1:
+            return z3.RealVal(0)
+        self.facts.add("exp(log(a)) = a for positive a")
+        value = self.known("log", x, lambda v: [])
+        self._logarithms[value.decl().name()] = z3.simplify(real(x), som=True)
+        if z3.is_rational_value(x):
+            self.side.append(value > 0 if x.as_fraction() > 1 else value < 0)
+        return value
+
+    def odd(self, name: str, x: Any, conditions: Callable[[Any], list[Any]] = lambda v: []) -> Any:
+        """An odd function of x that is not known otherwise."""
+        x = z3.simplify(real(x), som=True)
+        self.facts.add(f"{name} is odd")
+        parts = list(linear(x))
+        if parts and parts[0][1] < 0:
+            return -self.known(name, -x, conditions)
+        return z3.RealVal(0) if not parts else self.known(name, x, conditions)
+
+    # --- elementwise ops
+
+    def choose(self, condition: Term, a: Term, b: Term) -> Term:
+        c = condition.value
+        value = a.value if self.decide(c.x) else b.value
+        if isinstance(value, tuple):
+            return Term(self, a.dtype, tuple(_under(v, c.defined) for v in value))
+        return Term(self, a.dtype, _under(value, c.defined))
+
+    def apply(self, op: Any, operands: Sequence[Term], dtypes: Sequence[str], result: str) -> Term:
+        name = op.name
+        if name == "fill":
+            return self.cast(operands[-1], result)
+        if name == "switch":
+            a, b = (self.cast(t, d) for t, d in zip(operands[1:], dtypes[1:], strict=True))
+            return self.choose(self.cast(operands[0], "bool"), a, b)
+        terms = [self.cast(t, d) for t, d in zip(operands, dtypes, strict=True)]
+        if name in ("identity", "stop_gradient"):
+            return self.cast(terms[0], result)
+        if op.arity is None and len(terms) > 2:
+            return reduce(lambda a, b: self.apply(op, (a, b), (dtypes[0],) * 2, result), terms)
+        if op.of_truth:
+            terms = [self.cast(t, "bool") for t in terms]
+        kind = np.dtype(terms[0].dtype).kind
+        if kind == "c":
+            return self._complex(name, terms, result)
+        fixed = getattr(op, "fixed", None)
+        if fixed is not None and kind in fixed[0]:
+            return self.constant(fixed[1], result)
+        values = [t.value for t in terms]
+        rule = (TRUTH if kind == "b" else FUNCTIONS).get(name)
+        if any(v.infinite for v in values) and name not in ("maximum", "minimum", *COMPARISONS, "isinf", "neg"):
+            values = [_undefined(v) for v in values]
+        if kind in "iu" and name in NOT_ON_INTEGERS:
+            raise NotTranslated(f"{name} of integers over the reals")
+        if rule is None:
+            return self.opaque(name, terms, result)
+        if kind in "iu" and name in ("add", "sub", "mul", "neg", "square"):
+            self.facts.add("integers do not overflow")
+        value = rule(self, *values)
+        assert isinstance(value, Value)
+        return Term(self, result, _converted(value, result))
+
+    def _complex(self, name: str, terms: Sequence[Term], result: str) -> Term:
+        pairs = [t.value for t in terms]
+        if name in ("add", "sub"):
+            parts = [FUNCTIONS[name](self, a, b) for a, b in zip(*pairs, strict=True)]
+        elif name == "neg":
+            parts = [FUNCTIONS["neg"](self, a) for a in pairs[0]]
+        elif name == "conj":
+            parts = [pairs[0][0], FUNCTIONS["neg"](self, pairs[0][1])]
+        elif name in ("real", "imag"):
+            return Term(self, result, pairs[0][name == "imag"])
+        elif name in ("mul", "square"):
+            a, b = pairs if len(pairs) == 2 else pairs * 2
+            defined = z3.And(*(v.defined for v in (*a, *b)))
+            parts = [
+                Value(a[0].x * b[0].x - a[1].x * b[1].x, defined), Value(a[0].x * b[1].x + a[1].x * b[0].x, defined)
+            ]
+        elif name in ("true_div", "reciprocal"):
+            one = (Value(z3.RealVal(1)), Value(z3.RealVal(0)))
+            a, b = pairs if len(pairs) == 2 else (one, pairs[0])
+            size = b[0].x * b[0].x + b[1].x * b[1].x
+            defined = z3.And(*(v.defined for v in (*a, *b)), size != 0)
+            parts = [
+                Value((a[0].x * b[0].x + a[1].x * b[1].x) / size, defined),
+                Value((a[1].x * b[0].x - a[0].x * b[1].x) / size, defined),
+            ]
+        elif name == "abs":
+            (a,) = pairs
+            size = a[0].x * a[0].x + a[1].x * a[1].x
+            return Term(self, result, Value(self.root(size, 2), z3.And(a[0].defined, a[1].defined)))
+        else:
+            return self.opaque(name, terms, result)
+        return Term(self, result, tuple(parts))
+
+    def fold(self, op: Any, terms: Sequence[Term], dtype: str) -> Term:
+        terms = [self.cast(t, dtype) for t in terms]
+        if not terms:
+            if op.name in ("maximum", "minimum"):
+                self.raises.append(z3.BoolVal(True))
+            return self.constant({"mul": 1, "logical_and": 1}.get(op.name, 0), dtype)
+        return reduce(lambda a, b: self.apply(op, (a, b), (dtype, dtype), dtype), terms)
+
+    # --- what is compared
+
+    def parts(self, t: Term) -> tuple[Value, ...]:
+        return t.value if isinstance(t.value, tuple) else (t.value,)
+
+    def equal(self, a: Value, b: Value, timeout: int, nan: bool = False) -> bool:
+        """Whether the two values are equal wherever `a` is defined, and `b` is defined there; with `nan` it need not be."""
+        under = [a.defined]
+        if nan:
+            under, b = [a.defined, b.defined], Value(b.x, z3.BoolVal(True), b.infinite)
+        if a.infinite or b.infinite:
+            return a.infinite == b.infinite or self.valid(z3.Not(a.defined), timeout)
+        if z3.is_bool(a.x):
+            return self.valid(z3.And(b.defined, a.x == b.x), timeout, under)
+        if not self.valid(b.defined, timeout, under):
+            return False
+        difference = z3.simplify(real(a.x) - real(b.x), som=True)
+        if self.valid(difference == 0, timeout, under):
+            return True
+        logarithms = [n for n in names_in(difference) if n in self._logarithms]
+        if not logarithms:
+            return False
+        positive = [self._logarithms[n] > 0 for n in logarithms]
+        self.facts.add("exp is injective")
+        try:
+            whole = self.exp(difference)
+        except NotTranslated:
+            return False
+        return self.valid(whole == 1, timeout, [*under, *positive]) and self.valid(z3.And(*positive), timeout, under)
+
+
+# --- polynomials
+
+
+def power(x: Any, n: int) -> Any:
+    """x to a whole power, as products and quotients."""
+    if n == 0:
+        return z3.RealVal(1)
+    product = reduce(lambda a, b: a * b, [x] * abs(n))
+    return product if n > 0 else 1 / product
+
+
+def linear(x: Any) -> Iterator[tuple[Any, Fraction]]:
+    """(atom, factor) of each term of a sum; the atom is None for the number."""
+    todo = [(x, Fraction(1))]
+    found: dict[str, list[Any]] = {}
+    while todo:
+        term, factor = todo.pop()
+        if z3.is_rational_value(term):
+            atom, factor = None, factor * term.as_fraction()
+        elif z3.is_add(term):
+            todo += [(t, factor) for t in term.children()]
+            continue
+        elif z3.is_sub(term):
+            first, *others = term.children()
+            todo += [(first, factor), *((t, -factor) for t in others)]
+            continue
+        elif term.decl().kind() == z3.Z3_OP_UMINUS:
+            todo.append((term.arg(0), -factor))
+            continue
+        elif z3.is_mul(term) and any(z3.is_rational_value(c) for c in term.children()):
+            rest = [c for c in term.children() if not z3.is_rational_value(c)]
+            for c in term.children():
+                factor = factor * c.as_fraction() if z3.is_rational_value(c) else factor
+            atom = reduce(lambda a, b: a * b, rest) if rest else None
+            if len(rest) == 1:
+                todo.append((rest[0], factor))
+                continue
+        elif z3.is_div(term) and z3.is_rational_value(term.arg(1)) and term.arg(1).as_fraction() != 0:
+            todo.append((term.arg(0), factor / term.arg(1).as_fraction()))
+            continue
+        else:
+            atom = term
+        key = "" if atom is None else atom.sexpr()
+        entry = found.setdefault(key, [atom, Fraction(0)])
+        entry[1] += factor
+    for key in sorted(found):
+        if found[key][1]:
+            yield found[key][0], found[key][1]
+
+
+def factors(x: Any) -> Iterator[tuple[Any, int]]:
+    """(factor, whole power) of a product."""
+    todo = [(x, 1)]
+    while todo:
+        term, n = todo.pop()
+        if z3.is_mul(term):
+            todo += [(c, n) for c in term.children()]
+        elif z3.is_div(term):
+            todo += [(term.arg(0), n), (term.arg(1), -n)]
+        elif term.decl().kind() == z3.Z3_OP_POWER and z3.is_rational_value(term.arg(1)):
+            whole = term.arg(1).as_fraction()
+            if whole.denominator != 1:
+                yield term, n
+            else:
+                todo.append((term.arg(0), n * whole.numerator))
+        elif z3.is_add(term) and _shared_divisor(term) is not None:
+            divisor = _shared_divisor(term)
+            todo += [(z3.simplify(z3.Sum([_times(c, divisor) for c in term.children()])), n), (divisor, -n)]
+        else:
+            yield term, n
+
+
+def _shared_divisor(total: Any) -> Any:
+    """The divisor of a term of the sum; None if no term is a quotient."""
+    for term in total.children():
+        for factor in term.children() if z3.is_mul(term) else (term,):
+            if z3.is_div(factor) and not z3.is_rational_value(factor.arg(1)):
+                return factor.arg(1)
+    return None
+
+
+def _times(term: Any, divisor: Any) -> Any:
+    """The term times the divisor, which is cancelled if it divides the term."""
+    if z3.is_div(term) and term.arg(1).eq(divisor):
+        return term.arg(0)
+    if z3.is_mul(term):
+        for k, factor in enumerate(term.children()):
+            if z3.is_div(factor) and factor.arg(1).eq(divisor):
+                others = [c for j, c in enumerate(term.children()) if j != k]
+                return reduce(lambda a, b: a * b, [*others, factor.arg(0)])
+    return term * divisor
+
+
+def names_in(x: Any) -> set[str]:
+    """The names of the unknowns of an expression."""
+    found: set[str] = set()
+    todo, met = [x], set()
+    while todo:
+        term = todo.pop()
+        if term.get_id() in met:
+            continue
+        met.add(term.get_id())
+        if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+            found.add(term.decl().name())
+        todo += term.children()
+    return found
+
+
+def _under(v: Value, condition: Any) -> Value:
+    return Value(v.x, z3.And(v.defined, condition), v.infinite)
+
+
+def _undefined(v: Value) -> Value:
+    return Value(v.x, z3.BoolVal(False)) if v.infinite else v
+
+
+def _converted(v: Value, dtype: str) -> Value:
+    wanted = np.dtype(dtype).kind
+    if wanted == "f" and z3.is_int(v.x):
+        return Value(real(v.x), v.defined, v.infinite)
+    return v
+
+
+# --- the functions
+
+NOT_ON_INTEGERS = (
+    "floor_div", "mod", "fmod", "left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_not", "reciprocal",
+)  # fmt: skip
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+def _both(a: Value, b: Value) -> Any:
+    return z3.And(a.defined, b.defined)
+
+
+def _of_one(function: Callable[[Reals, Any], Any]) -> Callable[..., Value]:
+    return lambda r, a: Value(function(r, real(a.x)), a.defined)
+
+
+def _of_two(function: Callable[[Any, Any], Any]) -> Callable[..., Value]:
+    return lambda r, a, b: Value(function(a.x, b.x), _both(a, b))
+
+
+def _compare(function: Callable[[Any, Any], Any]) -> Callable[..., Value]:
+    def compared(r: Reals, a: Value, b: Value) -> Value:
+        if a.infinite or b.infinite:
+            da, db = (z3.BoolVal(True) if v.infinite else v.defined for v in (a, b))
+            x = z3.BoolVal(bool(function(a.infinite, b.infinite)))
+            return Value(x, z3.And(da, db))
+        return Value(function(a.x, b.x), _both(a, b))
+
+    return compared
+
+
+def _extremum(largest: bool) -> Callable[..., Value]:
+    def chosen(r: Reals, a: Value, b: Value) -> Value:
+        for v, other in ((a, b), (b, a)):
+            if v.infinite:
+                return v if (v.infinite > 0) == largest else other
+        first = r.decide(a.x >= b.x if largest else a.x <= b.x)
+        return Value((a if first else b).x, _both(a, b))
+
+    return chosen
+
+
+def _divide(r: Reals, a: Value, b: Value) -> Value:
+    return Value(real(a.x) / real(b.x), z3.And(_both(a, b), real(b.x) != 0))
+
+
+def _log(r: Reals, v: Value, shift: Any = 0) -> Value:
+    x = real(v.x) + shift
+    defined = z3.And(v.defined, x > 0)
+    r.hypotheses = [defined]
+    value = r.log(x)
+    r.hypotheses = ()
+    return Value(value, defined)
+
+
+def _scaled_log(base: int) -> Callable[..., Value]:
+    def scaled(r: Reals, v: Value) -> Value:
+        found = _log(r, v)
+        return Value(_divided(found.x, r.log(z3.RealVal(base))), found.defined)
+
+    return scaled
+
+
+def _divided(x: Any, unit: Any) -> Any:
+    """x / unit, with the unit cancelled in the terms that have it as a factor; it is not zero."""
+    result = z3.RealVal(0)
+    for atom, factor in linear(z3.simplify(real(x), som=True)):
+        parts = list(atom.children()) if atom is not None and z3.is_mul(atom) else [atom]
+        own = next((k for k, part in enumerate(parts) if part is not None and part.eq(unit)), None)
+        number = z3.Q(factor.numerator, factor.denominator)
+        if own is not None:
+            result = result + number * reduce(lambda a, b: a * b, [p for k, p in enumerate(parts) if k != own], z3.RealVal(1))
+        else:
+            result = result + (number if atom is None else number * atom) / unit
+    return result
+
+
+def _exp2(r: Reals, x: Any) -> Any:
+    """exp(x * log(2)), with the logarithm cancelled in the terms that are divided by it."""
+    unit = r.log(z3.RealVal(2))
+    exponent = z3.RealVal(0)
+    for atom, factor in linear(z3.simplify(real(x), som=True)):
+        number = z3.Q(factor.numerator, factor.denominator)
+        whole = number if atom is None else number * atom
+        cancelled = atom is not None and z3.is_div(atom) and atom.arg(1).eq(unit)
+        exponent = exponent + (number * atom.arg(0) if cancelled else whole * unit)
+    return r.exp(exponent)
+
+
+def _log1mexp(r: Reals, v: Value) -> Value:
+    return _log(r, Value(1 - r.exp(v.x), v.defined))
+
+
+def _sqrt(r: Reals, v: Value) -> Value:
+    return Value(r.root(real(v.x), 2), z3.And(v.defined, v.x >= 0))
+
+
+def _cbrt(r: Reals, v: Value) -> Value:
+    x = real(v.x)
+    return Value(r.known("cbrt", x, lambda c: [c * c * c == x]), v.defined)
+
+
+def _abs(r: Reals, v: Value) -> Value:
+    return Value(v.x if r.decide(v.x >= 0) else -v.x, v.defined)
+
+
+def _sign(r: Reals, v: Value) -> Value:
+    number = 1 if r.decide(v.x > 0) else -1 if r.decide(v.x < 0) else 0
+    return Value(z3.IntVal(number) if z3.is_int(v.x) else z3.RealVal(number), v.defined)
+
+
+def _copysign(r: Reals, a: Value, b: Value) -> Value:
+    size = a.x if r.decide(a.x >= 0) else -a.x
+    return Value(size if r.decide(b.x >= 0) else -size, z3.And(_both(a, b), b.x != 0))
+
+
+def _pow(r: Reals, a: Value, b: Value) -> Value:
+    exponent = z3.simplify(real(b.x))
+    x = real(a.x)
+    if z3.is_rational_value(exponent):
+        n = exponent.as_fraction()
+        if n.denominator == 1 and abs(n) <= 64:
+            return Value(power(x, n.numerator), z3.And(_both(a, b), x != 0 if n < 0 else True))
+        if n.denominator <= 16 and abs(n.numerator) <= 16:
+            value = power(r.root(x, n.denominator), n.numerator)
+            return Value(value, z3.And(_both(a, b), x > 0 if n < 0 else x >= 0))
+    defined = z3.And(_both(a, b), x > 0)
+    r.hypotheses = [defined]
+    value = r.exp(exponent * r.log(x))
+    r.hypotheses = ()
+    return Value(value, defined)
+
+
+def _tanh(r: Reals, x: Any) -> Any:
+    e = r.exp(x)
+    return (e * e - 1) / (e * e + 1)
+
+
+def _arctanh(r: Reals, v: Value) -> Value:
+    x = real(v.x)
+    found = _log(r, Value((1 + x) / (1 - x), z3.And(v.defined, x < 1, x > -1)))
+    return Value(found.x / 2, found.defined)
+
+
+def _arcsinh(r: Reals, v: Value) -> Value:
+    x = real(v.x)
+    return _log(r, Value(x + r.root(x * x + 1, 2), v.defined))
+
+
+def _arccosh(r: Reals, v: Value) -> Value:
+    x = real(v.x)
+    return _log(r, Value(x + r.root(x * x - 1, 2), z3.And(v.defined, x >= 1)))
+
+
+def _inverse(name: str, of: str, low: int | None = None, high: int | None = None) -> Callable[..., Value]:
+    """A function whose only known property is that `of` of it is x."""
+
+    def inverse(r: Reals, v: Value) -> Value:
+        x = z3.simplify(real(v.x), som=True)
+        result = r.odd(name, x) if name != "arccos" else r.known(name, x, lambda a: [])
+        defined = v.defined
+        if low is not None:
+            defined = z3.And(defined, x >= low, x <= high)
+        r.inverses[(of, z3.simplify(result, som=True).sexpr())] = x
+        r.facts.add(f"{of}({name}(x)) = x")
+        return Value(result, defined)
+
+    return inverse
+
+
+def _circular(name: str) -> Callable[..., Value]:
+    def function(r: Reals, v: Value) -> Value:
+        x = z3.simplify(real(v.x), som=True)
+        found = r.inverses.get((name, x.sexpr()))
+        if found is not None:
+            return Value(found, v.defined)
+        if name == "cos":
+            r.facts.add("cos is even")
+            parts = list(linear(x))
+            x = -x if parts and parts[0][1] < 0 else x
+            return Value(r.known("cos", x, lambda c: [c <= 1, c >= -1]), v.defined)
+        if name == "tan":
+            sine, cosine = (_circular(part)(r, v).x for part in ("sin", "cos"))
+            return Value(sine / cosine, z3.And(v.defined, cosine != 0))
+        return Value(r.odd("sin", x, lambda s: [s <= 1, s >= -1]), v.defined)
+
+    return function
+
+
+def _softplus(r: Reals, v: Value) -> Value:
+    return _log(r, Value(1 + r.exp(v.x), v.defined))
+
+
+def _logaddexp(r: Reals, a: Value, b: Value) -> Value:
+    return _log(r, Value(r.exp(a.x) + r.exp(b.x), _both(a, b)))
+
+
+def _xlogy(r: Reals, a: Value, b: Value) -> Value:
+    if r.decide(a.x == 0):
+        return Value(z3.RealVal(0), _both(a, b))
+    found = _log(r, b)
+    return Value(real(a.x) * found.x, z3.And(found.defined, a.defined))
+
+
+def _clip(r: Reals, x: Value, low: Value, high: Value) -> Value:
+    return _extremum(False)(r, _extremum(True)(r, x, low), high)
+
+
+def _hypot(r: Reals, a: Value, b: Value) -> Value:
+    return Value(r.root(a.x * a.x + b.x * b.x, 2), _both(a, b))
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "add": _of_two(lambda a, b: a + b), "sub": _of_two(lambda a, b: a - b), "mul": _of_two(lambda a, b: a * b),
+    "true_div": _divide, "neg": lambda r, a: Value(-a.x, a.defined, -a.infinite),
+    "square": lambda r, a: Value(a.x * a.x, a.defined), "abs": _abs, "sign": _sign, "copysign": _copysign,
+    "reciprocal": lambda r, a: _divide(r, Value(z3.RealVal(1)), a),
+    "sqrt": _sqrt, "cbrt": _cbrt, "pow": _pow, "maximum": _extremum(True), "minimum": _extremum(False),
+    "clip": _clip, "hypot": _hypot, "conj": lambda r, a: a, "real": lambda r, a: a,
+    "exp": _of_one(lambda r, x: r.exp(x)), "expm1": _of_one(lambda r, x: r.exp(x) - 1),
+    "exp2": _of_one(_exp2),
+    "log": _log, "log1p": lambda r, v: _log(r, v, 1), "log2": _scaled_log(2), "log10": _scaled_log(10),
+    "logaddexp": _logaddexp, "softplus": _softplus, "log1mexp": _log1mexp, "xlogy": _xlogy,
+    "sigmoid": _of_one(lambda r, x: 1 / (1 + 1 / r.exp(x))), "tanh": _of_one(_tanh),
+    "sinh": _of_one(lambda r, x: (r.exp(x) - 1 / r.exp(x)) / 2),
+    "cosh": _of_one(lambda r, x: (r.exp(x) + 1 / r.exp(x)) / 2),
+    "arctanh": _arctanh, "arcsinh": _arcsinh, "arccosh": _arccosh,
+    "erf": _of_one(lambda r, x: r.odd("erf", x)), "erfc": _of_one(lambda r, x: 1 - r.odd("erf", x)),
+    "ndtr": _of_one(lambda r, x: (1 + r.odd("erf", x / r.root(z3.RealVal(2), 2))) / 2),
+    "log_ndtr": lambda r, v: _log(r, Value((1 + r.odd("erf", real(v.x) / r.root(z3.RealVal(2), 2))) / 2, v.defined)),
+    "sin": _circular("sin"), "cos": _circular("cos"), "tan": _circular("tan"),
+    "arcsin": _inverse("arcsin", "sin", -1, 1), "arccos": _inverse("arccos", "cos", -1, 1),
+    "arctan": _inverse("arctan", "tan"),
+    "deg2rad": _of_one(lambda r, x: x * pi(r) / 180), "rad2deg": _of_one(lambda r, x: x * 180 / pi(r)),
+    "eq": _compare(lambda a, b: a == b), "ne": _compare(lambda a, b: a != b), "lt": _compare(lambda a, b: a < b),
+    "le": _compare(lambda a, b: a <= b), "gt": _compare(lambda a, b: a > b), "ge": _compare(lambda a, b: a >= b),
+    "isnan": lambda r, a: Value(z3.BoolVal(False), a.defined),
+    "isinf": lambda r, a: Value(z3.BoolVal(bool(a.infinite))),
+    "isfinite": lambda r, a: Value(z3.BoolVal(True), a.defined),
+    "trunc": lambda r, a: _whole(r, "trunc", a), "floor": lambda r, a: _whole(r, "floor", a),
+    "ceil": lambda r, a: _whole(r, "ceil", a), "rint": lambda r, a: _whole(r, "rint", a),
+}  # fmt: skip
+
+TRUTH: dict[str, Callable[..., Value]] = {
+    **dict.fromkeys(("add", "maximum", "bitwise_or", "logical_or"), _of_two(lambda a, b: z3.Or(a, b))),
+    **dict.fromkeys(("mul", "minimum", "bitwise_and", "logical_and"), _of_two(lambda a, b: z3.And(a, b))),
+    **dict.fromkeys(("bitwise_xor", "logical_xor", "ne"), _of_two(lambda a, b: z3.Xor(a, b))),
+    **dict.fromkeys(("logical_not", "bitwise_not"), lambda r, a: Value(z3.Not(a.x), a.defined)),
+    "eq": _of_two(lambda a, b: a == b),
+}
+
+
+def _whole(r: Reals, name: str, v: Value) -> Value:
+    return v if z3.is_int(v.x) else r._call(name, [v], z3.Real)
+
+
+def pi(r: Reals) -> Any:
+    return r.known("pi", z3.RealVal(1), lambda p: [p > z3.Q(314159, 100000), p < z3.Q(314160, 100000)])
+
+
+def half_root(r: Reals) -> Any:
+    """1 / sqrt(2), a number of its own, so that signs of factors are seen."""
+    return r.known("1/sqrt(2)", z3.RealVal(1), lambda h: [h * h * 2 == 1, h > 0])
+
+
+KNOWN: list[tuple[str, float, Callable[[Reals], Any]]] = [
+    ("log(2)", float(np.log(2)), lambda r: r.log(z3.RealVal(2))),
+    ("1 / log(2)", float(1 / np.log(2)), lambda r: 1 / r.log(z3.RealVal(2))),
+    ("log(10)", float(np.log(10)), lambda r: r.log(z3.RealVal(10))),
+    ("1 / log(10)", float(1 / np.log(10)), lambda r: 1 / r.log(z3.RealVal(10))),
+    ("pi", float(np.pi), pi),
+    ("pi / 2", float(np.pi / 2), lambda r: pi(r) / 2),
+    ("pi / 180", float(np.pi / 180), lambda r: pi(r) / 180),
+    ("180 / pi", float(180 / np.pi), lambda r: 180 / pi(r)),
+    ("sqrt(pi)", float(np.sqrt(np.pi)), lambda r: r.root(pi(r), 2)),
+    ("1 / sqrt(pi)", float(1 / np.sqrt(np.pi)), lambda r: 1 / r.root(pi(r), 2)),
+    ("2 / sqrt(pi)", float(2 / np.sqrt(np.pi)), lambda r: 2 / r.root(pi(r), 2)),
+    ("sqrt(2)", float(np.sqrt(2)), lambda r: r.root(z3.RealVal(2), 2)),
+    ("1 / sqrt(2)", float(1 / np.sqrt(2)), lambda r: half_root(r)),
+]
+"""Real numbers that constants of rules round."""
