@@ -15,8 +15,8 @@ from textwrap import wrap
 from . import (
     ARRAY,
     BYTES,
-    FOLDER,
     DRAWS,
+    FOLDER,
     FOURIER,
     INNER,
     NUMBER,
