@@ -74,7 +74,7 @@ def test_optima_and_variational_fits():
     with regression(), pytensor.config.change_flags(mode="ARIGNOTE"):
         point = pm.find_MAP(progressbar=False)
         assert abs(point["slope"] - 1.5) < 0.15
-        fit = pm.fit(4000, progressbar=False, random_seed=1)
+        fit = pm.fit(4000, progressbar=False, random_seed=1, obj_optimizer=pm.adam(learning_rate=0.02))
         assert abs(float(fit.sample(500, random_seed=1).posterior["slope"].mean()) - 1.5) < 0.3
 
 
