@@ -83,7 +83,7 @@ class StateView:
         self.generator = generator
         self._kind = type(generator.bit_generator).__name__
         self._memory = _memory_of(generator.bit_generator) if self._kind == "PCG64" and layout_holds() else None
-        self._code = np.uint64(_KINDS.index(self._kind)) if self._kind in _KINDS else None
+        self._code: int = _KINDS.index(self._kind) if self._kind in _KINDS else -1
 
     def read(self) -> np.ndarray:
         """Return the state as a new vector."""
@@ -110,10 +110,9 @@ def _memory_of(bits: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return arrays over state and increment of a PCG64, and over its half of a word."""
     address = bits.ctypes.state_address
     place = ctypes.c_uint64.from_address(address).value
-    return (
-        np.frombuffer((ctypes.c_uint64 * 4).from_address(place), np.uint64),
-        np.frombuffer((ctypes.c_uint64 * 1).from_address(address + 8), np.uint64),
-    )
+    four: Any = (ctypes.c_uint64 * 4).from_address(place)
+    one: Any = (ctypes.c_uint64 * 1).from_address(address + 8)
+    return np.frombuffer(four, np.uint64), np.frombuffer(one, np.uint64)
 
 
 @cache
