@@ -16,9 +16,10 @@ from ..cbackend.bundle.bundle import Bundle
 from ..cbackend.bundle.folder import write_bundle
 from ..cbackend.bundle.names import c_name
 from ..cbackend.calls.interface import interface_of
+from ..cbackend.kernels import DRAWS, specs
 from ..cbackend.program.plan import plan
 from ..cbackend.program.planners.host import how_to_give_c
-from ..cbackend.program.program import Host, Program
+from ..cbackend.program.program import Call, Host, Program, Step
 from ..database import optdb
 from ..engines.compiler import find_toolchain
 from ..engines.registry import title
@@ -104,10 +105,15 @@ def _without_c(program: Program) -> dict[str, Op]:
     """Return the ops that only Python runs, with the user's lines."""
     found: dict[str, Op] = {}
     for part in (program, *program.bodies):
-        sites = {step.site for step in part.steps if isinstance(step, Host)}
+        sites = {step.site for step in part.steps if _needs_python(step)}
         nodes = [site.node for number, site in enumerate(part.sites) if number in sites]
         found |= {f"{node.op.name}{f' ({node.origin[0]})' if node.origin else ''}": node.op for node in nodes}
     return found
+
+
+def _needs_python(step: Step) -> bool:
+    """Return whether a step runs in Python, or calls functions of its libraries."""
+    return isinstance(step, Host) or (isinstance(step, Call) and specs()[step.function].table == DRAWS)
 
 
 def _signature(function: Function, output_names: tuple[str, ...]) -> str:

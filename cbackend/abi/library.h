@@ -13,9 +13,6 @@ void ag_blas_install(ag_blas *entries, void *const *found, i32 takes_wide, i64 q
 void ag_lapack_install(ag_solvers *entries, void *const *found, i32 takes_wide);
 void *ag_native_method(const ag_python *python);
 void *ag_bound_method(void);
-i64 ag_plain_call(void *function, char *const *inputs, char *const *outputs);
-i64 ag_plain_density(i64 dim, double *x, double *gradient, double *value, void *function);
-i64 ag_plain_expand(i64 dim, i64 results, double *x, double *out, void *function);
-void *ag_low_level(i32 kind);
+void *ag_plain_entry(i32 kind);
 i64 ag_ticks(void);
 void ag_clocks(i64 *out);

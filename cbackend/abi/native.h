@@ -45,12 +45,12 @@ typedef struct ag_binding {
     object *result;
 } ag_binding;
 
-/* A function for callers in C: arrays of fixed lengths, some of them bound. */
+/* A function for callers in C; some of its arrays may be bound. */
 typedef struct ag_plain {
     ag_call call;                 /* as in ag_binding */
     i32 (*run)(ag_call *call);
     char *const *data;            /* inputs, then outputs; NULL for those that the caller gives */
-    const i64 *lengths;
+    const i64 *lengths;           /* of all arrays, for callers that give none */
     i64 dim, results;             /* elements of the first input, of the last output */
     i32 inputs, count, axes;      /* inputs, all arrays, the lengths of all */
 } ag_plain;

@@ -90,6 +90,7 @@ typedef struct ag_runtime {
     void (*leave_blas)(const struct ag_runtime *rt);
     ag_blas f32, f64, c64, c128;
     ag_byte_table i8;
+    ag_draw_table draws;
     ag_packed_table packed_f32, packed_f64;
     ag_sort_table sorts;
     ag_fourier_table fourier;

@@ -28,10 +28,10 @@ from .entry_text import Traits, entry_text
 from .failures import failure
 from .host import HostSteps
 from .interface import Interface
-from .low_level import low_level
-from .native import MOST_STEPS, PlainCall, native_bound, native_entry
+from .native import MOST_STEPS, native_bound, native_entry
 from .output_lengths import evaluated
 from .outputs import BLOCKS, LARGE
+from .plain import PlainCall
 from .profile_rows import input_names
 from .update_locks import with_update_locks
 
@@ -132,20 +132,24 @@ class Caller:
             native, self.interface, self.library, self._new_frame(), other, as_list, strided, stored, kept
         )
 
-    def plain_call(self, inputs: Sequence[Any]) -> PlainCall | None:
+    def plain_call(self, inputs: Sequence[Any] | None) -> PlainCall | None:
         """Return the call for C; see Executable.plain_call."""
-        native = self._native_library() if self.profile is None else None
+        native, interface = self._native_library() if self.profile is None else None, self.interface
         if native is None:
             return None
+        if inputs is None:
+            unknown = [(0,) * a.ndim for a in (*interface.inputs, *interface.outputs)]
+            return PlainCall(native, interface, self.library, self._new_frame(), unknown, [None] * self.inputs)
+        bound = [i if isinstance(i, np.ndarray) else None for i in inputs]
+        if any(a is not None and not a.flags.carray for a in bound):
+            raise ValueError(f"{self.name}: an array that is bound must be aligned and C-contiguous")
         shapes = [i.shape if isinstance(i, np.ndarray) else tuple(i) for i in inputs]
         results = []
-        for programs in self.interface.lengths:
+        for programs in interface.lengths:
             if programs is None:
                 return None
             results.append(tuple(evaluated(program, shapes) for program in programs))
-        if any(isinstance(i, np.ndarray) and not i.flags.carray for i in inputs):
-            raise ValueError(f"{self.name}: an array that is bound must be aligned and C-contiguous")
-        return PlainCall(native, self.library, self._new_frame(), [*inputs, *results], len(inputs))
+        return PlainCall(native, interface, self.library, self._new_frame(), [*shapes, *results], bound)
 
     def native_bound(
         self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], result: Any, other: Callable[..., Any]
@@ -155,11 +159,6 @@ class Caller:
         if native is None:
             return None
         return native_bound(native, self.library, self._new_frame(), inputs, outputs, result, other)
-
-    def low_level(self, kind: str) -> tuple[Any, Any] | None:
-        """Return the C function of a kind of SciPy's callables and its user data; None if a call needs Python."""
-        native = self._native_library() if self.profile is None else None
-        return None if native is None else low_level(native, self.interface, self.library, self._new_frame(), kind)
 
     def _native_library(self) -> Library | None:
         """Return the library of native entries; None for functions with side effects or if the toolchain fails."""

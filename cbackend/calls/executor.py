@@ -43,7 +43,7 @@ from .caller import Caller
 from .foreseen import foreseen
 from .interface import interface_of
 from .measured import Measured
-from .native import PlainCall
+from .plain import PlainCall
 from .profile_rows import rows
 from .recall import keep, recall
 from .roofline import roofline
@@ -133,11 +133,12 @@ class Executable:
         """
         return self._caller.native(other, as_list, stored, kept)
 
-    def plain_call(self, inputs: Sequence[Any]) -> PlainCall | None:
+    def plain_call(self, inputs: Sequence[Any] | None = None) -> PlainCall | None:
         """Return the address of this executable for callers in C.
 
-        `inputs`: an array for each input that is bound, a shape for each that the caller gives.  None for functions
-        with side effects, with a profile, or whose results have lengths that only a call tells.
+        `inputs`: an array for each input that is bound, a shape for each that the caller gives; None for callers that
+        give all arrays and lengths, such as SciPy's.  The result is None for functions with side effects, with a
+        profile, or, for given inputs, whose results have lengths that only a call tells.
         """
         caller = self._for_any_lengths
         return None if caller is None else caller.plain_call(inputs)
@@ -159,11 +160,6 @@ class Executable:
             return None
         caller = self._caller if binding.caller is None else binding.caller
         return caller.native_bound(binding.inputs, binding.outputs, result, other)
-
-    def low_level(self, kind: str) -> tuple[Any, Any] | None:
-        """Return the C function and the user data of a low-level callable of SciPy; None if a call needs Python."""
-        caller = self._for_any_lengths
-        return None if caller is None else caller.low_level(kind)
 
     @cached_property
     def c_file(self) -> CFile:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...graph import Constant
 from ...graph.types import numpy_dtype
 from ...ops.core.interpret import evaluate_node
 from ..abi._abi import ffi
@@ -60,8 +61,12 @@ class HostSteps:
         node = site.node
         values, at = [], 0
         for k, i in enumerate(node.inputs):
-            values.append(_view(arrays[k], i.dtype, list(lengths[at : at + i.ndim]), list(strides[at : at + i.ndim])))
-            at += i.ndim
+            end = at + i.ndim
+            if isinstance(i, Constant):
+                values.append(i.data)
+            else:
+                values.append(_view(arrays[k], i.dtype, list(lengths[at:end]), list(strides[at:end])))
+            at = end
         held = self._held.setdefault(_key(call), [])
         results = evaluate_node(node, values, self.name)
         for k, (o, result) in enumerate(zip(node.outputs, results, strict=True), start=len(values)):
@@ -88,6 +93,10 @@ def _key(call: Any) -> int:
 def _view(address: Any, dtype: str, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
     """Return a read-only array over memory of the driver; strides count elements."""
     kind = numpy_dtype(dtype)
+    if not shape:
+        number: np.ndarray = np.ndarray((), kind, ffi.buffer(ffi.cast("char *", address), kind.itemsize))
+        number.flags.writeable = False
+        return number
     if 0 in shape:
         return np.empty(shape, kind)
     steps = [s * kind.itemsize for s in strides]

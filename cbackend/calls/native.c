@@ -4,4 +4,3 @@
 #include "native_entry.c"
 #include "native_bound.c"
 #include "native_plain.c"
-#include "native_low_level.c"

@@ -1,10 +1,9 @@
-"""The native entries and calls from C, and the functions that may have them (native_entry.c, _bound.c, _plain.c)."""
+"""The native entries, and the functions that may have them (native_entry.c, native_bound.c)."""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -111,43 +110,6 @@ def native_bound(
     facts.inputs, facts.count = len(inputs), len(arrays)
     facts.result = ffi.cast("object *", id(result))
     return _builtin(_methods_of(native)[1], (int(ffi.cast("intptr_t", facts)), other, facts, alive, library, frame))
-
-
-class PlainCall:
-    """A compiled function at an address, for callers in C or Rust, such as samplers; native_plain.c has the signatures.
-
-    `address` takes arrays of any dtypes, `density` and `expand` have one input of float64.  `data` is their pointer
-    `function`.  Addresses are valid as long as this object lives.
-    """
-
-    address: int
-    density: int
-    expand: int
-    data: int
-
-    def __init__(self, native: Library, library: Library, frame: Any, arrays: Sequence[Any], inputs: int) -> None:
-        """Make the call of arrays: inputs, then outputs.  A shape stands for one that the caller gives."""
-        names, call = native.lib, frame[0]
-        shapes = [a.shape if isinstance(a, np.ndarray) else tuple(a) for a in arrays]
-        lengths = [n for shape in shapes for n in shape]
-        if len(arrays) > names.AG_ARRAYS or len(lengths) > names.AG_LENGTHS:
-            raise ValueError(f"a call from C has at most {names.AG_ARRAYS} arrays and {names.AG_LENGTHS} axes")
-        pointers = [
-            ffi.cast("char *", a.__array_interface__["data"][0]) if isinstance(a, np.ndarray) else ffi.NULL
-            for a in arrays
-        ]
-        facts = ffi.new("ag_plain *")
-        alive = ffi.new("char *[]", pointers), ffi.new("i64[]", lengths or 1)
-        facts.call.rt, facts.call.declared = call.rt, call.declared
-        facts.call.constants, facts.call.constant_lengths = call.constants, call.constant_lengths
-        facts.run = ffi.addressof(library.lib, "ag_entry")
-        facts.data, facts.lengths = alive
-        facts.dim, facts.results = math.prod(shapes[0]) if inputs else 0, math.prod(shapes[-1])
-        facts.inputs, facts.count, facts.axes = inputs, len(arrays), len(lengths)
-        self._alive = facts, alive, arrays, native, library, frame
-        self.data = int(ffi.cast("intptr_t", facts))
-        places = [ffi.addressof(names, f"ag_plain_{name}") for name in ("call", "density", "expand")]
-        self.address, self.density, self.expand = (int(ffi.cast("intptr_t", place)) for place in places)
 
 
 def _builtin(method: int, myself: tuple[Any, ...]) -> Callable[..., Any]:

@@ -70,12 +70,15 @@ class Work:
 STOPS, LAUNCH = "stops", "launch"
 """Values that a function returns besides an outcome: nonzero if Ctrl-C was pressed; what a launch returns."""
 
-PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER = "products", "bytes", "solvers", "packed", "sorts", "fourier"
+PRODUCTS, BYTES, SOLVERS, PACKED, SORTS, FOURIER, DRAWS = (
+    "products", "bytes", "solvers", "packed", "sorts", "fourier", "draws"
+)  # fmt: skip
 WITH_CONVOLUTIONS = "defined(CONVOLUTIONS) && !COMPLEX"
 """Condition of slots that only the larger library of products of a real dtype fills: gcc takes four times as long."""
 """Tables of the runtime: the kernels of one float dtype, those of bytes, the LAPACK of one dtype; and the products of
-one dtype with weights in packed formats, each in a library of its own; sorts and Fourier transforms of all dtypes."""
-OF_ALL_DTYPES = (SORTS, FOURIER)
+one dtype with weights in packed formats, each in a library of its own; sorts and Fourier transforms of all dtypes;
+draws by NumPy's functions."""
+OF_ALL_DTYPES = (SORTS, FOURIER, DRAWS)
 """Tables whose kernels take every dtype.  Each is in a library of that name."""
 
 
@@ -244,6 +247,12 @@ def family_of(name: str) -> str:
 def specs() -> Mapping[str, KernelSpec]:
     """Return all specs by name."""
     return {spec.name: spec for module in modules("spec") for spec in module.SPECS}
+
+
+@cache
+def distributions() -> tuple[str, ...]:
+    """Return the names of the distributions that are drawn in C, in the order of their functions."""
+    return tuple(member.name.lower() for member in import_module(".draws.spec", __name__).Distribution)
 
 
 # --- the formats of packed weights

@@ -15,6 +15,7 @@ from textwrap import wrap
 from . import (
     ARRAY,
     BYTES,
+    DRAWS,
     FOLDER,
     FOURIER,
     INNER,
@@ -38,7 +39,7 @@ WIDTH = 118
 
 TABLES = {
     PRODUCTS: "ag_blas", BYTES: "ag_byte_table", SOLVERS: "ag_solvers", PACKED: "ag_packed_table",
-    SORTS: "ag_sort_table", FOURIER: "ag_fourier_table",
+    SORTS: "ag_sort_table", FOURIER: "ag_fourier_table", DRAWS: "ag_draw_table",
 }  # fmt: skip
 """The struct of each table of the runtime."""
 

@@ -79,3 +79,6 @@
 
 #define TRANSFORM_SLOT .transform = transform_batch,
 #define FOURIER_SLOTS TRANSFORM_SLOT
+
+#define DRAW_SLOT .draw = draw_samples,
+#define DRAWS_SLOTS DRAW_SLOT

@@ -2,6 +2,7 @@
 #pragma once
 #include "attention/attention.h"
 #include "convolutions/convolutions.h"
+#include "draws/draws.h"
 #include "fourier/fourier.h"
 #include "linear_algebra/linear_algebra.h"
 #include "packed/packed.h"
@@ -71,3 +72,7 @@ typedef struct ag_sort_table {
 typedef struct ag_fourier_table {
     i32 (*transform)(const struct ag_runtime *rt, const ag_transform *of);
 } ag_fourier_table;
+
+typedef struct ag_draw_table {
+    i32 (*draw)(const struct ag_runtime *rt, const ag_draw *of);
+} ag_draw_table;

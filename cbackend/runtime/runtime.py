@@ -22,9 +22,10 @@ from ..build.toolchain import Toolchain
 from ..build.units import Unit
 from ..cache.interrupts import postponed
 from ..cache.store import Cache
-from ..kernels import OF_ALL_DTYPES, uncovered
+from ..kernels import DRAWS, OF_ALL_DTYPES, uncovered
 from .blas import Blas, find_blas
 from .clock import Clock
+from .draws import numpy_symbols
 from .lapack import find_lapack
 from .sources import CORE, MEMBERS, dtype_of, libraries, product_unit, solver_unit
 
@@ -82,7 +83,8 @@ class Runtime:
         with _lock:
             entries = ffi.addressof(self.table, *libraries()[name])
             addresses = blas.addresses.get(dtype_of(name), _NO_ADDRESSES) if blas else _NO_ADDRESSES
-            found = ffi.new("void *[4]", [ffi.cast("void *", address) for address in addresses])
+            addresses = numpy_symbols() if name == DRAWS else addresses
+            found = ffi.new("void *[]", [ffi.cast("void *", address) for address in addresses])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)
             library.lib.ag_blas_install(ffi.cast("ag_blas *", entries), found, wide, quiet)
             self._use_blas_threads(blas)

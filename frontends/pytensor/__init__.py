@@ -10,7 +10,7 @@
     building.py     nodes, one after the other, as expressions
     table.py        converters by class of ops
     converters/     converters, a file a subject
-    forms.py        PyTensor's types as arrays; generators.py: states of random generators
+    forms.py        PyTensor's types as arrays; states of random generators are in ops/random/generator_states.py
     performing.py   ops without a converter, run by their own `perform`
     measuring.py    times of a model; worker.py, command.py: `python -m arignote pymc-bench`
     versions.py     the versions of PyTensor that this package knows

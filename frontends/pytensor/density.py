@@ -79,7 +79,7 @@ class Density:
     @property
     def address(self) -> int:
         """Address of a C function of the type `DENSITY`; it needs no Python unless `calls_python`."""
-        return self._in_c.density
+        return self._in_c.address("density")
 
     @property
     def data(self) -> int:
@@ -170,11 +170,12 @@ class Density:
 
 
 class CallFromC(Protocol):
-    """Addresses of C functions of the types `DENSITY` and `EXPAND`, and of the data that both take."""
+    """The data that C functions of the types `DENSITY` and `EXPAND` take, and their addresses by kind."""
 
-    density: int
-    expand: int
     data: int
+
+    def address(self, kind: str) -> int:
+        """Return the address of the function of a kind: "density" or "expand"."""
 
 
 class PythonCall:
@@ -202,9 +203,12 @@ class PythonCall:
             np.ctypeslib.as_array(out, (count,))[...] = found
             return 0
 
-        self._alive = DENSITY(density), EXPAND(expand)
-        self.density, self.expand = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in self._alive)
+        self._entries: dict[str, Any] = {"density": DENSITY(density), "expand": EXPAND(expand)}
         self.data: int = 0
+
+    def address(self, kind: str) -> int:
+        """Return the address of the function of a kind: "density" or "expand"."""
+        return ctypes.cast(self._entries[kind], ctypes.c_void_p).value or 0
 
 
 def called_from_c(call: Any, shape: tuple[int, ...], stored: Sequence[np.ndarray]) -> CallFromC:

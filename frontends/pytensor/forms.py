@@ -19,7 +19,7 @@ from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 from ... import ops as T
 from ...graph import TensorType, Variable
-from .generators import STATE_DTYPE, generator_of, state_of
+from ...ops.random.generator_states import STATE_DTYPE, StateView, generator_of
 
 
 class SparseTerm(NamedTuple):
@@ -54,6 +54,10 @@ class Form:
         """The value of arrays."""
         return arrays[0]
 
+    def store(self, arrays: Sequence[Any], cell: list[Any]) -> None:
+        """Put the value of arrays into the cell of a shared variable."""
+        cell[0] = self.value(arrays)
+
     def term(self, variables: Sequence[Variable]) -> Any:
         """The value inside a graph, of the variables of its arrays."""
         return variables[0]
@@ -82,11 +86,27 @@ class GeneratorForm(Form):
     def types(self) -> list[TensorType]:
         return [TensorType(STATE_DTYPE, (None,))]
 
+    _view: StateView | None = None
+
     def arrays(self, value: Any) -> list[Any]:
-        return [state_of(value)]
+        return [self._view_of(value).read()]
 
     def value(self, arrays: Sequence[Any]) -> Any:
         return generator_of(arrays[0])
+
+    def store(self, arrays: Sequence[Any], cell: list[Any]) -> None:
+        """Move the generator in the cell on, as PyTensor does; one of another kind is replaced."""
+        if not self._view_of(cell[0]).write(arrays[0]):
+            cell[0] = self.value(arrays)
+
+    def _view_of(self, generator: Any) -> StateView:
+        view = self._view
+        if view is None or view.generator is not generator:
+            view = self._view = StateView(generator)
+        return view
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_view": None}  # it is memory of this process
 
 
 class SparseForm(Form):

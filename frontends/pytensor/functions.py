@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
@@ -18,6 +19,7 @@ from ...database import optdb
 from ...function.compiled import Function
 from ...function.mode import as_mode
 from ...record.forks import ProcessLock
+from .forms import Form
 from .linker import ArignoteLinker, Compiled
 from .rewrites import QUERY
 
@@ -67,7 +69,7 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
 
     def _native_entry(self) -> Callable[..., Any] | None:
         """Return a builtin that serves plain calls and passes others to `_through_python`; None if there is none."""
-        if not self._direct:
+        if not self._direct or not self.compiled.is_plain:
             return None
         executable = self.compiled.function._at_best
         kept = [container.storage for _, container in self.update_input_storage]
@@ -99,7 +101,9 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         compiled = self.compiled
         required = [container.required for container in self.input_storage]
         count = sum(required)
-        if not compiled.is_plain or self.has_defaults or self.output_keys is not None or self.return_none:
+        if self.has_defaults or self.output_keys is not None or self.return_none:
+            return None
+        if not all(type(f) is Form for f in (*compiled.inputs[:count], *compiled.outputs[: self.n_returned_outputs])):
             return None
         if self.profile or required != sorted(required, reverse=True):
             return None
@@ -112,6 +116,8 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
         updates = [(k, container.storage) for k, container in self.update_input_storage]
         returned, single, run = self.n_returned_outputs, self.unpack_single, compiled.function.results
         after = compiled.after
+        if not compiled.is_plain:
+            return self._direct_with_forms(compiled.inputs[count:], storages)
 
         def direct(*args: Any) -> Any:
             values = (*args, *[storage[0] for storage in storages])
@@ -128,6 +134,33 @@ class ArignoteFunction(PyTensorFunction):  # type: ignore[misc]  # PyTensor is n
                 return direct(*args)
 
         return ordered if updates else direct
+
+    def _direct_with_forms(self, forms: Sequence[Form], storages: Sequence[list[Any]]) -> Callable[..., Any]:
+        """Return the direct call of a function with shared variables that are no tensors, such as generators."""
+        compiled, returned, single = self.compiled, self.n_returned_outputs, self.unpack_single
+        run, outputs = compiled.function.results, compiled.outputs
+        stored = list(zip(forms, storages, strict=True))
+        first = list(accumulate((form.count for form in outputs), initial=0))
+        updates = []
+        for k, container in self.update_input_storage:
+            own = [form for form, cell in stored if cell is container.storage]
+            updates.append((k, first[k], first[k + 1], own[0] if own else outputs[k], container.storage))
+
+        def ordered(*args: Any) -> Any:
+            with self._one_at_a_time:
+                arrays = [a for form, cell in stored for a in form.arrays(cell[0])]
+                try:
+                    found = run(*args, *arrays)
+                except Exception as error:
+                    found = compiled.after(error, (*args, *[cell[0] for cell in storages]))
+                    for k, _, _, _, cell in updates:
+                        cell[0] = found[k]
+                else:
+                    for _, start, stop, form, cell in updates:
+                        form.store(found[start:stop], cell)
+            return found[0] if single else found[:returned]
+
+        return ordered
 
 
 class ArignoteMaker(FunctionMaker):  # type: ignore[misc]  # see above

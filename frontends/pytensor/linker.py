@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from pytensor.link.basic import JITLinker
+from pytensor.tensor.random.op import RandomVariable
 
 from ...function.function import function
+from ...ops.random.numpy_draws import ParameterError
 from .building import Conversion
 from .converters.linalg import BATCHED
 from .converters.products import BATCHES
@@ -128,14 +130,14 @@ class Compiled:
             return self.after(error, values)
 
     def after(self, error: Exception, values: Sequence[Any]) -> list[Any]:
-        """Return the results of a call that failed in our linear algebra; raise any other error as PyTensor's.
+        """Return the results of a call that failed in our linear algebra or draws; raise other errors as PyTensor's.
 
-        PyTensor's factorizations give NaN for a matrix that has no factors, and samplers rely on that.  Such a call
-        runs again with PyTensor's own linear algebra.
+        PyTensor's factorizations give NaN for a matrix that has no factors, and samplers rely on that.  Draws in C know
+        PCG64 alone, and leave messages about parameters to NumPy.  Such a call runs again with PyTensor's own ops.
         """
-        if isinstance(error, np.linalg.LinAlgError) and self._linker is not None:
+        if isinstance(error, (np.linalg.LinAlgError, ParameterError)) and self._linker is not None:
             if self._careful is None:
-                self._careful = Compiled(self._linker, frozenset(BATCHED))
+                self._careful = Compiled(self._linker, frozenset((*BATCHED, RandomVariable)))
                 self._careful._linker = None  # its errors are PyTensor's own
             return self._careful.call(values)
         raise self._translated(error) from error.__cause__

@@ -62,8 +62,8 @@ class ArignoteModel(compile_pymc.CompiledPyMCModel):  # type: ignore[misc]  # nu
             return make_transform_adapter(**(self._transform_adapt_args or {}))(*args, **kwargs, logp_fn=None)
 
         return _lib.PyMcModel(
-            _lib.LogpFunc(both.logp.density, both.logp.data, self),
-            _lib.ExpandFunc(self.n_dim, self.n_expanded, both.expand.expand, both.expand.data, self),
+            _lib.LogpFunc(both.logp.address("density"), both.logp.data, self),
+            _lib.ExpandFunc(self.n_dim, self.n_expanded, both.expand.address("expand"), both.expand.data, self),
             variables, self.n_dim, lengths, coords, self.initial_point_func, adapter,
         )  # fmt: skip
 

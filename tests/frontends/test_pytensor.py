@@ -17,6 +17,7 @@ from pytensor.scan.utils import until as until_  # noqa: E402
 
 import arignote.frontends.pytensor as door  # noqa: E402
 from arignote.frontends.pytensor import building, table  # noqa: E402
+from arignote.ops.random.numpy_draws import DISTRIBUTIONS, NumpyDraw  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 OWN = Mode("py", None)
@@ -195,7 +196,20 @@ def test_streams_are_numpys():
         lambda rng: pt.random.dirichlet(p, rng=rng), lambda rng: pt.random.multinomial(6, p, rng=rng),
         lambda rng: pt.random.integers(0, 10, size=3, rng=rng), lambda rng: pt.random.permutation(5, rng=rng),
         lambda rng: pt.random.multivariate_normal(pt.zeros(2), pt.eye(2), rng=rng),
-        lambda rng: pt.random.t(4.0, 0.0, 1.0, size=2, rng=rng), lambda rng: pt.random.beta(2, 3, size=2, rng=rng),
+        lambda rng: pt.random.t(4.0, 0.0, 1.0, size=2, rng=rng), lambda rng: pt.random.beta(2, abs(x), rng=rng),
+        lambda rng: pt.random.normal(x, abs(x), size=(3, 4), rng=rng), lambda rng: pt.random.normal(0.5, 2.0, rng=rng),
+        lambda rng: pt.random.normal(0, 1, size=(0, 3), rng=rng), lambda rng: pt.random.exponential(abs(x), rng=rng),
+        lambda rng: pt.random.uniform(-abs(x), 3, rng=rng), lambda rng: pt.random.weibull(abs(x), rng=rng),
+        lambda rng: pt.random.lognormal(x, 0.3, rng=rng), lambda rng: pt.random.laplace(x, 0.3, rng=rng),
+        lambda rng: pt.random.logistic(x, 0.3, rng=rng), lambda rng: pt.random.vonmises(x, 0.3, rng=rng),
+        lambda rng: pt.random.wald(abs(x), 0.3, rng=rng), lambda rng: pt.random.triangular(-3, x / 4, 4, rng=rng),
+        lambda rng: pt.random.geometric(abs(x) / 3, rng=rng), lambda rng: pt.random.gamma(abs(x), scale=x**2, rng=rng),
+        lambda rng: pt.random.binomial([1, 2, 50, 3], abs(x) / 3, size=(3, 4), rng=rng),
+        lambda rng: pt.random.bernoulli(abs(x) / 3, rng=rng), lambda rng: pt.random.invgamma(abs(x) + 1, 2.0, rng=rng),
+        lambda rng: pt.random.halfnormal(0, abs(x), rng=rng), lambda rng: pt.random.halfnormal(0.5, 2, rng=rng),
+        lambda rng: pt.random.halfcauchy(0, abs(x), rng=rng), lambda rng: pt.random.integers(-5, 2**62, 3, rng=rng),
+        lambda rng: pt.random.integers(0, [10, 20, 2**40, 1], rng=rng),
+        lambda rng: pt.random.normal(x, 2.0, dtype="float32", rng=rng),
     ):  # fmt: skip
         next_state, draw = make(next_state).owner.outputs
         draws.append(draw)
@@ -208,6 +222,26 @@ def test_streams_are_numpys():
     for a, b_ in zip(*found, strict=True):
         assert a.dtype == b_.dtype
         np.testing.assert_array_equal(a, b_)
+    ours = [n.op for n in f.arignote.graph.order if isinstance(n.op, NumpyDraw)]
+    assert len({op.distribution for op in ours}) == len(DISTRIBUTIONS)
+
+
+def test_draws_that_c_refuses_are_numpys():
+    scale = pt.dvector("scale")
+    generator = pytensor.shared(np.random.default_rng(7))
+    after, draw = pt.random.normal(0.0, scale, rng=generator).owner.outputs
+    f = pytensor.function([scale], draw, updates={generator: after}, mode="ARIGNOTE")
+    first, kept = f(np.ones(3)), generator.get_value(borrow=True)
+    assert f(np.ones(3)).tolist() != first.tolist() and generator.get_value(borrow=True) is kept
+    before = kept.bit_generator.state
+    with pytest.raises(ValueError, match="scale < 0"):
+        f(-np.ones(3))
+    assert generator.get_value(borrow=True).bit_generator.state == before
+    for kind in (np.random.MT19937, np.random.Philox, np.random.PCG64DXSM, np.random.SFC64):
+        generator.set_value(np.random.Generator(kind(3)))
+        expected = np.random.Generator(kind(3))
+        for _ in range(3):
+            np.testing.assert_array_equal(f(np.ones(2)), expected.normal(0.0, np.ones(2)))
 
 
 def test_sparse_matrices():

@@ -1,0 +1,1 @@
+"""Draws from the streams of NumPy's generators."""
