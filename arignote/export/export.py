@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -111,7 +111,7 @@ def _without_c(program: Program) -> dict[str, Op]:
     return found
 
 
-def _needs_python(step: Step) -> bool:
+def _needs_python(step: Step) -> TypeGuard[Host | Call]:
     """Return whether a step runs in Python, or calls functions of its libraries."""
     return isinstance(step, Host) or (isinstance(step, Call) and specs()[step.function].table == DRAWS)
 

@@ -138,7 +138,7 @@ class Caller:
         if native is None:
             return None
         if inputs is None:
-            unknown = [(0,) * a.ndim for a in (*interface.inputs, *interface.outputs)]
+            unknown = [(0,) * a.ndim for several in (interface.inputs, interface.outputs) for a in several]
             return PlainCall(native, interface, self.library, self._new_frame(), unknown, [None] * self.inputs)
         bound = [i if isinstance(i, np.ndarray) else None for i in inputs]
         if any(a is not None and not a.flags.carray for a in bound):

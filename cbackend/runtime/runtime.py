@@ -82,7 +82,7 @@ class Runtime:
         """Make products of a library go through `library` to `blas`; None: to our own loops."""
         with _lock:
             entries = ffi.addressof(self.table, *libraries()[name])
-            addresses = blas.addresses.get(dtype_of(name), _NO_ADDRESSES) if blas else _NO_ADDRESSES
+            addresses: Sequence[int] = blas.addresses.get(dtype_of(name), _NO_ADDRESSES) if blas else _NO_ADDRESSES
             addresses = numpy_symbols() if name == DRAWS else addresses
             found = ffi.new("void *[]", [ffi.cast("void *", address) for address in addresses])
             wide, quiet = (int(blas.wide), blas.quiet) if blas else (0, 0)

@@ -54,7 +54,7 @@ class Arguments:
         values, given = pytree.tree_flatten((tuple(args), dict(named)))
         if given != self.form if self.form is not None else len(values) != len(self.leaves):
             raise TypeError(f"{self.owner}: expected the arguments {self._described()}, got {_brief(args, named)}")
-        return values
+        return list(values)
 
     def _in_place(self, args: Sequence[Any], named: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return the arguments as the export had them: by position, then by name in its order."""

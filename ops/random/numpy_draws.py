@@ -79,7 +79,7 @@ class NumpyDraw(TensorOp):
         view = borrowed_generator(state)
         size = tuple(int(n) for n in lengths)
         if self.distribution == "halfnormal":
-            found = _halfnormal(view.generator, *parameters, size)
+            found = _halfnormal(view.generator, parameters[0], size)
         else:
             found = getattr(view.generator, self.distribution)(*parameters, size=size)
         return view.read(), np.asarray(found, DISTRIBUTIONS[self.distribution][1])

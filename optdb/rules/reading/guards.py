@@ -75,7 +75,7 @@ def _determined(condition: Variable) -> Variable | None:
 def inverse_of_regular(node: Node) -> Value | None:
     """Return inv(where(det(a) == 0, 1, a)) as inv(a)."""
     condition, _, a = node.inputs[0].owner.inputs
-    return node.op(a) if _determined(condition) is a else None
+    return node.op(a) if _determined(condition) is a and a.dtype == node.out.dtype else None
 
 
 def derivative_of_regular(node: Node) -> Value | None:
@@ -93,8 +93,9 @@ GUARDS: list[Rule] = [
               contract=relaxes("nan", "inf", "errors", "rounding", "overflow", "underflow"),
               formula="where(isinf(x), ..., prod(p) / p) -> prod(x) / x  for p = where(x == 0 or isinf(x), 1, x)"),
     node_rule("local_inverse_of_regular", Inverse, inverse_of_regular, having=switch,
-              contract=relaxes("nan", "inf", "errors"), formula="inv(where(det(x) == 0, eye, x)) -> inv(x)"),
+              contract=relaxes("nan", "inf", "errors", "underflow"),
+              formula="inv(where(det(x) == 0, eye, x)) -> inv(x)"),
     node_rule("local_derivative_of_regular", switch, derivative_of_regular,
-              contract=relaxes("nan", "inf", "errors"),
+              contract=relaxes("nan", "inf", "errors", "underflow"),
               formula="where(det(x) == 0, cofactors(x), inv(x)) -> inv(x)"),
 ]  # fmt: skip
