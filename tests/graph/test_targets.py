@@ -55,6 +55,7 @@ BOUNDS = {
     "optdb/rules/elementwise/products.py": {"MOST_FACTORS"},
     "optdb/rules/reading/polynomials.py": {"MOST_TERMS", "MOST_DEEP", "MOST_VISITS"},
     "optdb/rules/reading/notation.py": {"_MOST_BELOW"},
+    "optdb/rules/reading/guards.py": {"_MOST_BELOW"},
     "optdb/rules/quantized/storage.py": {"LEAST"},
     "optdb/rules/linalg/structure.py": {"_LARGEST_CONSTANT"},
     "ops/shapes/conditions.py": {"_SMALL"},
@@ -71,6 +72,7 @@ BOUNDS = {
     "cbackend/driver/rerolling.py": {"WORTH_A_LOOP"},
     "cbackend/program/buffers.py": {"MOST_PLACES"},
     "cbackend/program/planner.py": {"_PARTS"},
+    "cbackend/lowering/nests/element_loops.py": {"STRIP", "STRIP_OF_LOOPS", "_STOPPED"},
     # A number of mathematics, of a type or of an algorithm.
     "optdb/rules/shapes/slicing.py": {"_BEYOND", "_LARGEST_STEP"},
     "optdb/rules/control/scan_products.py": {"_TRANSPOSED"},
@@ -89,6 +91,7 @@ BOUNDS = {
     "ops/networks/fixed_point.py": {"BITS"},
     "optdb/rules/elementwise/stability.py": {"_COEFFICIENTS"},
     "ops/control/scan_ops.py": {"ENDLESS"},
+    "ops/random/generator_states.py": {"PCG64_WORDS", "_MASK"},
     "ops/reductions/selection.py": {"_SAMPLE", "_DEVIATIONS", "_NEAR"},
     "ops/linalg/matrix_functions.py": {"_ERROR_13", "_NEAR_1", "_NODES", "_PADE_13", "_THETA_13"},
     "ops/elementwise/special.py": {"_BERNOULLI", "_LARGE", "_P", "_Q", "_ROOT", "_TERMS", "_TURNS", "_Y"},
@@ -99,6 +102,7 @@ BOUNDS = {
         "DEBYE_1", "DEBYE_2", "DEBYE_3", "DEBYE_4", "DEBYE_5", "DEBYE_6", "DEBYE_7", "DEBYE_8", "DEBYE_9", "DEBYE_10",
         "DEBYE_11", "SINH_SERIES", "TEMME_EVEN", "TEMME_ODD",
     },
+    "ops/special/by_order.py": {f"DEBYE_SLOPE_{k}" for k in range(1, 12)},
     "ops/special/errors.py": {
         "DAWSON_1", "DAWSON_2", "DAWSON_3", "DAWSON_4", "DAWSON_FAR", "ERFCX_SERIES", "ERFINV_CENTRE", "ERFINV_FAR",
         "ERFINV_MIDDLE", "FADDEEVA_SERIES", "FAR_CENTRE", "LN2", "LN2_LOW", "PER_FAR", "PER_ROOT_PI", "ROOT_2",
