@@ -75,7 +75,7 @@ def _determined(condition: Variable) -> Variable | None:
 def inverse_of_regular(node: Node) -> Value | None:
     """Return inv(where(det(a) == 0, 1, a)) as inv(a)."""
     condition, _, a = node.inputs[0].owner.inputs
-    return node.op(a) if _determined(condition) is a and a.dtype == node.out.dtype else None
+    return node.op(a) if a.dtype == node.out.dtype and _determined(condition) is a else None
 
 
 def derivative_of_regular(node: Node) -> Value | None:
