@@ -102,6 +102,9 @@ BOUNDS = {
         "DEBYE_1", "DEBYE_2", "DEBYE_3", "DEBYE_4", "DEBYE_5", "DEBYE_6", "DEBYE_7", "DEBYE_8", "DEBYE_9", "DEBYE_10",
         "DEBYE_11", "SINH_SERIES", "TEMME_EVEN", "TEMME_ODD",
     },
+    "ops/special/waves01.py": {
+        "J0_SMALL", "J1_SMALL", "P0_LARGE", "P1_LARGE", "Q0_LARGE", "Q1_LARGE", "Y0_SMALL", "Y1_SMALL",
+    },
     "ops/special/entropies.py": {"ARTANH_REST"},
     "ops/special/by_order.py": {f"DEBYE_SLOPE_{k}" for k in range(1, 12)},
     "ops/special/errors.py": {
