@@ -19,6 +19,7 @@ from ..graph.collector import gc_paused
 from ..graph.text import constant_label, op_text
 from ..ops.core.shared import SharedVariable
 from ..ops.lowered.assembled import Assembled
+from ..ops.lowered.assumed import AssumeEqual, CheckAssumed
 from ..ops.lowered.convolution_pair import ConvolutionPair
 from ..ops.lowered.fused import Fused, InPlace
 from ..ops.lowered.fused_product import FusedProduct
@@ -203,15 +204,18 @@ class Replay:
                     yield found, output
 
     def _move(self, old: Value, new: Value) -> list[tuple[Value, Value]]:
-        """Let the readers of `old` read `new`, except for nodes inside the replacement.
+        """Let the readers of `old` read `new`, except for nodes inside the replacement; of a check, the outputs alone.
 
         Return the pairs to move next: outputs of readers that now equal other nodes, and the outputs of these nodes.
         """
         if old is new:
             return []
-        inside = set(self._fresh)
+        inside = {*self._fresh, *_assuming(new.node)}
         merged: list[tuple[Value, Value]] = []
-        for node, position in [reader for reader in old.readers if reader[0] not in inside]:
+        of_outputs = new.node is not None and isinstance(new.node.op, CheckAssumed)
+        for node, position in list(old.readers):
+            if node in inside or (of_outputs and node is not None):
+                continue
             del old.readers[node, position]
             new.readers[node, position] = None
             if node is None:
@@ -368,6 +372,20 @@ class Replay:
             made.update(zip(node.outputs, Apply(node.op, inputs, node.origin).outputs, strict=True))
         outputs = [made[o] if o.leaf is None else o.leaf for o in self._outputs]
         return FunctionGraph(self._inputs, outputs, self._updates)
+
+
+def _assuming(node: Node | None) -> list[Node]:
+    """Return a node that assumes lengths, and the nodes that compute them: it replaces several leaves at once."""
+    if node is None or not isinstance(node.op, AssumeEqual):
+        return []
+    found: dict[Node, None] = {}
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one not in found:
+            found[one] = None
+            stack.extend(i.node for i in one.inputs if i.node is not None)
+    return list(found)
 
 
 def _both(old: Value, new: Value) -> list[tuple[str, str, str]]:
