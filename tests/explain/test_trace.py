@@ -1,6 +1,7 @@
 """The trace: every state of a rewriting computes the same, and the last of them is the optimized graph."""
 
 import json
+from random import Random
 
 import numpy as np
 import pytest
@@ -203,3 +204,16 @@ def test_the_text_of_a_long_trace_is_counted_and_cut():
     assert "  canonicalize: 150 x local_neg_neg" in lines and len(lines) < 1000
     largest = max(trace, key=lambda r: len(str(r)))
     assert f"more lines; print rewrite {largest.index} alone" in str(trace) and "more lines" not in str(largest)
+
+
+@pytest.mark.parametrize("seed", [1, 208, 234, 286])
+def test_lengths_that_are_assumed_replace_several_inputs_at_once(seed):
+    graph, _ = random_graph(Random(seed), updates=True)
+    editor = GraphEditor()
+    result, _ = ag.optdb.query("fast_run")(graph, editor)
+    assert any(entry.rule == "assume_equal" for entry in editor.journal)
+    replay = Replay(graph, editor.journal)
+    for _ in editor.journal:
+        replay.forward()
+        replay.graph()
+    assert merged(replay.graph()) == merged(result)
