@@ -66,12 +66,6 @@ def cast(value: Expr, dtype: str) -> Expr:
     return value if value.dtype == dtype else ScalarOp("cast", dtype, (value,))
 
 
-def positive_zero(value: Expr) -> Expr:
-    """Return a number with a zero of either sign as +0: the order of comparisons would decide its sign otherwise."""
-    floating = numpy_dtype(value.dtype).kind == "f"
-    return ScalarOp("add", value.dtype, (value, Const(value.dtype, 0))) if floating else value
-
-
 def choose(better: str, dtype: str) -> Callable[[Expr, Expr], Expr]:
     """Return the function (a, b) -> b where `b better a`, else a."""
     return lambda a, b: ScalarOp("switch", dtype, (ScalarOp(better, "bool", (b, a)), b, a))
@@ -120,8 +114,7 @@ def _extremum(name: str, dtype: str) -> Recipe:
 
     def result(totals: tuple[Expr, ...]) -> Expr:
         is_nan = ScalarOp("ne", "bool", (totals[1], Const(flag, 0)))
-        number = ScalarOp("switch", wide, (is_nan, Const(wide, math.nan), totals[0]))
-        return cast(positive_zero(number), dtype)  # added to both: a sum in one branch may trap, and no vector takes it
+        return cast(ScalarOp("switch", wide, (is_nan, Const(wide, math.nan), totals[0])), dtype)
 
     return Recipe((numbers, nans), feed, result)
 

@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = argmax{axis=(1,)}(x0) */
-static void k_c12bb6e7b3243d5c_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static void k_6203940f247b8091_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 64) {
         const i64 rows = n0 - tile < 64 ? n0 - tile : 64;
@@ -56,13 +56,13 @@ static void k_c12bb6e7b3243d5c_short(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0
     }
 }
 
-static i32 k_c12bb6e7b3243d5c(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
+static i32 k_6203940f247b8091(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const f32 *x0, i64 x0_s0, i64 x0_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     if (n1 < 64 && 15 < n0) {
-        k_c12bb6e7b3243d5c_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
+        k_6203940f247b8091_short(n0, n1, y0, y0_s0, x0, x0_s0, x0_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f32 *x0_0 = x0 + i0 * x0_s0;
@@ -101,7 +101,7 @@ static i32 k_c12bb6e7b3243d5c(i64 n0, i64 n1, i64 *restrict y0, i64 y0_s0, const
                         best1 = best1 | (i32)(v0 != v0);
                     }
                 }
-                const f32 found = (best1 != 0 ? __builtin_nanf("") : best0) + 0.0f;
+                const f32 found = best1 != 0 ? __builtin_nanf("") : best0;
                 if ((found > extremum) | ((found != found) & !(extremum != extremum))) {
                     extremum = found;
                     where = block;

@@ -15,7 +15,7 @@ typedef float _Complex c64;
 typedef double _Complex c128;
 
 /* y0 = max{axis=(1,)}(x0); y1 = x0 * x1 */
-static void k_4cd39ff0234657ea_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
+static void k_ad94682a4b2a178a_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     for (i64 tile = 0; tile < n0; tile += 64) {
@@ -63,7 +63,7 @@ static void k_4cd39ff0234657ea_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
         }
         #pragma omp simd
         for (i64 i0 = 0; i0 < 64; i0++) {
-            const f64 v4 = (total1[i0] != 0 ? __builtin_nan("") : total0[i0]) + 0.0;
+            const f64 v4 = total1[i0] != 0 ? __builtin_nan("") : total0[i0];
             y0_tile[i0] = v4;
         }
         for (i64 i0 = 0; i0 < rows; i0++) {
@@ -79,14 +79,14 @@ static void k_4cd39ff0234657ea_short(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0
     }
 }
 
-static i32 k_4cd39ff0234657ea(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
+static i32 k_ad94682a4b2a178a(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *restrict y1, i64 y1_s0, i64 y1_s1,
     const f64 *x0, i64 x0_s0, i64 x0_s1, const f64 *x1, i64 x1_s0, i64 x1_s1)
 {
     if (n1 == 0) {
         return 2;
     }
     if (n1 < 16 && 15 < n0) {
-        k_4cd39ff0234657ea_short(n0, n1, y0, y0_s0, y1, y1_s0, y1_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
+        k_ad94682a4b2a178a_short(n0, n1, y0, y0_s0, y1, y1_s0, y1_s1, x0, x0_s0, x0_s1, x1, x1_s0, x1_s1);
     } else {
         for (i64 i0 = 0; i0 < n0; i0++) {
             const f64 *x0_0 = x0 + i0 * x0_s0;
@@ -116,7 +116,7 @@ static i32 k_4cd39ff0234657ea(i64 n0, i64 n1, f64 *restrict y0, i64 y0_s0, f64 *
                     y1_0[i1 * y1_s1] = v3;
                 }
             }
-            y0[i0 * y0_s0] = (total1 != 0 ? __builtin_nan("") : total0) + 0.0;
+            y0[i0 * y0_s0] = total1 != 0 ? __builtin_nan("") : total0;
         }
     }
     return 0;

@@ -53,10 +53,9 @@ INLINE F ag_atan_F(F x)
 
 INLINE F ag_atan2_F(F y, F x)
 {
-    const F a = fabs_F(y), b = fabs_F(x), short_side = a > b ? b : a, long_side = a > b ? a : b;
-    /* no sum overflows, and LOW_ARC times a subnormal number is exact enough */
-    const F scale = long_side > HUGE_SIDE ? (F)0.25 : long_side < 1 ? (F)16777216 : (F)1;
-    const F low = short_side * scale, high = long_side * scale;
+    const F less = (fabs_F(x) > HUGE_SIDE) | (fabs_F(y) > HUGE_SIDE) ? (F)0.25 : (F)1; /* no sum overflows */
+    const F more = (fabs_F(x) < 1) & (fabs_F(y) < 1) ? (F)16777216 : (F)1; /* LOW_ARC times a subnormal number is exact enough */
+    const F a = fabs_F(y) * less * more, b = fabs_F(x) * less * more, low = a > b ? b : a, high = a > b ? a : b;
     const U steep = -(U)(a > b), left = -(ag_bits_F(x) >> TOP), flips = (steep ^ left) & SIGN_BIT;
     const U middle = -(U)((low > LOW_ARC * high) | (low == INFINITY));
     const F over = low - ag_from_bits_F(ag_bits_F(high) & middle);

@@ -15,7 +15,7 @@ from ....graph.types import numpy_dtype
 from ....targets.current import current
 from ...ir import loops as ir
 from ...ir.loops import times
-from ..accumulate import cast, choose, identity_element, positive_zero, recipe
+from ..accumulate import cast, choose, identity_element, recipe
 from ..column_tiles import ColumnTiles
 from ..group import Result
 from ..multiple_accumulators import with_accumulators
@@ -45,7 +45,7 @@ def _stored(
     nest: Nest, results: Sequence[tuple[int, Result]], extremum: ir.Expr, position: ir.Expr
 ) -> Iterator[ir.Store]:
     for k, r in results:
-        yield nest.store(k, position if r.fold in POSITIONS else cast(positive_zero(extremum), r.dtype))
+        yield nest.store(k, position if r.fold in POSITIONS else cast(extremum, r.dtype))
 
 
 def _along_inner(nest: Nest, results: Sequence[tuple[int, Result]], element: ir.Expr, name: str) -> ir.Body:

@@ -25,7 +25,7 @@ from ...ir import loops as ir
 from ...ir.loops import loop, number
 from ...ir.operands import Operand
 from ...ir.walk import substitute, substituted
-from ..accumulate import cast, positive_zero
+from ..accumulate import cast
 from ..blocks import Slot, start
 from ..group import Group, Result, operands_at
 from ..lanes import is_rounded, lanes_of
@@ -409,7 +409,7 @@ class _Positions(_Transposed):
         inner = self._over_rows((*nest.at[-1], *update))
         finish = self._nest()
         stores = [
-            finish.store(k, cast(position, "int64") if r.fold in POSITIONS else cast(positive_zero(best), r.dtype))
+            finish.store(k, cast(position, "int64") if r.fold in POSITIONS else cast(best, r.dtype))
             for k, r in enumerate(self.results)
         ]
         self._emit(nest)
