@@ -113,7 +113,10 @@ def _without_c(program: Program) -> dict[str, Op]:
 
 def _needs_python(step: Step) -> TypeGuard[Host | Call]:
     """Return whether a step runs in Python, or calls functions of its libraries."""
-    return isinstance(step, Host) or (isinstance(step, Call) and specs()[step.function].table == DRAWS)
+    if isinstance(step, Host):
+        return True
+    spec = specs().get(step.function) if isinstance(step, Call) else None  # the program's own kernels have none
+    return spec is not None and spec.table == DRAWS
 
 
 def _signature(function: Function, output_names: tuple[str, ...]) -> str:
