@@ -28,6 +28,8 @@ def product_over_factor(node: Node) -> Value | None:
     if infinite is None:
         return None
     (x,) = infinite.inputs
+    if x.dtype != node.out.dtype:  # a product of integers would overflow
+        return None
     for made in _below(elsewhere):
         total = producer(_unmoved(made.inputs[0]), Reduce) if made.op is true_div else None
         if total is None or total.op.scalar is not mul or not _is_plain(made.inputs[1], x):
